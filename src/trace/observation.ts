@@ -1,0 +1,210 @@
+/**
+ * The vocabulary of everything podexit can learn about a pod's exit. An Observation is what we saw, never what we
+ * conclude from it. Live runs, replays, the demo and tests differ only in where observations come from.
+ *
+ * Time: `at` and `sentAt` are whole milliseconds since the epoch on the client's clock, rounded down, taken from a
+ * monotonic clock: the true moment lies in [at, at + 1). `at` is the moment of arrival (or of sending, for what we
+ * send ourselves).
+ */
+import type { KubeObject, Pod } from './kube.ts';
+
+/** One row of the table "What is watched" (see watched.ts). `logs` is one stream for each container. */
+export type StreamName =
+  | 'pod'
+  | 'services'
+  | 'endpointslices'
+  | 'events'
+  | 'logs'
+  | 'node'
+  | 'node-events'
+  | 'lease'
+  | 'owner'
+  | 'owner-events'
+  | 'siblings'
+  | 'namespace';
+
+/** How this run came to see the exit. `check` never deletes anything. */
+export type Mode = 'delete' | 'evict' | 'attach' | 'check';
+
+/** What was asked of podexit, as far as the report depends on it: always the first observation. */
+export interface Began {
+  kind: 'began';
+  mode: Mode;
+  namespace: string;
+  name: string;
+  /** The grace period that the request will carry, in seconds; null: the pod's own. */
+  graceSeconds: number | null;
+  /** Seconds after which the run ends as `stuck`; null: never. */
+  timeoutSeconds: number | null;
+  /** Go on until the replacement is ready. */
+  waitReplacement: boolean;
+}
+
+/** The whole state of a stream, from a list (or a streaming list). What is absent from it does not exist. */
+export interface Listed<O> {
+  kind: 'listed';
+  stream: StreamName;
+  resourceVersion: string;
+  objects: O[];
+}
+
+/** One watch line. BOOKMARKs only move the cursor and are not observations. */
+export interface Changed<O> {
+  kind: 'changed';
+  stream: StreamName;
+  change: 'ADDED' | 'MODIFIED' | 'DELETED';
+  object: O;
+}
+
+/** From here on nothing of this stream can be missed without a `gap` being observed. */
+export interface Synced {
+  kind: 'synced';
+  stream: StreamName;
+}
+
+/** The server refused a stream: only that lane is lost. */
+export interface Refused {
+  kind: 'refused';
+  stream: StreamName;
+  /** The container, for `logs`. */
+  container?: string;
+  /** HTTP status. */
+  status: number;
+  /** What a Role would have to grant, e.g. verb `list`, resource `endpointslices`, group `discovery.k8s.io`. */
+  verb: string;
+  resource: string;
+  group: string;
+  message: string;
+}
+
+/** Why something may have been missed. */
+export type GapCause =
+  /** History was compacted (410): whatever happened in between is unknowable. */
+  | 'expired'
+  /** The connection was lost and the stream could not be resumed from where it was. */
+  | 'disconnected'
+  /** The stream was not in sync when the DELETE had to be sent. */
+  | 'not-synced'
+  /** A server behind the same address answered with older state. */
+  | 'behind'
+  /** The server refused it (403 and the like); lasts until the end. */
+  | 'refused';
+
+/** Between `from` and `to` (ms, client clock) changes of this stream may have been missed. */
+export interface Gap {
+  kind: 'gap';
+  stream: StreamName;
+  container?: string;
+  from: number;
+  /** Absent: it lasts. */
+  to?: number;
+  cause: GapCause;
+}
+
+/** An HTTP `Date` header: the API server's clock, whole seconds. The request left at `sentAt`. */
+export interface Dated {
+  kind: 'dated';
+  sentAt: number;
+  /** ms since the epoch, a whole second. */
+  date: number;
+}
+
+/** We sent a DELETE or an eviction. */
+export interface Requested {
+  kind: 'requested';
+  verb: 'delete' | 'evict';
+  /** The grace asked for, null where the request leaves it to the server. */
+  graceSeconds: number | null;
+  uid: string;
+}
+
+/** What the server said to it. `object` is the Pod as the server left it (DELETE only; an eviction answers a Status). */
+export interface Answered<P> {
+  kind: 'answered';
+  verb: 'delete' | 'evict';
+  status: number;
+  reason?: string;
+  message?: string;
+  object?: P;
+}
+
+/** A single GET of the pod; without `object` the name is free (404). */
+export interface Looked<P> {
+  kind: 'looked';
+  object?: P;
+}
+
+/** The follow of a container's log began to flow. */
+export interface LogOpened {
+  kind: 'log-opened';
+  container: string;
+}
+
+/** One log line. The text itself is there only where the user asked for it (`--logs`). */
+export interface LogLine {
+  kind: 'line';
+  container: string;
+  /** The stamp of the container runtime, RFC 3339 with nanoseconds, node clock. */
+  time: string;
+  /** The line says, in words of its own, that a stop signal was received (see observe/line.ts). */
+  namesSignal: boolean;
+  text?: string;
+  /** Lines of a chatty container that were left out since the last one told. */
+  skipped?: number;
+}
+
+/** The log stream ended. `clean`: the server ended it in order; otherwise the connection broke. */
+export interface LogEnded {
+  kind: 'log-ended';
+  container: string;
+  clean: boolean;
+}
+
+/** A moment that the session decided on: time is an input. */
+export interface Timer {
+  kind: 'timer';
+  /** `timeout`: --timeout ran out. `settled`: no more facts are waited for. */
+  name: 'timeout' | 'settled';
+}
+
+/** The user or the system asked us to leave. */
+export interface Interrupted {
+  kind: 'interrupted';
+  signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+}
+
+type Any<O, P> =
+  | Began
+  | Listed<O>
+  | Changed<O>
+  | Synced
+  | Refused
+  | Gap
+  | Dated
+  | Requested
+  | Answered<P>
+  | Looked<P>
+  | LogOpened
+  | LogLine
+  | LogEnded
+  | Timer
+  | Interrupted;
+
+/** What a source hands over: the objects are still as the server (or a file) gave them, and untrusted. */
+export type Sighting = { at: number } & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
+
+/** A log line before the mapping has judged it: `text` may or may not be told. */
+export interface RawLine {
+  kind: 'line';
+  container: string;
+  time: string;
+  text?: string;
+  namesSignal?: boolean;
+  skipped?: number;
+}
+
+/** A numbered, narrowed fact. `seq` counts from 1 and is what evidence cites. */
+export type Observation = { seq: number; at: number } & Any<KubeObject, Pod>;
+
+export type ObservationKind = Observation['kind'];
+export type ObservationOf<K extends ObservationKind> = Extract<Observation, { kind: K }>;

@@ -1,0 +1,163 @@
+/**
+ * The report contract (`-o json`): what podexit says of one exit. Checks outside the project read it; fields are only
+ * ever added. The JSON Schema in schema/ is held against these types by a test.
+ */
+import type { ContainerKind, HookKind } from './kube.ts';
+import type { Mode } from './observation.ts';
+
+/** RFC 3339, UTC, milliseconds, on the client's clock. */
+export type Time = string;
+
+/** An interval that contains the truth; `evidence` are `seq`s in `observations`. */
+export interface Instant {
+  earliest: Time;
+  latest: Time;
+  basis: 'observed' | 'inferred';
+  evidence: number[];
+}
+
+export interface Range {
+  min: number;
+  max: number;
+}
+
+export const markNames = [
+  'requested', 'accepted', 'acknowledged', 'unrouted', 'endpoint-removed', 'stopping', 'prestop-ended', 'stop-signal',
+  'kill', 'exited', 'containers-done', 'final-delete', 'finalizing', 'removed', 'replacement-created',
+  'replacement-ready', 'node-not-ready', 'node-ready', 'ready-lost',
+] as const;
+export type MarkName = (typeof markNames)[number];
+
+export const phaseNames = [
+  'accept', 'notice', 'route-removal', 'prestop', 'sidecar-wait', 'drain', 'overtime', 'cleanup', 'finalize', 'replace',
+] as const;
+export type PhaseName = (typeof phaseNames)[number];
+
+export const triggerKinds = [
+  'this-command', 'eviction-api', 'preemption', 'taint', 'device-taint', 'pod-gc', 'rollout', 'scale-down',
+  'owner-deleted', 'job', 'namespace-deletion', 'unknown',
+] as const;
+export type TriggerKind = (typeof triggerKinds)[number];
+
+export const containerOutcomes = [
+  'completed', 'signalled', 'failed', 'killed', 'oom', 'abandoned', 'not-running', 'unknown',
+] as const;
+export type ContainerOutcome = (typeof containerOutcomes)[number];
+
+export const outcomes = [
+  'forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed', 'not-started',
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export const severities = ['info', 'warning', 'error'] as const;
+export type Severity = (typeof severities)[number];
+
+export const findingCodes = [
+  'killed-at-grace', 'no-signal-handling', 'exit-nonzero', 'oom-on-exit', 'prestop-failed', 'prestop-cut-off',
+  'prestop-heavy', 'grace-nearly-spent', 'sidecar-killed', 'drain-race', 'last-endpoint', 'no-ready-endpoint',
+  'stays-ready', 'finalizer-held', 'node-silent', 'slow-start', 'slow-cleanup', 'kubelet-restarted',
+  'grace-shortened-ignored', 'force-deleted', 'evidence-lost', 'unmanaged-pod',
+] as const;
+export type FindingCode = (typeof findingCodes)[number];
+
+/** A point on the timeline. `id` stays the same while its instant is narrowed or corrected. */
+export interface Mark {
+  id: string;
+  name: MarkName;
+  /** Container, slice, node or replacement that it is about. */
+  subject?: string;
+  at: Instant;
+  note?: string;
+}
+
+export interface Phase {
+  name: PhaseName;
+  subject?: string;
+  start: Instant;
+  end: Instant;
+  seconds: Range;
+  /** Ratio to the effective grace; 1 = all of it. */
+  ofGrace: Range;
+}
+
+export interface PreStopReport {
+  kind: HookKind;
+  outcome: 'completed' | 'failed' | 'cut-off' | 'unknown';
+  start: Instant;
+  end: Instant;
+}
+
+export interface ContainerReport {
+  name: string;
+  kind: ContainerKind;
+  outcome: ContainerOutcome;
+  preStop?: PreStopReport;
+  stopSignal?: Instant & { signal?: string };
+  kill?: Instant;
+  exit?: { at: Instant; code: number; reason?: string };
+}
+
+export interface EndpointReport {
+  service?: string;
+  slice: string;
+  addressType: string;
+  unroutedAt?: Instant;
+  removedAt?: Instant;
+  otherReady: number;
+}
+
+export interface Finding {
+  code: FindingCode;
+  severity: Severity;
+  message: string;
+  advice?: string;
+  evidence: number[];
+}
+
+export interface Gate {
+  name: string;
+  passed: boolean;
+  message: string;
+}
+
+export interface Verdict {
+  outcome: Outcome;
+  exitCode: number;
+  findings: Finding[];
+  gates: Gate[];
+}
+
+export interface ExitReport {
+  apiVersion: 'podexit/v1';
+  kind: 'ExitReport';
+  mode: Mode;
+  pod: {
+    namespace: string;
+    name: string;
+    uid: string;
+    node?: string;
+    owner?: { kind: string; name: string };
+    runtimeClass?: string;
+  };
+  grace: { requestedSeconds: number | null; specSeconds: number; effectiveSeconds: number; deadline: Time };
+  trigger: { kind: TriggerKind; evidence: number[] };
+  marks: Mark[];
+  phases: Phase[];
+  containers: ContainerReport[];
+  endpoints: EndpointReport[];
+  replacement?: { name: string; uid: string; createdAt: Instant; readyAt?: Instant };
+  verdict: Verdict;
+  clocks: { api?: { offsetMs: Range }; node?: { offsetMs: Range } };
+  assumes: { name: string; seconds: number }[];
+  gaps: { resource: string; from: Time; to?: Time; cause: string }[];
+  observations: { seq: number; at: Time; what: string }[];
+}
+
+/** Under `-o json` an error is a document too. */
+export interface ErrorDocument {
+  apiVersion: 'podexit/v1';
+  kind: 'Error';
+  code: string;
+  message: string;
+  hint: string;
+}

@@ -1,7 +1,8 @@
 /**
  * Kubernetes objects, narrowed to what podexit may know and record: the allow-list, as types. The shape is the API's
- * own, so that a recording reads like `kubectl get -o json` and goes through the same mapping as a live object
- * (observe.ts). Never here: environment, arguments, addresses, annotation values, status messages, log text.
+ * own, so a recording reads like `kubectl get -o json` and goes through the same mapping as a live object
+ * (observe.ts), which is idempotent. Never here: environment, arguments, addresses, annotation values (the slice's
+ * trigger time excepted), status messages, log text.
  */
 
 /** RFC 3339 as the API prints it: whole seconds, UTC (a floor: SIGNALS.md trap 33). */
@@ -12,7 +13,7 @@ export interface OwnerReference {
   kind: string;
   name: string;
   uid: string;
-  controller: boolean;
+  controller?: boolean;
 }
 
 export interface Metadata {
@@ -26,9 +27,9 @@ export interface Metadata {
   deletionGracePeriodSeconds?: number;
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
-  /** Last changing write of each manager (apiserver clock). */
+  /** Last changing write of each manager (apiserver clock); no field sets. */
   managedFields?: { manager: string; subresource?: string; time?: Stamp }[];
-  /** Keys only; the values are empty. */
+  /** Keys only: the values are empty. */
   annotations?: Record<string, string>;
   /** Only the labels that podexit itself reads. */
   labels?: Record<string, string>;
@@ -36,47 +37,50 @@ export interface Metadata {
 
 export type HookKind = 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
 
-/** A preStop hook without its command, URL or headers. */
-export interface PreStop {
-  kind: HookKind;
-  /** Of a sleep action. */
-  seconds?: number;
-  /** The hook cannot have signalled the application itself: a sleep, a tcpSocket, or an exec of a plain sleep. */
-  inert?: boolean;
+/**
+ * A lifecycle handler without its command, URL or headers. `inert` is our own note on an exec: it is a plain sleep,
+ * so it cannot have signalled the application itself.
+ */
+export interface Handler {
+  exec?: { inert?: boolean };
+  httpGet?: Record<string, never>;
+  sleep?: { seconds: number };
+  tcpSocket?: Record<string, never>;
 }
 
 export interface Probe {
-  kind: 'exec' | 'httpGet' | 'tcpSocket' | 'grpc';
-  port?: string;
-  periodSeconds: number;
-  failureThreshold: number;
+  exec?: Record<string, never>;
+  httpGet?: { port?: number | string };
+  tcpSocket?: { port?: number | string };
+  grpc?: { port?: number | string };
+  periodSeconds?: number;
+  failureThreshold?: number;
 }
-
-export type ContainerKind = 'container' | 'sidecar' | 'init' | 'ephemeral';
 
 export interface Container {
   name: string;
-  kind: ContainerKind;
-  preStop?: PreStop;
+  /** `Always` on an init container makes it a sidecar. */
+  restartPolicy?: string;
+  lifecycle?: { preStop?: Handler; stopSignal?: string };
   readinessProbe?: Probe;
-  /** lifecycle.stopSignal. */
-  stopSignal?: string;
-  /** PID 1 is a shell that runs a command line: such a shell seldom forwards signals. */
+  /** Our own note: PID 1 is a shell with a command line, and such a shell seldom passes signals on. */
   shell?: boolean;
 }
 
-export type ContainerState =
-  | { kind: 'waiting'; reason?: string }
-  | { kind: 'running'; startedAt?: Stamp }
-  | { kind: 'terminated'; exitCode: number; reason?: string; startedAt?: Stamp; finishedAt?: Stamp };
+export interface ContainerState {
+  waiting?: { reason?: string };
+  running?: { startedAt?: Stamp };
+  terminated?: { exitCode: number; reason?: string; startedAt?: Stamp; finishedAt?: Stamp };
+}
 
 export interface ContainerStatus {
   name: string;
   ready: boolean;
   restartCount: number;
-  state?: ContainerState;
-  /** containerd, cri-o, docker: the scheme of containerID. */
-  runtime?: string;
+  state: ContainerState;
+  lastState?: ContainerState;
+  /** Only the scheme, which names the runtime: `containerd://`. */
+  containerID?: string;
   /** Told only with the ContainerStopSignals feature. */
   stopSignal?: string;
 }
@@ -86,7 +90,6 @@ export interface Condition {
   status: string;
   reason?: string;
   lastTransitionTime?: Stamp;
-  observedGeneration?: number;
 }
 
 export interface Pod {
@@ -94,56 +97,60 @@ export interface Pod {
   metadata: Metadata;
   spec: {
     nodeName?: string;
-    terminationGracePeriodSeconds: number;
+    terminationGracePeriodSeconds?: number;
     runtimeClassName?: string;
     restartPolicy?: string;
-    readinessGates: string[];
+    readinessGates?: { conditionType: string }[];
+    initContainers?: Container[];
     containers: Container[];
+    ephemeralContainers?: Container[];
   };
   status: {
     phase?: string;
     reason?: string;
     observedGeneration?: number;
     nominatedNodeName?: string;
-    conditions: Condition[];
-    containerStatuses: ContainerStatus[];
+    conditions?: Condition[];
+    initContainerStatuses?: ContainerStatus[];
+    containerStatuses?: ContainerStatus[];
+    ephemeralContainerStatuses?: ContainerStatus[];
   };
 }
 
 export interface Service {
   kind: 'Service';
   metadata: Metadata;
-  spec: { type?: string; headless: boolean; selects: boolean; publishNotReadyAddresses: boolean };
+  spec: {
+    type?: string;
+    /** Kept only where it is `None` (headless). */
+    clusterIP?: string;
+    selector?: Record<string, string>;
+    publishNotReadyAddresses?: boolean;
+  };
 }
 
 export interface Endpoint {
-  /** targetRef of kind Pod. */
-  uid?: string;
-  name?: string;
-  ready: boolean;
-  serving: boolean;
-  terminating: boolean;
+  targetRef?: { kind?: string; name?: string; uid?: string };
+  conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
 }
 
 export interface EndpointSlice {
   kind: 'EndpointSlice';
   metadata: Metadata;
-  service?: string;
   addressType: string;
   endpoints: Endpoint[];
 }
 
-/** An Event of either API (core/v1 or events.k8s.io/v1), in one form. */
+/** An Event of either API (core/v1 or events.k8s.io/v1), in the core form. */
 export interface Event {
   kind: 'Event';
   metadata: Metadata;
   reason: string;
   type?: string;
-  /** reportingComponent, or source.component. */
-  component?: string;
-  /** Told only for the reasons whose message has a form that we read. */
+  reportingComponent?: string;
+  /** Kept only for the reasons whose message has a form that we read; of a probe only what failed. */
   message?: string;
-  involvedObject: { kind: string; name: string; uid?: string; container?: string };
+  involvedObject: { kind: string; name: string; uid?: string; fieldPath?: string };
   count: number;
   firstTimestamp?: Stamp;
   lastTimestamp?: Stamp;
@@ -153,24 +160,25 @@ export interface Event {
 export interface Node {
   kind: 'Node';
   metadata: Metadata;
-  spec: { unschedulable: boolean; taints: { key: string; effect: string; timeAdded?: Stamp }[] };
-  status: { ready?: string; runtime?: string };
+  spec: { unschedulable?: boolean; taints?: { key: string; effect: string; timeAdded?: Stamp }[] };
+  status: { conditions?: Condition[]; nodeInfo?: { containerRuntimeVersion?: string } };
 }
 
 export interface Lease {
   kind: 'Lease';
   metadata: Metadata;
-  /** RFC 3339 with microseconds, kubelet's clock. */
-  renewTime?: string;
+  /** renewTime: RFC 3339 with microseconds, kubelet's clock. */
+  spec: { renewTime?: string };
 }
 
-/** ReplicaSet, Deployment, StatefulSet, DaemonSet, Job, … */
+/** The kinds that own pods, and what owns those. */
+export const ownerKinds = ['ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
+
 export interface Owner {
-  kind: 'Owner';
-  ownerKind: string;
+  kind: (typeof ownerKinds)[number];
   metadata: Metadata;
   spec: { replicas?: number; suspend?: boolean; ttlSecondsAfterFinished?: number };
-  status: { replicas?: number; finished?: boolean; updateRevision?: string; currentRevision?: string };
+  status: { replicas?: number; updateRevision?: string; currentRevision?: string; conditions?: Condition[] };
 }
 
 export interface Namespace {
@@ -180,3 +188,6 @@ export interface Namespace {
 }
 
 export type KubeObject = Pod | Service | EndpointSlice | Event | Node | Lease | Owner | Namespace;
+
+/** Which of a pod's lists a container stands in; a sidecar is an init container that restarts always. */
+export type ContainerKind = 'container' | 'sidecar' | 'init' | 'ephemeral';

@@ -46,6 +46,8 @@ export interface Listed<O> {
   stream: StreamName;
   resourceVersion: string;
   objects: O[];
+  /** When the request left: the state is of no earlier moment (a list without resourceVersion is a consistent read). */
+  sentAt?: number;
 }
 
 /** One watch line. BOOKMARKs only move the cursor and are not observations. */
@@ -132,6 +134,7 @@ export interface Answered<P> {
 export interface Looked<P> {
   kind: 'looked';
   object?: P;
+  sentAt?: number;
 }
 
 /** The follow of a container's log began to flow. */

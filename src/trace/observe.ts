@@ -1,0 +1,72 @@
+/**
+ * The one mapping from what a source saw to what podexit knows: it narrows every object to the allow-list of kube.ts.
+ * Live streams, shared recordings and our own recordings all come through here, so that none of them can bring
+ * evidence that another would not have. Pure, total, and idempotent: a recorded observation maps to itself.
+ */
+import type { KubeObject } from './kube.ts';
+import { ownerKinds } from './kube.ts';
+import type { LogLine, Observation, Sighting, StreamName } from './observation.ts';
+import { narrowEvent } from './observe/event.ts';
+import { namesStopSignal } from './observe/line.ts';
+import { narrowLease, narrowNamespace, narrowNode, narrowOwner, ownerKindOf } from './observe/others.ts';
+import { narrowPod } from './observe/pod.ts';
+import { asObject, asString, compact } from './observe/read.ts';
+import { narrowService, narrowSlice } from './observe/traffic.ts';
+
+export interface ObserveOptions {
+  /** Keep the text of log lines: only where the user asked for it (`--logs`). */
+  logText: boolean;
+}
+
+/** `seq` numbers the observation; it is what evidence cites. */
+export function observe(sighting: Sighting, seq: number, options: ObserveOptions): Observation {
+  switch (sighting.kind) {
+    case 'listed':
+      return { ...sighting, seq, objects: sighting.objects.map((object) => narrow(sighting.stream, object)) };
+    case 'changed':
+      return { ...sighting, seq, object: narrow(sighting.stream, sighting.object) };
+    case 'answered':
+    case 'looked':
+      return { ...sighting, seq, ...(isPod(sighting.object) ? { object: narrowPod(sighting.object) } : { object: undefined }) };
+    case 'line':
+      return { seq, at: sighting.at, ...line(sighting, options) };
+    default:
+      return { ...sighting, seq };
+  }
+}
+
+/** Narrows one object of a stream. */
+export function narrow(stream: StreamName, raw: unknown): KubeObject {
+  return narrowers[stream](raw);
+}
+
+const narrowers: { [S in StreamName]: (raw: unknown) => KubeObject } = {
+  pod: narrowPod,
+  siblings: narrowPod,
+  services: narrowService,
+  endpointslices: narrowSlice,
+  events: narrowEvent,
+  'node-events': narrowEvent,
+  'owner-events': narrowEvent,
+  logs: narrowEvent,
+  node: narrowNode,
+  lease: narrowLease,
+  owner: (raw) => narrowOwner(raw, ownerKindOf(raw) ?? ownerKinds[0]),
+  namespace: narrowNamespace,
+};
+
+function isPod(raw: unknown): boolean {
+  const object = asObject(raw);
+  return object['kind'] === 'Pod' || asString(asObject(object['metadata'])['uid']) !== undefined;
+}
+
+function line(sighting: Extract<Sighting, { kind: 'line' }>, options: ObserveOptions): LogLine {
+  return compact<LogLine>({
+    kind: 'line',
+    container: sighting.container,
+    time: sighting.time,
+    namesSignal: sighting.namesSignal ?? namesStopSignal(sighting.text ?? ''),
+    text: options.logText ? sighting.text : undefined,
+    skipped: sighting.skipped,
+  });
+}

@@ -1,0 +1,55 @@
+/**
+ * Reading values that nobody vouches for: an API server, a webhook, or a file may put anything anywhere. A value of
+ * the wrong type is as good as absent. Nothing here throws.
+ */
+
+/** Longest string that is kept of an untrusted object; Kubernetes' own limits are far below. */
+const longestString = 4096;
+
+export type Json = Record<string, unknown>;
+
+export const asObject = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+
+export const has = (value: unknown): boolean => value !== undefined && value !== null;
+
+export const asArray = (value: unknown, most = 10_000): unknown[] =>
+  Array.isArray(value) ? value.slice(0, most) : [];
+
+export const asString = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.slice(0, longestString) : undefined;
+
+export const asNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+
+/** A count of seconds: whole, not negative, and small enough to add to a time. */
+export const asSeconds = (value: unknown): number | undefined => {
+  const number = asNumber(value);
+  return number !== undefined && number >= 0 && number <= 1e9 ? Math.floor(number) : undefined;
+};
+
+export const asBoolean = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
+
+export const asStrings = (value: unknown): string[] =>
+  asArray(value).flatMap((item) => {
+    const string = asString(item);
+    return string === undefined ? [] : [string];
+  });
+
+/** Leaves out what is undefined, so that narrowed objects compare and print alike. */
+export function compact<T extends object>(object: T): T {
+  for (const key of Object.keys(object) as (keyof T)[]) if (object[key] === undefined) delete object[key];
+  return object;
+}
+
+/** An array, or undefined where nothing is in it. */
+export const filled = <T>(array: T[]): T[] | undefined => (array.length > 0 ? array : undefined);
+
+/** A map of strings cut down to `keys` (all keys where absent). */
+export function stringMap(value: unknown, keep: (key: string) => boolean): Record<string, string> | undefined {
+  const entries = Object.entries(asObject(value)).flatMap(([key, item]) => {
+    const string = typeof item === 'string' ? item.slice(0, longestString) : undefined;
+    return string !== undefined && keep(key) ? [[key.slice(0, longestString), string] as const] : [];
+  });
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}

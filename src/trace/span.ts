@@ -1,0 +1,27 @@
+/** An interval of milliseconds on one clock; infinite ends mean that nothing bounds it there. */
+export interface Span {
+  readonly lo: number;
+  readonly hi: number;
+}
+
+export const anyTime: Span = { lo: -Infinity, hi: Infinity };
+export const atLeast = (lo: number): Span => ({ lo, hi: Infinity });
+export const atMost = (hi: number): Span => ({ lo: -Infinity, hi });
+
+/** What both say. Where they contradict each other one of them is wrong: then the hull, which holds either truth. */
+export function meet(a: Span, b: Span): Span {
+  const lo = Math.max(a.lo, b.lo);
+  const hi = Math.min(a.hi, b.hi);
+  return lo <= hi ? { lo, hi } : { lo: Math.min(a.lo, b.lo), hi: Math.max(a.hi, b.hi) };
+}
+
+export const overlaps = (a: Span, b: Span): boolean => Math.max(a.lo, b.lo) <= Math.min(a.hi, b.hi);
+export const shift = (span: Span, by: Span): Span => ({ lo: span.lo + by.lo, hi: span.hi + by.hi });
+export const widthOf = (span: Span): number => span.hi - span.lo;
+export const isFinite = (span: Span): boolean => Number.isFinite(span.lo) && Number.isFinite(span.hi);
+
+/** From `start` to `end`, never negative: the end is known not to come before the start. */
+export const lapse = (start: Span, end: Span): Span => ({
+  lo: Math.max(0, end.lo - start.hi),
+  hi: Math.max(0, end.hi - start.lo),
+});

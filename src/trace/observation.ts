@@ -48,6 +48,8 @@ export interface Listed<O> {
   objects: O[];
   /** When the request left: the state is of no earlier moment (a list without resourceVersion is a consistent read). */
   sentAt?: number;
+  /** The one name that the list was narrowed to: an empty list then says that this object does not exist. */
+  name?: string;
 }
 
 /** One watch line. BOOKMARKs only move the cursor and are not observations. */

@@ -1,0 +1,33 @@
+/**
+ * What is assumed rather than proved, in one table: the API shows none of it. Each bound is generous for a loaded
+ * node; a report lists those it leaned on under `assumes`, and none ever makes an instant "observed". Seconds.
+ */
+export const assumptions = {
+  /** Two clocks drift apart by at most this much a second (NTP slews at 0.0005; free-running crystals at 0.0001). */
+  'clock-drift': 0.001,
+  /** From the kubelet's call to the signal's delivery: CRI, shim, kill(2). Measured on containerd: 0.001 to 0.006. */
+  'signal-lag': 0.9,
+  /** The same where the runtime starts a process for it (CRI-O, docker, unknown runtimes). */
+  'signal-lag-exec': 2,
+  /** The same through the guest of a sandboxed runtime (a runtimeClass is set). */
+  'signal-lag-sandboxed': 5,
+  /** A line is stamped when the runtime reads it, this much after it was written at the latest. */
+  'log-stamp-lag': 0.15,
+} as const;
+
+export type AssumptionName = keyof typeof assumptions;
+
+const ms = 1000;
+
+/** Milliseconds of drift that may have built up over `elapsed` ms. */
+export const driftOver = (elapsed: number): number => Math.abs(elapsed) * assumptions['clock-drift'];
+
+export const logStampLagMs = assumptions['log-stamp-lag'] * ms;
+
+/** Which signal lag holds, by the pod's runtimeClass and the scheme of its container ids. */
+export function signalLag(runtimeClass: string | undefined, runtime: string | undefined): AssumptionName {
+  if (runtimeClass !== undefined) return 'signal-lag-sandboxed';
+  return runtime === 'containerd' ? 'signal-lag' : 'signal-lag-exec';
+}
+
+export const millisecondsOf = (name: AssumptionName): number => assumptions[name] * ms;

@@ -1,0 +1,59 @@
+/** Reading a Pod: which containers it has, in which state, and what its deletion says. Pure selectors. */
+import type { Container, ContainerKind, ContainerState, ContainerStatus, Handler, HookKind, Pod } from './kube.ts';
+
+export interface ContainerSpec {
+  name: string;
+  kind: ContainerKind;
+  container: Container;
+}
+
+/** Every container of the spec: init and sidecars in their order, then the main ones, then ephemeral ones. */
+export function containersOf(pod: Pod): ContainerSpec[] {
+  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  const as = (kind: ContainerKind) => (container: Container) => ({ name: container.name, kind, container });
+  return [
+    ...initContainers.map((one) => as(one.restartPolicy === 'Always' ? 'sidecar' : 'init')(one)),
+    ...containers.map(as('container')),
+    ...ephemeralContainers.map(as('ephemeral')),
+  ];
+}
+
+export function statusesOf(pod: Pod): ContainerStatus[] {
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status;
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
+}
+
+export const isRunning = (state: ContainerState | undefined): boolean => state?.running !== undefined;
+
+/** Succeeded or Failed: nothing of it can run any more. */
+export const isFinished = (pod: Pod): boolean => pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed';
+
+export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
+
+/** A static pod's copy in the API: deleting it stops nothing (SIGNALS.md trap 30). */
+export const isMirror = (pod: Pod): boolean => 'kubernetes.io/config.mirror' in (pod.metadata.annotations ?? {});
+
+export const conditionOf = (pod: Pod, type: string) => pod.status.conditions?.find((one) => one.type === type);
+
+export const isReady = (pod: Pod): boolean => conditionOf(pod, 'Ready')?.status === 'True';
+
+export const controllerOf = (pod: Pod) => {
+  const owners = pod.metadata.ownerReferences ?? [];
+  return owners.find((owner) => owner.controller === true) ?? owners[0];
+};
+
+export function hookOf(container: Container): { kind: HookKind; handler: Handler } | undefined {
+  const handler = container.lifecycle?.preStop;
+  const kind = (['exec', 'httpGet', 'sleep', 'tcpSocket'] as const).find((one) => handler?.[one] !== undefined);
+  return handler && kind ? { kind, handler } : undefined;
+}
+
+/** containerd, cri-o, docker: the scheme of the first container id that has one. */
+export const runtimeOf = (pod: Pod): string | undefined =>
+  statusesOf(pod).flatMap((status) => status.containerID?.split('://')[0] ?? [])[0];
+
+/** resourceVersions of one resource may be compared (SIGNALS.md §1 "Watch facts"); what is no number counts as new. */
+export function isOlder(rv: string | undefined, than: string | undefined): boolean {
+  if (!/^\d{1,20}$/.test(rv ?? '') || !/^\d{1,20}$/.test(than ?? '')) return false;
+  return BigInt(rv ?? 0) < BigInt(than ?? 0);
+}

@@ -1,0 +1,43 @@
+import type { KubeObject } from '../kube.ts';
+import type { ObservationOf } from '../observation.ts';
+import { parseTime } from '../stamps.ts';
+import type { Trace } from '../trace.ts';
+import { nodeReached } from './clocks.ts';
+import { foldEvent } from './events.ts';
+import type { Seen } from './notes.ts';
+import { foldNamespace, foldNode, foldOwner } from './owners.ts';
+import { foldPod, gone } from './pod.ts';
+import { foldSibling } from './siblings.ts';
+import { foldSlice } from './traffic.ts';
+import { withEntry } from './notes.ts';
+
+/** One watch line. */
+export function foldChange(trace: Trace, o: ObservationOf<'changed'>): Trace {
+  const deleted = o.change === 'DELETED';
+  if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
+    return gone(foldPod(trace, o.object, o), 'deleted', o, 'DELETED');
+  if (o.stream === 'siblings' && o.object.kind === 'Pod') return deleted ? trace : foldSibling(trace, o.object, o, false);
+  return foldObject(trace, o.object, o, deleted);
+}
+
+/** One object, by its kind; what the stream means for it is the caller's. */
+export function foldObject(trace: Trace, object: KubeObject, seen: Seen, deleted = false): Trace {
+  switch (object.kind) {
+    case 'Pod':
+      return deleted && object.metadata.uid !== trace.uid ? trace : foldPod(trace, object, seen);
+    case 'Service':
+      return deleted ? trace : { ...trace, services: withEntry(trace.services, object.metadata.name, object) };
+    case 'EndpointSlice':
+      return foldSlice(trace, object, seen, deleted);
+    case 'Event':
+      return deleted ? trace : foldEvent(trace, object, seen);
+    case 'Node':
+      return foldNode(trace, object, seen);
+    case 'Lease':
+      return nodeReached(trace, parseTime(object.spec.renewTime), seen);
+    case 'Namespace':
+      return foldNamespace(trace, object, seen);
+    default:
+      return foldOwner(trace, object, seen, deleted);
+  }
+}

@@ -1,0 +1,37 @@
+/** Bounds for the remote clocks that hold whatever happened: stamps that arrived, and `Date` headers. */
+import { noLessThan, noMoreThan } from '../clock.ts';
+import type { Dated } from '../observation.ts';
+import { parseTime } from '../stamps.ts';
+import type { Trace } from '../trace.ts';
+import type { Seen } from './notes.ts';
+import { note } from './notes.ts';
+
+const second = 1000;
+
+/** `at` is rounded down: what arrived had happened before at + 1. */
+const arrivedBy = (seen: Seen): number => seen.at + 1;
+
+/** The server's clock showed [date, date + 1 s) at some moment between sending and arrival. */
+export function foldDated(trace: Trace, dated: Dated & Seen): Trace {
+  const { seq } = dated;
+  const lower = noLessThan(trace.clocks.api, { at: arrivedBy(dated), value: dated.date - arrivedBy(dated), seq });
+  const api = noMoreThan(lower, { at: dated.sentAt, value: dated.date + second - dated.sentAt, seq });
+  if (api === trace.clocks.api) return trace;
+  return note({ ...trace, clocks: { ...trace.clocks, api } }, dated, 'Date header of an answer');
+}
+
+/** A stamp of the node's clock (ms) arrived: the node's clock had reached it. */
+export function nodeReached(trace: Trace, stamp: number | undefined, seen: Seen): Trace {
+  return reached(trace, 'node', stamp, seen);
+}
+
+/** A stamp of the API server's clock (RFC 3339) arrived. */
+export function apiReached(trace: Trace, stamp: string | undefined, seen: Seen): Trace {
+  return reached(trace, 'api', parseTime(stamp), seen);
+}
+
+function reached(trace: Trace, which: 'api' | 'node', stamp: number | undefined, seen: Seen): Trace {
+  if (stamp === undefined) return trace;
+  const clock = noLessThan(trace.clocks[which], { at: arrivedBy(seen), value: stamp - arrivedBy(seen), seq: seen.seq });
+  return clock.lower === trace.clocks[which].lower ? trace : { ...trace, clocks: { ...trace.clocks, [which]: clock } };
+}

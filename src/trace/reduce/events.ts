@@ -1,0 +1,68 @@
+/** Events about the pod, its node and its owners. Each distinct occurrence is kept once (SIGNALS.md §2.1). */
+import { atMost } from '../span.ts';
+import type { Span } from '../span.ts';
+import type { Event } from '../kube.ts';
+import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
+import type { Occurrence, Trace } from '../trace.ts';
+import { apiReached, nodeReached } from './clocks.ts';
+import type { Seen } from './notes.ts';
+import { note } from './notes.ts';
+
+/** Enough for any exit; the oldest probe failures make room first. */
+const mostEvents = 512;
+
+/** Reasons that rules read; anything else passes by. */
+const reasons = new Set([
+  'Killing', 'FailedPreStopHook', 'FailedKillPod', 'Unhealthy', 'Preempted', 'Preempting', 'Evicted', 'DeadlineExceeded',
+  'TaintManagerEviction', 'DeviceTaintManagerEviction', 'NodeControllerEviction', 'NodeNotReady', 'NodeReady', 'Starting',
+  'Shutdown', 'Rebooted', 'SuccessfulDelete', 'ScalingReplicaSet', 'Completed', 'Suspended', 'ExceededGracePeriod',
+]);
+
+export function foldEvent(trace: Trace, event: Event, seen: Seen): Trace {
+  const stamped = stamps(trace, event, seen);
+  if (!reasons.has(event.reason) || !concerns(trace, event)) return stamped;
+  const occurrence = occurrenceOf(event, seen);
+  if (trace.events.some((one) => one.id === occurrence.id && one.count === occurrence.count)) return stamped;
+  const events = [...stamped.events, occurrence].slice(-mostEvents);
+  const about = occurrence.about.container ?? `${occurrence.about.kind} ${occurrence.about.name}`;
+  return note({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${event.count > 1 ? ` (x${event.count})` : ''}`);
+}
+
+/** By uid where it has one: TaintManagerEviction has none, and a successor shares the name (trap 21). */
+function concerns(trace: Trace, event: Event): boolean {
+  const { kind, uid } = event.involvedObject;
+  return kind !== 'Pod' || uid === undefined || trace.uid === undefined || uid === trace.uid;
+}
+
+function occurrenceOf(event: Event, seen: Seen): Occurrence {
+  const { kind, name, fieldPath } = event.involvedObject;
+  const container = /\{([^}]*)\}/.exec(fieldPath ?? '')?.[1];
+  return {
+    id: event.metadata.uid || event.metadata.name,
+    reason: event.reason,
+    message: event.message ?? '',
+    component: event.reportingComponent ?? '',
+    about: { kind, name, ...(container === undefined ? {} : { container }) },
+    count: event.count,
+    time: timeOf(event),
+    seq: seen.seq,
+    at: seen.at,
+  };
+}
+
+/** The name is of the first occurrence only: after a repeat just the whole second of the last one is known (trap 19). */
+function timeOf(event: Event): Span {
+  const micro = parseTime(event.eventTime);
+  const name = parseEventName(event.metadata.name);
+  const first = name ?? micro;
+  if (event.count <= 1 && first !== undefined) return { lo: first, hi: first };
+  return parseFloor(event.lastTimestamp) ?? parseFloor(event.firstTimestamp) ?? atMost(Infinity);
+}
+
+/** Only the kubelet stamps with the node's clock; the apiserver stamps the creation. */
+function stamps(trace: Trace, event: Event, seen: Seen): Trace {
+  const created = apiReached(trace, event.metadata.creationTimestamp, seen);
+  if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return created;
+  const known = nodeReached(created, parseEventName(event.metadata.name), seen);
+  return nodeReached(known, parseTime(event.lastTimestamp), seen);
+}

@@ -1,0 +1,8 @@
+import type { ObservationOf } from '../observation.ts';
+import type { Trace } from '../trace.ts';
+import { factOf, note } from './notes.ts';
+
+export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
+  const { seq: _seq, at: _at, ...gap } = o;
+  return note({ ...trace, gaps: [...trace.gaps, factOf(gap, o)] }, o, `gap in ${o.stream}: ${o.cause}`);
+}

@@ -1,0 +1,45 @@
+import type { EndpointSlice } from '../kube.ts';
+import type { ObservationOf } from '../observation.ts';
+import type { Trace } from '../trace.ts';
+import { foldObject } from './changes.ts';
+import { foldMissingOwner } from './owners.ts';
+import { foldPod, gone } from './pod.ts';
+import { foldSibling } from './siblings.ts';
+import { foldSlice } from './traffic.ts';
+
+/** A whole state: what is absent from it does not exist. */
+export function foldList(trace: Trace, o: ObservationOf<'listed'>): Trace {
+  if (o.stream === 'pod') return foldPodList(trace, o);
+  if (o.stream === 'siblings') return foldSiblings(trace, o);
+  if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);
+  const next = o.objects.reduce((folded, object) => foldObject(folded, object, o), trace);
+  return o.stream === 'endpointslices' ? foldVanishedSlices(next, o) : next;
+}
+
+function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
+  const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
+  const own = pods.find((pod) => trace.uid === undefined || pod.metadata.uid === trace.uid);
+  const successor = pods.find((pod) => pod !== own);
+  if (own) return foldPod(trace, own, o, { consistentSince: o.sentAt });
+  if (successor) return foldPod(trace, successor, o);
+  return trace.uid === undefined ? trace : gone(trace, 'absent', o, 'a new list does not have the pod');
+}
+
+/** The first list holds what was there before; what a later list adds came in between. */
+function foldSiblings(trace: Trace, o: ObservationOf<'listed'>): Trace {
+  const folded = o.objects.reduce(
+    (next, object) => (object.kind === 'Pod' ? foldSibling(next, object, o, !trace.siblingsKnown) : next),
+    trace,
+  );
+  return folded.siblingsKnown ? folded : { ...folded, siblingsKnown: true };
+}
+
+/** Slices of the same Services that a new list lacks are gone, and our endpoint with them. */
+function foldVanishedSlices(trace: Trace, o: ObservationOf<'listed'>): Trace {
+  const listed = new Set(o.objects.map((object) => object.metadata.name));
+  return [...trace.slices].reduce((next, [name, facts]) => {
+    if (listed.has(name)) return next;
+    const slice: EndpointSlice = { kind: 'EndpointSlice', ...facts.slice, endpoints: [] };
+    return foldSlice(next, slice, o, true);
+  }, trace);
+}

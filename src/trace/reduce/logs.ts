@@ -1,0 +1,44 @@
+import type { ObservationOf } from '../observation.ts';
+import { parseTime } from '../stamps.ts';
+import type { ContainerFacts, LogFacts, Trace } from '../trace.ts';
+import { noContainerFacts } from '../trace.ts';
+import { nodeReached } from './clocks.ts';
+import { factOf, note, withEntry } from './notes.ts';
+
+/** A container that logs its signal in a loop proves no more than one that does it once. */
+const mostSignalLines = 16;
+
+export const foldLogOpened = (trace: Trace, o: ObservationOf<'log-opened'>): Trace =>
+  withLog(trace, o.container, ({ ended: _ended, ...log }) => ({ ...log, opened: log.opened ?? factOf(true, o) }));
+
+export function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
+  const stamp = parseTime(o.time);
+  if (stamp === undefined) return trace;
+  const known = trace.containers.get(o.container)?.log;
+  const isNew = stamp > (known?.lastLine?.value ?? -Infinity);
+  const tellsSignal = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < mostSignalLines;
+  if (!isNew) return nodeReached(trace, stamp, o);
+  const next = withLog(trace, o.container, (log) => ({
+    ...log,
+    lastLine: factOf(stamp, o),
+    signalLines: tellsSignal ? [...log.signalLines, factOf(stamp, o)] : log.signalLines,
+  }));
+  const what = tellsSignal ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;
+  return note(nodeReached(next, stamp, o), o, what);
+}
+
+export const foldLogEnd = (trace: Trace, o: ObservationOf<'log-ended'>): Trace =>
+  note(
+    withLog(trace, o.container, (log) => ({ ...log, ended: log.ended ?? factOf({ clean: o.clean }, o) })),
+    o,
+    `log of ${o.container} ended${o.clean ? '' : ' (connection broke)'}`,
+  );
+
+export function withContainer(trace: Trace, name: string, change: (facts: ContainerFacts) => ContainerFacts): Trace {
+  const facts = trace.containers.get(name) ?? noContainerFacts;
+  const next = change(facts);
+  return next === facts ? trace : { ...trace, containers: withEntry(trace.containers, name, next) };
+}
+
+const withLog = (trace: Trace, name: string, change: (log: LogFacts) => LogFacts): Trace =>
+  withContainer(trace, name, (facts) => ({ ...facts, log: change(facts.log) }));

@@ -1,0 +1,142 @@
+/** What a state of the pod tells. States may come late, twice, or from a server that is behind. */
+import type { ContainerStatus, Pod } from '../kube.ts';
+import { conditionOf, isFinished, isOlder, isRunning, isTerminating, statusesOf } from '../pod.ts';
+import type { GoneHow, Trace } from '../trace.ts';
+import { apiReached, nodeReached } from './clocks.ts';
+import { withContainer } from './logs.ts';
+import type { Seen } from './notes.ts';
+import { factOf, note } from './notes.ts';
+import { foldSibling } from './siblings.ts';
+import { parseTime } from '../stamps.ts';
+
+interface Source {
+  /** The state was read from the store no earlier than this client time. */
+  consistentSince?: number | undefined;
+}
+
+/** Folds one state of the traced pod, or of a same-name successor. */
+export function foldPod(trace: Trace, pod: Pod, seen: Seen, source: Source = {}): Trace {
+  if (pod.metadata.uid === '') return trace;
+  if (trace.uid !== undefined && trace.uid !== pod.metadata.uid) return foldSuccessor(trace, pod, seen);
+  const known = { ...trace, uid: pod.metadata.uid };
+  return steps.reduce<Trace>((next, step) => step(next, pod, seen, source), known);
+}
+
+/** The name has a new owner: whatever we missed, the old pod is gone. */
+export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
+  return foldSibling(gone(trace, 'replaced', seen, 'another pod has the name'), pod, seen, false);
+}
+
+export function gone(trace: Trace, how: GoneHow, seen: Seen, what: string): Trace {
+  return trace.gone ? trace : note({ ...trace, gone: factOf(how, seen) }, seen, what);
+}
+
+type Step = (trace: Trace, pod: Pod, seen: Seen, source: Source) => Trace;
+
+const keepNewest: Step = (trace, pod, seen, source) => {
+  if (!isTerminating(pod) && source.consistentSince !== undefined && source.consistentSince > trace.notDeletingAt)
+    return keepState({ ...trace, notDeletingAt: source.consistentSince }, pod, seen);
+  return keepState(trace, pod, seen);
+};
+
+function keepState(trace: Trace, pod: Pod, seen: Seen): Trace {
+  const newest = isOlder(pod.metadata.resourceVersion, trace.pod?.value.metadata.resourceVersion);
+  const next = newest ? trace : { ...trace, pod: factOf(pod, seen) };
+  if (isTerminating(pod) || isOlder(pod.metadata.resourceVersion, trace.before?.value.metadata.resourceVersion)) return next;
+  return { ...next, before: factOf(pod, seen) };
+}
+
+const foldDeletion: Step = (trace, pod, seen) => {
+  if (!isTerminating(pod)) return trace;
+  if (!trace.deletion) {
+    const underWay = trace.before === undefined && trace.requests.length === 0;
+    const deletion = { first: factOf(pod, seen), seenAt: seen.at, seenSeq: seen.seq, underWay };
+    return note({ ...trace, deletion }, seen, `deletionTimestamp ${pod.metadata.deletionTimestamp}`);
+  }
+  const { deletion } = trace;
+  if (!isOlder(pod.metadata.resourceVersion, deletion.first.value.metadata.resourceVersion)) return trace;
+  return note({ ...trace, deletion: { ...deletion, first: factOf(pod, seen) } }, seen, 'an earlier state of the deletion');
+};
+
+const foldGrace: Step = (trace, pod, seen) => {
+  const { deletionGracePeriodSeconds: grace, deletionTimestamp: deadline, resourceVersion: rv } = pod.metadata;
+  if (deadline === undefined || grace === undefined) return trace;
+  if (trace.graces.some((one) => one.value.grace === grace && one.value.deadline === deadline)) return trace;
+  const fact = factOf({ grace, deadline, ...(rv === undefined ? {} : { rv }) }, seen);
+  const graces = [...trace.graces, fact].sort((a, b) => (isOlder(a.value.rv, b.value.rv) ? -1 : isOlder(b.value.rv, a.value.rv) ? 1 : 0));
+  return note({ ...trace, graces }, seen, `grace ${grace} s, deadline ${deadline}`);
+};
+
+/** The kubelet wrote a status that knows of the deletion (SIGNALS.md §2 S3). Kubernetes before 1.35 does not tell. */
+const foldAcknowledged: Step = (trace, pod, seen) => {
+  const wanted = trace.deletion?.first.value.metadata.generation;
+  const before = trace.before?.value.metadata.generation;
+  const seenGeneration = pod.status.observedGeneration;
+  if (trace.acknowledged || !isTerminating(pod) || wanted === undefined || seenGeneration === undefined) return trace;
+  if (seenGeneration < wanted || before === wanted) return trace;
+  return note({ ...trace, acknowledged: factOf(true, seen) }, seen, `observedGeneration ${seenGeneration}: the kubelet has the deletion`);
+};
+
+const foldContainers: Step = (trace, pod, seen) =>
+  statusesOf(pod).reduce((next, status) => foldStatus(next, pod, status, seen), trace);
+
+function foldStatus(trace: Trace, pod: Pod, status: ContainerStatus, seen: Seen): Trace {
+  const { terminated } = status.state;
+  const known = trace.containers.get(status.name);
+  if (terminated) {
+    const old = known?.terminated?.value;
+    const same = old?.exitCode === terminated.exitCode && old.finishedAt === terminated.finishedAt && old.reason === terminated.reason;
+    if (same) return trace;
+    const next = withContainer(trace, status.name, (facts) => ({ ...facts, terminated: factOf(terminated, seen) }));
+    const reason = terminated.reason === undefined ? '' : ` (${terminated.reason})`;
+    return note(nodeReached(next, parseTime(terminated.finishedAt), seen), seen, `${status.name} terminated, code ${terminated.exitCode}${reason}`);
+  }
+  const lost = isTerminating(pod) && isRunning(status.state) && !status.ready && wasReady(trace, status.name);
+  if (!lost || known?.readyLost) return trace;
+  const next = withContainer(trace, status.name, (facts) => ({ ...facts, readyLost: factOf(true, seen) }));
+  return note(next, seen, `${status.name} not ready any more`);
+}
+
+const wasReady = (trace: Trace, name: string): boolean =>
+  statusesOf(trace.deletion?.first.value ?? emptyPod).some((status) => status.name === name && status.ready);
+
+const emptyPod: Pod = { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} };
+
+const foldPhase: Step = (trace, pod, seen) => {
+  const phase = pod.status.phase;
+  if (trace.terminal || !isFinished(pod) || phase === undefined) return trace;
+  return note({ ...trace, terminal: factOf(phase, seen) }, seen, `phase ${phase}`);
+};
+
+const foldSandbox: Step = (trace, pod, seen) => {
+  const stopped = isTerminating(pod) && conditionOf(pod, 'PodReadyToStartContainers')?.status === 'False';
+  return trace.sandboxStopped || !stopped ? trace : { ...trace, sandboxStopped: factOf(true, seen) };
+};
+
+/** Grace 0 on a finished (or never started) pod is the kubelet's own last DELETE (SIGNALS.md §0 row 9). */
+const foldFinal: Step = (trace, pod, seen) => {
+  const { deletionGracePeriodSeconds: grace, finalizers = [] } = pod.metadata;
+  if (grace !== 0 || !isTerminating(pod)) return trace;
+  const final = trace.finalDelete ? trace : note({ ...trace, finalDelete: factOf(pod, seen) }, seen, 'grace 0: the last DELETE');
+  if (finalizers.length === 0 || (final.finalizing && final.gone)) return final;
+  return { ...final, finalizing: final.finalizing ? { ...final.finalizing, value: finalizers } : factOf(finalizers, seen) };
+};
+
+/** A cause only if it was there when deletionTimestamp came (SIGNALS.md §4, trap 26). */
+const foldDisruption: Step = (trace, pod, seen) => {
+  const condition = conditionOf(pod, 'DisruptionTarget');
+  if (trace.disruption || condition?.status !== 'True') return trace;
+  const first = trace.deletion?.first.value;
+  const withDeletion = first === undefined || (conditionOf(first, 'DisruptionTarget')?.status === 'True');
+  return note({ ...trace, disruption: factOf({ reason: condition.reason ?? '', withDeletion }, seen) }, seen, `DisruptionTarget: ${condition.reason}`);
+};
+
+const foldStamps: Step = (trace, pod, seen) => {
+  const written = (pod.metadata.managedFields ?? []).flatMap((entry) => entry.time ?? []);
+  const final = pod.metadata.deletionGracePeriodSeconds === 0 ? [pod.metadata.deletionTimestamp] : [];
+  return [pod.metadata.creationTimestamp, ...written, ...final].reduce<Trace>((next, stamp) => apiReached(next, stamp, seen), trace);
+};
+
+const steps: Step[] = [
+  keepNewest, foldDeletion, foldGrace, foldAcknowledged, foldContainers, foldPhase, foldSandbox, foldFinal, foldDisruption, foldStamps,
+];

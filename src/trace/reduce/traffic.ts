@@ -1,0 +1,60 @@
+import type { Endpoint, EndpointSlice } from '../kube.ts';
+import { parseFloor } from '../stamps.ts';
+import type { SliceFacts, SliceState, Trace } from '../trace.ts';
+import { apiReached } from './clocks.ts';
+import type { Seen } from './notes.ts';
+import { factOf, note, withEntry } from './notes.ts';
+
+const mostStates = 256;
+
+/** One state of a slice; `absent` where the slice itself was deleted. */
+export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent = false): Trace {
+  if (trace.uid === undefined) return trace;
+  const { name } = slice.metadata;
+  const known = trace.slices.get(name);
+  const state = stateOf(slice, trace.uid, absent);
+  const last = known?.states.at(-1)?.value;
+  if (known && last && sameState(last, state)) return trace;
+  const facts: SliceFacts = {
+    slice: { addressType: slice.addressType, metadata: slice.metadata },
+    ...(serviceOf(slice) === undefined ? {} : { service: serviceOf(slice) as string }),
+    states: [...(known?.states ?? []), factOf(state, seen)].slice(-mostStates),
+  };
+  const next = { ...trace, slices: withEntry(trace.slices, name, facts) };
+  return stamped(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
+}
+
+const serviceOf = (slice: EndpointSlice): string | undefined => slice.metadata.labels?.['kubernetes.io/service-name'];
+
+/** nil conditions: ready and serving nil mean true, terminating nil means false (SIGNALS.md §3). */
+function stateOf(slice: EndpointSlice, uid: string, absent: boolean): SliceState {
+  const endpoints = absent ? [] : slice.endpoints;
+  const own = endpoints.find((endpoint) => endpoint.targetRef?.uid === uid);
+  const written = writtenAt(slice);
+  return {
+    ...(own ? { own: conditionsOf(own) } : {}),
+    otherReady: endpoints.filter((endpoint) => endpoint !== own && conditionsOf(endpoint).ready).length,
+    ...(written ? { written } : {}),
+  };
+}
+
+const conditionsOf = ({ conditions = {} }: Endpoint) => ({
+  ready: conditions.ready ?? true,
+  serving: conditions.serving ?? conditions.ready ?? true,
+  terminating: conditions.terminating ?? false,
+});
+
+const writtenAt = (slice: EndpointSlice) =>
+  (slice.metadata.managedFields ?? []).flatMap((entry) => parseFloor(entry.time) ?? []).sort((a, b) => b.lo - a.lo)[0];
+
+/** A Service with many endpoints changes all the time; what matters is whether any other one is ready. */
+const sameState = (a: SliceState, b: SliceState): boolean =>
+  a.otherReady > 0 === b.otherReady > 0 && a.own?.ready === b.own?.ready && a.own?.serving === b.own?.serving && a.own?.terminating === b.own?.terminating;
+
+function describe(state: SliceState): string {
+  const own = state.own ? `ready ${state.own.ready}, serving ${state.own.serving}` : 'not listed';
+  return `${own}; ${state.otherReady} other ready`;
+}
+
+const stamped = (trace: Trace, slice: EndpointSlice, seen: Seen): Trace =>
+  (slice.metadata.managedFields ?? []).reduce((next, entry) => apiReached(next, entry.time, seen), trace);

@@ -1,0 +1,170 @@
+/**
+ * A Trace is what is known so far: facts with the observations that told them, and no conclusions. Instants, phases
+ * and the rest are derived from it (timeline.ts), so that an observation that comes late or twice changes nothing but
+ * what it proves.
+ */
+import type { Clock } from './clock.ts';
+import { unknownClock } from './clock.ts';
+import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
+import type { Began, Gap, Interrupted, Refused, Timer } from './observation.ts';
+import type { Span } from './span.ts';
+
+/** Something we saw, and when (client clock, ms, floor) it was first seen. */
+export interface Fact<T> {
+  readonly value: T;
+  readonly seq: number;
+  readonly at: number;
+}
+
+/** An Event that concerns the pod, its node or its owners; the span is the emitter's clock. */
+export interface Occurrence {
+  readonly id: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly component: string;
+  readonly about: { readonly kind: string; readonly name: string; readonly container?: string };
+  readonly count: number;
+  /** When the occurrence told here happened: the name's nanoseconds for the first, the floor of a second later. */
+  readonly time: Span;
+  readonly seq: number;
+  readonly at: number;
+}
+
+export interface LogFacts {
+  readonly opened?: Fact<true>;
+  /** Stamp of the newest line, node clock. */
+  readonly lastLine?: Fact<number>;
+  /** Lines that name the stop signal, oldest first (a few). */
+  readonly signalLines: readonly Fact<number>[];
+  /** The newest end of the stream, unless it flows again. */
+  readonly ended?: Fact<{ clean: boolean }>;
+}
+
+export interface ContainerFacts {
+  /** The first time this very end was told. */
+  readonly terminated?: Fact<NonNullable<ContainerState['terminated']>>;
+  /** A readiness probe took the container out while it ran. */
+  readonly readyLost?: Fact<true>;
+  readonly log: LogFacts;
+}
+
+export interface DeletionFacts {
+  /** The state of lowest resourceVersion that has a deletionTimestamp. Later ones are rewritten (trap 2). */
+  readonly first: Fact<Pod>;
+  /** The earliest arrival of any state with a deletionTimestamp. */
+  readonly seenAt: number;
+  readonly seenSeq: number;
+  /** The pod was already terminating when this run first saw it. */
+  readonly underWay: boolean;
+}
+
+export interface RequestFacts {
+  readonly verb: 'delete' | 'evict';
+  readonly graceSeconds: number | null;
+  readonly sent: Fact<true>;
+  readonly answer?: Fact<{ status: number; pod?: Pod }>;
+}
+
+export interface SliceState {
+  /** The pod's own endpoint; absent: not listed. */
+  readonly own?: { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean };
+  readonly otherReady: number;
+  /** managedFields of the write, apiserver clock. */
+  readonly written?: Span;
+}
+
+export interface SliceFacts {
+  readonly slice: Pick<EndpointSlice, 'addressType' | 'metadata'>;
+  readonly service?: string;
+  /** Changes of the pod's own endpoint, or between some and no other ready ones; oldest first. */
+  readonly states: readonly Fact<SliceState>[];
+}
+
+export interface SiblingFacts {
+  readonly pod: Pod;
+  readonly seen: Fact<true>;
+  /** It was there before this run could have seen it come. */
+  readonly old: boolean;
+  readonly scheduled?: Fact<true>;
+  readonly ready?: Fact<true>;
+}
+
+export interface OwnerFacts {
+  readonly first: Fact<Owner>;
+  readonly last: Fact<Owner>;
+  readonly gone?: Fact<true>;
+  /** spec.replicas went down. */
+  readonly lowered?: Fact<true>;
+}
+
+export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
+
+/** One line about an observation that changed something: what evidence refers to. */
+export interface Note {
+  readonly seq: number;
+  readonly at: number;
+  readonly what: string;
+  readonly earlier?: Note;
+}
+
+export interface Trace {
+  readonly began?: Fact<Began>;
+  readonly uid?: string;
+  /** The newest state by resourceVersion. */
+  readonly pod?: Fact<Pod>;
+  /** The newest state without deletionTimestamp. */
+  readonly before?: Fact<Pod>;
+  /** A consistent read sent then (client ms) still showed no deletionTimestamp. */
+  readonly notDeletingAt: number;
+  readonly deletion?: DeletionFacts;
+  /** Each (grace, deadline) seen, in the order of resourceVersion. */
+  readonly graces: readonly Fact<{ grace: number; deadline?: string; rv?: string }>[];
+  readonly requests: readonly RequestFacts[];
+  readonly acknowledged?: Fact<true>;
+  readonly terminal?: Fact<string>;
+  readonly sandboxStopped?: Fact<true>;
+  readonly finalDelete?: Fact<Pod>;
+  /** Finalizers on the finished pod, as last seen. */
+  readonly finalizing?: Fact<readonly string[]>;
+  readonly disruption?: Fact<{ reason: string; withDeletion: boolean }>;
+  readonly gone?: Fact<GoneHow>;
+  readonly containers: ReadonlyMap<string, ContainerFacts>;
+  readonly services: ReadonlyMap<string, Service>;
+  readonly slices: ReadonlyMap<string, SliceFacts>;
+  readonly siblings: ReadonlyMap<string, SiblingFacts>;
+  readonly siblingsKnown: boolean;
+  readonly owners: ReadonlyMap<string, OwnerFacts>;
+  readonly events: readonly Occurrence[];
+  readonly node?: Fact<Node>;
+  readonly nodeReady: readonly Fact<string>[];
+  readonly namespaceEnding?: Fact<true>;
+  readonly gaps: readonly Fact<Gap>[];
+  readonly refused: readonly Fact<Refused>[];
+  readonly timers: readonly Fact<Timer['name']>[];
+  readonly interrupted?: Fact<Interrupted['signal']>;
+  readonly clocks: { readonly api: Clock; readonly node: Clock };
+  readonly notes?: Note;
+  /** Client time of the newest observation. */
+  readonly now: number;
+}
+
+export const emptyTrace: Trace = {
+  notDeletingAt: -Infinity,
+  graces: [],
+  requests: [],
+  containers: new Map(),
+  services: new Map(),
+  slices: new Map(),
+  siblings: new Map(),
+  siblingsKnown: false,
+  owners: new Map(),
+  events: [],
+  nodeReady: [],
+  gaps: [],
+  refused: [],
+  timers: [],
+  clocks: { api: unknownClock, node: unknownClock },
+  now: -Infinity,
+};
+
+export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };

@@ -1,0 +1,20 @@
+/** Under `-o json` and its like an error is a document too (DESIGN.md §4), so that scripts parse one stream. */
+import type { ErrorDocument } from '../trace/report.ts';
+import { jsonText } from './json.ts';
+import { errorOrder } from './key-order.ts';
+
+/** What an error document says; a PodexitError is one of these. */
+export interface KnownError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export function errorDocument({ code, message, hint }: KnownError): ErrorDocument {
+  return { apiVersion: 'podexit/v1', kind: 'Error', code, message, hint };
+}
+
+/** The error as a JSON document, in the report's manner. */
+export function renderErrorJson(error: KnownError): string {
+  return `${jsonText(errorDocument(error), errorOrder, 2)}\n`;
+}

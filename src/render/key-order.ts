@@ -1,0 +1,66 @@
+/** The order of the report's keys, the contract's own (DESIGN.md §4): the same exit is the same bytes, always. */
+
+/** Keys in their order, each with the shape of its value (of each item, where that is an array); null: not ordered. */
+export interface KeyOrder {
+  readonly [key: string]: KeyOrder | null;
+}
+
+const range = { min: null, max: null };
+const instant = { earliest: null, latest: null, basis: null, evidence: null };
+
+/** One mark; also what a line of the stream holds. */
+export const markOrder: KeyOrder = { id: null, name: null, subject: null, at: instant, note: null };
+
+/** One gap in what could be seen. */
+export const gapOrder: KeyOrder = { resource: null, from: null, to: null, cause: null };
+
+export const errorOrder: KeyOrder = { apiVersion: null, kind: null, code: null, message: null, hint: null };
+
+export const reportOrder: KeyOrder = {
+  apiVersion: null,
+  kind: null,
+  mode: null,
+  pod: { namespace: null, name: null, uid: null, node: null, owner: { kind: null, name: null }, runtimeClass: null },
+  grace: { requestedSeconds: null, specSeconds: null, effectiveSeconds: null, deadline: null },
+  trigger: { kind: null, evidence: null },
+  marks: markOrder,
+  phases: { name: null, subject: null, start: instant, end: instant, seconds: range, ofGrace: range },
+  containers: {
+    name: null,
+    kind: null,
+    outcome: null,
+    preStop: { kind: null, outcome: null, start: instant, end: instant },
+    stopSignal: { ...instant, signal: null },
+    kill: instant,
+    exit: { at: instant, code: null, reason: null },
+  },
+  endpoints: {
+    service: null,
+    slice: null,
+    addressType: null,
+    unroutedAt: instant,
+    removedAt: instant,
+    otherReady: null,
+  },
+  replacement: { name: null, uid: null, createdAt: instant, readyAt: instant },
+  verdict: {
+    outcome: null,
+    exitCode: null,
+    findings: { code: null, severity: null, message: null, advice: null, evidence: null },
+    gates: { name: null, passed: null, message: null },
+  },
+  clocks: { api: { offsetMs: range }, node: { offsetMs: range } },
+  assumes: { name: null, seconds: null },
+  gaps: gapOrder,
+  observations: { seq: null, at: null, what: null },
+};
+
+/** A copy with its keys in order. Keys that the order does not name come last, as they stood: fields may be added. */
+export function inOrder(value: unknown, order: KeyOrder | null): unknown {
+  if (Array.isArray(value)) return value.map((item) => inOrder(item, order));
+  if (order === null || typeof value !== 'object' || value === null) return value;
+  const named = Object.keys(order).filter((key) => Object.hasOwn(value, key));
+  const others = Object.keys(value).filter((key) => !Object.hasOwn(order, key));
+  const from = value as Record<string, unknown>;
+  return Object.fromEntries([...named, ...others].map((key) => [key, inOrder(from[key], order[key] ?? null)]));
+}

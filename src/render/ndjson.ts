@@ -1,0 +1,117 @@
+/**
+ * `-o ndjson`: a line for each mark as soon as it is known, corrected under the same id when more is known, and the
+ * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
+ */
+import type { ExitReport, Mark, Time } from '../trace/report.ts';
+import type { KnownError } from './error-document.ts';
+import { errorDocument } from './error-document.ts';
+import { jsonText } from './json.ts';
+import type { KeyOrder } from './key-order.ts';
+import { errorOrder, gapOrder, markOrder, reportOrder } from './key-order.ts';
+
+/** A mark that later facts may still move or take back. */
+export type ProvisionalMark = Mark & { provisional: boolean };
+
+type Gap = ExitReport['gaps'][number];
+
+export interface Ndjson {
+  /** Tells what is new, changed or gone among all marks of the trace. `at`: client clock, now. */
+  marks(at: Time, marks: readonly ProvisionalMark[]): void;
+  /** Tells what is new or changed among all gaps so far. */
+  gaps(at: Time, gaps: readonly Gap[]): void;
+  /** Settles every mark as the report has it, then tells the report. Nothing is written after it. */
+  end(report: ExitReport): void;
+  /** Ends a stream that comes to no report. */
+  fail(error: KnownError): void;
+}
+
+type Line =
+  | { type: 'mark'; at: Time; id: string; revision: number; provisional: boolean; withdrawn?: true; mark: Mark }
+  | { type: 'gap'; at: Time; gap: Gap }
+  | { type: 'report'; report: ExitReport }
+  | { type: 'error'; error: ReturnType<typeof errorDocument> };
+
+interface Told {
+  revision: number;
+  provisional: boolean;
+  withdrawn: boolean;
+  mark: Mark;
+  text: string;
+}
+
+/** `write` gets one line at a time, with its newline. Marks may come as often as one likes: only news is told. */
+export function createNdjson(write: (line: string) => void): Ndjson {
+  const told = new Map<string, Told>();
+  const toldGaps = new Map<string, string>();
+  let ended = false;
+
+  const tell = (line: Line): void => {
+    if (!ended) write(`${jsonText(line, lineOrder)}\n`);
+  };
+
+  const tellMark = (at: Time, id: string, next: Omit<Told, 'revision' | 'text'>): void => {
+    const before = told.get(id);
+    const text = jsonText(next, { mark: markOrder });
+    if (before?.text === text) return;
+    const revision = (before?.revision ?? 0) + 1;
+    told.set(id, { ...next, revision, text });
+    const { provisional, withdrawn, mark } = next;
+    tell({ type: 'mark', at, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark });
+  };
+
+  const tellMarks = (at: Time, marks: readonly ProvisionalMark[]): void => {
+    const present = new Set(marks.map((mark) => mark.id));
+    for (const [id, { mark, withdrawn }] of told) {
+      if (!present.has(id) && !withdrawn) tellMark(at, id, { mark, provisional: false, withdrawn: true });
+    }
+    for (const { provisional, ...mark } of marks) tellMark(at, mark.id, { mark, provisional, withdrawn: false });
+  };
+
+  const tellGaps = (at: Time, gaps: readonly Gap[]): void => {
+    for (const gap of gaps) {
+      const key = JSON.stringify([gap.resource, gap.from, gap.cause]);
+      const to = gap.to ?? '';
+      if (toldGaps.get(key) === to) continue;
+      toldGaps.set(key, to);
+      tell({ type: 'gap', at, gap });
+    }
+  };
+
+  return {
+    marks: tellMarks,
+    gaps: tellGaps,
+    end(report) {
+      const at = lastSeen(report);
+      tellMarks(
+        at,
+        report.marks.map((mark) => ({ ...mark, provisional: false })),
+      );
+      tellGaps(at, report.gaps);
+      tell({ type: 'report', report });
+      ended = true;
+    },
+    fail(error) {
+      tell({ type: 'error', error: errorDocument(error) });
+      ended = true;
+    },
+  };
+}
+
+const lineOrder: KeyOrder = {
+  type: null,
+  at: null,
+  id: null,
+  revision: null,
+  provisional: null,
+  withdrawn: null,
+  mark: markOrder,
+  gap: gapOrder,
+  report: reportOrder,
+  error: errorOrder,
+};
+
+/** The report knows no "now": it is settled as of the newest thing it cites. */
+function lastSeen(report: ExitReport): Time {
+  const times = [...report.observations.map(({ at }) => at), ...report.marks.map(({ at }) => at.latest)];
+  return times.reduce((last, time) => (time > last ? time : last), times[0] ?? report.grace.deadline);
+}

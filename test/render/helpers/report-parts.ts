@@ -1,0 +1,33 @@
+/** Small pieces that reports are built of: seconds after the request become instants, phases and marks. */
+import type { Instant, Mark, MarkName, Phase, PhaseName, Time } from '../../../src/trace/report.ts';
+
+/** The moment of the request in every sample. */
+export const zero = Date.parse('2026-11-20T23:04:29.601Z');
+
+export const time = (seconds: number): Time => new Date(zero + Math.round(seconds * 1000)).toISOString();
+
+/** Something told us of this moment; an observed instant still has a width. */
+export const observed = (from: number, to: number, ...evidence: number[]): Instant => ({
+  earliest: time(from),
+  latest: time(to),
+  basis: 'observed',
+  evidence,
+});
+
+export const inferred = (from: number, to: number, ...evidence: number[]): Instant => ({
+  ...observed(from, to, ...evidence),
+  basis: 'inferred',
+});
+
+export function mark(name: MarkName, at: Instant, subject?: string, note?: string): Mark {
+  const id = subject === undefined ? name : `${name}/${subject}`;
+  return { id, name, at, ...(subject === undefined ? {} : { subject }), ...(note === undefined ? {} : { note }) };
+}
+
+/** A phase between two instants, its length and share of the grace worked out. */
+export function phase(name: PhaseName, start: Instant, end: Instant, graceSeconds: number, subject?: string): Phase {
+  const min = Math.max(0, (Date.parse(end.earliest) - Date.parse(start.latest)) / 1000);
+  const max = (Date.parse(end.latest) - Date.parse(start.earliest)) / 1000;
+  const ofGrace = { min: min / graceSeconds, max: max / graceSeconds };
+  return { name, ...(subject === undefined ? {} : { subject }), start, end, seconds: { min, max }, ofGrace };
+}

@@ -1,0 +1,16 @@
+/** All samples by name: a new one here goes through every renderer. */
+import type { ExitReport } from '../../../src/trace/report.ts';
+import { hostile } from './hostile.ts';
+import { forced, graceful, held, killed, removed, sidecars, stuck, unknown } from './sample-reports.ts';
+
+export const samples: readonly (readonly [string, () => ExitReport])[] = Object.entries({
+  graceful,
+  killed,
+  sidecars,
+  held,
+  forced,
+  removed,
+  stuck,
+  unknown,
+  hostile,
+});

@@ -1,0 +1,28 @@
+/** The shipped JSON Schemas, compiled as a user would compile them. */
+import { readFileSync } from 'node:fs';
+import Ajv2020 from 'ajv/dist/2020.js';
+
+export interface Schema {
+  enum?: string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  $ref?: string;
+  $defs?: Record<string, Schema>;
+  required?: string[];
+}
+
+const read = (name: string): Schema =>
+  JSON.parse(readFileSync(new URL(`../../../schema/${name}.schema.json`, import.meta.url), 'utf8')) as Schema;
+
+export const schemas = { report: read('exit-report'), error: read('error'), ndjson: read('ndjson') };
+
+const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
+ajv.addSchema(schemas.report).addSchema(schemas.error).addSchema(schemas.ndjson);
+
+/** What is wrong with a document, one line each; nothing when it is valid. */
+export function faults(name: keyof typeof schemas, document: unknown): string[] {
+  const file = { report: 'exit-report', error: 'error', ndjson: 'ndjson' }[name];
+  const validate = ajv.getSchema(`${file}.schema.json`)!;
+  if (validate(document) === true) return [];
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+}

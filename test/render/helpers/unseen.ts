@@ -1,0 +1,28 @@
+/** What no renderer may let through, written out by code point rather than by the pattern under test. */
+const ranges: readonly (readonly [number, number])[] = [
+  [0x00, 0x09],
+  [0x0b, 0x1f],
+  [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x61c, 0x61c],
+  [0x180e, 0x180e],
+  [0x200b, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
+  [0xd800, 0xdfff],
+  [0xfeff, 0xfeff],
+  [0xfff9, 0xfffb],
+  [0xfffe, 0xffff],
+  [0xe0000, 0xe007f],
+];
+
+/** The dangerous characters in a text as `U+XXXX`; line feeds are the renderer's own. */
+export function unseenIn(text: string): string[] {
+  const found = new Set<string>();
+  for (const character of text) {
+    const code = character.codePointAt(0)!;
+    if (ranges.some(([from, to]) => code >= from && code <= to)) found.add(`U+${code.toString(16).padStart(4, '0')}`);
+  }
+  return [...found];
+}

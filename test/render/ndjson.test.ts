@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { ProvisionalMark } from '../../src/render/ndjson.ts';
+import { createNdjson } from '../../src/render/ndjson.ts';
+import type { Mark } from '../../src/trace/report.ts';
+import { hostile } from './helpers/hostile.ts';
+import { inferred, mark, observed, time } from './helpers/report-parts.ts';
+import { graceful, unknown } from './helpers/sample-reports.ts';
+import { samples } from './helpers/samples.ts';
+import { faults } from './helpers/schemas.ts';
+import { unseenIn } from './helpers/unseen.ts';
+
+interface Line {
+  type: string;
+  id?: string;
+  revision?: number;
+  provisional?: boolean;
+  withdrawn?: boolean;
+  mark?: Mark;
+  report?: unknown;
+}
+
+const stream = () => {
+  const written: string[] = [];
+  return {
+    ndjson: createNdjson((line) => written.push(line)),
+    lines: () => written.map((line) => JSON.parse(line) as Line),
+    written,
+  };
+};
+const sure = (value: Mark): ProvisionalMark => ({ ...value, provisional: false });
+const maybe = (value: Mark): ProvisionalMark => ({ ...value, provisional: true });
+const guess = mark('exited', inferred(3, 3.4, 6), 'app');
+const fact = mark('exited', inferred(3, 3.2, 6, 7), 'app', 'exit code 0');
+
+describe('-o ndjson', () => {
+  it('tells a mark once, however often it is handed over', () => {
+    const { ndjson, lines } = stream();
+    const requested = mark('requested', observed(0, 0.001, 1));
+    ndjson.marks(time(0), [sure(requested)]);
+    ndjson.marks(time(1), [sure({ ...requested })]);
+    expect(lines()).toEqual([
+      { type: 'mark', at: time(0), id: 'requested', revision: 1, provisional: false, mark: requested },
+    ]);
+  });
+
+  it('confirms a provisional mark under the same id and the next revision', () => {
+    const { ndjson, lines } = stream();
+    ndjson.marks(time(3.4), [maybe(guess)]);
+    ndjson.marks(time(3.5), [sure(guess)]);
+    expect(lines().map(({ id, revision, provisional }) => [id, revision, provisional])).toEqual([
+      ['exited/app', 1, true],
+      ['exited/app', 2, false],
+    ]);
+  });
+
+  it('corrects a mark whose instant was narrowed', () => {
+    const { ndjson, lines } = stream();
+    ndjson.marks(time(3.4), [maybe(guess)]);
+    ndjson.marks(time(3.5), [maybe(fact)]);
+    expect(lines()[1]).toMatchObject({ revision: 2, provisional: true, mark: fact });
+  });
+
+  it('withdraws a mark that turned out not to have happened, once, and tells it anew if it does', () => {
+    const { ndjson, lines } = stream();
+    ndjson.marks(time(1.8), [maybe(guess)]);
+    ndjson.marks(time(4.6), []);
+    ndjson.marks(time(4.7), []);
+    ndjson.marks(time(10), [sure(fact)]);
+    expect(lines().map(({ revision, withdrawn, mark: told }) => [revision, withdrawn, told])).toEqual([
+      [1, undefined, guess],
+      [2, true, guess],
+      [3, undefined, fact],
+    ]);
+  });
+
+  it('settles every mark as the report has it, and has the report last', () => {
+    const { ndjson, lines } = stream();
+    const ghost = mark('kill', inferred(9, 10, 3), 'ghost');
+    ndjson.marks(time(3.4), [maybe(guess), maybe(ghost)]);
+    ndjson.end(graceful());
+    ndjson.marks(time(9), [maybe(guess)]);
+    const last = new Map(
+      lines()
+        .filter(({ type }) => type === 'mark')
+        .map((line) => [line.id, line]),
+    );
+    expect([...last.values()].filter(({ withdrawn }) => !withdrawn).map((line) => line.mark)).toEqual(
+      expect.arrayContaining(graceful().marks),
+    );
+    expect([...last.values()].every(({ provisional }) => provisional === false)).toBe(true);
+    expect(last.get('kill/ghost')?.withdrawn).toBe(true);
+    expect(lines().at(-1)).toEqual({ type: 'report', report: graceful() });
+  });
+
+  it('tells a gap when it opens and again when it ends', () => {
+    const { ndjson, lines } = stream();
+    const { to: _to, ...open } = unknown().gaps[0]!;
+    ndjson.gaps(time(5), [open]);
+    ndjson.gaps(time(6), [open]);
+    ndjson.gaps(time(64), [{ ...open, to: time(64) }]);
+    expect(lines()).toEqual([
+      { type: 'gap', at: time(5), gap: open },
+      { type: 'gap', at: time(64), gap: { ...open, to: time(64) } },
+    ]);
+  });
+
+  it('ends with an error where there is no report', () => {
+    const { ndjson, lines } = stream();
+    ndjson.fail({ code: 'pod.not-found', message: 'Pod shop/x does not exist.', hint: 'See kubectl get pods.' });
+    expect(lines()).toMatchObject([{ type: 'error', error: { kind: 'Error', code: 'pod.not-found' } }]);
+    expect(faults('ndjson', lines()[0])).toEqual([]);
+  });
+
+  it.each(samples)('writes only lines that its schema accepts (%s)', (_name, sample) => {
+    const { ndjson, lines } = stream();
+    ndjson.marks(time(3.4), [maybe(guess)]);
+    ndjson.end(sample());
+    expect(lines().flatMap((line) => faults('ndjson', line))).toEqual([]);
+  });
+
+  it('stays one line for each thing told, whatever the strings hold', () => {
+    const { ndjson, written } = stream();
+    ndjson.end(hostile());
+    expect(written.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
+    expect(unseenIn(written.join(''))).toEqual([]);
+  });
+
+  it('refuses, by its schema, a mark without a revision', () => {
+    expect(faults('ndjson', { type: 'mark', at: time(0), id: 'x', provisional: true, mark: guess })).not.toEqual([]);
+  });
+});

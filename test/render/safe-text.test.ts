@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  forCommand,
+  forCommandProperty,
+  forJson,
+  forMarkdown,
+  forMarkdownCode,
+  forMarkup,
+  forMermaid,
+  forTerminal,
+  hasUnseen,
+} from '../../src/render/safe-text.ts';
+import { unseenIn } from './helpers/unseen.ts';
+
+const table: readonly [string, (text: string) => string, string, string][] = [
+  ['a terminal', forTerminal, '\x1b[31mred', '\\x1b[31mred'],
+  ['a terminal', forTerminal, 'a\r\nb\tc\0', 'a\\r\\nb\\tc\\x00'],
+  ['a terminal', forTerminal, '\x9b31m\x7f\x85', '\\x9b31m\\x7f\\x85'],
+  [
+    'a terminal',
+    forTerminal,
+    '\u202eabc\u2066\u2069\u200e\u200f\u061c',
+    '\\u202eabc\\u2066\\u2069\\u200e\\u200f\\u061c',
+  ],
+  ['a terminal', forTerminal, 'a\u2028b\u2029c\u200bd\ufeffe\u00adf', 'a\\u2028b\\u2029c\\u200bd\\ufeffe\\xadf'],
+  ['a terminal', forTerminal, '\ud800 \udc00 \u{1f642}', '\ufffd \ufffd \u{1f642}'],
+  ['a terminal', forTerminal, '\u{e0041}\ufffe', '\\u{e0041}\\ufffe'],
+  ['a terminal', forTerminal, 'plain naïve 漢字 e\u0301', 'plain naïve 漢字 e\u0301'],
+  ['markup', forMarkup, `<b a="x" c='y'>&]]></b>`, '&#60;b a=&#34;x&#34; c=&#39;y&#39;&#62;&#38;]]&#62;&#60;/b&#62;'],
+  ['markup', forMarkup, '\0\uffff', '\\x00\\uffff'],
+  ['Markdown', forMarkdown, 'a|b `c` *d* _e_ <f>', 'a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f\\>'],
+  ['Markdown', forMarkdown, '@team see #12', '@<!-- -->team see \\#12'],
+  ['Markdown', forMarkdown, 'https://x www.y', 'https\\:// www\\.y'.replace('// ', '//x ')],
+  ['Markdown', forMarkdown, '- item', '\\- item'],
+  ['Markdown', forMarkdown, '1. item', '1\\. item'],
+  ['a code span', forMarkdownCode, 'web-0', '`web-0`'],
+  ['a code span', forMarkdownCode, 'a`b``c', '```a`b``c```'],
+  ['a code span', forMarkdownCode, '`a|b', '`` `a\\|b ``'],
+  ['a workflow command', forCommand, '100%\r\n::error::x', '100%25\\r\\n::error::x'],
+  ['a command property', forCommandProperty, 'a:b,c%', 'a%3Ab%2Cc%25'],
+  ['Mermaid', forMermaid, 'a:b;c#d%%{e}"', 'a_b_c_d___e__'],
+  ['JSON', forJson, '"a\u202eb\x7f\u2028"\n', '"a\\u202eb\\u007f\\u2028"\n'],
+  ['JSON', forJson, '"\u{e0041}"', '"\\udb40\\udc41"'],
+];
+
+describe('a string from a cluster', () => {
+  it.each(table)('is inert in %s (case %#)', (_format, safe, raw, expected) => {
+    expect(safe(raw)).toBe(expected);
+  });
+
+  it('is cut with an ellipsis, never through a pair of surrogates', () => {
+    expect(forTerminal('abcdef', 3)).toBe('abc…');
+    expect(forTerminal('ab\u{1f642}cd', 3)).toBe('ab…');
+    expect(forTerminal('abc', 3)).toBe('abc');
+    expect(forTerminal('x'.repeat(1_000_000)).length).toBeLessThan(1000);
+  });
+
+  it('never holds a control, bidi or invisible character afterwards, whatever it was', () => {
+    const text = fc
+      .string({ unit: 'binary', maxLength: 40 })
+      .chain((a) => fc.uint16Array({ maxLength: 20 }).map((units) => a + String.fromCharCode(...units)));
+    fc.assert(
+      fc.property(text, (raw) => {
+        for (const safe of [
+          forTerminal,
+          forMarkup,
+          forMarkdown,
+          forMarkdownCode,
+          forCommand,
+          forCommandProperty,
+          forMermaid,
+        ]) {
+          const shown = safe(raw);
+          expect(unseenIn(shown)).toEqual([]);
+          expect(shown).not.toContain('\n');
+          expect(hasUnseen(shown)).toBe(false);
+        }
+        expect(forMarkup(raw)).not.toMatch(/[<>"']/);
+        expect(JSON.parse(forJson(JSON.stringify(raw)))).toBe(raw);
+      }),
+      { seed: 20_261_120, numRuns: 2000 },
+    );
+  });
+});

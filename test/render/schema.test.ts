@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { errorDocument } from '../../src/render/error-document.ts';
+import { renderJson } from '../../src/render/json.ts';
+import type { KeyOrder } from '../../src/render/key-order.ts';
+import { errorOrder, reportOrder } from '../../src/render/key-order.ts';
+import {
+  containerOutcomes,
+  findingCodes,
+  markNames,
+  outcomes,
+  phaseNames,
+  severities,
+  triggerKinds,
+} from '../../src/trace/report.ts';
+import { graceful } from './helpers/sample-reports.ts';
+import { samples } from './helpers/samples.ts';
+import type { Schema } from './helpers/schemas.ts';
+import { faults, schemas } from './helpers/schemas.ts';
+
+const { $defs: defs, properties } = schemas.report;
+
+describe('the JSON Schema of the report', () => {
+  it.each(samples)('accepts the report of an exit that was %s', (_name, sample) => {
+    expect(faults('report', JSON.parse(renderJson(sample())))).toEqual([]);
+  });
+
+  it.each([
+    ['outcome', properties?.['verdict']?.properties?.['outcome'], outcomes],
+    ['trigger', properties?.['trigger']?.properties?.['kind'], triggerKinds],
+    ['mark', defs?.['mark']?.properties?.['name'], markNames],
+    ['phase', defs?.['phase']?.properties?.['name'], phaseNames],
+    ['container outcome', defs?.['container']?.properties?.['outcome'], containerOutcomes],
+    ['finding', defs?.['finding']?.properties?.['code'], findingCodes],
+    ['severity', defs?.['finding']?.properties?.['severity'], severities],
+  ])('names every %s that the contract names, and no other', (_what, schema, names) => {
+    expect(schema?.enum).toEqual([...names]);
+  });
+
+  it('names every key that is written, in the order in which it is written', () => {
+    expect(keys(schemas.report)).toEqual(ordered(reportOrder));
+    expect(keys(schemas.error)).toEqual(ordered(errorOrder));
+  });
+
+  it.each([
+    ['a missing field', { grace: undefined }],
+    ['another version', { apiVersion: 'podexit/v2' }],
+    ['a time of another form', { gaps: [{ resource: 'pod', from: '2026-11-20 23:04', cause: 'expired' }] }],
+    ['a mark that is not one', { marks: [{ ...graceful().marks[0], name: 'sigterm' }] }],
+    ['evidence that is no number', { trigger: { kind: 'unknown', evidence: ['1'] } }],
+  ])('refuses %s', (_what, change) => {
+    expect(faults('report', JSON.parse(JSON.stringify({ ...graceful(), ...change })))).not.toEqual([]);
+  });
+
+  it('accepts a field that came later', () => {
+    expect(faults('report', { ...graceful(), later: true })).toEqual([]);
+  });
+});
+
+describe('the JSON Schema of an error', () => {
+  it('accepts the error document and refuses one without a hint', () => {
+    const document = errorDocument({ code: 'pod.not-found', message: 'm', hint: 'h' });
+    expect(faults('error', document)).toEqual([]);
+    expect(faults('error', { ...document, hint: undefined })).not.toEqual([]);
+  });
+});
+
+type Keys = [string, Keys | null][];
+
+function keys(schema: Schema): Keys {
+  return Object.entries(schema.properties ?? {}).map(([key, value]) => {
+    const inner = resolve(value);
+    return [key, inner.properties ? keys(inner) : null];
+  });
+}
+
+function resolve(schema: Schema): Schema {
+  if (schema.items) return resolve(schema.items);
+  return schema.$ref ? resolve(defs![schema.$ref.replace('#/$defs/', '')]!) : schema;
+}
+
+const ordered = (order: KeyOrder): Keys =>
+  Object.entries(order).map(([key, inner]) => [key, inner === null ? null : ordered(inner)]);

@@ -13,6 +13,8 @@ export const assumptions = {
   'signal-lag-sandboxed': 5,
   /** A line is stamped when the runtime reads it, this much after it was written at the latest. */
   'log-stamp-lag': 0.15,
+  /** A change of the API arrives this long after it was written at the latest, on a stream that is alive. */
+  'delivery-lag': 2.5,
 } as const;
 
 export type AssumptionName = keyof typeof assumptions;

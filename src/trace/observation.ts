@@ -105,6 +105,16 @@ export interface Gap {
   cause: GapCause;
 }
 
+/**
+ * A stream was cut and goes on from where it was: nothing is lost, but what arrives now may have happened at any time
+ * since `since` (ms, client clock), when the stream was last known to be alive.
+ */
+export interface Resumed {
+  kind: 'resumed';
+  stream: StreamName;
+  since: number;
+}
+
 /** An HTTP `Date` header: the API server's clock, whole seconds. The request left at `sentAt`. */
 export interface Dated {
   kind: 'dated';
@@ -185,6 +195,7 @@ type Any<O, P> =
   | Synced
   | Refused
   | Gap
+  | Resumed
   | Dated
   | Requested
   | Answered<P>

@@ -16,7 +16,7 @@ import { foldLine, foldLogEnd, foldLogOpened } from './reduce/logs.ts';
 import { note } from './reduce/notes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
 import { foldAnswer, foldRequest } from './reduce/requests.ts';
-import { foldGap } from './reduce/gaps.ts';
+import { foldGap, foldResumed } from './reduce/gaps.ts';
 import type { Trace } from './trace.ts';
 
 /** The trace after one more observation. Never mutates `trace`. */
@@ -36,6 +36,7 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   refused: (trace, o) =>
     note({ ...trace, refused: [...trace.refused, { value: o, seq: o.seq, at: o.at }] }, o, `may not ${o.verb} ${o.resource}`),
   gap: foldGap,
+  resumed: foldResumed,
   dated: foldDated,
   requested: foldRequest,
   answered: foldAnswer,

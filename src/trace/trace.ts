@@ -6,7 +6,7 @@
 import type { Clock } from './clock.ts';
 import { unknownClock } from './clock.ts';
 import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
-import type { Began, Gap, Interrupted, Refused, Timer } from './observation.ts';
+import type { Began, Gap, Interrupted, Refused, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
 
 /** Something we saw, and when (client clock, ms, floor) it was first seen. */
@@ -26,6 +26,10 @@ export interface Occurrence {
   readonly count: number;
   /** When the occurrence told here happened: the name's nanoseconds for the first, the floor of a second later. */
   readonly time: Span;
+  /** The nanoseconds in the Event's name, of the first occurrence (emitter's clock, ms). */
+  readonly named?: number;
+  /** metadata.creationTimestamp, apiserver clock. */
+  readonly created?: Span;
   readonly seq: number;
   readonly at: number;
 }
@@ -139,6 +143,8 @@ export interface Trace {
   readonly nodeReady: readonly Fact<string>[];
   readonly namespaceEnding?: Fact<true>;
   readonly gaps: readonly Fact<Gap>[];
+  /** Streams that were cut and went on, with the time since when they had been silent. */
+  readonly resumes: readonly Fact<{ stream: StreamName; since: number }>[];
   readonly refused: readonly Fact<Refused>[];
   readonly timers: readonly Fact<Timer['name']>[];
   readonly interrupted?: Fact<Interrupted['signal']>;
@@ -161,6 +167,7 @@ export const emptyTrace: Trace = {
   events: [],
   nodeReady: [],
   gaps: [],
+  resumes: [],
   refused: [],
   timers: [],
   clocks: { api: unknownClock, node: unknownClock },

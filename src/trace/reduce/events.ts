@@ -36,6 +36,8 @@ function concerns(trace: Trace, event: Event): boolean {
 
 function occurrenceOf(event: Event, seen: Seen): Occurrence {
   const { kind, name, fieldPath } = event.involvedObject;
+  const named = parseEventName(event.metadata.name);
+  const created = parseFloor(event.metadata.creationTimestamp);
   const container = /\{([^}]*)\}/.exec(fieldPath ?? '')?.[1];
   return {
     id: event.metadata.uid || event.metadata.name,
@@ -45,6 +47,8 @@ function occurrenceOf(event: Event, seen: Seen): Occurrence {
     about: { kind, name, ...(container === undefined ? {} : { container }) },
     count: event.count,
     time: timeOf(event),
+    ...(named === undefined ? {} : { named }),
+    ...(created ? { created } : {}),
     seq: seen.seq,
     at: seen.at,
   };

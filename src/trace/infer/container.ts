@@ -1,0 +1,250 @@
+/**
+ * One container's exit: stopping, preStop, stop signal, kill, exit. The API says none of the signals; each rule cites
+ * where it comes from (SIGNALS.md §2 S5–S9, §5). Order of the argument: what is known of the exit, when the kubelet
+ * began (K), how long the hook took, then the signal between hook and exit, then the kill at the end of grace.
+ */
+import type { AssumptionName } from '../assumptions.ts';
+import { driftOver, logStampLagMs, millisecondsOf, signalLag } from '../assumptions.ts';
+import type { ContainerSpec } from '../pod.ts';
+import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
+import type { ContainerOutcome } from '../report.ts';
+import type { Span } from '../span.ts';
+import { atLeast, atMost } from '../span.ts';
+import { parseFloor } from '../stamps.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
+import { noContainerFacts } from '../trace.ts';
+import type { Deletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { cite, crossed, isBefore, moved, narrowed, notAfter, notBefore, onClient, onNode } from './estimate.ts';
+import type { HookFacts } from './hook.ts';
+import { hookFacts } from './hook.ts';
+import type { Kubelet } from './kubelet.ts';
+import { nameOfSignal, numberOfSignal } from './signals.ts';
+
+const second = 1000;
+/** SIGNALS.md §2 S8: minimumGracePeriodInSeconds. */
+const minimumGrace = 2;
+
+/** What a container's inference needs of its surroundings. */
+export interface Scene {
+  readonly trace: Trace;
+  readonly deletion: Deletion;
+  readonly kubelet: Kubelet;
+}
+
+export interface ContainerExit {
+  readonly spec: ContainerSpec;
+  readonly facts: ContainerFacts;
+  /** It ran when the deletion came, or the kubelet stopped it. */
+  readonly ran: boolean;
+  readonly outcome: ContainerOutcome;
+  readonly killings: readonly Occurrence[];
+  /** The kubelet began to stop it: K. Absent where no Killing told. */
+  readonly stopping?: Estimate;
+  readonly hook?: HookFacts;
+  readonly signal?: Estimate & { name?: string };
+  readonly kill?: Estimate;
+  readonly exit?: { at: Estimate; code?: number; reason?: string; provisional: boolean };
+  /** The end of the grace as the kubelet counts it: K + grace. */
+  readonly graceEnd?: Estimate;
+  /** Assumptions that an instant leans on. */
+  readonly assumes: readonly AssumptionName[];
+}
+
+/** `turn`: for a sidecar, when the containers it waits for had gone (SIGNALS.md §2 S7). */
+export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate): ContainerExit {
+  const { trace, deletion, kubelet } = scene;
+  const facts = trace.containers.get(spec.name) ?? noContainerFacts;
+  const killings = kubelet.killings.get(spec.name) ?? [];
+  const before = statusesOf(deletion.facts.first.value).find((status) => status.name === spec.name);
+  const ran = isRunning(before?.state) || killings.length > 0;
+  const base = { spec, facts, ran, killings, assumes: [] };
+  if (!ran) return { ...base, outcome: 'not-running' };
+
+  const stopping = stoppingOf(scene, killings);
+  const began = stopping ?? scene.kubelet.noticed ?? notBefore(deletion.accepted);
+  const ended = endOf(scene, spec, facts);
+  const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
+  const hook = hookFacts(scene, spec, { began, killings, ended, lag });
+  const first = signalOf(scene, spec, { began, killings, hook, turn, ended, facts, lag });
+  const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
+  const outcome = outcomeOf(scene, facts, spec, { began, ended });
+  const kill = outcome === 'killed' && ended ? killOf(scene, began, ended) : undefined;
+  const exit = exitOf(scene, { ended, signal: first, kill, facts, outcome, killings });
+  const signal = first && !(exit && isBefore(exit.at, first)) ? withName(spec, before?.stopSignal, first, exit?.at, kubelet) : undefined;
+  return {
+    ...base,
+    outcome,
+    ...(stopping ? { stopping } : {}),
+    ...(hook ? { hook } : {}),
+    ...(signal ? { signal } : {}),
+    ...(kill ? { kill } : {}),
+    ...(exit ? { exit } : {}),
+    ...(stopping ? { graceEnd } : {}),
+    assumes: [...(signal ? [lag] : []), ...(facts.log.lastLine && exit ? ['log-stamp-lag' as const] : [])],
+  };
+}
+
+/** K: the Event's own nanoseconds; a repeated Event only tells the second of its last occurrence (trap 19). */
+function stoppingOf({ deletion, kubelet }: Scene, killings: readonly Occurrence[]): Estimate | undefined {
+  const [first] = killings;
+  if (!first) return undefined;
+  const stamp = onNode(first.time, [first.seq], first.time.lo === first.time.hi ? 'observed' : 'inferred');
+  const told = onClient({ lo: deletion.accepted.client.lo, hi: first.at + 1 }, deletion.accepted.evidence);
+  return crossed(narrowed(stamp, told), kubelet.clock);
+}
+
+/** The status that ends it: [finishedAt, + 1 s) on the node's clock, and it had arrived. */
+function endOf({ kubelet }: Scene, spec: ContainerSpec, facts: ContainerFacts): Estimate | undefined {
+  const fact = facts.terminated;
+  const finished = parseFloor(fact?.value.finishedAt);
+  if (!fact || !finished || isMadeUp(fact.value.reason, fact.value.exitCode)) return undefined;
+  const stamped = narrowed(onNode(finished, [fact.seq]), onClient(atMost(fact.at + 1), [fact.seq]));
+  return crossed(withLastLine(stamped, facts), kubelet.clock);
+}
+
+/** It still ran when it wrote its last line; the stamp may be a little late. Only lines of the same run count. */
+function withLastLine(ended: Estimate, facts: ContainerFacts): Estimate {
+  const line = facts.log.lastLine;
+  if (!line || line.value - logStampLagMs > ended.node.hi) return ended;
+  return narrowed(ended, onNode(atLeast(line.value - logStampLagMs), [line.seq]));
+}
+
+/** 137 ContainerStatusUnknown is made up by the kubelet (trap 24); 255 Unknown is a runtime that lost the status (§5). */
+const isMadeUp = (reason: string | undefined, code: number): boolean =>
+  reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
+
+interface SignalInputs {
+  began: Estimate;
+  killings: readonly Occurrence[];
+  hook: HookFacts | undefined;
+  turn: Estimate | undefined;
+  ended: Estimate | undefined;
+  facts: ContainerFacts;
+  lag: AssumptionName;
+}
+
+/** Between the end of hook and turn, plus the runtime's lag, and the exit. */
+function signalOf(scene: Scene, spec: ContainerSpec, inputs: SignalInputs): Estimate | undefined {
+  const { began, hook, turn, ended, lag } = inputs;
+  const { kubelet } = scene;
+  const ready = turn ? waited(hook?.end ?? began, turn, moved(began, graceSpan(kubelet))) : (hook?.end ?? began);
+  const call = latestRound(ready, inputs, kubelet);
+  const sent = { ...moved(call, { lo: 0, hi: millisecondsOf(lag) }), basis: 'inferred' as const };
+  const bounded = ended ? narrowed(sent, notAfter(ended)) : sent;
+  const line = signalLine(inputs, call);
+  const told = line ? narrowed(bounded, onNode(atMost(line.value), [line.seq])) : bounded;
+  const known = crossed(told, kubelet.clock);
+  return Number.isFinite(known.client.hi) ? known : undefined;
+}
+
+/** The later of the two, but the turn ends with the grace at the latest. */
+function waited(own: Estimate, turn: Estimate, graceEnd: Estimate): Estimate {
+  const later = (a: Span, b: Span, end: Span): Span => ({
+    lo: Math.max(a.lo, Math.min(b.lo, end.lo)),
+    hi: Math.max(a.hi, Math.min(b.hi, end.hi + second)),
+  });
+  return {
+    client: later(own.client, turn.client, graceEnd.client),
+    node: later(own.node, turn.node, graceEnd.node),
+    basis: 'inferred',
+    evidence: cite(own.evidence, turn.evidence),
+  };
+}
+
+/** After a kubelet restart or FailedKillPod everything begins again: the signal may belong to any round (trap 36). */
+function latestRound(ready: Estimate, { killings }: SignalInputs, kubelet: Kubelet): Estimate {
+  const [first, ...later] = killings;
+  const last = later.at(-1);
+  if (!first || !last) return ready;
+  const delay = last.time.hi - first.time.lo;
+  return crossed({ ...moved(ready, { lo: 0, hi: delay }), evidence: cite(ready.evidence, [last.seq]) }, kubelet.clock);
+}
+
+/**
+ * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless the
+ * hook may have sent a signal of its own (`kill -TERM 1`), or a probe's kill did.
+ */
+function signalLine({ facts, hook, killings }: SignalInputs, call: Estimate) {
+  if (hook && !hook.inert) return undefined;
+  const earliest = Math.max(call.node.lo, killings[0]?.time.lo ?? -Infinity);
+  return facts.log.signalLines.find((line) => line.value >= earliest);
+}
+
+/** The runtime waits its timeout after the signal; K + max(2, grace) is never late for it (SIGNALS.md §2 S8, §5). */
+function killOf({ kubelet }: Scene, began: Estimate, ended: Estimate): Estimate {
+  const timeout = Math.max(minimumGrace, kubelet.grace.min) * second;
+  const earliest = notBefore(moved(began, { lo: timeout - driftOver(timeout), hi: timeout }));
+  const { evidence, ...rest } = earliest;
+  return crossed({ ...narrowed({ ...rest, evidence }, notAfter(ended)), basis: 'inferred' }, kubelet.clock);
+}
+
+interface ExitInputs {
+  ended: Estimate | undefined;
+  signal: Estimate | undefined;
+  kill: Estimate | undefined;
+  facts: ContainerFacts;
+  outcome: ContainerOutcome;
+  killings: readonly Occurrence[];
+}
+
+function exitOf({ kubelet, trace }: Scene, inputs: ExitInputs): ContainerExit['exit'] {
+  const { ended, signal, kill, facts, outcome } = inputs;
+  if (ended && facts.terminated) {
+    const bySignal = signal && (outcome === 'signalled' || outcome === 'killed');
+    const after = [...(kill ? [kill] : []), ...(bySignal ? [signal] : [])];
+    const at = after.reduce((next, one) => narrowed(next, notBefore(one)), ended);
+    const { exitCode: code, reason } = facts.terminated.value;
+    return { at: crossed(at, kubelet.clock), code, ...(reason === undefined ? {} : { reason }), provisional: false };
+  }
+  const provisional = logEndOf(inputs, kubelet, trace);
+  return provisional && { at: provisional, provisional: true };
+}
+
+/**
+ * The kubelet ends a log within about a second of the container's exit (SIGNALS.md §5), long before any status. It may
+ * also be a broken connection or the kubelet's own end, so it counts only until something speaks against it.
+ */
+function logEndOf({ facts, signal, killings }: ExitInputs, kubelet: Kubelet, trace: Trace): Estimate | undefined {
+  const end = facts.log.ended;
+  if (!end?.value.clean || !signal || end.at + 1 < signal.client.lo || facts.terminated) return undefined;
+  const doubted = killings.some((one) => one.at > end.at) || trace.events.some((one) => one.reason === 'Starting' && one.at > end.at) || trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
+  if (doubted) return undefined;
+  const ended = onClient(atMost(end.at + 1), [end.seq]);
+  return crossed(narrowed(withLastLine(ended, facts), notBefore(signal)), kubelet.clock);
+}
+
+function outcomeOf({ trace, kubelet }: Scene, facts: ContainerFacts, spec: ContainerSpec, { began, ended }: { began: Estimate; ended: Estimate | undefined }): ContainerOutcome {
+  const { value: end } = facts.terminated ?? {};
+  if (!end || !ended) return !end && trace.gone?.value === 'deleted' && !trace.terminal ? 'abandoned' : 'unknown';
+  if (end.exitCode === 0) return 'completed';
+  if (end.reason === 'OOMKilled' && end.exitCode === 137) return 'oom';
+  const own = numberOfSignal(stopSignalOf(trace, spec));
+  if (own !== undefined ? end.exitCode === 128 + own : end.exitCode >= 129 && end.exitCode <= 143 && end.exitCode !== 137)
+    return 'signalled';
+  return end.exitCode === 137 && outlivedGrace(began, ended, kubelet) ? 'killed' : 'failed';
+}
+
+/** 137 before K + max(2, grace) is the application's own, or somebody else's SIGKILL (SIGNALS.md §5 "Exit codes"). */
+function outlivedGrace(began: Estimate, ended: Estimate, kubelet: Kubelet): boolean {
+  const timeout = Math.max(minimumGrace, kubelet.grace.min) * second;
+  const earliest = timeout - driftOver(timeout);
+  return ended.node.hi >= began.node.lo + earliest && ended.client.hi >= began.client.lo + earliest;
+}
+
+const graceSpan = (kubelet: Kubelet): Span => ({
+  lo: kubelet.grace.min * second - driftOver(kubelet.grace.min * second),
+  hi: kubelet.grace.max * second + driftOver(kubelet.grace.max * second),
+});
+
+function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
+  const status = statusesOf(trace.pod?.value ?? { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} });
+  return status.find((one) => one.name === spec.name)?.stopSignal ?? spec.container.lifecycle?.stopSignal;
+}
+
+function withName(spec: ContainerSpec, told: string | undefined, signal: Estimate, exit: Estimate | undefined, kubelet: Kubelet) {
+  const name = nameOfSignal(told ?? spec.container.lifecycle?.stopSignal);
+  const bounded = exit ? crossed(narrowed(signal, notAfter(exit)), kubelet.clock) : signal;
+  return { ...bounded, ...(name === undefined ? {} : { name }) };
+}
+

@@ -1,0 +1,73 @@
+/** When the deletion was asked for and accepted, by whom, and with which grace. */
+import type { Clock } from '../clock.ts';
+import { noLessThan, noMoreThan, toClient } from '../clock.ts';
+import { isOlder } from '../pod.ts';
+import type { Span } from '../span.ts';
+import { meet } from '../span.ts';
+import { parseTime } from '../stamps.ts';
+import type { DeletionFacts, RequestFacts, Trace } from '../trace.ts';
+import type { Estimate } from './estimate.ts';
+import { onClient } from './estimate.ts';
+
+const second = 1000;
+
+export interface Deletion {
+  readonly facts: DeletionFacts;
+  /** The request of ours that began it. */
+  readonly ours?: RequestFacts;
+  readonly accepted: Estimate;
+  /** Grace of the first deletionTimestamp, seconds. */
+  readonly grace: number;
+  readonly api: Clock;
+}
+
+export function deletionOf(trace: Trace): Deletion | undefined {
+  const facts = trace.deletion;
+  if (!facts) return undefined;
+  const ours = ourRequest(trace, facts);
+  const seen = { lo: ours?.sent.at ?? trace.notDeletingAt, hi: arrival(trace, facts, ours) };
+  const api = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
+  const asked = requestTime(trace, facts);
+  const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
+  const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];
+  return { facts, ...(ours ? { ours } : {}), accepted: onClient(client, evidence, 'observed'), grace: firstGrace(facts), api };
+}
+
+const firstGrace = (facts: DeletionFacts): number =>
+  facts.first.value.metadata.deletionGracePeriodSeconds ?? facts.first.value.spec.terminationGracePeriodSeconds ?? 0;
+
+const arrival = (trace: Trace, facts: DeletionFacts, ours: RequestFacts | undefined): number =>
+  Math.min(facts.seenAt, ours?.answer && ours.answer.value.status < 300 ? ours.answer.at : Infinity) + 1;
+
+/**
+ * Ours is the first request that was sent before any deletionTimestamp was seen, unless its answer shows that the
+ * deletion is older than it: the answer's resourceVersion is the one that our write made (SIGNALS.md §1).
+ */
+function ourRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {
+  const request = trace.requests.find((one) => one.sent.seq < facts.seenSeq);
+  if (!request || facts.underWay) return undefined;
+  if (request.answer && request.answer.value.status >= 300) return undefined;
+  const answered = request.answer?.value.pod?.metadata.resourceVersion;
+  return isOlder(facts.first.value.metadata.resourceVersion, answered) ? undefined : request;
+}
+
+/**
+ * [D − grace, D − grace + 1 s) on the apiserver's clock (SIGNALS.md §1 "First delete"). Not of a state that was
+ * rewritten since: grace 0 means the kubelet's last DELETE or a forced one, and a shortened grace of 1 moves D to now.
+ */
+function requestTime(trace: Trace, facts: DeletionFacts): Span | undefined {
+  const { deletionTimestamp } = facts.first.value.metadata;
+  const deadline = parseTime(deletionTimestamp);
+  const grace = firstGrace(facts);
+  if (deadline === undefined || (facts.underWay && grace <= 1)) return undefined;
+  return { lo: deadline - grace * second, hi: deadline - grace * second + second };
+}
+
+/** Our own DELETE was executed between sending and the first sign of it. */
+function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {
+  const deadline = parseTime(facts.first.value.metadata.deletionTimestamp);
+  if (deadline === undefined || !Number.isFinite(seen.lo)) return api;
+  const asked = deadline - firstGrace(facts) * second;
+  const lower = noLessThan(api, { at: seen.hi, value: asked - seen.hi, seq: facts.seenSeq });
+  return noMoreThan(lower, { at: seen.lo, value: asked + second - seen.lo, seq: facts.seenSeq });
+}

@@ -1,0 +1,81 @@
+/** When each slice stopped routing to the pod, and who else was there (SIGNALS.md §3). */
+import { toClient } from '../clock.ts';
+import type { Fact, SliceFacts, SliceState, Trace } from '../trace.ts';
+import { arrival } from './arrival.ts';
+import type { ContainerExit } from './container.ts';
+import type { Deletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { narrowed, notBefore, onClient } from './estimate.ts';
+
+export interface EndpointExit {
+  readonly slice: string;
+  readonly service?: string;
+  readonly addressType: string;
+  /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
+  readonly staysReady: boolean;
+  /** It was ready there when the deletion came. */
+  readonly wasReady: boolean;
+  readonly unrouted?: Estimate & { serving: boolean };
+  readonly removed?: Estimate;
+  /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
+  readonly otherReady: number;
+  /** The observation that `otherReady` was read from. */
+  readonly counted: readonly number[];
+}
+
+export function endpointsOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): EndpointExit[] {
+  return [...trace.slices]
+    .filter(([, facts]) => facts.states.some((state) => state.value.own))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, facts]) => endpointExit(trace, deletion, exits, name, facts));
+}
+
+function endpointExit(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[], slice: string, facts: SliceFacts): EndpointExit {
+  const marked = facts.states.findIndex((state, index) => leaves(state, facts.states[index - 1]));
+  const start = marked === -1 ? facts.states.at(-1) : facts.states[marked - 1];
+  const later = marked === -1 ? [] : facts.states.slice(marked);
+  const wasReady = start?.value.own?.ready === true;
+  const out = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
+  const left = start?.value.own ?? later[0]?.value.own ? later.find((state) => !state.value.own) : undefined;
+  const staysReady = trace.services.get(facts.service ?? '')?.spec.publishNotReadyAddresses === true;
+  const at = out ?? facts.states.at(-1);
+  const unrouted = out ? { ...changeOf(trace, deletion, out), serving: out.value.own?.serving ?? false } : undefined;
+  return {
+    slice,
+    ...(facts.service === undefined ? {} : { service: facts.service }),
+    addressType: facts.slice.addressType,
+    staysReady,
+    wasReady,
+    ...(unrouted ? { unrouted } : {}),
+    ...(left ? { removed: afterContainers(trace, changeOf(trace, deletion, left), exits) } : {}),
+    otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
+    counted: at ? [at.seq] : [],
+  };
+}
+
+/** The endpoint is marked as terminating, or is gone: what came before belongs to the pod's life, not to its exit. */
+const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefined): boolean =>
+  value.own ? value.own.terminating : before?.value.own !== undefined;
+
+/** The write lies between the acceptance (or its own stamp) and its arrival. */
+function changeOf(trace: Trace, deletion: Deletion, state: Fact<SliceState>): Estimate {
+  const told = arrival(trace, state, 'endpointslices', deletion.accepted);
+  const { written } = state.value;
+  return written ? narrowed(told, onClient(toClient(deletion.api, written, state.at + 1), [state.seq])) : told;
+}
+
+/** An endpoint leaves on the terminal phase, so not before the last container, unless the object went first (trap 16). */
+function afterContainers(trace: Trace, removed: Estimate, exits: readonly ContainerExit[]): Estimate {
+  if (!trace.terminal) return removed;
+  const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
+  return ends.reduce((next, end) => narrowed(next, { ...notBefore(end), evidence: [] }), removed);
+}
+
+function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fact<SliceState>): number {
+  const others = [...trace.slices].filter(([name, other]) => {
+    const sameService = other.service !== undefined && other.service === facts.service;
+    return name !== slice && sameService && other.slice.addressType === facts.slice.addressType;
+  });
+  const then = others.map(([, other]) => other.states.filter((one) => one.at <= state.at).at(-1)?.value.otherReady ?? 0);
+  return state.value.otherReady + then.reduce((sum, ready) => sum + ready, 0);
+}

@@ -1,0 +1,111 @@
+/**
+ * What is known of one moment: bounds on the client's clock and on the node's, kept side by side, because a duration
+ * between two of the node's stamps does not suffer from not knowing how far the node's clock is off.
+ *
+ * Law: an estimate only ever narrows, and each narrowing cites what proves it.
+ */
+import type { Clock } from '../clock.ts';
+import { toClient, toRemote } from '../clock.ts';
+import type { Instant } from '../report.ts';
+import type { Span } from '../span.ts';
+import { anyTime, lapse, meet } from '../span.ts';
+import { printTime } from '../stamps.ts';
+
+export interface Estimate {
+  readonly client: Span;
+  readonly node: Span;
+  readonly basis: Instant['basis'];
+  readonly evidence: readonly number[];
+}
+
+/** Nothing is known. */
+export const unbounded: Estimate = { client: anyTime, node: anyTime, basis: 'inferred', evidence: [] };
+
+export const onClient = (client: Span, evidence: readonly number[], basis: Instant['basis'] = 'inferred'): Estimate => ({
+  client,
+  node: anyTime,
+  basis,
+  evidence,
+});
+
+export const onNode = (node: Span, evidence: readonly number[], basis: Instant['basis'] = 'inferred'): Estimate => ({
+  client: anyTime,
+  node,
+  basis,
+  evidence,
+});
+
+/** Both hold. The evidence of `by` is cited only where it narrows. */
+export function narrowed(estimate: Estimate, by: Estimate): Estimate {
+  const client = meet(estimate.client, by.client);
+  const node = meet(estimate.node, by.node);
+  const narrows = [client.lo > estimate.client.lo, client.hi < estimate.client.hi, node.lo > estimate.node.lo, node.hi < estimate.node.hi];
+  if (!narrows.includes(true)) return estimate;
+  return { ...estimate, client, node, evidence: cite(estimate.evidence, by.evidence) };
+}
+
+/** Carries what is known on one clock over to the other, through the node clock's offset. */
+export function crossed(estimate: Estimate, clock: Clock): Estimate {
+  const near = nearTo(estimate.client, clock, estimate.node);
+  const client = meet(estimate.client, toClient(clock, estimate.node, near));
+  const node = meet(estimate.node, toRemote(clock, client, near));
+  return { ...estimate, client, node };
+}
+
+/** A client time close to the estimate, at which to look up the offset. */
+function nearTo(client: Span, clock: Clock, node: Span): number {
+  if (Number.isFinite(client.hi)) return client.hi;
+  if (Number.isFinite(client.lo)) return client.lo;
+  const bound = clock.lower[0] ?? clock.upper[0];
+  const remote = Number.isFinite(node.hi) ? node.hi : node.lo;
+  return bound ? remote - bound.value : remote;
+}
+
+/** Moves an estimate by a stretch of `by` ms. */
+export const moved = (estimate: Estimate, by: Span): Estimate => ({
+  ...estimate,
+  client: { lo: estimate.client.lo + by.lo, hi: estimate.client.hi + by.hi },
+  node: { lo: estimate.node.lo + by.lo, hi: estimate.node.hi + by.hi },
+  basis: 'inferred',
+});
+
+/** The bound that a later moment puts on this one: it was not after it. */
+export const notAfter = (later: Estimate): Estimate => ({
+  ...later,
+  client: { lo: -Infinity, hi: later.client.hi },
+  node: { lo: -Infinity, hi: later.node.hi },
+});
+
+/** The bound that an earlier moment puts on this one: it was not before it. */
+export const notBefore = (earlier: Estimate): Estimate => ({
+  ...earlier,
+  client: { lo: earlier.client.lo, hi: Infinity },
+  node: { lo: earlier.node.lo, hi: Infinity },
+});
+
+/** Certainly before, on either clock. */
+export const isBefore = (a: Estimate, b: Estimate): boolean => a.client.hi < b.client.lo || a.node.hi < b.node.lo;
+
+/** From one moment to a later one, in ms, by whichever clock knows it better. */
+export function between(start: Estimate, end: Estimate): Span {
+  const client = lapse(start.client, end.client);
+  const node = lapse(start.node, end.node);
+  const lo = Math.max(...[client.lo, node.lo].filter((one) => !Number.isNaN(one)), 0);
+  const hi = Math.min(...[client.hi, node.hi].filter((one) => !Number.isNaN(one)));
+  return { lo: Math.min(lo, hi), hi };
+}
+
+export const cite = (...lists: (readonly number[])[]): readonly number[] =>
+  [...new Set(lists.flat())].sort((a, b) => a - b);
+
+/** As the report prints it. `fallback` stands in where nothing bounds it on one side. */
+export function instantOf(estimate: Estimate, fallback: Span): Instant {
+  const lo = Number.isFinite(estimate.client.lo) ? estimate.client.lo : Math.min(fallback.lo, estimate.client.hi);
+  const hi = Number.isFinite(estimate.client.hi) ? estimate.client.hi : Math.max(fallback.hi, lo);
+  return {
+    earliest: printTime(lo, 'earlier'),
+    latest: printTime(hi, 'later'),
+    basis: estimate.basis,
+    evidence: [...estimate.evidence],
+  };
+}

@@ -1,0 +1,37 @@
+/** All containers of a pod: main ones stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). */
+import { containersOf } from '../pod.ts';
+import type { ContainerExit, Scene } from './container.ts';
+import { containerExit } from './container.ts';
+import type { Estimate } from './estimate.ts';
+import { cite, notBefore } from './estimate.ts';
+
+/** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
+export function exitsOf(scene: Scene): ContainerExit[] {
+  const specs = containersOf(scene.deletion.facts.first.value);
+  const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(scene, spec));
+  const sidecars = specs.filter((spec) => spec.kind === 'sidecar').reverse();
+  const stopped = sidecars.reduce<ContainerExit[]>((before, spec) => {
+    const waitsFor = [...mains.filter((one) => one.spec.kind === 'container'), ...before];
+    return [...before, containerExit(scene, spec, turnOf(waitsFor))];
+  }, []);
+  const exits = [...mains, ...stopped];
+  return order.flatMap((kind) => exits.filter((exit) => exit.spec.kind === kind));
+}
+
+const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
+
+/** The moment the last of them was gone; unbounded where one's end is not known. */
+function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {
+  const waited = exits.filter((exit) => exit.ran);
+  const ends = waited.flatMap((exit) => (exit.exit ? [exit.exit.at] : []));
+  const latest = ends.reduce<Estimate | undefined>((last, end) => (last ? later(last, end) : end), undefined);
+  if (!latest) return undefined;
+  return ends.length === waited.length ? latest : notBefore(latest);
+}
+
+const later = (a: Estimate, b: Estimate): Estimate => ({
+  client: { lo: Math.max(a.client.lo, b.client.lo), hi: Math.max(a.client.hi, b.client.hi) },
+  node: { lo: Math.max(a.node.lo, b.node.lo), hi: Math.max(a.node.hi, b.node.hi) },
+  basis: 'inferred',
+  evidence: cite(a.evidence, b.evidence),
+});

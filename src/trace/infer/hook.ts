@@ -1,0 +1,103 @@
+/** The preStop hook: the API tells its failure, never its success (SIGNALS.md §2 S6, §5). */
+import type { AssumptionName } from '../assumptions.ts';
+import { driftOver, millisecondsOf } from '../assumptions.ts';
+import type { HookKind } from '../kube.ts';
+import type { ContainerSpec } from '../pod.ts';
+import { hookOf } from '../pod.ts';
+import type { PreStopReport } from '../report.ts';
+import type { Span } from '../span.ts';
+import type { Occurrence } from '../trace.ts';
+import type { Scene } from './container.ts';
+import type { Estimate } from './estimate.ts';
+import { cite, crossed, isBefore, moved, narrowed, notAfter, onClient, onNode } from './estimate.ts';
+
+const second = 1000;
+
+export interface HookFacts {
+  readonly kind: HookKind;
+  readonly start: Estimate;
+  readonly end: Estimate;
+  readonly outcome: PreStopReport['outcome'];
+  /** It cannot have signalled the application itself. */
+  readonly inert: boolean;
+  /** FailedPreStopHook, where it was told. */
+  readonly failure?: Occurrence;
+  /** Length of a sleep action, s. */
+  readonly sleepSeconds?: number;
+}
+
+interface Inputs {
+  began: Estimate;
+  killings: readonly Occurrence[];
+  ended: Estimate | undefined;
+  lag: AssumptionName;
+}
+
+export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): HookFacts | undefined {
+  const hook = hookOf(spec.container);
+  if (!hook) return undefined;
+  const { began } = inputs;
+  const { kubelet } = scene;
+  const failure = failureOf(scene, spec, began);
+  const seconds = hook.handler.sleep?.seconds;
+  const known = { kind: hook.kind, start: began, ...(failure ? { failure } : {}), ...(seconds === undefined ? {} : { sleepSeconds: seconds }) };
+  const inert = hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true;
+  const [end, outcome] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure });
+  return { ...known, inert, end: crossed(end, kubelet.clock), outcome };
+}
+
+type HookEnd = [end: Estimate, outcome: PreStopReport['outcome']];
+
+function endOf(scene: Scene, inputs: Inputs & { kind: HookKind; seconds: number | undefined; failure: Occurrence | undefined }): HookEnd {
+  const { began, kind, seconds, failure, lag } = inputs;
+  const { kubelet } = scene;
+  const graceEnd = moved(began, stretch(kubelet.grace.min * second, kubelet.grace.max * second));
+  const soon = { lo: 0, hi: millisecondsOf(lag) };
+  // tcpSocket is no valid handler: it fails at once (trap 11).
+  if (kind === 'tcpSocket') return [moved(began, soon), 'failed'];
+  if (kind === 'sleep' && seconds !== undefined) return sleepEnd(inputs, graceEnd, seconds, soon);
+  if (failure) return failedEnd(scene, inputs, failure, graceEnd, soon);
+  const latest = { ...graceEnd, client: { lo: began.client.lo, hi: graceEnd.client.hi + soon.hi }, node: { lo: began.node.lo, hi: graceEnd.node.hi + soon.hi } };
+  return unknownEnd(inputs, latest, graceEnd, scene);
+}
+
+/** A sleep action lasts as long as it says, and no longer than the grace. */
+function sleepEnd({ began, ended }: Inputs, graceEnd: Estimate, seconds: number, soon: Span): HookEnd {
+  const length = seconds * second;
+  const own = moved(began, { lo: length - driftOver(length), hi: length + driftOver(length) + soon.hi });
+  if (isBefore(graceEnd, { ...own, client: shiftHi(own.client, -soon.hi), node: shiftHi(own.node, -soon.hi) }))
+    return [moved(graceEnd, soon), 'cut-off'];
+  const end = earlier(own, moved(graceEnd, soon));
+  // The hook sleeps on while its container is already gone; where that is so, it tells nothing of the signal.
+  return [end, ended && isBefore(ended, own) ? 'completed' : isBefore(own, graceEnd) ? 'completed' : 'unknown'];
+}
+
+/** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
+function failedEnd({ kubelet }: Scene, { began, killings }: Inputs, failure: Occurrence, graceEnd: Estimate, soon: Span): HookEnd {
+  const told = crossed(narrowed(onNode(failure.time, [failure.seq], 'observed'), onClient({ lo: began.client.lo, hi: failure.at + 1 }, [failure.seq])), kubelet.clock);
+  if (killings.length < 2 && isBefore(graceEnd, told)) return [{ ...moved(graceEnd, soon), evidence: cite(began.evidence, [failure.seq]) }, 'cut-off'];
+  if (isBefore(told, graceEnd)) return [told, 'failed'];
+  return [{ ...told, client: { lo: began.client.lo, hi: told.client.hi }, node: { lo: began.node.lo, hi: told.node.hi }, basis: 'inferred' }, 'unknown'];
+}
+
+/** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
+function unknownEnd({ ended }: Inputs, latest: Estimate, graceEnd: Estimate, { trace }: Scene): HookEnd {
+  const silent = trace.gaps.some((gap) => gap.value.stream === 'events') || trace.refused.some((one) => one.value.stream === 'events');
+  const inTime = ended !== undefined && isBefore(ended, graceEnd);
+  return [ended ? narrowed(latest, notAfter(ended)) : latest, inTime && !silent ? 'completed' : 'unknown'];
+}
+
+function failureOf({ trace }: Scene, spec: ContainerSpec, began: Estimate): Occurrence | undefined {
+  return trace.events.find(
+    (event) => event.reason === 'FailedPreStopHook' && event.about.container === spec.name && event.time.hi >= began.node.lo,
+  );
+}
+
+const stretch = (min: number, max: number): Span => ({ lo: min - driftOver(min), hi: max + driftOver(max) });
+const shiftHi = (span: Span, by: number): Span => ({ lo: span.lo, hi: Math.max(span.lo, span.hi + by) });
+
+const earlier = (a: Estimate, b: Estimate): Estimate => ({
+  ...a,
+  client: { lo: Math.min(a.client.lo, b.client.lo), hi: Math.min(a.client.hi, b.client.hi) },
+  node: { lo: Math.min(a.node.lo, b.node.lo), hi: Math.min(a.node.hi, b.node.hi) },
+});

@@ -1,0 +1,106 @@
+/** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
+import type { Clock } from '../clock.ts';
+import { noLessThan, noMoreThan, offsetAt, toClient } from '../clock.ts';
+import { isFinished } from '../pod.ts';
+import type { Occurrence, Trace } from '../trace.ts';
+import type { Deletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { cite, crossed, narrowed, notAfter, onClient, onNode, unbounded } from './estimate.ts';
+import { parseTime } from '../stamps.ts';
+
+const second = 1000;
+
+export interface Kubelet {
+  readonly clock: Clock;
+  /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */
+  readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
+  /** From when on the kubelet knew: no Killing and no acknowledgement is earlier. */
+  readonly noticed?: Estimate;
+  /** Seconds that the kubelet may have counted: what the API said before it began, at least 1 (SIGNALS.md §2 S1). */
+  readonly grace: { readonly min: number; readonly max: number };
+}
+
+export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
+  const arrivals = withCreations(trace, deletion);
+  const own = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
+  const clock = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
+  const killings = groupByContainer(own);
+  const noticed = noticedAt(trace, deletion, own, clock);
+  return { clock, killings, ...(noticed ? { noticed } : {}), grace: graceAt(trace, deletion, noticed) };
+}
+
+const isStop = (event: Occurrence): boolean =>
+  event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
+
+function groupByContainer(events: Occurrence[]): Map<string, Occurrence[]> {
+  const groups = new Map<string, Occurrence[]>();
+  for (const event of events) {
+    const key = event.about.container ?? '';
+    groups.set(key, [...(groups.get(key) ?? []), event]);
+  }
+  return groups;
+}
+
+/** A stamp that certainly lies before the deletion was accepted, or was told before we asked, is an older story's. */
+function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurrence): boolean {
+  if (deletion.ours && event.seq < deletion.ours.sent.seq) return false;
+  const client = toClient(clock, event.time, event.at + 1);
+  return Math.min(client.hi, event.at + 1) >= deletion.accepted.client.lo;
+}
+
+/** Nothing that the kubelet did because of the deletion is earlier than its acceptance. */
+function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
+  const since = deletion.accepted.client.lo;
+  if (!Number.isFinite(since)) return clock;
+  const bounded = noMoreThan(clock, { at: since, value: event.time.hi - since, seq: event.seq });
+  const offset = offsetAt(bounded, since);
+  // A contradiction means that the Killing was not caused by this deletion after all: arrivals are certain, causes are not.
+  return offset.lo > event.time.hi - since ? clock : bounded;
+}
+
+/** An Event was created after its stamp: the apiserver's second bounds the node's clock where delivery was slow. */
+function withCreations(trace: Trace, deletion: Deletion): Clock {
+  return trace.events.reduce((clock, event) => {
+    if (event.component !== 'kubelet' || event.named === undefined || !event.created) return clock;
+    const offset = offsetAt(deletion.api, event.at);
+    const value = event.named - event.created.hi + offset.lo;
+    return Number.isFinite(value) ? noLessThan(clock, { at: event.at + 1, value, seq: event.seq }) : clock;
+  }, trace.clocks.node);
+}
+
+function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
+  const signs = [
+    ...own.map((event) => crossed(onNode(event.time, [event.seq]), clock)),
+    ...own.map((event) => onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq])),
+    ...(trace.acknowledged ? [onClient({ lo: -Infinity, hi: trace.acknowledged.at + 1 }, [trace.acknowledged.seq])] : []),
+    ...(ranOut(trace) ? [onClient({ lo: -Infinity, hi: (trace.terminal?.at ?? 0) + 1 }, [trace.terminal?.seq ?? 0])] : []),
+  ];
+  if (signs.length === 0) return undefined;
+  const since: Estimate = { ...unbounded, client: { lo: deletion.accepted.client.lo, hi: Infinity }, basis: 'observed' };
+  const noticed = signs.reduce((next, sign) => narrowed(next, notAfter(sign)), since);
+  return crossed({ ...noticed, evidence: cite(deletion.accepted.evidence, noticed.evidence) }, clock);
+}
+
+/** A terminal phase that came after the deletion: only the kubelet (or PodGC) writes it. */
+const ranOut = (trace: Trace): boolean =>
+  trace.terminal !== undefined && trace.deletion !== undefined && !isFinished(trace.deletion.first.value);
+
+/**
+ * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that
+ * may have come before the kubelet began counts as possible.
+ */
+function graceAt(trace: Trace, deletion: Deletion, noticed: Estimate | undefined): { min: number; max: number } {
+  const first = Math.max(1, deletion.grace);
+  const later = trace.graces.filter((one) => one.value.grace < deletion.grace && !isLastDelete(trace, one.seq));
+  const possible = later.filter((one) => !noticed || graceSince(deletion, one.value.deadline, one.at) <= noticed.client.hi);
+  return { min: Math.min(first, ...possible.map((one) => Math.max(1, one.value.grace))), max: first };
+}
+
+const isLastDelete = (trace: Trace, seq: number): boolean => trace.finalDelete?.seq === seq && trace.terminal !== undefined;
+
+/** The earliest client time of a write that set the deadline to "now"; unknown for one that lies ahead. */
+function graceSince(deletion: Deletion, deadline: string | undefined, at: number): number {
+  const stamp = parseTime(deadline);
+  if (stamp === undefined || stamp > at + 2 * second) return deletion.accepted.client.lo;
+  return toClient(deletion.api, { lo: stamp, hi: stamp + second }, at + 1).lo;
+}

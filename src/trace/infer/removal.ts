@@ -1,0 +1,45 @@
+/** From the last container's end to the end of the object: clean-up, the kubelet's last DELETE, finalizers. */
+import { toClient } from '../clock.ts';
+import { isFinished } from '../pod.ts';
+import { parseFloor } from '../stamps.ts';
+import type { Trace } from '../trace.ts';
+import { arrival } from './arrival.ts';
+import type { ContainerExit } from './container.ts';
+import type { Deletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { narrowed, notBefore, onClient } from './estimate.ts';
+
+export interface Removal {
+  /** The terminal phase, after the deletion. */
+  readonly done?: Estimate;
+  readonly finalDelete?: Estimate;
+  readonly finalizers: readonly string[];
+  readonly removed?: Estimate;
+}
+
+export function removalOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Removal {
+  const done = doneAt(trace, deletion, exits);
+  const final = finalAt(trace, deletion, done);
+  const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
+  return {
+    ...(done ? { done } : {}),
+    ...(final ? { finalDelete: final } : {}),
+    finalizers: trace.finalizing?.value ?? [],
+    ...(removed ? { removed } : {}),
+  };
+}
+
+function doneAt(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Estimate | undefined {
+  if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;
+  const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
+  return ends.reduce((next, end) => narrowed(next, { ...notBefore(end), evidence: [] }), arrival(trace, trace.terminal, 'pod', deletion.accepted));
+}
+
+/** Grace 0 on a finished pod; before that it is somebody's forced DELETE, not the kubelet's (trap 4). */
+function finalAt(trace: Trace, deletion: Deletion, done: Estimate | undefined): Estimate | undefined {
+  const final = trace.finalDelete;
+  if (!final || !isFinished(final.value) || !done) return undefined;
+  const told = arrival(trace, final, 'pod', done);
+  const stamp = parseFloor(final.value.metadata.deletionTimestamp);
+  return stamp ? narrowed(told, onClient(toClient(deletion.api, stamp, final.at + 1), [final.seq])) : told;
+}

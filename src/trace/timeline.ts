@@ -1,0 +1,107 @@
+/**
+ * The view model: everything that can be concluded from a trace, once, for all renderers and rules. Pure, and cheap
+ * enough to be asked after each observation.
+ */
+import type { Clock } from './clock.ts';
+import { offsetAt, unknownClock } from './clock.ts';
+import type { Pod } from './kube.ts';
+import type { ContainerExit } from './infer/container.ts';
+import type { Deletion } from './infer/deletion.ts';
+import { deletionOf } from './infer/deletion.ts';
+import type { EndpointExit } from './infer/endpoints.ts';
+import { endpointsOf } from './infer/endpoints.ts';
+import type { Estimate } from './infer/estimate.ts';
+import { exitsOf } from './infer/exits.ts';
+import type { Kubelet } from './infer/kubelet.ts';
+import { kubeletOf } from './infer/kubelet.ts';
+import type { Removal } from './infer/removal.ts';
+import { removalOf } from './infer/removal.ts';
+import type { Replacement } from './infer/replacement.ts';
+import { replacementOf } from './infer/replacement.ts';
+import type { Trigger } from './infer/trigger.ts';
+import { triggerOf } from './infer/trigger.ts';
+import type { MarkName, PhaseName } from './report.ts';
+import type { Span } from './span.ts';
+import type { Trace } from './trace.ts';
+import { marksOf } from './view/marks.ts';
+import { phasesOf } from './view/phases.ts';
+
+/** The conclusions about a deletion, before they become marks and phases. */
+export interface Exit {
+  readonly deletion: Deletion;
+  readonly kubelet: Kubelet;
+  readonly containers: readonly ContainerExit[];
+  readonly endpoints: readonly EndpointExit[];
+  readonly removal: Removal;
+  readonly replacement?: Replacement;
+  readonly trigger: Trigger;
+}
+
+/** A mark as the timeline knows it. `id` is stable; `provisional`: it may yet be corrected or withdrawn. */
+export interface TimelineMark {
+  readonly id: string;
+  readonly name: MarkName;
+  readonly subject?: string;
+  readonly at: Estimate;
+  readonly note?: string;
+  readonly provisional: boolean;
+}
+
+export interface TimelinePhase {
+  readonly name: PhaseName;
+  readonly subject?: string;
+  readonly start: Estimate;
+  readonly end: Estimate;
+  /** Milliseconds. */
+  readonly lasted: Span;
+}
+
+export interface Timeline {
+  readonly pod: Pod;
+  /** Absent while nobody has deleted the pod. */
+  readonly exit?: Exit;
+  readonly marks: readonly TimelineMark[];
+  readonly phases: readonly TimelinePhase[];
+  /** Offsets (remote − client, ms) of the clocks that anything is known of. */
+  readonly offsets: { readonly api?: Span; readonly node?: Span };
+}
+
+/** Undefined while not even the pod has been seen. */
+export function timelineOf(trace: Trace): Timeline | undefined {
+  const pod = trace.pod?.value;
+  if (!pod) return undefined;
+  const exit = exitOf(trace);
+  if (!exit) return { pod, marks: [], phases: [], offsets: offsets(trace, trace.clocks.api, trace.clocks.node) };
+  return {
+    pod: exit.deletion.facts.first.value,
+    exit,
+    marks: marksOf(trace, exit),
+    phases: phasesOf(exit),
+    offsets: offsets(trace, exit.deletion.api, exit.kubelet.clock),
+  };
+}
+
+function exitOf(trace: Trace): Exit | undefined {
+  const deletion = deletionOf(trace);
+  if (!deletion) return undefined;
+  const kubelet = kubeletOf(trace, deletion);
+  const containers = exitsOf({ trace, deletion, kubelet });
+  const replacement = replacementOf(trace, deletion);
+  return {
+    deletion,
+    kubelet,
+    containers,
+    endpoints: endpointsOf(trace, deletion, containers),
+    removal: removalOf(trace, deletion, containers),
+    ...(replacement ? { replacement } : {}),
+    trigger: triggerOf(trace, deletion),
+  };
+}
+
+function offsets(trace: Trace, api: Clock = unknownClock, node: Clock = unknownClock): Timeline['offsets'] {
+  const known = (clock: Clock) => clock.lower.length + clock.upper.length > 0;
+  return {
+    ...(known(api) ? { api: offsetAt(api, trace.now) } : {}),
+    ...(known(node) ? { node: offsetAt(node, trace.now) } : {}),
+  };
+}

@@ -1,0 +1,117 @@
+/** Marks: the points of the timeline, each with a stable id. */
+import type { Trace } from '../trace.ts';
+import { arrival } from '../infer/arrival.ts';
+import type { ContainerExit } from '../infer/container.ts';
+import type { Estimate } from '../infer/estimate.ts';
+import { onClient } from '../infer/estimate.ts';
+import type { MarkName } from '../report.ts';
+import type { Exit, TimelineMark } from '../timeline.ts';
+
+export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
+  const marks = [
+    ...requestMarks(exit),
+    ...kubeletMarks(exit),
+    ...exit.containers.flatMap((container) => containerMarks(trace, exit, container)),
+    ...endpointMarks(exit),
+    ...nodeMarks(trace, exit),
+    ...removalMarks(exit),
+    ...replacementMarks(exit),
+  ];
+  return marks.sort((a, b) => middle(a.at) - middle(b.at) || order(a) - order(b));
+}
+
+/** Marks of one moment stand in the order of their causes. */
+const order = (mark: TimelineMark): number => causes.indexOf(mark.name);
+
+const causes: MarkName[] = [
+  'requested', 'accepted', 'stopping', 'acknowledged', 'unrouted', 'prestop-ended', 'stop-signal', 'ready-lost', 'kill',
+  'exited', 'containers-done', 'endpoint-removed', 'final-delete', 'finalizing', 'removed', 'replacement-created',
+  'replacement-ready', 'node-not-ready', 'node-ready',
+];
+
+/** By the end of the interval for what was observed (its arrival), by the middle for what is inferred. */
+function middle({ client, basis }: Estimate): number {
+  if (basis === 'observed' || !Number.isFinite(client.lo)) return client.hi;
+  return (client.lo + client.hi) / 2;
+}
+
+interface Extra {
+  subject?: string | undefined;
+  note?: string | undefined;
+  provisional?: boolean;
+}
+
+function mark(name: MarkName, at: Estimate | undefined, { subject, note, provisional = false }: Extra = {}): TimelineMark[] {
+  if (!at) return [];
+  const id = subject === undefined ? name : `${name}/${subject}`;
+  return [{ id, name, ...(subject === undefined ? {} : { subject }), at, ...(note === undefined ? {} : { note }), provisional }];
+}
+
+function requestMarks({ deletion }: Exit): TimelineMark[] {
+  const { ours, facts } = deletion;
+  const sent = ours && onClient({ lo: ours.sent.at, hi: ours.sent.at + 1 }, [ours.sent.seq], 'observed');
+  const verb = ours?.verb === 'evict' ? 'eviction' : 'DELETE';
+  return [
+    ...mark('requested', sent, { note: `${verb}, uid precondition` }),
+    ...mark('accepted', deletion.accepted, { note: `deadline ${facts.first.value.metadata.deletionTimestamp ?? 'unknown'}` }),
+  ];
+}
+
+function kubeletMarks({ kubelet }: Exit): TimelineMark[] {
+  return mark('acknowledged', kubelet.noticed);
+}
+
+function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): TimelineMark[] {
+  const { spec, hook, signal, facts } = container;
+  const subject = spec.name;
+  const lost = facts.readyLost;
+  return [
+    ...mark('stopping', container.stopping, { subject }),
+    ...(container.ran ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}` }) : []),
+    ...mark('stop-signal', signal, { subject, note: signal?.name }),
+    ...mark('kill', container.kill, { subject, note: 'SIGKILL' }),
+    ...mark('exited', container.exit?.at, { subject, note: exitNote(container), provisional: container.exit?.provisional ?? false }),
+    ...mark('ready-lost', lost && arrival(trace, lost, 'pod', exit.deletion.accepted), { subject }),
+  ];
+}
+
+function exitNote({ exit }: ContainerExit): string | undefined {
+  if (!exit) return undefined;
+  if (exit.code === undefined) return 'its log ended';
+  return exit.reason === undefined || exit.reason === 'Completed' || exit.reason === 'Error' ? `code ${exit.code}` : `code ${exit.code}, ${exit.reason}`;
+}
+
+const endpointMarks = ({ endpoints }: Exit): TimelineMark[] =>
+  endpoints.flatMap(({ slice, unrouted, removed, otherReady }) => [
+    ...mark('unrouted', unrouted, { subject: slice, note: `${unrouted?.serving ? 'still serving; ' : ''}${otherReady} other ready` }),
+    ...mark('endpoint-removed', removed, { subject: slice }),
+  ]);
+
+/** Only what happened to the node while the pod was going. */
+function nodeMarks(trace: Trace, exit: Exit): TimelineMark[] {
+  const name = trace.node?.value.metadata.name;
+  const since = exit.deletion.accepted.client.lo;
+  const changes = trace.nodeReady.filter((ready, index) => index > 0 && ready.at + 1 >= since);
+  const down = changes.find((ready) => ready.value !== 'True');
+  const up = changes.find((ready) => ready.value === 'True' && (!down || ready.seq > down.seq));
+  return [
+    ...mark('node-not-ready', down && arrival(trace, down, 'node', exit.deletion.accepted), { subject: name }),
+    ...mark('node-ready', up && arrival(trace, up, 'node', exit.deletion.accepted), { subject: name }),
+  ];
+}
+
+function removalMarks({ removal }: Exit): TimelineMark[] {
+  const { done, finalDelete, finalizers, removed } = removal;
+  const note = finalizers.length > 0 ? finalizers.join(', ') : undefined;
+  return [
+    ...mark('containers-done', done),
+    ...mark('final-delete', finalDelete),
+    ...(finalizers.length > 0 ? mark('finalizing', finalDelete, { note }) : []),
+    ...mark('removed', removed),
+  ];
+}
+
+const replacementMarks = ({ replacement }: Exit): TimelineMark[] => [
+  ...mark('replacement-created', replacement?.created, { subject: replacement?.name }),
+  ...mark('replacement-ready', replacement?.ready, { subject: replacement?.name }),
+];

@@ -4,7 +4,7 @@ import { createNdjson } from '../../src/render/ndjson.ts';
 import type { Mark } from '../../src/trace/report.ts';
 import { hostile } from './helpers/hostile.ts';
 import { inferred, mark, observed, time } from './helpers/report-parts.ts';
-import { graceful, unknown } from './helpers/sample-reports.ts';
+import { graceful } from './helpers/sample-reports.ts';
 import { samples } from './helpers/samples.ts';
 import { faults } from './helpers/schemas.ts';
 import { unseenIn } from './helpers/unseen.ts';
@@ -94,7 +94,7 @@ describe('-o ndjson', () => {
 
   it('tells a gap when it opens and again when it ends', () => {
     const { ndjson, lines } = stream();
-    const { to: _to, ...open } = unknown().gaps[0]!;
+    const open = { resource: 'pod', from: time(2), cause: 'expired' };
     ndjson.gaps(time(5), [open]);
     ndjson.gaps(time(6), [open]);
     ndjson.gaps(time(64), [{ ...open, to: time(64) }]);

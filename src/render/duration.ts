@@ -1,0 +1,47 @@
+/** Lengths of time in words: no more digits than the interval deserves, and `~` where it was inferred. */
+import type { Instant, Range } from '../trace/report.ts';
+
+type Basis = Instant['basis'];
+
+/**
+ * A length in seconds that is known to lie in `range`: `3.1s`, `~3.1s` where inferred, `2–64s` where the ends have
+ * little in common. Infinite and absent bounds (JSON has no infinity) are shown as open: `≥2s`.
+ */
+export function formatSeconds(range: Range, basis: Basis = 'observed'): string {
+  const { min, max } = range;
+  if (!Number.isFinite(max)) return Number.isFinite(min) ? `≥${trim(min, 1)}s` : '?';
+  if (!Number.isFinite(min)) return `≤${trim(max, 1)}s`;
+  const digits = digitsFor(max - min);
+  if (max - min >= 1 && max - min > max / 4) return `${trim(min, digits)}–${trim(max, digits)}s`;
+  return `${approximately(basis)}${long((min + max) / 2, digits)}`;
+}
+
+/** The share of the grace as a percentage, in the same manner: `31%`, `~31%`, `0–620%`. */
+export function formatShare(range: Range, basis: Basis = 'observed'): string {
+  const [min, max] = [range.min * 100, range.max * 100];
+  if (!Number.isFinite(min) || !Number.isFinite(max)) return '–';
+  if (max - min > 25 && max - min > max / 4) return `${min.toFixed(0)}–${max.toFixed(0)}%`;
+  return `${approximately(basis)}${((min + max) / 2).toFixed(0)}%`;
+}
+
+/** Decimals that an interval of this width (seconds) can bear: 0.2 s one, 8 ms three, a second and more none. */
+export function digitsFor(width: number): number {
+  if (!(width > 0)) return 3;
+  // To the microsecond, or 7.41 − 7.40 would be less than a hundredth.
+  return Math.min(3, Math.max(0, Math.ceil(-Math.log10(Number(width.toFixed(6))))));
+}
+
+/** `~` before whatever nobody told us directly. */
+export const approximately = (basis: Basis): string => (basis === 'inferred' ? '~' : '');
+
+/** The less certain of two. */
+export const weaker = (a: Basis, b: Basis): Basis => (a === 'inferred' ? a : b);
+
+function long(seconds: number, digits: number): string {
+  if (seconds < 120) return `${seconds.toFixed(digits)}s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}m${String(whole % 60).padStart(2, '0')}s`;
+}
+
+/** Without a fraction that says nothing. */
+const trim = (seconds: number, digits: number): string => String(Number(seconds.toFixed(digits)));

@@ -1,0 +1,142 @@
+/** `-o markdown`: the exit as a page for a pull request, an incident or a step summary. */
+import type { ExitReport, Instant } from '../trace/report.ts';
+import { formatSeconds, formatShare, weaker } from './duration.ts';
+import { renderMermaid } from './mermaid.ts';
+import { formatBounds, formatOffset, inTime, zeroOf } from './offsets.ts';
+import { forMarkdown, forMarkdownCode } from './safe-text.ts';
+import { describeLasted, describeUsed, outcomeText, triggerText } from './summary.ts';
+
+export function renderMarkdown(report: ExitReport): string {
+  return `${markdownSections(report).join('\n\n')}\n`;
+}
+
+/** The page in parts that stand by themselves, the most important first. */
+export function markdownSections(report: ExitReport): string[] {
+  const sections = [heading, findings, gates, containers, phases, timeline, marks, doubts];
+  return sections.map((section) => section(report)).filter((text) => text !== '');
+}
+
+function heading(report: ExitReport): string {
+  const { pod, grace, trigger, verdict } = report;
+  const used = describeUsed(report);
+  const facts = [
+    `exit code ${verdict.exitCode}`,
+    describeLasted(report)?.replace(/^/, 'gone after ') ?? 'not seen to be gone',
+    used === undefined ? `grace ${grace.effectiveSeconds}s` : `${used} of its ${grace.effectiveSeconds}s grace used`,
+    `deleted by ${triggerText[trigger.kind]}`,
+    ...(pod.node === undefined ? [] : [`node ${forMarkdownCode(pod.node)}`]),
+    ...(pod.owner === undefined ? [] : [`owner ${forMarkdownCode(`${pod.owner.kind}/${pod.owner.name}`)}`]),
+  ];
+  const title = `## ${symbols[verdict.outcome]} ${verdict.outcome}: pod ${forMarkdownCode(pod.name)} in ${forMarkdownCode(pod.namespace)}`;
+  return `${title}\n\n${outcomeText[verdict.outcome]}\n\n${facts.join(' · ')}`;
+}
+
+const symbols: Record<ExitReport['verdict']['outcome'], string> = {
+  graceful: '✓',
+  removed: '✓',
+  killed: '✗',
+  oom: '✗',
+  failed: '✗',
+  forced: '✗',
+  overran: '✗',
+  stuck: '…',
+  'not-started': '…',
+  unknown: '?',
+};
+
+function findings({ verdict }: ExitReport): string {
+  if (verdict.findings.length === 0) return '';
+  const items = verdict.findings.map(({ severity, code, message, advice }) => {
+    const next = advice === undefined ? '' : `\n  Next step: ${forMarkdown(advice, 2000)}`;
+    return `- **${severity}** \`${code}\`: ${forMarkdown(message, 2000)}${next}`;
+  });
+  return `### Findings\n\n${items.join('\n')}`;
+}
+
+function gates({ verdict }: ExitReport): string {
+  const rows = verdict.gates.map(({ name, passed, message }) => [
+    forMarkdownCode(name),
+    passed ? 'passed' : '**failed**',
+    forMarkdown(message, 2000),
+  ]);
+  return table('### Gates', ['gate', 'result', ''], rows);
+}
+
+function containers(report: ExitReport): string {
+  const at = offset(report);
+  const rows = report.containers.map(({ name, kind, outcome, preStop, stopSignal, kill, exit }) => [
+    forMarkdownCode(name),
+    kind,
+    outcome,
+    preStop === undefined ? '' : `${preStop.kind}, ${preStop.outcome}`,
+    at(stopSignal) + (stopSignal?.signal === undefined ? '' : ` ${forMarkdownCode(stopSignal.signal)}`),
+    at(kill),
+    at(exit?.at),
+    exit === undefined ? '' : `${exit.code}${exit.reason ? ` ${forMarkdownCode(exit.reason)}` : ''}`,
+  ]);
+  return table('### Containers', ['name', 'kind', 'outcome', 'preStop', 'stop signal', 'kill', 'exit', 'code'], rows);
+}
+
+function phases(report: ExitReport): string {
+  const at = offset(report);
+  const rows = report.phases.map(({ name, subject, start, end, seconds, ofGrace }) => {
+    const basis = weaker(start.basis, end.basis);
+    const about = subject === undefined ? '' : forMarkdownCode(subject);
+    return [name, about, at(start), formatSeconds(seconds, basis), formatShare(ofGrace, basis), basis];
+  });
+  return table('### Phases', ['phase', 'of', 'from', 'lasted', 'of grace', 'basis'], rows);
+}
+
+function timeline(report: ExitReport): string {
+  if (report.phases.length + report.marks.length === 0) return '';
+  return `### Timeline\n\n\`\`\`mermaid\n${renderMermaid(report)}\`\`\``;
+}
+
+function marks(report: ExitReport): string {
+  const at = offset(report);
+  const rows = inTime(report.marks).map(({ name, subject, at: instant, note }) => [
+    at(instant),
+    name,
+    subject === undefined ? '' : forMarkdownCode(subject),
+    note === undefined ? '' : forMarkdown(note),
+    instant.basis,
+    formatBounds(zeroOf(report), instant),
+  ]);
+  const listed = table('', ['offset', 'mark', 'of', 'note', 'basis', 'lies within'], rows);
+  return listed && details(`Marks (${rows.length})`, listed);
+}
+
+function doubts({ gaps, assumes, clocks }: ExitReport): string {
+  const lines = [
+    ...gaps.map(({ resource, from, to, cause }) =>
+      [
+        `- gap in ${forMarkdownCode(resource)} from ${forMarkdown(from)}`,
+        to && `to ${forMarkdown(to)}`,
+        `(${forMarkdown(cause)})`,
+      ]
+        .filter(Boolean)
+        .join(' '),
+    ),
+    ...assumes.map(({ name, seconds }) => `- assumed: ${forMarkdownCode(name)} ${seconds}s`),
+    ...Object.entries(clocks).map(
+      ([name, { offsetMs }]) => `- the ${name} clock is ${offsetMs.min} … ${offsetMs.max} ms ahead of ours`,
+    ),
+  ];
+  return lines.length === 0 ? '' : details('What is not certain', lines.join('\n'));
+}
+
+function offset(report: ExitReport): (instant: Instant | undefined) => string {
+  const zero = zeroOf(report);
+  // A tilde between two others would strike the text through.
+  return (instant) => (instant === undefined ? '' : formatOffset(zero, instant).replace('~', '\\~'));
+}
+
+const details = (summary: string, body: string): string =>
+  `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;
+
+function table(title: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const lines = [line(columns), line(columns.map(() => '---')), ...rows.map(line)];
+  return `${title === '' ? '' : `${title}\n\n`}${lines.join('\n')}`;
+}

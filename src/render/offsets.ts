@@ -1,0 +1,49 @@
+/** Where things lie on the timeline: seconds after its zero, the request (or the first thing known). */
+import type { ExitReport, Instant, Mark, Range, Time } from '../trace/report.ts';
+import { approximately, digitsFor } from './duration.ts';
+
+/** Milliseconds since the epoch; undefined for what is no time, since a report may have come from a file. */
+export function millis(time: Time): number | undefined {
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** The zero of the timeline in ms: the request where it is known, else the first mark, else the start of the grace. */
+export function zeroOf(report: ExitReport): number {
+  const requested = report.marks.find(({ name }) => name === 'requested');
+  const first = requested && millis(requested.at.earliest);
+  if (first !== undefined) return first;
+  const known = report.marks.map(({ at }) => millis(at.earliest)).filter((ms) => ms !== undefined);
+  const deadline = millis(report.grace.deadline) ?? 0;
+  return known.length > 0 ? known.reduce((a, b) => Math.min(a, b)) : deadline - report.grace.effectiveSeconds * 1000;
+}
+
+/** An instant as seconds after the zero; undefined where it is no time. */
+export function offsetRange(zero: number, { earliest, latest }: Instant): Range | undefined {
+  const [from, to] = [millis(earliest), millis(latest)];
+  return from === undefined || to === undefined ? undefined : { min: (from - zero) / 1000, max: (to - zero) / 1000 };
+}
+
+/** `+3.1s`, `~+3.1s` where inferred; digits as the width deserves. */
+export function formatOffset(zero: number, instant: Instant): string {
+  const range = offsetRange(zero, instant);
+  if (range === undefined) return '?';
+  const { min, max } = range;
+  const digits = digitsFor(max - min);
+  const middle = (min + max) / 2;
+  const sign = Number(middle.toFixed(digits)) < 0 ? '−' : '+';
+  return `${approximately(instant.basis)}${sign}${Math.abs(middle).toFixed(digits)}s`;
+}
+
+/** `2.9s … 3.2s`: both ends of what is known. */
+export function formatBounds(zero: number, instant: Instant): string {
+  const range = offsetRange(zero, instant);
+  return range === undefined ? '?' : `${range.min.toFixed(3)} … ${range.max.toFixed(3)}s`;
+}
+
+/** Marks in the order in which they happened, as far as their intervals tell. */
+export function inTime(marks: readonly Mark[]): Mark[] {
+  const start = ({ at }: Mark) => millis(at.earliest) ?? 0;
+  const end = ({ at }: Mark) => millis(at.latest) ?? 0;
+  return [...marks].sort((a, b) => start(a) - start(b) || end(a) - end(b));
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { formatSeconds, formatShare } from '../../src/render/duration.ts';
+import { formatOffset, inTime, zeroOf } from '../../src/render/offsets.ts';
+import { lasted, usedOfGrace } from '../../src/render/summary.ts';
+import { inferred, mark, observed, zero } from './helpers/report-parts.ts';
+import { blank, forced, graceful, killed, removed, sidecars, stuck } from './helpers/sample-reports.ts';
+
+describe('a length of time', () => {
+  it.each([
+    [3.0, 3.2, '3.1s'],
+    [3.096, 3.104, '3.100s'],
+    [0.01, 0.03, '0.02s'],
+    [5, 5, '5.000s'],
+    [4.2, 5.3, '5s'],
+    [2, 64, '2–64s'],
+    [0, 1.5, '0–2s'],
+    [129, 131, '2m10s'],
+    [2, Infinity, '≥2s'],
+    [Number.NaN, Number.NaN, '?'],
+  ])('between %d and %d seconds is %s', (min, max, text) => {
+    expect(formatSeconds({ min, max })).toBe(text);
+  });
+
+  it('is marked where it was inferred', () => {
+    expect(formatSeconds({ min: 3, max: 3.2 }, 'inferred')).toBe('~3.1s');
+  });
+
+  it('is a share of the grace in whole percents', () => {
+    expect(formatShare({ min: 0.3, max: 0.32 })).toBe('31%');
+    expect(formatShare({ min: 0, max: 6.2 }, 'inferred')).toBe('0–620%');
+    expect(formatShare({ min: 1, max: Infinity })).toBe('–');
+  });
+});
+
+describe('an offset', () => {
+  it.each([
+    [observed(0.008, 0.008), '+0.008s'],
+    [inferred(0.019, 0.09), '~+0.05s'],
+    [inferred(3, 3.2), '~+3.1s'],
+    [inferred(-1, 0), '~−1s'],
+    [{ ...observed(0, 0), earliest: 'never' }, '?'],
+  ])('has as many digits as its instant deserves (case %#)', (instant, text) => {
+    expect(formatOffset(zero, instant)).toBe(text);
+  });
+
+  it('counts from the request, else from the first mark, else from the start of the grace', () => {
+    expect(zeroOf(graceful())).toBe(zero);
+    expect(
+      zeroOf({ ...blank(), marks: [mark('removed', observed(7, 8)), mark('stopping', observed(3, 4), 'app')] }),
+    ).toBe(zero + 3000);
+    expect(zeroOf(blank())).toBe(zero);
+  });
+
+  it('orders marks as they happened', () => {
+    expect(inTime(graceful().marks).map(({ name }) => name)).toEqual([
+      'requested',
+      'accepted',
+      'stopping',
+      'stop-signal',
+      'unrouted',
+      'replacement-created',
+      'replacement-ready',
+      'exited',
+      'containers-done',
+      'endpoint-removed',
+      'final-delete',
+      'removed',
+    ]);
+  });
+});
+
+describe('the numbers that every document leads with', () => {
+  it('are the time from the request to the removal', () => {
+    expect(lasted(graceful())).toMatchObject({ range: { min: 3.91, max: 3.912 }, basis: 'observed' });
+    expect(lasted(stuck())).toBeUndefined();
+  });
+
+  it('are the share of the grace that the longest container used', () => {
+    expect(usedOfGrace(killed())?.range.max).toBeCloseTo(6.12 / 6);
+    expect(usedOfGrace(sidecars())?.range.max).toBeCloseTo(5.48 / 12);
+    expect(usedOfGrace(removed())).toBeUndefined();
+    expect(usedOfGrace(forced())).toBeUndefined();
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { PodexitError } from '../../src/errors.ts';
+import { parseJsonPath } from '../../src/render/jsonpath-template.ts';
+import { renderJsonPath, renderJsonPathAsJson } from '../../src/render/jsonpath.ts';
+import { hostile } from './helpers/hostile.ts';
+import { graceful, killed } from './helpers/sample-reports.ts';
+import { unseenIn } from './helpers/unseen.ts';
+
+describe('-o jsonpath', () => {
+  it.each([
+    ['{.verdict.outcome}', 'killed'],
+    ['outcome={.verdict.outcome}, exit={.verdict.exitCode}{"\\n"}', 'outcome=killed, exit=2\n'],
+    ['{.containers[*].name}', 'worker web legacy'],
+    ['{.containers[0].name}', 'worker'],
+    ['{.containers[-1].name}', 'legacy'],
+    ['{.containers[-2].name}', 'web'],
+    ['{.containers[0:2].name}', 'worker web'],
+    ['{.containers[0,2].name}', 'worker legacy'],
+    ['{.containers[?(@.name=="legacy")].exit.code}', '137'],
+    ["{.containers[?(@.exit.code > 0)]['name']}", 'worker legacy'],
+    ['{range .containers[*]}{.name}={.exit.code}{"\\n"}{end}', 'worker=143\nweb=0\nlegacy=137\n'],
+    ['{range .containers[*]}{@.name}/{$.pod.name} {end}', 'worker/shop-0 web/shop-0 legacy/shop-0 '],
+    ['{range .verdict.findings[*]}{range .evidence[*]}{@},{end};{end}', '6,;3,6,;'],
+    ["{$['pod']['name']}", 'shop-0'],
+    ['{.pod.owner}', '{"kind":"StatefulSet","name":"shop"}'],
+    ['{.pod.nothing.here}', ''],
+    ['{..signal}', ''],
+    ['{.grace.requestedSeconds}', 'null'],
+    ['no path at all', 'no path at all'],
+    ['{"}"}{\'{\'}', '}{'],
+  ])('fills in %s', (template, expected) => {
+    expect(renderJsonPath(killed(), template)).toBe(expected);
+  });
+
+  it('prints the whole report for a lone dot, $ and @', () => {
+    for (const template of ['{.}', '{$}', '{@}']) {
+      expect(JSON.parse(renderJsonPath(graceful(), template))).toEqual(graceful());
+    }
+  });
+
+  it('gives one JSON array with -o jsonpath-as-json', () => {
+    expect(renderJsonPathAsJson(killed(), '{.containers[*].name} and {.verdict.exitCode}')).toBe(
+      '[\n    "worker",\n    "web",\n    "legacy",\n    2\n]\n',
+    );
+  });
+
+  it.each([
+    ['{.verdict.outcome', '{.verdict.outcome'],
+    ['a{range .containers[*]}{.name}', '{range .containers[*]}'],
+    ['{.name}{end}', '{end}'],
+    ['{}', '{}'],
+    ['{verdict}', '{verdict}'],
+    ['{.containers[0}', '{.containers[0}'],
+    ['{.containers[?(@.name=="x)]}', '{.containers[?(@.name=='],
+    ['{.a.}', '{.a.}'],
+    ['{"\\q"}', '\\\\q'],
+    ['{"open}', '{\\"open}'],
+    ['', '""'],
+  ])('refuses %s and names the bad part', (template, part) => {
+    expect(() => parseJsonPath(template)).toThrow(PodexitError);
+    expect(() => parseJsonPath(template)).toThrow(part);
+  });
+
+  it('names a filter that cannot be evaluated', () => {
+    expect(() => renderJsonPath(killed(), '{.pod.name}{.containers[?(@.name==)].name}')).toThrow(
+      /containers\[\?\(@\.name==\)\]/,
+    );
+  });
+
+  it('never runs code out of a filter', () => {
+    const before = Object.keys(globalThis);
+    const template =
+      '{.containers[?(globalThis.owned = 1)].name}{.containers[?(@.constructor.constructor("globalThis.owned=1")())].name}';
+    expect(() => renderJsonPath(killed(), template)).toThrow(PodexitError);
+    expect(Object.keys(globalThis)).toEqual(before);
+  });
+
+  it('makes hostile strings visible, whole', () => {
+    const text = renderJsonPath(hostile(), '{.marks[*].note}');
+    expect(unseenIn(text)).toEqual([]);
+    expect(text).toContain('x'.repeat(1_000_000));
+  });
+});

@@ -1,0 +1,91 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { renderJunit } from '../../src/render/junit.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { hostile } from './helpers/hostile.ts';
+import { forced, graceful, killed, removed, stuck, unknown } from './helpers/sample-reports.ts';
+import { samples } from './helpers/samples.ts';
+import type { Node } from './helpers/strict-xml.ts';
+import { parseXml } from './helpers/strict-xml.ts';
+import { unseenIn } from './helpers/unseen.ts';
+import { xsdFaults } from './helpers/xsd.ts';
+
+const xsd = new URL('jenkins-junit.xsd', import.meta.url);
+const schema = parseXml(readFileSync(xsd, 'utf8'));
+const xmllint = spawnSync('xmllint', ['--version']).error === undefined;
+
+const suiteOf = (report: ExitReport): Node => parseXml(renderJunit(report)).children[0]!;
+const casesOf = (report: ExitReport): Node[] => suiteOf(report).children.filter(({ name }) => name === 'testcase');
+const results = (report: ExitReport) =>
+  casesOf(report).map(({ attributes, children }) => [
+    attributes['name'],
+    children.map(({ name }) => name).find((name) => name !== 'system-out') ?? 'passed',
+  ]);
+
+describe('JUnit XML', () => {
+  it.each(samples)('is valid by Jenkins’ schema (%s)', (_name, sample) => {
+    expect(xsdFaults(schema, parseXml(renderJunit(sample())))).toEqual([]);
+  });
+
+  it.skipIf(!xmllint).each(samples)('is valid by xmllint too (%s)', (_name, sample) => {
+    const check = () =>
+      execFileSync('xmllint', ['--noout', '--schema', fileURLToPath(xsd), '-'], { input: renderJunit(sample()) });
+    expect(check).not.toThrow();
+  });
+
+  it('has a case for the exit, for each container and for each gate', () => {
+    expect(results(killed())).toEqual([
+      ['exit', 'failure'],
+      ['container worker', 'passed'],
+      ['container web', 'passed'],
+      ['container legacy', 'failure'],
+      ['gate max-grace-used', 'failure'],
+    ]);
+    expect(suiteOf(killed()).attributes).toMatchObject({ tests: '5', failures: '3', errors: '0', skipped: '0' });
+  });
+
+  it('has nothing red where the exit code is 0', () => {
+    const warned = { ...killed(), verdict: { ...killed().verdict, exitCode: 0 } };
+    for (const report of [graceful(), removed(), warned]) {
+      expect(results(report).map(([, result]) => result)).not.toContain('failure');
+      expect(suiteOf(report).attributes).toMatchObject({ failures: '0', errors: '0' });
+    }
+  });
+
+  it('calls it an error, not a failure, where the end was not seen', () => {
+    expect(results(stuck())[0]).toEqual(['exit', 'error']);
+    expect(results(unknown())[0]).toEqual(['exit', 'error']);
+    expect(results(forced())[1]).toEqual(['container app', 'failure']);
+    expect(results(removed())[1]).toEqual(['container app', 'skipped']);
+  });
+
+  it('has the verdict in the body of a failure as well as in its attributes', () => {
+    const failure = casesOf(killed())[3]!.children[0]!;
+    expect(failure.attributes).toEqual({
+      message: 'container legacy: killed with exit code 137 (Error)',
+      type: 'killed',
+    });
+    expect(failure.text).toContain('killed (exit code 2): A container was killed');
+    expect(failure.text).toContain('error killed-at-grace: legacy was killed when its 6s of grace had run out.');
+  });
+
+  it('tells times in seconds, from the first thing done to a container to its end', () => {
+    expect(casesOf(killed()).map(({ attributes }) => attributes['time'])).toEqual([
+      '7.405',
+      '0.125',
+      '3.090',
+      '5.950',
+      '0.000',
+    ]);
+  });
+
+  it('gives hostile strings back as text, made visible', () => {
+    const names = casesOf(hostile()).map(({ attributes }) => attributes['name']!);
+    expect(names.join()).toContain(`</script><script>document.title="owned"</script>`);
+    expect(names.join()).toContain(']]> &<>"\'`');
+    expect(unseenIn(renderJunit(hostile()))).toEqual([]);
+    expect(renderJunit(hostile()).length).toBeLessThan(100_000);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { renderName } from '../../src/render/name.ts';
+import { renderWide } from '../../src/render/wide.ts';
+import { renderYaml } from '../../src/render/yaml.ts';
+import { hostile } from './helpers/hostile.ts';
+import { graceful, killed, removed, stuck } from './helpers/sample-reports.ts';
+import { samples } from './helpers/samples.ts';
+import { unseenIn } from './helpers/unseen.ts';
+
+describe('-o yaml', () => {
+  it.each(samples)('is the same document as the report (%s)', (_name, sample) => {
+    expect(parse(renderYaml(sample()))).toEqual(sample());
+  });
+
+  it('reads like kubectl’s', () => {
+    expect(renderYaml(graceful())).toMatch(
+      /^apiVersion: podexit\/v1\nkind: ExitReport\nmode: delete\npod:\n {2}namespace: shop\n/,
+    );
+  });
+
+  it('holds nothing that acts on a terminal', () => {
+    expect(unseenIn(renderYaml(hostile()))).toEqual([]);
+  });
+});
+
+describe('-o name', () => {
+  it('is what kubectl would call the pod', () => {
+    expect(renderName(graceful())).toBe('pod/checkout-754699c75f-5qlrp\n');
+  });
+});
+
+describe('-o wide', () => {
+  it('is a header and one row', () => {
+    expect(renderWide(killed())).toBe(
+      'NAME     NODE    OUTCOME   DURATION   GRACE   USED   TRIGGER        CONTAINERS                                     FINDINGS\n' +
+        'shop-0   node1   killed    7.41s      6s      ~99%   this-command   worker=signalled,web=completed,legacy=killed   killed-at-grace,no-signal-handling\n',
+    );
+  });
+
+  it('leaves the header out on demand', () => {
+    expect(renderWide(killed(), { headers: false })).toMatch(/^shop-0 [^\n]*\n$/);
+  });
+
+  it('says <none> for what is not known', () => {
+    expect(renderWide(removed())).toMatch(
+      /waiting +<none> +removed +0.009s +30s +<none> +this-command +app=not-running +<none>\n$/,
+    );
+    expect(renderWide(stuck())).toMatch(/stuck +<none> +10s/);
+  });
+
+  it('stays two lines with hostile strings', () => {
+    const text = renderWide(hostile());
+    expect(text.split('\n')).toHaveLength(3);
+    expect(unseenIn(text)).toEqual([]);
+  });
+});

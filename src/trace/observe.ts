@@ -27,7 +27,11 @@ export function observe(sighting: Sighting, seq: number, options: ObserveOptions
       return { ...sighting, seq, object: narrow(sighting.stream, sighting.object) };
     case 'answered':
     case 'looked':
-      return { ...sighting, seq, ...(isPod(sighting.object) ? { object: narrowPod(sighting.object) } : { object: undefined }) };
+      return {
+        ...sighting,
+        seq,
+        ...(isPod(sighting.object) ? { object: narrowPod(sighting.object) } : { object: undefined }),
+      };
     case 'line':
       return { seq, at: sighting.at, ...line(sighting, options) };
     default:

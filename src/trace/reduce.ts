@@ -34,14 +34,19 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   changed: foldChange,
   synced: (trace) => trace,
   refused: (trace, o) =>
-    note({ ...trace, refused: [...trace.refused, { value: o, seq: o.seq, at: o.at }] }, o, `may not ${o.verb} ${o.resource}`),
+    note(
+      { ...trace, refused: [...trace.refused, { value: o, seq: o.seq, at: o.at }] },
+      o,
+      `may not ${o.verb} ${o.resource}`,
+    ),
   gap: foldGap,
   resumed: foldResumed,
   dated: foldDated,
   requested: foldRequest,
   answered: foldAnswer,
   looked: (trace, o) => {
-    if (o.object === undefined) return trace.uid === undefined ? trace : gone(trace, 'not-found', o, 'GET: no such pod');
+    if (o.object === undefined)
+      return trace.uid === undefined ? trace : gone(trace, 'not-found', o, 'GET: no such pod');
     if (trace.uid !== undefined && o.object.metadata.uid !== trace.uid)
       return foldSuccessor(gone(trace, 'replaced', o, 'GET: another uid has the name'), o.object, o);
     return foldPod(trace, o.object, o, { consistentSince: o.sentAt });
@@ -50,7 +55,15 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   line: foldLine,
   'log-ended': foldLogEnd,
   timer: (trace, o) =>
-    note({ ...trace, timers: [...trace.timers, { value: o.name, seq: o.seq, at: o.at }] }, o, o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for'),
+    note(
+      { ...trace, timers: [...trace.timers, { value: o.name, seq: o.seq, at: o.at }] },
+      o,
+      o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for',
+    ),
   interrupted: (trace, o) =>
-    note({ ...trace, interrupted: trace.interrupted ?? { value: o.signal, seq: o.seq, at: o.at } }, o, `interrupted by ${o.signal}`),
+    note(
+      { ...trace, interrupted: trace.interrupted ?? { value: o.signal, seq: o.seq, at: o.at } },
+      o,
+      `interrupted by ${o.signal}`,
+    ),
 };

@@ -22,30 +22,81 @@ export interface Range {
 }
 
 export const markNames = [
-  'requested', 'accepted', 'acknowledged', 'unrouted', 'endpoint-removed', 'stopping', 'prestop-ended', 'stop-signal',
-  'kill', 'exited', 'containers-done', 'final-delete', 'finalizing', 'removed', 'replacement-created',
-  'replacement-ready', 'node-not-ready', 'node-ready', 'ready-lost',
+  'requested',
+  'accepted',
+  'acknowledged',
+  'unrouted',
+  'endpoint-removed',
+  'stopping',
+  'prestop-ended',
+  'stop-signal',
+  'kill',
+  'exited',
+  'containers-done',
+  'final-delete',
+  'finalizing',
+  'removed',
+  'replacement-created',
+  'replacement-ready',
+  'node-not-ready',
+  'node-ready',
+  'ready-lost',
 ] as const;
 export type MarkName = (typeof markNames)[number];
 
 export const phaseNames = [
-  'accept', 'notice', 'route-removal', 'prestop', 'sidecar-wait', 'drain', 'overtime', 'cleanup', 'finalize', 'replace',
+  'accept',
+  'notice',
+  'route-removal',
+  'prestop',
+  'sidecar-wait',
+  'drain',
+  'overtime',
+  'cleanup',
+  'finalize',
+  'replace',
 ] as const;
 export type PhaseName = (typeof phaseNames)[number];
 
 export const triggerKinds = [
-  'this-command', 'eviction-api', 'preemption', 'taint', 'device-taint', 'pod-gc', 'rollout', 'scale-down',
-  'owner-deleted', 'job', 'namespace-deletion', 'unknown',
+  'this-command',
+  'eviction-api',
+  'preemption',
+  'taint',
+  'device-taint',
+  'pod-gc',
+  'rollout',
+  'scale-down',
+  'owner-deleted',
+  'job',
+  'namespace-deletion',
+  'unknown',
 ] as const;
 export type TriggerKind = (typeof triggerKinds)[number];
 
 export const containerOutcomes = [
-  'completed', 'signalled', 'failed', 'killed', 'oom', 'abandoned', 'not-running', 'unknown',
+  'completed',
+  'signalled',
+  'failed',
+  'killed',
+  'oom',
+  'abandoned',
+  'not-running',
+  'unknown',
 ] as const;
 export type ContainerOutcome = (typeof containerOutcomes)[number];
 
 export const outcomes = [
-  'forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed', 'not-started',
+  'forced',
+  'oom',
+  'killed',
+  'failed',
+  'overran',
+  'stuck',
+  'unknown',
+  'graceful',
+  'removed',
+  'not-started',
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
@@ -53,10 +104,28 @@ export const severities = ['info', 'warning', 'error'] as const;
 export type Severity = (typeof severities)[number];
 
 export const findingCodes = [
-  'killed-at-grace', 'no-signal-handling', 'exit-nonzero', 'oom-on-exit', 'prestop-failed', 'prestop-cut-off',
-  'prestop-heavy', 'grace-nearly-spent', 'sidecar-killed', 'drain-race', 'last-endpoint', 'no-ready-endpoint',
-  'stays-ready', 'finalizer-held', 'node-silent', 'slow-start', 'slow-cleanup', 'kubelet-restarted',
-  'grace-shortened-ignored', 'force-deleted', 'evidence-lost', 'unmanaged-pod',
+  'killed-at-grace',
+  'no-signal-handling',
+  'exit-nonzero',
+  'oom-on-exit',
+  'prestop-failed',
+  'prestop-cut-off',
+  'prestop-heavy',
+  'grace-nearly-spent',
+  'sidecar-killed',
+  'drain-race',
+  'last-endpoint',
+  'no-ready-endpoint',
+  'stays-ready',
+  'finalizer-held',
+  'node-silent',
+  'slow-start',
+  'slow-cleanup',
+  'kubelet-restarted',
+  'grace-shortened-ignored',
+  'force-deleted',
+  'evidence-lost',
+  'unmanaged-pod',
 ] as const;
 export type FindingCode = (typeof findingCodes)[number];
 

@@ -30,6 +30,8 @@ export interface Occurrence {
   readonly named?: number;
   /** metadata.creationTimestamp, apiserver clock. */
   readonly created?: Span;
+  /** Told by a list: it may have been there for an hour. */
+  readonly isOld: boolean;
   readonly seq: number;
   readonly at: number;
 }

@@ -11,7 +11,9 @@ import { narrowed, notBefore, onClient } from './estimate.ts';
  */
 export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
   const lag = millisecondsOf('delivery-lag');
-  const resumed = trace.resumes.filter((one) => one.value.stream === stream && one.at <= fact.at && fact.at <= one.at + lag);
+  const resumed = trace.resumes.filter(
+    (one) => one.value.stream === stream && one.at <= fact.at && fact.at <= one.at + lag,
+  );
   const lo = Math.min(fact.at - lag, ...resumed.map((one) => one.value.since - lag));
   const told = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
   return narrowed(told, { ...notBefore(cause), evidence: [] });

@@ -71,18 +71,28 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const outcome = outcomeOf(scene, facts, spec, { began, ended });
   const kill = outcome === 'killed' && ended ? killOf(scene, began, ended) : undefined;
   const exit = exitOf(scene, { ended, signal: first, kill, facts, outcome, killings });
-  const signal = first && !(exit && isBefore(exit.at, first)) ? withName(spec, before?.stopSignal, first, exit?.at, kubelet) : undefined;
+  const timed =
+    first && kill && exit ? beforeKill(scene, spec, { signal: first, exit: exit.at, hook, killings, turn }) : first;
+  const signal =
+    timed && !(exit && isBefore(exit.at, timed))
+      ? withName(spec, before?.stopSignal, timed, exit?.at, kubelet)
+      : undefined;
   return {
     ...base,
     outcome,
     ...(stopping ? { stopping } : {}),
-    ...(hook ? { hook } : {}),
+    ...(hook ? { hook: signal ? beforeSignal(hook, signal) : hook } : {}),
     ...(signal ? { signal } : {}),
     ...(kill ? { kill } : {}),
     ...(exit ? { exit } : {}),
     ...(stopping ? { graceEnd } : {}),
     assumes: [...(signal ? [lag] : []), ...(facts.log.lastLine && exit ? ['log-stamp-lag' as const] : [])],
   };
+}
+
+/** The signal follows the hook (SIGNALS.md §2 S6, S8). */
+function beforeSignal(hook: HookFacts, signal: Estimate): HookFacts {
+  return isBefore(signal, hook.end) ? hook : { ...hook, end: narrowed(hook.end, notAfter(signal)) };
 }
 
 /** K: the Event's own nanoseconds; a repeated Event only tells the second of its last occurrence (trap 19). */
@@ -162,11 +172,11 @@ function latestRound(ready: Estimate, { killings }: SignalInputs, kubelet: Kubel
 }
 
 /**
- * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless the
- * hook may have sent a signal of its own (`kill -TERM 1`), or a probe's kill did.
+ * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless a
+ * hook that still ran may have sent a signal of its own (`kill -TERM 1`).
  */
 function signalLine({ facts, hook, killings }: SignalInputs, call: Estimate) {
-  if (hook && !hook.inert) return undefined;
+  if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
   const earliest = Math.max(call.node.lo, killings[0]?.time.lo ?? -Infinity);
   return facts.log.signalLines.find((line) => line.value >= earliest);
 }
@@ -177,6 +187,30 @@ function killOf({ kubelet }: Scene, began: Estimate, ended: Estimate): Estimate 
   const earliest = notBefore(moved(began, { lo: timeout - driftOver(timeout), hi: timeout }));
   const { evidence, ...rest } = earliest;
   return crossed({ ...narrowed({ ...rest, evidence }, notAfter(ended)), basis: 'inferred' }, kubelet.clock);
+}
+
+/** The kill came the runtime's whole timeout after the signal, so the signal was no later than that before the exit. */
+function beforeKill(
+  { kubelet }: Scene,
+  spec: ContainerSpec,
+  {
+    signal,
+    exit,
+    hook,
+    killings,
+    turn,
+  }: {
+    signal: Estimate;
+    exit: Estimate;
+    hook: HookFacts | undefined;
+    killings: readonly Occurrence[];
+    turn: Estimate | undefined;
+  },
+): Estimate {
+  const whole = !hook && !turn && spec.kind !== 'sidecar' && killings.length === 1;
+  const timeout = (whole ? Math.max(minimumGrace, kubelet.grace.min) : minimumGrace) * second;
+  const latest = moved(exit, { lo: -timeout, hi: driftOver(timeout) - timeout });
+  return crossed(narrowed(signal, notAfter(latest)), kubelet.clock);
 }
 
 interface ExitInputs {
@@ -208,19 +242,29 @@ function exitOf({ kubelet, trace }: Scene, inputs: ExitInputs): ContainerExit['e
 function logEndOf({ facts, signal, killings }: ExitInputs, kubelet: Kubelet, trace: Trace): Estimate | undefined {
   const end = facts.log.ended;
   if (!end?.value.clean || !signal || end.at + 1 < signal.client.lo || facts.terminated) return undefined;
-  const doubted = killings.some((one) => one.at > end.at) || trace.events.some((one) => one.reason === 'Starting' && one.at > end.at) || trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
+  const doubted =
+    killings.some((one) => one.at > end.at) ||
+    trace.events.some((one) => one.reason === 'Starting' && one.at > end.at) ||
+    trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
   if (doubted) return undefined;
   const ended = onClient(atMost(end.at + 1), [end.seq]);
   return crossed(narrowed(withLastLine(ended, facts), notBefore(signal)), kubelet.clock);
 }
 
-function outcomeOf({ trace, kubelet }: Scene, facts: ContainerFacts, spec: ContainerSpec, { began, ended }: { began: Estimate; ended: Estimate | undefined }): ContainerOutcome {
+function outcomeOf(
+  { trace, kubelet }: Scene,
+  facts: ContainerFacts,
+  spec: ContainerSpec,
+  { began, ended }: { began: Estimate; ended: Estimate | undefined },
+): ContainerOutcome {
   const { value: end } = facts.terminated ?? {};
   if (!end || !ended) return !end && trace.gone?.value === 'deleted' && !trace.terminal ? 'abandoned' : 'unknown';
   if (end.exitCode === 0) return 'completed';
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return 'oom';
   const own = numberOfSignal(stopSignalOf(trace, spec));
-  if (own !== undefined ? end.exitCode === 128 + own : end.exitCode >= 129 && end.exitCode <= 143 && end.exitCode !== 137)
+  if (
+    own !== undefined ? end.exitCode === 128 + own : end.exitCode >= 129 && end.exitCode <= 143 && end.exitCode !== 137
+  )
     return 'signalled';
   return end.exitCode === 137 && outlivedGrace(began, ended, kubelet) ? 'killed' : 'failed';
 }
@@ -238,13 +282,20 @@ const graceSpan = (kubelet: Kubelet): Span => ({
 });
 
 function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
-  const status = statusesOf(trace.pod?.value ?? { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} });
+  const status = statusesOf(
+    trace.pod?.value ?? { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} },
+  );
   return status.find((one) => one.name === spec.name)?.stopSignal ?? spec.container.lifecycle?.stopSignal;
 }
 
-function withName(spec: ContainerSpec, told: string | undefined, signal: Estimate, exit: Estimate | undefined, kubelet: Kubelet) {
+function withName(
+  spec: ContainerSpec,
+  told: string | undefined,
+  signal: Estimate,
+  exit: Estimate | undefined,
+  kubelet: Kubelet,
+) {
   const name = nameOfSignal(told ?? spec.container.lifecycle?.stopSignal);
   const bounded = exit ? crossed(narrowed(signal, notAfter(exit)), kubelet.clock) : signal;
   return { ...bounded, ...(name === undefined ? {} : { name }) };
 }
-

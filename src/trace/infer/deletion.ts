@@ -30,7 +30,13 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const asked = requestTime(trace, facts);
   const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];
-  return { facts, ...(ours ? { ours } : {}), accepted: onClient(client, evidence, 'observed'), grace: firstGrace(facts), api };
+  return {
+    facts,
+    ...(ours ? { ours } : {}),
+    accepted: onClient(client, evidence, 'observed'),
+    grace: firstGrace(facts),
+    api,
+  };
 }
 
 const firstGrace = (facts: DeletionFacts): number =>
@@ -47,8 +53,11 @@ function ourRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefine
   const request = trace.requests.find((one) => one.sent.seq < facts.seenSeq);
   if (!request || facts.underWay) return undefined;
   if (request.answer && request.answer.value.status >= 300) return undefined;
-  const answered = request.answer?.value.pod?.metadata.resourceVersion;
-  return isOlder(facts.first.value.metadata.resourceVersion, answered) ? undefined : request;
+  const { resourceVersion, deletionGracePeriodSeconds } = request.answer?.value.pod?.metadata ?? {};
+  // A delete with grace 0 answers with the object as it was removed, one write later.
+  const older =
+    deletionGracePeriodSeconds !== 0 && isOlder(facts.first.value.metadata.resourceVersion, resourceVersion);
+  return older ? undefined : request;
 }
 
 /**

@@ -30,13 +30,19 @@ export function endpointsOf(trace: Trace, deletion: Deletion, exits: readonly Co
     .map(([name, facts]) => endpointExit(trace, deletion, exits, name, facts));
 }
 
-function endpointExit(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[], slice: string, facts: SliceFacts): EndpointExit {
+function endpointExit(
+  trace: Trace,
+  deletion: Deletion,
+  exits: readonly ContainerExit[],
+  slice: string,
+  facts: SliceFacts,
+): EndpointExit {
   const marked = facts.states.findIndex((state, index) => leaves(state, facts.states[index - 1]));
   const start = marked === -1 ? facts.states.at(-1) : facts.states[marked - 1];
   const later = marked === -1 ? [] : facts.states.slice(marked);
   const wasReady = start?.value.own?.ready === true;
   const out = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
-  const left = start?.value.own ?? later[0]?.value.own ? later.find((state) => !state.value.own) : undefined;
+  const left = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
   const staysReady = trace.services.get(facts.service ?? '')?.spec.publishNotReadyAddresses === true;
   const at = out ?? facts.states.at(-1);
   const unrouted = out ? { ...changeOf(trace, deletion, out), serving: out.value.own?.serving ?? false } : undefined;
@@ -76,6 +82,8 @@ function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fac
     const sameService = other.service !== undefined && other.service === facts.service;
     return name !== slice && sameService && other.slice.addressType === facts.slice.addressType;
   });
-  const then = others.map(([, other]) => other.states.filter((one) => one.at <= state.at).at(-1)?.value.otherReady ?? 0);
+  const then = others.map(
+    ([, other]) => other.states.filter((one) => one.at <= state.at).at(-1)?.value.otherReady ?? 0,
+  );
   return state.value.otherReady + then.reduce((sum, ready) => sum + ready, 0);
 }

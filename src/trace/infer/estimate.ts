@@ -21,7 +21,11 @@ export interface Estimate {
 /** Nothing is known. */
 export const unbounded: Estimate = { client: anyTime, node: anyTime, basis: 'inferred', evidence: [] };
 
-export const onClient = (client: Span, evidence: readonly number[], basis: Instant['basis'] = 'inferred'): Estimate => ({
+export const onClient = (
+  client: Span,
+  evidence: readonly number[],
+  basis: Instant['basis'] = 'inferred',
+): Estimate => ({
   client,
   node: anyTime,
   basis,
@@ -39,7 +43,12 @@ export const onNode = (node: Span, evidence: readonly number[], basis: Instant['
 export function narrowed(estimate: Estimate, by: Estimate): Estimate {
   const client = meet(estimate.client, by.client);
   const node = meet(estimate.node, by.node);
-  const narrows = [client.lo > estimate.client.lo, client.hi < estimate.client.hi, node.lo > estimate.node.lo, node.hi < estimate.node.hi];
+  const narrows = [
+    client.lo > estimate.client.lo,
+    client.hi < estimate.client.hi,
+    node.lo > estimate.node.lo,
+    node.hi < estimate.node.hi,
+  ];
   if (!narrows.includes(true)) return estimate;
   return { ...estimate, client, node, evidence: cite(estimate.evidence, by.evidence) };
 }

@@ -3,7 +3,7 @@ import { containersOf } from '../pod.ts';
 import type { ContainerExit, Scene } from './container.ts';
 import { containerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
-import { cite, notBefore } from './estimate.ts';
+import { cite, narrowed, notAfter, notBefore } from './estimate.ts';
 
 /** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
 export function exitsOf(scene: Scene): ContainerExit[] {
@@ -14,11 +14,22 @@ export function exitsOf(scene: Scene): ContainerExit[] {
     const waitsFor = [...mains.filter((one) => one.spec.kind === 'container'), ...before];
     return [...before, containerExit(scene, spec, turnOf(waitsFor))];
   }, []);
-  const exits = [...mains, ...stopped];
+  const exits = [...mains, ...stopped].map((exit, index, all) => boundedByTurns(exit, all.slice(index + 1)));
   return order.flatMap((kind) => exits.filter((exit) => exit.spec.kind === kind));
 }
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
+
+/** A sidecar whose signal came before its grace could have ended had its turn: those it waited for were gone by then. */
+function boundedByTurns(exit: ContainerExit, later: readonly ContainerExit[]): ContainerExit {
+  const end = exit.exit;
+  if (!end || end.provisional || exit.spec.kind === 'init' || exit.spec.kind === 'ephemeral') return exit;
+  const turns = later.flatMap(({ spec, signal, graceEnd }) =>
+    spec.kind === 'sidecar' && signal && graceEnd && signal.node.hi < graceEnd.node.lo ? [signal] : [],
+  );
+  const at = turns.reduce((next, signal) => narrowed(next, notAfter(signal)), end.at);
+  return at === end.at ? exit : { ...exit, exit: { ...end, at } };
+}
 
 /** The moment the last of them was gone; unbounded where one's end is not known. */
 function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {

@@ -40,7 +40,12 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
   const { kubelet } = scene;
   const failure = failureOf(scene, spec, began);
   const seconds = hook.handler.sleep?.seconds;
-  const known = { kind: hook.kind, start: began, ...(failure ? { failure } : {}), ...(seconds === undefined ? {} : { sleepSeconds: seconds }) };
+  const known = {
+    kind: hook.kind,
+    start: began,
+    ...(failure ? { failure } : {}),
+    ...(seconds === undefined ? {} : { sleepSeconds: seconds }),
+  };
   const inert = hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true;
   const [end, outcome] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure });
   return { ...known, inert, end: crossed(end, kubelet.clock), outcome };
@@ -48,7 +53,10 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
 
 type HookEnd = [end: Estimate, outcome: PreStopReport['outcome']];
 
-function endOf(scene: Scene, inputs: Inputs & { kind: HookKind; seconds: number | undefined; failure: Occurrence | undefined }): HookEnd {
+function endOf(
+  scene: Scene,
+  inputs: Inputs & { kind: HookKind; seconds: number | undefined; failure: Occurrence | undefined },
+): HookEnd {
   const { began, kind, seconds, failure, lag } = inputs;
   const { kubelet } = scene;
   const graceEnd = moved(began, stretch(kubelet.grace.min * second, kubelet.grace.max * second));
@@ -57,7 +65,11 @@ function endOf(scene: Scene, inputs: Inputs & { kind: HookKind; seconds: number 
   if (kind === 'tcpSocket') return [moved(began, soon), 'failed'];
   if (kind === 'sleep' && seconds !== undefined) return sleepEnd(inputs, graceEnd, seconds, soon);
   if (failure) return failedEnd(scene, inputs, failure, graceEnd, soon);
-  const latest = { ...graceEnd, client: { lo: began.client.lo, hi: graceEnd.client.hi + soon.hi }, node: { lo: began.node.lo, hi: graceEnd.node.hi + soon.hi } };
+  const latest = {
+    ...graceEnd,
+    client: { lo: began.client.lo, hi: graceEnd.client.hi + soon.hi },
+    node: { lo: began.node.lo, hi: graceEnd.node.hi + soon.hi },
+  };
   return unknownEnd(inputs, latest, graceEnd, scene);
 }
 
@@ -73,23 +85,47 @@ function sleepEnd({ began, ended }: Inputs, graceEnd: Estimate, seconds: number,
 }
 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
-function failedEnd({ kubelet }: Scene, { began, killings }: Inputs, failure: Occurrence, graceEnd: Estimate, soon: Span): HookEnd {
-  const told = crossed(narrowed(onNode(failure.time, [failure.seq], 'observed'), onClient({ lo: began.client.lo, hi: failure.at + 1 }, [failure.seq])), kubelet.clock);
-  if (killings.length < 2 && isBefore(graceEnd, told)) return [{ ...moved(graceEnd, soon), evidence: cite(began.evidence, [failure.seq]) }, 'cut-off'];
+function failedEnd(
+  { kubelet }: Scene,
+  { began, killings }: Inputs,
+  failure: Occurrence,
+  graceEnd: Estimate,
+  soon: Span,
+): HookEnd {
+  const told = crossed(
+    narrowed(
+      onNode(failure.time, [failure.seq], 'observed'),
+      onClient({ lo: began.client.lo, hi: failure.at + 1 }, [failure.seq]),
+    ),
+    kubelet.clock,
+  );
+  if (killings.length < 2 && isBefore(graceEnd, told))
+    return [{ ...moved(graceEnd, soon), evidence: cite(began.evidence, [failure.seq]) }, 'cut-off'];
   if (isBefore(told, graceEnd)) return [told, 'failed'];
-  return [{ ...told, client: { lo: began.client.lo, hi: told.client.hi }, node: { lo: began.node.lo, hi: told.node.hi }, basis: 'inferred' }, 'unknown'];
+  return [
+    {
+      ...told,
+      client: { lo: began.client.lo, hi: told.client.hi },
+      node: { lo: began.node.lo, hi: told.node.hi },
+      basis: 'inferred',
+    },
+    'unknown',
+  ];
 }
 
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
 function unknownEnd({ ended }: Inputs, latest: Estimate, graceEnd: Estimate, { trace }: Scene): HookEnd {
-  const silent = trace.gaps.some((gap) => gap.value.stream === 'events') || trace.refused.some((one) => one.value.stream === 'events');
+  const silent =
+    trace.gaps.some((gap) => gap.value.stream === 'events') ||
+    trace.refused.some((one) => one.value.stream === 'events');
   const inTime = ended !== undefined && isBefore(ended, graceEnd);
   return [ended ? narrowed(latest, notAfter(ended)) : latest, inTime && !silent ? 'completed' : 'unknown'];
 }
 
 function failureOf({ trace }: Scene, spec: ContainerSpec, began: Estimate): Occurrence | undefined {
   return trace.events.find(
-    (event) => event.reason === 'FailedPreStopHook' && event.about.container === spec.name && event.time.hi >= began.node.lo,
+    (event) =>
+      event.reason === 'FailedPreStopHook' && event.about.container === spec.name && event.time.hi >= began.node.lo,
   );
 }
 

@@ -1,11 +1,13 @@
 /** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
+import { millisecondsOf } from '../assumptions.ts';
 import type { Clock } from '../clock.ts';
 import { noLessThan, noMoreThan, offsetAt, toClient } from '../clock.ts';
 import { isFinished } from '../pod.ts';
 import type { Occurrence, Trace } from '../trace.ts';
+import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { cite, crossed, narrowed, notAfter, onClient, onNode, unbounded } from './estimate.ts';
+import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { parseTime } from '../stamps.ts';
 
 const second = 1000;
@@ -23,7 +25,8 @@ export interface Kubelet {
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const arrivals = withCreations(trace, deletion);
   const own = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
-  const clock = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
+  const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
+  const clock = trace.events.reduce((next, event) => withPosting(next, event, deletion), caused);
   const killings = groupByContainer(own);
   const noticed = noticedAt(trace, deletion, own, clock);
   return { clock, killings, ...(noticed ? { noticed } : {}), grace: graceAt(trace, deletion, noticed) };
@@ -68,18 +71,45 @@ function withCreations(trace: Trace, deletion: Deletion): Clock {
   }, trace.clocks.node);
 }
 
-function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
-  const signs = [
-    ...own.map((event) => crossed(onNode(event.time, [event.seq]), clock)),
-    ...own.map((event) => onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq])),
-    ...(trace.acknowledged ? [onClient({ lo: -Infinity, hi: trace.acknowledged.at + 1 }, [trace.acknowledged.seq])] : []),
-    ...(ranOut(trace) ? [onClient({ lo: -Infinity, hi: (trace.terminal?.at ?? 0) + 1 }, [trace.terminal?.seq ?? 0])] : []),
-  ];
-  if (signs.length === 0) return undefined;
-  const since: Estimate = { ...unbounded, client: { lo: deletion.accepted.client.lo, hi: Infinity }, basis: 'observed' };
-  const noticed = signs.reduce((next, sign) => narrowed(next, notAfter(sign)), since);
-  return crossed({ ...noticed, evidence: cite(deletion.accepted.evidence, noticed.evidence) }, clock);
+/**
+ * An Event reaches the apiserver soon after its stamp, which bounds a node clock that is ahead. An Event that was held
+ * back would bound it too low, and then contradicts the stamps that did arrive: so it is believed only where it agrees.
+ */
+function withPosting(clock: Clock, event: Occurrence, { api }: Deletion): Clock {
+  if (event.component !== 'kubelet' || event.named === undefined || event.count > 1) return clock;
+  const created = event.created ? toClient(api, event.created, event.at + 1).lo : -Infinity;
+  const delivered = event.at - millisecondsOf('delivery-lag');
+  const told = Math.max(created, event.isOld ? -Infinity : delivered) - millisecondsOf('event-lag');
+  if (!Number.isFinite(told)) return clock;
+  const near = Math.min(event.at, told);
+  return event.named - told < offsetAt(clock, near).lo
+    ? clock
+    : noMoreThan(clock, { at: near, value: event.named - told, seq: event.seq });
 }
+
+/** The first sign of the kubelet: its Killing, the status that knows of the deletion, or the end itself. */
+function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
+  const killings = own.map((event) => {
+    const told = onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq]);
+    return crossed(narrowed(onNode(event.time, [event.seq], 'observed'), told), clock);
+  });
+  const statuses = [
+    ...(trace.acknowledged ? [trace.acknowledged] : []),
+    ...(ranOut(trace) && trace.terminal ? [trace.terminal] : []),
+  ];
+  const signs = [...killings, ...statuses.map((fact) => arrival(trace, fact, 'pod', deletion.accepted))];
+  const [first, ...others] = signs;
+  if (!first) return undefined;
+  const earliest = others.reduce(earlier, first);
+  const since = narrowed(earliest, { ...notBefore(deletion.accepted), evidence: [] });
+  return crossed({ ...since, evidence: cite(deletion.accepted.evidence, since.evidence) }, clock);
+}
+
+const earlier = (a: Estimate, b: Estimate): Estimate => ({
+  ...(b.client.hi < a.client.hi ? b : a),
+  client: { lo: Math.min(a.client.lo, b.client.lo), hi: Math.min(a.client.hi, b.client.hi) },
+  node: { lo: Math.min(a.node.lo, b.node.lo), hi: Math.min(a.node.hi, b.node.hi) },
+});
 
 /** A terminal phase that came after the deletion: only the kubelet (or PodGC) writes it. */
 const ranOut = (trace: Trace): boolean =>
@@ -92,11 +122,14 @@ const ranOut = (trace: Trace): boolean =>
 function graceAt(trace: Trace, deletion: Deletion, noticed: Estimate | undefined): { min: number; max: number } {
   const first = Math.max(1, deletion.grace);
   const later = trace.graces.filter((one) => one.value.grace < deletion.grace && !isLastDelete(trace, one.seq));
-  const possible = later.filter((one) => !noticed || graceSince(deletion, one.value.deadline, one.at) <= noticed.client.hi);
+  const possible = later.filter(
+    (one) => !noticed || graceSince(deletion, one.value.deadline, one.at) <= noticed.client.hi,
+  );
   return { min: Math.min(first, ...possible.map((one) => Math.max(1, one.value.grace))), max: first };
 }
 
-const isLastDelete = (trace: Trace, seq: number): boolean => trace.finalDelete?.seq === seq && trace.terminal !== undefined;
+const isLastDelete = (trace: Trace, seq: number): boolean =>
+  trace.finalDelete?.seq === seq && trace.terminal !== undefined;
 
 /** The earliest client time of a write that set the deadline to "now"; unknown for one that lies ahead. */
 function graceSince(deletion: Deletion, deadline: string | undefined, at: number): number {

@@ -32,7 +32,10 @@ export function removalOf(trace: Trace, deletion: Deletion, exits: readonly Cont
 function doneAt(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Estimate | undefined {
   if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;
   const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
-  return ends.reduce((next, end) => narrowed(next, { ...notBefore(end), evidence: [] }), arrival(trace, trace.terminal, 'pod', deletion.accepted));
+  return ends.reduce(
+    (next, end) => narrowed(next, { ...notBefore(end), evidence: [] }),
+    arrival(trace, trace.terminal, 'pod', deletion.accepted),
+  );
 }
 
 /** Grace 0 on a finished pod; before that it is somebody's forced DELETE, not the kubelet's (trap 4). */

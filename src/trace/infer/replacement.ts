@@ -1,12 +1,12 @@
 /** The pod that takes over: of the same name, or of the same owner. */
 import { toClient } from '../clock.ts';
-import { controllerOf } from '../pod.ts';
+import { controllerOf, isOlder } from '../pod.ts';
 import { parseFloor } from '../stamps.ts';
 import type { SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { narrowed, onClient, unbounded } from './estimate.ts';
+import { narrowed, notBefore, onClient, unbounded } from './estimate.ts';
 
 export interface Replacement {
   readonly name: string;
@@ -16,7 +16,9 @@ export interface Replacement {
 }
 
 export function replacementOf(trace: Trace, deletion: Deletion): Replacement | undefined {
-  const candidates = [...trace.siblings].filter(([, facts]) => !facts.old).sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
+  const candidates = [...trace.siblings]
+    .filter(([, facts]) => !facts.old)
+    .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   const own = deletion.facts.first.value;
   const successor = candidates.find(([, facts]) => facts.pod.metadata.name === own.metadata.name);
   const sameOwner = candidates.find(([, facts]) => controllerOf(facts.pod)?.uid === controllerOf(own)?.uid);
@@ -27,7 +29,15 @@ export function replacementOf(trace: Trace, deletion: Deletion): Replacement | u
 function replacement(trace: Trace, deletion: Deletion, uid: string, facts: SiblingFacts): Replacement {
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
   const seen = arrival(trace, facts.seen, 'siblings', unbounded);
-  const created = stamp ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq])) : seen;
+  const told = stamp
+    ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq]))
+    : seen;
+  // resourceVersions of pods may be compared: one that came up later was created later.
+  const after =
+    !facts.old && isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
+  const created = after
+    ? narrowed(told, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
+    : told;
   const ready = facts.ready && arrival(trace, facts.ready, 'siblings', created);
   return { name: facts.pod.metadata.name, uid, created, ...(ready ? { ready } : {}) };
 }

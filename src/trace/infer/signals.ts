@@ -1,7 +1,18 @@
 /** Signals by name and number (Linux). The API tells a stop signal only where lifecycle.stopSignal is in use. */
 const numbers: Record<string, number> = {
-  SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGKILL: 9, SIGUSR1: 10, SIGUSR2: 12, SIGALRM: 14, SIGTERM: 15,
-  SIGWINCH: 28, SIGPWR: 30, SIGRTMIN: 34, SIGRTMAX: 64,
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGUSR1: 10,
+  SIGUSR2: 12,
+  SIGALRM: 14,
+  SIGTERM: 15,
+  SIGWINCH: 28,
+  SIGPWR: 30,
+  SIGRTMIN: 34,
+  SIGRTMAX: 64,
 };
 
 /** `SIGTERM` for `TERM`, `SIGTERM` or `15`; undefined where the API told none. */

@@ -39,11 +39,19 @@ const conditionKinds: Record<string, TriggerKind> = {
 const byCondition: Rule = (trace, { facts }) => {
   const kind = trace.disruption?.value.withDeletion ? conditionKinds[trace.disruption.value.reason] : undefined;
   if (!kind || !trace.disruption) return undefined;
-  const events = trace.events.filter((event) => event.about.kind === 'Pod' && eventsOf[kind]?.includes(event.reason) && !event.message.startsWith('Cancelling'));
+  const events = trace.events.filter(
+    (event) =>
+      event.about.kind === 'Pod' && eventsOf[kind]?.includes(event.reason) && !event.message.startsWith('Cancelling'),
+  );
   const drained = kind === 'eviction-api' && trace.node?.value.spec.unschedulable === true;
   return {
     kind,
-    evidence: [trace.disruption.seq, facts.seenSeq, ...events.map((event) => event.seq), ...(drained && trace.node ? [trace.node.seq] : [])],
+    evidence: [
+      trace.disruption.seq,
+      facts.seenSeq,
+      ...events.map((event) => event.seq),
+      ...(drained && trace.node ? [trace.node.seq] : []),
+    ],
     ...(drained ? { note: 'the node is unschedulable: a drain' } : {}),
   };
 };
@@ -57,21 +65,32 @@ const eventsOf: Partial<Record<TriggerKind, string[]>> = {
 /** PodGC of an unscheduled or orphaned pod writes phase Failed and grace 0, and no condition. */
 const byPodGc: Rule = (trace, { facts }) => {
   const { metadata, status } = facts.first.value;
-  const gc = metadata.managedFields?.some((entry) => entry.manager === 'pod-garbage-collector' || entry.subresource === 'podgc');
-  return gc && status.phase === 'Failed' && metadata.deletionGracePeriodSeconds === 0 ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
+  const gc = metadata.managedFields?.some(
+    (entry) => entry.manager === 'pod-garbage-collector' || entry.subresource === 'podgc',
+  );
+  return gc && status.phase === 'Failed' && metadata.deletionGracePeriodSeconds === 0
+    ? { kind: 'pod-gc', evidence: [facts.seenSeq] }
+    : undefined;
 };
 
 const byNamespace: Rule = (trace, { facts }) =>
-  trace.namespaceEnding ? { kind: 'namespace-deletion', evidence: [trace.namespaceEnding.seq, facts.seenSeq] } : undefined;
+  trace.namespaceEnding
+    ? { kind: 'namespace-deletion', evidence: [trace.namespaceEnding.seq, facts.seenSeq] }
+    : undefined;
 
 const byJob: Rule = (trace, { facts }) => {
   const controller = controllerOf(facts.first.value);
   if (controller?.kind !== 'Job') return undefined;
   const job = trace.owners.get(controller.uid);
   const told = deletedBy(trace);
-  const ended = job?.last.value.status.conditions?.some((one) => one.status === 'True' && ['Complete', 'Failed', 'Suspended'].includes(one.type));
+  const ended = job?.last.value.status.conditions?.some(
+    (one) => one.status === 'True' && ['Complete', 'Failed', 'Suspended'].includes(one.type),
+  );
   if (!told && !job?.gone && !ended && job?.last.value.spec.suspend !== true) return undefined;
-  return { kind: 'job', evidence: [facts.seenSeq, ...(told ? [told.seq] : []), ...(job ? [(job.gone ?? job.last).seq] : [])] };
+  return {
+    kind: 'job',
+    evidence: [facts.seenSeq, ...(told ? [told.seq] : []), ...(job ? [(job.gone ?? job.last).seq] : [])],
+  };
 };
 
 /** An owner that went before the pod was marked; no Event names it (trap 38). */
@@ -91,21 +110,29 @@ const byController: Rule = (trace, { facts }) => {
   const evidence = [facts.seenSeq, ...(told ? [told.seq] : []), ...(lowered ? [lowered.seq] : [])];
   const deployment = [...trace.owners.values()].find((one) => one.first.value.kind === 'Deployment');
   const scaled = scaledDown(controller.kind, owner, deployment);
-  const rollout = trace.events.filter((event) => event.reason === 'ScalingReplicaSet' && event.message.includes(controller.name));
+  const rollout = trace.events.filter(
+    (event) => event.reason === 'ScalingReplicaSet' && event.message.includes(controller.name),
+  );
   return scaled
     ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] }
     : { kind: 'rollout', evidence: [...evidence, ...rollout.map((event) => event.seq)] };
 };
 
 /** What the user set (a Deployment's or StatefulSet's replicas) went down; a ReplicaSet's goes down in rollouts too. */
-function scaledDown(kind: string, owner: OwnerFacts | undefined, deployment: OwnerFacts | undefined): Fact<true> | undefined {
+function scaledDown(
+  kind: string,
+  owner: OwnerFacts | undefined,
+  deployment: OwnerFacts | undefined,
+): Fact<true> | undefined {
   if (kind === 'ReplicaSet' && deployment) return deployment.lowered;
   return kind === 'DaemonSet' ? undefined : owner?.lowered;
 }
 
 const deletedBy = (trace: Trace): Occurrence | undefined => {
   const name = trace.deletion?.first.value.metadata.name;
-  return trace.events.find((event) => event.reason === 'SuccessfulDelete' && name !== undefined && event.message.split(/\s+/).includes(name));
+  return trace.events.find(
+    (event) => event.reason === 'SuccessfulDelete' && name !== undefined && event.message.split(/\s+/).includes(name),
+  );
 };
 
 const rules: Rule[] = [byUs, byCondition, byPodGc, byOwner, byJob, byController, byNamespace];

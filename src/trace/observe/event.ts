@@ -4,9 +4,24 @@ import { asNumber, asObject, asString, compact } from './read.ts';
 
 /** Reasons whose message has a fixed form that rules read (SIGNALS.md §2.2). Others lose theirs: it may quote anything. */
 const readMessages = new Set([
-  'Killing', 'FailedKillPod', 'Preempted', 'Preempting', 'TaintManagerEviction', 'DeviceTaintManagerEviction',
-  'NodeControllerEviction', 'SuccessfulDelete', 'SuccessfulCreate', 'ScalingReplicaSet', 'NodeNotReady', 'NodeReady',
-  'Starting', 'Shutdown', 'Rebooted', 'Completed', 'Suspended', 'DeadlineExceeded',
+  'Killing',
+  'FailedKillPod',
+  'Preempted',
+  'Preempting',
+  'TaintManagerEviction',
+  'DeviceTaintManagerEviction',
+  'NodeControllerEviction',
+  'SuccessfulDelete',
+  'SuccessfulCreate',
+  'ScalingReplicaSet',
+  'NodeNotReady',
+  'NodeReady',
+  'Starting',
+  'Shutdown',
+  'Rebooted',
+  'Completed',
+  'Suspended',
+  'DeadlineExceeded',
 ]);
 
 /** An Event of core/v1 or events.k8s.io/v1 in the core form (SIGNALS.md §2.1: support both). */

@@ -10,6 +10,7 @@ export function namesStopSignal(text: string): boolean {
 
 /** SIGTERM, `signal: terminated`, or TERM as a word of its own; not SIGKILL, which nobody receives. */
 const signalName = /\bSIG(TERM|INT|QUIT|HUP|USR1|USR2|WINCH)\b|\bsignal[ :=]+(15|2|3|terminated|interrupt)\b|\bTERM\b/;
-const signalWords = /\b(received|got|caught|trapped|handling)\b.{0,24}\b(termination|shutdown|stop|interrupt|exit)? ?signal\b/i;
+const signalWords =
+  /\b(received|got|caught|trapped|handling)\b.{0,24}\b(termination|shutdown|stop|interrupt|exit)? ?signal\b/i;
 /** `TERM environment variable not set`, `$TERM`, `TERM=xterm`: the terminal type, not the signal. */
 const aboutTerminal = /\$\{?TERM\b|\bTERM(=| environment)/;

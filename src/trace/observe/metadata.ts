@@ -1,5 +1,16 @@
 import type { Metadata } from '../kube.ts';
-import { asArray, asBoolean, asNumber, asObject, asSeconds, asString, asStrings, compact, filled, stringMap } from './read.ts';
+import {
+  asArray,
+  asBoolean,
+  asNumber,
+  asObject,
+  asSeconds,
+  asString,
+  asStrings,
+  compact,
+  filled,
+  stringMap,
+} from './read.ts';
 
 /** Labels that rules read: which Service a slice belongs to, which revision a pod is of. */
 const labels = new Set([

@@ -17,7 +17,11 @@ export function narrowNode(raw: unknown): Node {
       taints: filled(asArray(spec['taints'], 64).map(narrowTaint)),
     }),
     status: compact<Node['status']>({
-      conditions: filled(asArray(status['conditions'], 64).map(narrowCondition).filter((one) => one.type === 'Ready')),
+      conditions: filled(
+        asArray(status['conditions'], 64)
+          .map(narrowCondition)
+          .filter((one) => one.type === 'Ready'),
+      ),
       nodeInfo: runtime === undefined ? undefined : { containerRuntimeVersion: runtime },
     }),
   };

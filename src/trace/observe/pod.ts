@@ -1,6 +1,17 @@
 import type { Container, ContainerState, ContainerStatus, Condition, Handler, Pod, Probe } from '../kube.ts';
 import { narrowMetadata } from './metadata.ts';
-import { asArray, asBoolean, asNumber, asObject, asSeconds, asString, asStrings, compact, filled, has } from './read.ts';
+import {
+  asArray,
+  asBoolean,
+  asNumber,
+  asObject,
+  asSeconds,
+  asString,
+  asStrings,
+  compact,
+  filled,
+  has,
+} from './read.ts';
 import type { Json } from './read.ts';
 
 /** A Pod, cut down to the allow-list of kube.ts. */
@@ -97,7 +108,8 @@ function isShell(container: Json): boolean {
 function narrowProbe(raw: unknown): Probe | undefined {
   if (!has(raw)) return undefined;
   const probe = asObject(raw);
-  const port = (kind: string) => (has(probe[kind]) ? compact({ port: narrowPort(asObject(probe[kind])['port']) }) : undefined);
+  const port = (kind: string) =>
+    has(probe[kind]) ? compact({ port: narrowPort(asObject(probe[kind])['port']) }) : undefined;
   return compact<Probe>({
     exec: has(probe['exec']) ? {} : undefined,
     httpGet: port('httpGet'),

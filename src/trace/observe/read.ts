@@ -13,8 +13,7 @@ export const asObject = (value: unknown): Json =>
 
 export const has = (value: unknown): boolean => value !== undefined && value !== null;
 
-export const asArray = (value: unknown, most = 10_000): unknown[] =>
-  Array.isArray(value) ? value.slice(0, most) : [];
+export const asArray = (value: unknown, most = 10_000): unknown[] => (Array.isArray(value) ? value.slice(0, most) : []);
 
 export const asString = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.slice(0, longestString) : undefined;

@@ -16,12 +16,17 @@ export function foldChange(trace: Trace, o: ObservationOf<'changed'>): Trace {
   const deleted = o.change === 'DELETED';
   if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
     return gone(foldPod(trace, o.object, o), 'deleted', o, 'DELETED');
-  if (o.stream === 'siblings' && o.object.kind === 'Pod') return deleted ? trace : foldSibling(trace, o.object, o, false);
-  return foldObject(trace, o.object, o, deleted);
+  if (o.stream === 'siblings' && o.object.kind === 'Pod')
+    return deleted ? trace : foldSibling(trace, o.object, o, false);
+  return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 
+/** How an object was told. */
+export type How = 'listed' | 'changed' | 'deleted';
+
 /** One object, by its kind; what the stream means for it is the caller's. */
-export function foldObject(trace: Trace, object: KubeObject, seen: Seen, deleted = false): Trace {
+export function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: How): Trace {
+  const deleted = how === 'deleted';
   switch (object.kind) {
     case 'Pod':
       return deleted && object.metadata.uid !== trace.uid ? trace : foldPod(trace, object, seen);
@@ -30,7 +35,7 @@ export function foldObject(trace: Trace, object: KubeObject, seen: Seen, deleted
     case 'EndpointSlice':
       return foldSlice(trace, object, seen, deleted);
     case 'Event':
-      return deleted ? trace : foldEvent(trace, object, seen);
+      return deleted ? trace : foldEvent(trace, object, seen, how === 'listed');
     case 'Node':
       return foldNode(trace, object, seen);
     case 'Lease':

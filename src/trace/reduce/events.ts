@@ -13,19 +13,42 @@ const mostEvents = 512;
 
 /** Reasons that rules read; anything else passes by. */
 const reasons = new Set([
-  'Killing', 'FailedPreStopHook', 'FailedKillPod', 'Unhealthy', 'Preempted', 'Preempting', 'Evicted', 'DeadlineExceeded',
-  'TaintManagerEviction', 'DeviceTaintManagerEviction', 'NodeControllerEviction', 'NodeNotReady', 'NodeReady', 'Starting',
-  'Shutdown', 'Rebooted', 'SuccessfulDelete', 'ScalingReplicaSet', 'Completed', 'Suspended', 'ExceededGracePeriod',
+  'Killing',
+  'FailedPreStopHook',
+  'FailedKillPod',
+  'Unhealthy',
+  'Preempted',
+  'Preempting',
+  'Evicted',
+  'DeadlineExceeded',
+  'TaintManagerEviction',
+  'DeviceTaintManagerEviction',
+  'NodeControllerEviction',
+  'NodeNotReady',
+  'NodeReady',
+  'Starting',
+  'Shutdown',
+  'Rebooted',
+  'SuccessfulDelete',
+  'ScalingReplicaSet',
+  'Completed',
+  'Suspended',
+  'ExceededGracePeriod',
 ]);
 
-export function foldEvent(trace: Trace, event: Event, seen: Seen): Trace {
+/** `isOld`: told by a list, so its arrival says little about when it happened. */
+export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
   const stamped = stamps(trace, event, seen);
   if (!reasons.has(event.reason) || !concerns(trace, event)) return stamped;
-  const occurrence = occurrenceOf(event, seen);
+  const occurrence = occurrenceOf(event, seen, isOld);
   if (trace.events.some((one) => one.id === occurrence.id && one.count === occurrence.count)) return stamped;
   const events = [...stamped.events, occurrence].slice(-mostEvents);
   const about = occurrence.about.container ?? `${occurrence.about.kind} ${occurrence.about.name}`;
-  return note({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${event.count > 1 ? ` (x${event.count})` : ''}`);
+  return note(
+    { ...stamped, events },
+    seen,
+    `Event ${event.reason} about ${about}${event.count > 1 ? ` (x${event.count})` : ''}`,
+  );
 }
 
 /** By uid where it has one: TaintManagerEviction has none, and a successor shares the name (trap 21). */
@@ -34,7 +57,7 @@ function concerns(trace: Trace, event: Event): boolean {
   return kind !== 'Pod' || uid === undefined || trace.uid === undefined || uid === trace.uid;
 }
 
-function occurrenceOf(event: Event, seen: Seen): Occurrence {
+function occurrenceOf(event: Event, seen: Seen, isOld: boolean): Occurrence {
   const { kind, name, fieldPath } = event.involvedObject;
   const named = parseEventName(event.metadata.name);
   const created = parseFloor(event.metadata.creationTimestamp);
@@ -47,6 +70,7 @@ function occurrenceOf(event: Event, seen: Seen): Occurrence {
     about: { kind, name, ...(container === undefined ? {} : { container }) },
     count: event.count,
     time: timeOf(event),
+    isOld,
     ...(named === undefined ? {} : { named }),
     ...(created ? { created } : {}),
     seq: seen.seq,

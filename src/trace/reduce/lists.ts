@@ -12,7 +12,7 @@ export function foldList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   if (o.stream === 'pod') return foldPodList(trace, o);
   if (o.stream === 'siblings') return foldSiblings(trace, o);
   if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);
-  const next = o.objects.reduce((folded, object) => foldObject(folded, object, o), trace);
+  const next = o.objects.reduce((folded, object) => foldObject(folded, object, o, 'listed'), trace);
   return o.stream === 'endpointslices' ? foldVanishedSlices(next, o) : next;
 }
 

@@ -15,4 +15,5 @@ export function note(trace: Trace, seen: Seen, what: string): Trace {
 export const factOf = <T>(value: T, seen: Seen): Fact<T> => ({ value, seq: seen.seq, at: seen.at });
 
 /** A copy of `map` with one entry set. */
-export const withEntry = <K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> => new Map(map).set(key, value);
+export const withEntry = <K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> =>
+  new Map(map).set(key, value);

@@ -18,7 +18,8 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
   if (ending && !known?.gone) return note(next, seen, `${owner.kind} ${owner.metadata.name} deleted`);
-  if (lowered && !known.lowered) return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${owner.spec.replicas}`);
+  if (lowered && !known.lowered)
+    return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${owner.spec.replicas}`);
   return next;
 }
 
@@ -38,11 +39,19 @@ export function foldNode(trace: Trace, node: Node, seen: Seen): Trace {
   const last = trace.nodeReady.at(-1)?.value;
   const next = { ...trace, node: factOf(node, seen) };
   if (ready === undefined || ready === last) return next;
-  return note({ ...next, nodeReady: [...trace.nodeReady, factOf(ready, seen)].slice(-64) }, seen, `node ${node.metadata.name} Ready ${ready}`);
+  return note(
+    { ...next, nodeReady: [...trace.nodeReady, factOf(ready, seen)].slice(-64) },
+    seen,
+    `node ${node.metadata.name} Ready ${ready}`,
+  );
 }
 
 export function foldNamespace(trace: Trace, namespace: Namespace, seen: Seen): Trace {
   const ending = namespace.status.phase === 'Terminating' || namespace.metadata.deletionTimestamp !== undefined;
   if (trace.namespaceEnding || !ending) return trace;
-  return note({ ...trace, namespaceEnding: factOf(true, seen) }, seen, `namespace ${namespace.metadata.name} is being deleted`);
+  return note(
+    { ...trace, namespaceEnding: factOf(true, seen) },
+    seen,
+    `namespace ${namespace.metadata.name} is being deleted`,
+  );
 }

@@ -42,7 +42,8 @@ const keepNewest: Step = (trace, pod, seen, source) => {
 function keepState(trace: Trace, pod: Pod, seen: Seen): Trace {
   const newest = isOlder(pod.metadata.resourceVersion, trace.pod?.value.metadata.resourceVersion);
   const next = newest ? trace : { ...trace, pod: factOf(pod, seen) };
-  if (isTerminating(pod) || isOlder(pod.metadata.resourceVersion, trace.before?.value.metadata.resourceVersion)) return next;
+  if (isTerminating(pod) || isOlder(pod.metadata.resourceVersion, trace.before?.value.metadata.resourceVersion))
+    return next;
   return { ...next, before: factOf(pod, seen) };
 }
 
@@ -55,7 +56,11 @@ const foldDeletion: Step = (trace, pod, seen) => {
   }
   const { deletion } = trace;
   if (!isOlder(pod.metadata.resourceVersion, deletion.first.value.metadata.resourceVersion)) return trace;
-  return note({ ...trace, deletion: { ...deletion, first: factOf(pod, seen) } }, seen, 'an earlier state of the deletion');
+  return note(
+    { ...trace, deletion: { ...deletion, first: factOf(pod, seen) } },
+    seen,
+    'an earlier state of the deletion',
+  );
 };
 
 const foldGrace: Step = (trace, pod, seen) => {
@@ -63,7 +68,9 @@ const foldGrace: Step = (trace, pod, seen) => {
   if (deadline === undefined || grace === undefined) return trace;
   if (trace.graces.some((one) => one.value.grace === grace && one.value.deadline === deadline)) return trace;
   const fact = factOf({ grace, deadline, ...(rv === undefined ? {} : { rv }) }, seen);
-  const graces = [...trace.graces, fact].sort((a, b) => (isOlder(a.value.rv, b.value.rv) ? -1 : isOlder(b.value.rv, a.value.rv) ? 1 : 0));
+  const graces = [...trace.graces, fact].sort((a, b) =>
+    isOlder(a.value.rv, b.value.rv) ? -1 : isOlder(b.value.rv, a.value.rv) ? 1 : 0,
+  );
   return note({ ...trace, graces }, seen, `grace ${grace} s, deadline ${deadline}`);
 };
 
@@ -74,7 +81,11 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
   const seenGeneration = pod.status.observedGeneration;
   if (trace.acknowledged || !isTerminating(pod) || wanted === undefined || seenGeneration === undefined) return trace;
   if (seenGeneration < wanted || before === wanted) return trace;
-  return note({ ...trace, acknowledged: factOf(true, seen) }, seen, `observedGeneration ${seenGeneration}: the kubelet has the deletion`);
+  return note(
+    { ...trace, acknowledged: factOf(true, seen) },
+    seen,
+    `observedGeneration ${seenGeneration}: the kubelet has the deletion`,
+  );
 };
 
 const foldContainers: Step = (trace, pod, seen) =>
@@ -85,11 +96,18 @@ function foldStatus(trace: Trace, pod: Pod, status: ContainerStatus, seen: Seen)
   const known = trace.containers.get(status.name);
   if (terminated) {
     const old = known?.terminated?.value;
-    const same = old?.exitCode === terminated.exitCode && old.finishedAt === terminated.finishedAt && old.reason === terminated.reason;
+    const same =
+      old?.exitCode === terminated.exitCode &&
+      old.finishedAt === terminated.finishedAt &&
+      old.reason === terminated.reason;
     if (same) return trace;
     const next = withContainer(trace, status.name, (facts) => ({ ...facts, terminated: factOf(terminated, seen) }));
     const reason = terminated.reason === undefined ? '' : ` (${terminated.reason})`;
-    return note(nodeReached(next, parseTime(terminated.finishedAt), seen), seen, `${status.name} terminated, code ${terminated.exitCode}${reason}`);
+    return note(
+      nodeReached(next, parseTime(terminated.finishedAt), seen),
+      seen,
+      `${status.name} terminated, code ${terminated.exitCode}${reason}`,
+    );
   }
   const lost = isTerminating(pod) && isRunning(status.state) && !status.ready && wasReady(trace, status.name);
   if (!lost || known?.readyLost) return trace;
@@ -117,9 +135,14 @@ const foldSandbox: Step = (trace, pod, seen) => {
 const foldFinal: Step = (trace, pod, seen) => {
   const { deletionGracePeriodSeconds: grace, finalizers = [] } = pod.metadata;
   if (grace !== 0 || !isTerminating(pod)) return trace;
-  const final = trace.finalDelete ? trace : note({ ...trace, finalDelete: factOf(pod, seen) }, seen, 'grace 0: the last DELETE');
+  const final = trace.finalDelete
+    ? trace
+    : note({ ...trace, finalDelete: factOf(pod, seen) }, seen, 'grace 0: the last DELETE');
   if (finalizers.length === 0 || (final.finalizing && final.gone)) return final;
-  return { ...final, finalizing: final.finalizing ? { ...final.finalizing, value: finalizers } : factOf(finalizers, seen) };
+  return {
+    ...final,
+    finalizing: final.finalizing ? { ...final.finalizing, value: finalizers } : factOf(finalizers, seen),
+  };
 };
 
 /** A cause only if it was there when deletionTimestamp came (SIGNALS.md §4, trap 26). */
@@ -127,16 +150,32 @@ const foldDisruption: Step = (trace, pod, seen) => {
   const condition = conditionOf(pod, 'DisruptionTarget');
   if (trace.disruption || condition?.status !== 'True') return trace;
   const first = trace.deletion?.first.value;
-  const withDeletion = first === undefined || (conditionOf(first, 'DisruptionTarget')?.status === 'True');
-  return note({ ...trace, disruption: factOf({ reason: condition.reason ?? '', withDeletion }, seen) }, seen, `DisruptionTarget: ${condition.reason}`);
+  const withDeletion = first === undefined || conditionOf(first, 'DisruptionTarget')?.status === 'True';
+  return note(
+    { ...trace, disruption: factOf({ reason: condition.reason ?? '', withDeletion }, seen) },
+    seen,
+    `DisruptionTarget: ${condition.reason}`,
+  );
 };
 
 const foldStamps: Step = (trace, pod, seen) => {
   const written = (pod.metadata.managedFields ?? []).flatMap((entry) => entry.time ?? []);
   const final = pod.metadata.deletionGracePeriodSeconds === 0 ? [pod.metadata.deletionTimestamp] : [];
-  return [pod.metadata.creationTimestamp, ...written, ...final].reduce<Trace>((next, stamp) => apiReached(next, stamp, seen), trace);
+  return [pod.metadata.creationTimestamp, ...written, ...final].reduce<Trace>(
+    (next, stamp) => apiReached(next, stamp, seen),
+    trace,
+  );
 };
 
 const steps: Step[] = [
-  keepNewest, foldDeletion, foldGrace, foldAcknowledged, foldContainers, foldPhase, foldSandbox, foldFinal, foldDisruption, foldStamps,
+  keepNewest,
+  foldDeletion,
+  foldGrace,
+  foldAcknowledged,
+  foldContainers,
+  foldPhase,
+  foldSandbox,
+  foldFinal,
+  foldDisruption,
+  foldStamps,
 ];

@@ -14,6 +14,10 @@ export function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
   const open = trace.requests.findIndex((request) => request.verb === o.verb && request.answer === undefined);
   const answer = factOf({ status: o.status, ...(o.object ? { pod: o.object } : {}) }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
-  const answered = note({ ...trace, requests }, o, `answer ${o.status} to the ${o.verb === 'evict' ? 'eviction' : 'DELETE'}`);
+  const answered = note(
+    { ...trace, requests },
+    o,
+    `answer ${o.status} to the ${o.verb === 'evict' ? 'eviction' : 'DELETE'}`,
+  );
   return o.object === undefined || o.object.metadata.uid !== trace.uid ? answered : foldPod(answered, o.object, o);
 }

@@ -16,8 +16,10 @@ export function foldSibling(trace: Trace, pod: Pod, seen: Seen, old: boolean): T
   const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old };
   const next: SiblingFacts = {
     ...facts,
-    ...(facts.scheduled ?? conditionOf(pod, 'PodScheduled')?.status !== 'True' ? {} : { scheduled: factOf(true, seen) }),
-    ...(facts.ready ?? !isReady(pod) ? {} : { ready: factOf(true, seen) }),
+    ...((facts.scheduled ?? conditionOf(pod, 'PodScheduled')?.status !== 'True')
+      ? {}
+      : { scheduled: factOf(true, seen) }),
+    ...((facts.ready ?? !isReady(pod)) ? {} : { ready: factOf(true, seen) }),
   };
   if (known && next.ready === known.ready && next.scheduled === known.scheduled) return trace;
   const kept = { ...trace, siblings: withEntry(trace.siblings, uid, next) };

@@ -49,7 +49,10 @@ const writtenAt = (slice: EndpointSlice) =>
 
 /** A Service with many endpoints changes all the time; what matters is whether any other one is ready. */
 const sameState = (a: SliceState, b: SliceState): boolean =>
-  a.otherReady > 0 === b.otherReady > 0 && a.own?.ready === b.own?.ready && a.own?.serving === b.own?.serving && a.own?.terminating === b.own?.terminating;
+  a.otherReady > 0 === b.otherReady > 0 &&
+  a.own?.ready === b.own?.ready &&
+  a.own?.serving === b.own?.serving &&
+  a.own?.terminating === b.own?.terminating;
 
 function describe(state: SliceState): string {
   const own = state.own ? `ready ${state.own.ready}, serving ${state.own.serving}` : 'not listed';

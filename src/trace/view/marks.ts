@@ -17,22 +17,53 @@ export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
     ...removalMarks(exit),
     ...replacementMarks(exit),
   ];
-  return marks.sort((a, b) => middle(a.at) - middle(b.at) || order(a) - order(b));
+  return inOrder(marks);
 }
 
 /** Marks of one moment stand in the order of their causes. */
-const order = (mark: TimelineMark): number => causes.indexOf(mark.name);
-
 const causes: MarkName[] = [
-  'requested', 'accepted', 'stopping', 'acknowledged', 'unrouted', 'prestop-ended', 'stop-signal', 'ready-lost', 'kill',
-  'exited', 'containers-done', 'endpoint-removed', 'final-delete', 'finalizing', 'removed', 'replacement-created',
-  'replacement-ready', 'node-not-ready', 'node-ready',
+  'requested',
+  'accepted',
+  'stopping',
+  'acknowledged',
+  'unrouted',
+  'prestop-ended',
+  'stop-signal',
+  'ready-lost',
+  'kill',
+  'exited',
+  'containers-done',
+  'endpoint-removed',
+  'final-delete',
+  'finalizing',
+  'removed',
+  'replacement-created',
+  'replacement-ready',
+  'node-not-ready',
+  'node-ready',
 ];
 
+/** Within one container a mark never stands before the mark that led to it, however wide its interval. */
+const chain: MarkName[] = ['stopping', 'prestop-ended', 'stop-signal', 'kill', 'exited'];
+
+function inOrder(marks: TimelineMark[]): TimelineMark[] {
+  const accepted = marks.find((mark) => mark.name === 'accepted');
+  const since = accepted ? likely(accepted.at) : -Infinity;
+  const keys = new Map<TimelineMark, number>();
+  for (const mark of marks) {
+    const causesOfMark = chain.slice(0, Math.max(0, chain.indexOf(mark.name)));
+    const before = marks.filter((one) => one.subject === mark.subject && causesOfMark.includes(one.name));
+    const floor = mark.name === 'requested' || mark.name.startsWith('replacement') ? -Infinity : since;
+    keys.set(mark, Math.max(likely(mark.at), floor, ...before.map((one) => keys.get(one) ?? -Infinity)));
+  }
+  const key = (mark: TimelineMark): number => keys.get(mark) ?? 0;
+  return marks.sort((a, b) => key(a) - key(b) || causes.indexOf(a.name) - causes.indexOf(b.name));
+}
+
 /** By the end of the interval for what was observed (its arrival), by the middle for what is inferred. */
-function middle({ client, basis }: Estimate): number {
+function likely({ client, basis }: Estimate): number {
   if (basis === 'observed' || !Number.isFinite(client.lo)) return client.hi;
-  return (client.lo + client.hi) / 2;
+  return Number.isFinite(client.hi) ? (client.lo + client.hi) / 2 : client.lo;
 }
 
 interface Extra {
@@ -41,10 +72,23 @@ interface Extra {
   provisional?: boolean;
 }
 
-function mark(name: MarkName, at: Estimate | undefined, { subject, note, provisional = false }: Extra = {}): TimelineMark[] {
+function mark(
+  name: MarkName,
+  at: Estimate | undefined,
+  { subject, note, provisional = false }: Extra = {},
+): TimelineMark[] {
   if (!at) return [];
   const id = subject === undefined ? name : `${name}/${subject}`;
-  return [{ id, name, ...(subject === undefined ? {} : { subject }), at, ...(note === undefined ? {} : { note }), provisional }];
+  return [
+    {
+      id,
+      name,
+      ...(subject === undefined ? {} : { subject }),
+      at,
+      ...(note === undefined ? {} : { note }),
+      provisional,
+    },
+  ];
 }
 
 function requestMarks({ deletion }: Exit): TimelineMark[] {
@@ -53,7 +97,9 @@ function requestMarks({ deletion }: Exit): TimelineMark[] {
   const verb = ours?.verb === 'evict' ? 'eviction' : 'DELETE';
   return [
     ...mark('requested', sent, { note: `${verb}, uid precondition` }),
-    ...mark('accepted', deletion.accepted, { note: `deadline ${facts.first.value.metadata.deletionTimestamp ?? 'unknown'}` }),
+    ...mark('accepted', deletion.accepted, {
+      note: `deadline ${facts.first.value.metadata.deletionTimestamp ?? 'unknown'}`,
+    }),
   ];
 }
 
@@ -67,10 +113,16 @@ function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): Tim
   const lost = facts.readyLost;
   return [
     ...mark('stopping', container.stopping, { subject }),
-    ...(container.ran ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}` }) : []),
+    ...(container.ran
+      ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}` })
+      : []),
     ...mark('stop-signal', signal, { subject, note: signal?.name }),
     ...mark('kill', container.kill, { subject, note: 'SIGKILL' }),
-    ...mark('exited', container.exit?.at, { subject, note: exitNote(container), provisional: container.exit?.provisional ?? false }),
+    ...mark('exited', container.exit?.at, {
+      subject,
+      note: exitNote(container),
+      provisional: container.exit?.provisional ?? false,
+    }),
     ...mark('ready-lost', lost && arrival(trace, lost, 'pod', exit.deletion.accepted), { subject }),
   ];
 }
@@ -78,12 +130,17 @@ function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): Tim
 function exitNote({ exit }: ContainerExit): string | undefined {
   if (!exit) return undefined;
   if (exit.code === undefined) return 'its log ended';
-  return exit.reason === undefined || exit.reason === 'Completed' || exit.reason === 'Error' ? `code ${exit.code}` : `code ${exit.code}, ${exit.reason}`;
+  return exit.reason === undefined || exit.reason === 'Completed' || exit.reason === 'Error'
+    ? `code ${exit.code}`
+    : `code ${exit.code}, ${exit.reason}`;
 }
 
 const endpointMarks = ({ endpoints }: Exit): TimelineMark[] =>
   endpoints.flatMap(({ slice, unrouted, removed, otherReady }) => [
-    ...mark('unrouted', unrouted, { subject: slice, note: `${unrouted?.serving ? 'still serving; ' : ''}${otherReady} other ready` }),
+    ...mark('unrouted', unrouted, {
+      subject: slice,
+      note: `${unrouted?.serving ? 'still serving; ' : ''}${otherReady} other ready`,
+    }),
     ...mark('endpoint-removed', removed, { subject: slice }),
   ]);
 

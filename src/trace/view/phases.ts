@@ -15,7 +15,12 @@ export function phasesOf(exit: Exit): TimelinePhase[] {
   ];
 }
 
-function phase(name: PhaseName, start: Estimate | undefined, end: Estimate | undefined, subject?: string): TimelinePhase[] {
+function phase(
+  name: PhaseName,
+  start: Estimate | undefined,
+  end: Estimate | undefined,
+  subject?: string,
+): TimelinePhase[] {
   if (!start || !end) return [];
   return [{ name, ...(subject === undefined ? {} : { subject }), start, end, lasted: between(start, end) }];
 }
@@ -36,7 +41,9 @@ function containerPhases(container: ContainerExit): TimelinePhase[] {
     ...(hook ? phase('prestop', began, hook.end, spec.name) : []),
     ...waits,
     ...phase('drain', signal, gone, spec.name),
-    ...(graceEnd && exit && !exit.provisional && overran(container) ? phase('overtime', graceEnd, exit.at, spec.name) : []),
+    ...(graceEnd && exit && !exit.provisional && overran(container)
+      ? phase('overtime', graceEnd, exit.at, spec.name)
+      : []),
   ];
 }
 

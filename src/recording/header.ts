@@ -1,0 +1,56 @@
+/** The first line of a recording: what the file is, and who may read it. */
+import { PodexitError } from '../errors.ts';
+
+/** Grows when older readers would misread newer files. */
+export const recordingVersion = 1;
+
+export interface Header {
+  /** The format's version. */
+  podexit: number;
+  /** Version of the program that wrote it. */
+  program: string;
+  /** RFC 3339, client clock. */
+  recorded: string;
+  /** The log text is in it (`--logs`). */
+  logText: boolean;
+}
+
+export type FileKind = { kind: 'podexit'; header: Header } | { kind: 'cluster'; scenario: string };
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Tells the two formats apart: our own, and raw list/watch rows of a whole namespace (`{"type":"about",…}`). */
+export function readHeader(first: unknown, file: string): FileKind {
+  if (isObject(first) && typeof first['podexit'] === 'number')
+    return { kind: 'podexit', header: ownHeader(first, file) };
+  if (isObject(first) && (first['type'] === 'about' || first['type'] === 'list'))
+    return { kind: 'cluster', scenario: typeof first['scenario'] === 'string' ? first['scenario'] : '' };
+  throw notARecording(file);
+}
+
+function ownHeader(first: Record<string, unknown>, file: string): Header {
+  const version = first['podexit'] as number;
+  if (version > recordingVersion)
+    throw new PodexitError(
+      'recording.newer',
+      `${file} was recorded by a newer podexit (format ${version}; this one reads up to ${recordingVersion})`,
+      'Update kubectl-podexit and replay it again.',
+    );
+  return {
+    podexit: version,
+    program: typeof first['program'] === 'string' ? first['program'] : '',
+    recorded: typeof first['recorded'] === 'string' ? first['recorded'] : '',
+    logText: first['logText'] === true,
+  };
+}
+
+export const notARecording = (file: string, cause?: unknown): PodexitError =>
+  new PodexitError(
+    'recording.invalid',
+    `${file} is not a podexit recording`,
+    'Record one with: kubectl podexit POD --record FILE',
+    {
+      cause,
+    },
+  );

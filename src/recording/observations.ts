@@ -1,0 +1,97 @@
+/** Our own recordings: one observation a line, read back as sightings, since a file is as untrusted as a server. */
+import type { Sighting } from '../trace/observation.ts';
+import type { ParsedLine } from './read-lines.ts';
+import { PodexitError } from '../errors.ts';
+
+const streams = new Set([
+  'pod',
+  'services',
+  'endpointslices',
+  'events',
+  'logs',
+  'node',
+  'node-events',
+  'lease',
+  'owner',
+  'owner-events',
+  'siblings',
+  'namespace',
+]);
+
+type Fields = Record<string, unknown>;
+
+/** A recorded line as a sighting. What is no observation is an error that names the line. */
+export function sightingOf({ number, value }: ParsedLine, file: string): Sighting {
+  const fields = value as Fields;
+  const check = typeof value === 'object' && value !== null ? checks[String(fields['kind'])] : undefined;
+  if (!check || !isTime(fields['at']) || !check(fields))
+    throw new PodexitError(
+      'recording.broken',
+      `line ${number} of ${file} is not an observation that this podexit knows`,
+      'The file was damaged or edited: record it again.',
+    );
+  const { seq: _seq, ...sighting } = fields;
+  return sighting as unknown as Sighting;
+}
+
+const isTime = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && Math.abs(value) < 8e15;
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isOptional = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
+const isStream = (value: unknown): boolean => typeof value === 'string' && streams.has(value);
+const isSeconds = (value: unknown): boolean => value === null || (typeof value === 'number' && Number.isFinite(value));
+const oneOf =
+  (...values: unknown[]) =>
+  (value: unknown) =>
+    values.includes(value);
+
+/** All fields that code relies on, by kind; the objects inside are narrowed later like any other. */
+const checks: Record<string, (o: Fields) => boolean> = {
+  began: (o) =>
+    oneOf('delete', 'evict', 'attach', 'check')(o['mode']) &&
+    isText(o['namespace']) &&
+    isText(o['name']) &&
+    isSeconds(o['graceSeconds']) &&
+    isSeconds(o['timeoutSeconds']) &&
+    typeof o['waitReplacement'] === 'boolean',
+  listed: (o) =>
+    isStream(o['stream']) &&
+    isText(o['resourceVersion']) &&
+    Array.isArray(o['objects']) &&
+    isOptional(isTime)(o['sentAt']) &&
+    isOptional(isText)(o['name']),
+  changed: (o) => isStream(o['stream']) && oneOf('ADDED', 'MODIFIED', 'DELETED')(o['change']),
+  synced: (o) => isStream(o['stream']),
+  refused: (o) =>
+    isStream(o['stream']) &&
+    isTime(o['status']) &&
+    isText(o['verb']) &&
+    isText(o['resource']) &&
+    isText(o['group']) &&
+    isText(o['message']) &&
+    isOptional(isText)(o['container']),
+  gap: (o) =>
+    isStream(o['stream']) &&
+    isTime(o['from']) &&
+    isOptional(isTime)(o['to']) &&
+    isOptional(isText)(o['container']) &&
+    oneOf('expired', 'disconnected', 'not-synced', 'behind', 'refused')(o['cause']),
+  resumed: (o) => isStream(o['stream']) && isTime(o['since']),
+  dated: (o) => isTime(o['sentAt']) && isTime(o['date']),
+  requested: (o) => oneOf('delete', 'evict')(o['verb']) && isSeconds(o['graceSeconds']) && isText(o['uid']),
+  answered: (o) =>
+    oneOf('delete', 'evict')(o['verb']) &&
+    isTime(o['status']) &&
+    isOptional(isText)(o['reason']) &&
+    isOptional(isText)(o['message']),
+  looked: (o) => isOptional(isTime)(o['sentAt']),
+  'log-opened': (o) => isText(o['container']),
+  line: (o) =>
+    isText(o['container']) &&
+    isText(o['time']) &&
+    isOptional(isText)(o['text']) &&
+    isOptional((value) => typeof value === 'boolean')(o['namesSignal']),
+  'log-ended': (o) => isText(o['container']) && typeof o['clean'] === 'boolean',
+  timer: (o) => oneOf('timeout', 'settled')(o['name']),
+  interrupted: (o) => oneOf('SIGINT', 'SIGTERM', 'SIGHUP')(o['signal']),
+};

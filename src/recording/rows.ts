@@ -1,0 +1,86 @@
+/**
+ * Raw recordings of a whole namespace: list and watch rows as a recorder beside the cluster wrote them, with more in
+ * them than a live run would see. Here they are only parsed; session/raw-replay.ts narrows them to what we would have asked for.
+ */
+import type { ParsedLine } from './read-lines.ts';
+
+export type RawObject = Record<string, unknown>;
+
+/** `at`: ms, client clock. */
+export type Row = { at: number } & (
+  | { type: 'list'; resource: string; date?: number; resourceVersion: string; objects: RawObject[] }
+  | { type: 'ready' }
+  | { type: 'request'; method: string; path: string; body: RawObject }
+  | { type: 'response'; method: string; path: string; status: number; date?: number; body: RawObject }
+  | { type: 'watch'; resource: string; change: 'ADDED' | 'MODIFIED' | 'DELETED'; object: RawObject }
+  | { type: 'watch-end'; resource: string }
+  | { type: 'log-open'; pod: string; container: string; status: number }
+  | { type: 'log'; pod: string; container: string; line: string }
+  | { type: 'log-end'; pod: string; container: string }
+);
+
+/** A row that we know, or undefined: other rows (BOOKMARKs, notes) pass by. */
+export function rowOf({ value }: ParsedLine): Row | undefined {
+  const row = asRecord(value);
+  const at = Date.parse(text(row['at']));
+  const parse = parsers[text(row['type'])];
+  const rest = parse && Number.isFinite(at) ? parse(row) : undefined;
+  return rest && ({ at, ...rest } as Row);
+}
+
+type Rest = Record<string, unknown> | undefined;
+
+const asRecord = (value: unknown): RawObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawObject) : {};
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+function dated(row: RawObject): { date?: number } {
+  const date = Date.parse(text(row['date']));
+  return Number.isFinite(date) ? { date } : {};
+}
+
+const parsers: Record<string, (row: RawObject) => Rest> = {
+  list: (row) => {
+    const list = asRecord(row['list']);
+    const objects = Array.isArray(list['items']) ? list['items'].map(asRecord) : [];
+    return {
+      type: 'list',
+      resource: text(row['resource']),
+      resourceVersion: text(asRecord(list['metadata'])['resourceVersion']),
+      objects,
+      ...dated(row),
+    };
+  },
+  ready: () => ({ type: 'ready' }),
+  request: (row) => ({
+    type: 'request',
+    method: text(row['method']),
+    path: text(row['path']),
+    body: asRecord(row['body']),
+  }),
+  response: (row) => ({
+    type: 'response',
+    method: text(row['method']),
+    path: text(row['path']),
+    status: count(row['status']),
+    body: asRecord(row['body']),
+    ...dated(row),
+  }),
+  watch: (row) => {
+    const event = asRecord(row['event']);
+    const change = text(event['type']);
+    if (!['ADDED', 'MODIFIED', 'DELETED'].includes(change)) return undefined;
+    return { type: 'watch', resource: text(row['resource']), change, object: asRecord(event['object']) };
+  },
+  'watch-end': (row) => ({ type: 'watch-end', resource: text(row['resource']) }),
+  'watch-error': (row) => ({ type: 'watch-end', resource: text(row['resource']) }),
+  'log-open': (row) => ({
+    type: 'log-open',
+    pod: text(row['pod']),
+    container: text(row['container']),
+    status: count(row['status']),
+  }),
+  log: (row) => ({ type: 'log', pod: text(row['pod']), container: text(row['container']), line: text(row['line']) }),
+  'log-end': (row) => ({ type: 'log-end', pod: text(row['pod']), container: text(row['container']) }),
+};

@@ -1,0 +1,57 @@
+/** When a run is over: the pod is gone and the last facts are in. Pure; time is an input, so a replay ends alike. */
+import { isFinished, isRunning, statusesOf } from '../trace/pod.ts';
+import { controllerOf } from '../trace/pod.ts';
+import type { Trace } from '../trace/trace.ts';
+
+export type Ending =
+  | { kind: 'open' }
+  /** Facts are still expected, until this client time (ms). */
+  | { kind: 'settling'; until: number }
+  | { kind: 'done' };
+
+const second = 1000;
+/** DESIGN.md "What is watched": after DELETED the last facts have at most 2 s to come in. */
+const lastFacts = 2 * second;
+
+export function endingOf(trace: Trace): Ending {
+  if (!trace.gone) return endedUndeleted(trace) ? { kind: 'done' } : { kind: 'open' };
+  if (trace.began?.value.waitReplacement && !replaced(trace)) return { kind: 'open' };
+  const missing = missingFacts(trace);
+  return missing ? { kind: 'settling', until: trace.gone.at + patience(trace) } : { kind: 'done' };
+}
+
+/** The kubelet ends pods on its own without ever setting deletionTimestamp (trap 31): no deletion will begin. */
+function endedUndeleted(trace: Trace): boolean {
+  const pod = trace.pod?.value;
+  const own = ['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded', 'NodeShutdown'];
+  return (
+    trace.began?.value.mode === 'attach' &&
+    !trace.deletion &&
+    pod !== undefined &&
+    isFinished(pod) &&
+    own.includes(pod.status.reason ?? '')
+  );
+}
+
+const replaced = (trace: Trace): boolean =>
+  [...trace.siblings.values()].some((sibling) => !sibling.old && sibling.ready);
+
+/** A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
+function patience(trace: Trace): number {
+  const forced = trace.gone?.value === 'deleted' && !trace.terminal;
+  const grace = Math.max(2, Math.min(trace.deletion?.first.value.metadata.deletionGracePeriodSeconds ?? 0, 30));
+  return forced ? grace * second + lastFacts : lastFacts;
+}
+
+function missingFacts(trace: Trace): boolean {
+  const pod = trace.deletion?.first.value ?? trace.pod?.value;
+  if (!pod) return false;
+  const running = statusesOf(pod).filter((status) => isRunning(status.state));
+  const logs = [...trace.containers.values()].some(({ log }) => log.opened && !log.ended);
+  const listed = [...trace.slices.values()].some((slice) => slice.states.at(-1)?.value.own !== undefined);
+  const successor =
+    ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
+    trace.siblingsKnown &&
+    ![...trace.siblings.values()].some((sibling) => !sibling.old);
+  return (running.length > 0 && logs) || listed || successor;
+}

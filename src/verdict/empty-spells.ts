@@ -1,0 +1,49 @@
+/** How long a Service had no ready endpoint at all, having had one before. By arrivals on one stream. */
+import type { Exit } from '../trace/timeline.ts';
+import type { Fact, SliceState, Trace } from '../trace/trace.ts';
+
+export interface EmptySpell {
+  readonly service: string;
+  readonly ms: number;
+  /** It had not ended when the trace did. */
+  readonly open: boolean;
+  readonly evidence: number[];
+}
+
+export function emptySpells(trace: Trace, { deletion }: Exit): EmptySpell[] {
+  const services = new Set([...trace.slices.values()].flatMap((facts) => facts.service ?? []));
+  const since = deletion.accepted.client.lo;
+  return [...services].flatMap((service) => {
+    const spells = spellsOf(trace, service).filter((spell) => spell.to > since && spell.to > spell.from);
+    const longest = spells.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
+    return longest ? [{ service, ms: longest.to - longest.from, open: longest.open, evidence: longest.evidence }] : [];
+  });
+}
+
+interface Spell {
+  from: number;
+  to: number;
+  open: boolean;
+  evidence: number[];
+}
+
+function spellsOf(trace: Trace, service: string): Spell[] {
+  const slices = [...trace.slices].filter(([, facts]) => facts.service === service);
+  const changes = slices
+    .flatMap(([name, facts]) => facts.states.map((state) => ({ name, state })))
+    .sort((a, b) => a.state.seq - b.state.seq);
+  const latest = new Map<string, Fact<SliceState>>();
+  const spells: Spell[] = [];
+  let had = false;
+  for (const { name, state } of changes) {
+    latest.set(name, state);
+    const ready = [...latest.values()].reduce((sum, one) => sum + readyIn(one.value), 0);
+    const open = spells.at(-1)?.open === true ? spells.at(-1) : undefined;
+    if (ready > 0 && open) Object.assign(open, { to: state.at, open: false, evidence: [...open.evidence, state.seq] });
+    if (ready === 0 && had && !open) spells.push({ from: state.at, to: trace.now, open: true, evidence: [state.seq] });
+    had = had || ready > 0;
+  }
+  return spells;
+}
+
+const readyIn = (state: SliceState): number => state.otherReady + (state.own?.ready ? 1 : 0);

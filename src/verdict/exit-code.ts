@@ -1,0 +1,35 @@
+import type { Outcome } from '../trace/report.ts';
+import type { Interrupted } from '../trace/observation.ts';
+
+/** DESIGN.md §4. */
+export const exitCodes: Record<Outcome, number> = {
+  graceful: 0,
+  removed: 0,
+  forced: 2,
+  oom: 2,
+  killed: 2,
+  failed: 2,
+  overran: 2,
+  stuck: 3,
+  'not-started': 3,
+  unknown: 4,
+};
+
+export const signalCodes: Record<Interrupted['signal'], number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+
+/** Where several hold, the more important first. */
+const precedence = [1, 3, 4, 2];
+
+interface Inputs {
+  outcomes: readonly Outcome[];
+  gatesFailed: boolean;
+  warnOnly: boolean;
+  interrupted?: Interrupted['signal'] | undefined;
+}
+
+export function exitCodeOf({ outcomes, gatesFailed, warnOnly, interrupted }: Inputs): number {
+  if (interrupted) return signalCodes[interrupted];
+  const codes = new Set([...outcomes.map((outcome) => exitCodes[outcome]), ...(gatesFailed ? [2] : [])]);
+  const code = precedence.find((one) => codes.has(one)) ?? 0;
+  return code === 2 && warnOnly ? 0 : code;
+}

@@ -1,0 +1,37 @@
+/** What may have been missed, where it touches an instant that is reported. */
+import type { StreamName } from '../../trace/observation.ts';
+import type { Finding } from '../../trace/report.ts';
+import type { Scene } from '../scene.ts';
+import { ranOf } from '../scene.ts';
+import { list } from '../words.ts';
+
+export function evidenceFindings(scene: Scene): Finding[] {
+  const { trace, exit } = scene;
+  const since = exit.deletion.accepted.client.lo;
+  const needed = (stream: StreamName) =>
+    touches[stream] !== undefined && (stream !== 'logs' || ranOf(scene).length > 0);
+  const gaps = trace.gaps.filter((gap) => needed(gap.value.stream) && (gap.value.to ?? Infinity) >= since);
+  const refused = trace.refused.filter((one) => needed(one.value.stream));
+  const streams = [...new Set([...gaps, ...refused].map((one) => one.value.stream))];
+  if (streams.length === 0) return [];
+  return [
+    {
+      code: 'evidence-lost',
+      severity: 'warning',
+      message: `something may have been missed: ${list(streams.map((stream) => `${stream} (${touches[stream]})`))}`,
+      advice:
+        refused.length > 0
+          ? `Grant ${list(refused.map((one) => `${one.value.verb} ${one.value.resource}`))} for the whole picture.`
+          : 'Run it again on a steadier connection; the gaps are listed in the report.',
+      evidence: [...new Set([...gaps, ...refused].map((one) => one.seq))],
+    },
+  ];
+}
+
+/** Which instants each stream proves. */
+const touches: Partial<Record<StreamName, string>> = {
+  pod: 'exits, removal',
+  events: 'when the kubelet began, hooks',
+  endpointslices: 'routing',
+  logs: 'narrow bounds of signal and exit',
+};

@@ -1,0 +1,140 @@
+/** Findings about how the containers ended. */
+import type { ContainerExit } from '../../trace/infer/container.ts';
+import { between } from '../../trace/infer/estimate.ts';
+import type { Finding } from '../../trace/report.ts';
+import type { Scene } from '../scene.ts';
+import { graceMs, ranOf } from '../scene.ts';
+import { exactSeconds, percent, seconds } from '../words.ts';
+
+export const exitFindings = (scene: Scene): Finding[] =>
+  ranOf(scene).flatMap((container) => [
+    ...killed(scene, container),
+    ...unhandled(scene, container),
+    ...nonzero(container),
+    ...outOfMemory(scene, container),
+    ...nearlySpent(scene, container),
+  ]);
+
+const evidenceOf = ({ exit, kill, stopping, signal }: ContainerExit): number[] => [
+  ...new Set([
+    ...(stopping?.evidence ?? []),
+    ...(signal?.evidence ?? []),
+    ...(kill?.evidence ?? []),
+    ...(exit?.at.evidence ?? []),
+  ]),
+];
+
+function killed(scene: Scene, container: ContainerExit): Finding[] {
+  if (container.outcome !== 'killed') return [];
+  const { name, kind } = container.spec;
+  const after =
+    container.signal && container.kill
+      ? ` ${seconds(between(container.signal, container.kill))} after its stop signal`
+      : '';
+  const evidence = evidenceOf(container);
+  if (kind === 'sidecar')
+    return [
+      {
+        code: 'sidecar-killed',
+        severity: 'warning',
+        message: `sidecar ${name} was killed at the end of the grace${after}: sidecars share what the main containers leave of it`,
+        advice: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
+        evidence,
+      },
+    ];
+  return [
+    {
+      code: 'killed-at-grace',
+      severity: 'error',
+      message: `${name} did not exit within its grace of ${exactSeconds(graceMs(scene))} and was killed${after} (exit 137)`,
+      advice: `Make ${name} exit sooner after its stop signal, or set terminationGracePeriodSeconds above what it really needs.`,
+      evidence,
+    },
+  ];
+}
+
+/** Only where the log was followed: without it there is no sign of life to miss. */
+function unhandled(scene: Scene, container: ContainerExit): Finding[] {
+  const { facts, signal, spec, outcome } = container;
+  if (outcome !== 'killed' || spec.kind === 'sidecar' || !facts.log.opened || !signal) return [];
+  const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
+  const changed = facts.readyLost !== undefined || probesFailed(scene, container);
+  if (spoke || changed) return [];
+  const shell = spec.container.shell
+    ? ' Its PID 1 is a shell with a command line, which seldom passes signals on.'
+    : '';
+  return [
+    {
+      code: 'no-signal-handling',
+      severity: 'warning',
+      message: `${spec.name} showed no reaction to its stop signal: no log line, no change of readiness, until it was killed`,
+      advice: `Check that the signal reaches the application: PID 1 without a handler ignores it.${shell} Start it with exec, set a trap, or use an init such as tini.`,
+      evidence: evidenceOf(container),
+    },
+  ];
+}
+
+function probesFailed({ trace }: Scene, { spec, signal, kill }: ContainerExit): boolean {
+  const from = signal?.node.hi ?? Infinity;
+  const to = kill?.node.lo ?? -Infinity;
+  return trace.events.some(
+    (event) =>
+      event.reason === 'Unhealthy' && event.about.container === spec.name && event.time.lo > from && event.time.hi < to,
+  );
+}
+
+function nonzero(container: ContainerExit): Finding[] {
+  if (container.outcome !== 'failed' || container.exit?.code === undefined) return [];
+  const { name } = container.spec;
+  const early =
+    container.exit.code === 137
+      ? ', before the grace could have ended: its own doing, or somebody else sent SIGKILL'
+      : '';
+  return [
+    {
+      code: 'exit-nonzero',
+      severity: 'error',
+      message: `${name} exited with code ${container.exit.code}${early}`,
+      advice: `Look at the last lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
+      evidence: evidenceOf(container),
+    },
+  ];
+}
+
+function outOfMemory(scene: Scene, container: ContainerExit): Finding[] {
+  if (container.outcome !== 'oom') return [];
+  const { name } = container.spec;
+  const { signal, exit } = container;
+  const atGrace = signal && exit && between(signal, exit.at).hi >= graceMs(scene);
+  const doubt = atGrace ? ' (its time also fits the kill at the end of the grace)' : '';
+  return [
+    {
+      code: 'oom-on-exit',
+      severity: 'error',
+      message: `${name} was killed for memory while it was exiting${doubt}`,
+      advice: `Shutting down takes ${name} more memory than its limit: raise resources.limits.memory, or flush in smaller steps.`,
+      evidence: evidenceOf(container),
+    },
+  ];
+}
+
+/** Not killed, but hook and drain together took at least three quarters of the grace. */
+function nearlySpent(scene: Scene, container: ContainerExit): Finding[] {
+  const { outcome, exit, spec, stopping, signal, hook } = container;
+  if (!exit || exit.provisional || !signal || outcome === 'killed' || outcome === 'oom') return [];
+  const used =
+    spec.kind === 'sidecar'
+      ? between(signal, exit.at).lo + (hook ? between(hook.start, hook.end).lo : 0)
+      : between(stopping ?? signal, exit.at).lo;
+  const share = used / graceMs(scene);
+  if (share < 0.75) return [];
+  return [
+    {
+      code: 'grace-nearly-spent',
+      severity: 'warning',
+      message: `${spec.name} used at least ${percent(share)} of its grace: ${exactSeconds(used)} of ${exactSeconds(graceMs(scene))}`,
+      advice: `A slower day ends in SIGKILL: set terminationGracePeriodSeconds to ${Math.ceil((used / 1000) * 1.5)} or more, or shorten the drain.`,
+      evidence: evidenceOf(container),
+    },
+  ];
+}

@@ -1,0 +1,61 @@
+/** Findings about preStop hooks. */
+import type { ContainerExit } from '../../trace/infer/container.ts';
+import { between } from '../../trace/infer/estimate.ts';
+import type { Finding } from '../../trace/report.ts';
+import type { Scene } from '../scene.ts';
+import { graceMs, ranOf } from '../scene.ts';
+import { exactSeconds, percent, seconds } from '../words.ts';
+
+export const hookFindings = (scene: Scene): Finding[] =>
+  ranOf(scene).flatMap((container) => [...failed(container), ...cutOff(scene, container), ...heavy(scene, container)]);
+
+function failed({ hook, spec }: ContainerExit): Finding[] {
+  if (hook?.outcome !== 'failed') return [];
+  const invalid = hook.kind === 'tcpSocket';
+  return [
+    {
+      code: 'prestop-failed',
+      severity: 'warning',
+      message: invalid
+        ? `the preStop hook of ${spec.name} is a tcpSocket, which Kubernetes does not run: it fails at once`
+        : `the preStop hook (${hook.kind}) of ${spec.name} failed ${seconds(between(hook.start, hook.end))} after it began`,
+      advice: invalid
+        ? 'Use sleep, exec or httpGet instead.'
+        : 'The API does not say why. Run the hook by hand with kubectl exec; the stop signal followed at once, as if there were no hook.',
+      evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
+    },
+  ];
+}
+
+function cutOff(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
+  if (hook?.outcome !== 'cut-off') return [];
+  const wanted = hook.sleepSeconds === undefined ? '' : ` (it wanted ${hook.sleepSeconds} s)`;
+  const least =
+    hook.sleepSeconds === undefined ? 'the hook and the drain together' : `${hook.sleepSeconds} s plus the drain`;
+  return [
+    {
+      code: 'prestop-cut-off',
+      severity: 'error',
+      message: `the preStop hook (${hook.kind}) of ${spec.name} still ran when the grace of ${exactSeconds(graceMs(scene))} ended${wanted}; the application was left with 2 s after its stop signal`,
+      advice: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
+      evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
+    },
+  ];
+}
+
+function heavy(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
+  if (!hook || (hook.outcome !== 'completed' && hook.outcome !== 'failed')) return [];
+  const lasted = between(hook.start, hook.end);
+  const share = lasted.lo / graceMs(scene);
+  if (share < 0.5) return [];
+  return [
+    {
+      code: 'prestop-heavy',
+      severity: 'warning',
+      message: `the preStop hook of ${spec.name} took ${seconds(lasted)}, at least ${percent(share)} of the grace, before the stop signal was even sent`,
+      advice:
+        'Grace counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
+      evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
+    },
+  ];
+}

@@ -1,0 +1,130 @@
+/** Findings about the kubelet and its node. */
+import { between } from '../../trace/infer/estimate.ts';
+import { isFinished } from '../../trace/pod.ts';
+import type { Finding } from '../../trace/report.ts';
+import type { Scene } from '../scene.ts';
+import { mainsOf } from '../scene.ts';
+import { exactSeconds, seconds } from '../words.ts';
+
+const second = 1000;
+const silence = 10 * second;
+
+export const nodeFindings = (scene: Scene): Finding[] => [
+  ...nodeSilent(scene),
+  ...slowStart(scene),
+  ...kubeletRestarted(scene),
+  ...graceShortenedIgnored(scene),
+];
+
+/** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
+function hasKubelet({ exit }: Scene): boolean {
+  const pod = exit.deletion.facts.first.value;
+  return pod.spec.nodeName !== undefined && !isFinished(pod) && exit.deletion.grace > 0;
+}
+
+function nodeSilent(scene: Scene): Finding[] {
+  const { trace, exit } = scene;
+  if (!hasKubelet(scene)) return [];
+  const { accepted, facts } = exit.deletion;
+  const first = firstSign(scene);
+  const until = first?.at ?? trace.gone?.at ?? trace.now;
+  const silent = until - accepted.client.hi;
+  const notReady = scene.timeline.marks.find((mark) => mark.name === 'node-not-ready');
+  const meanwhile = notReady !== undefined && (first === undefined || notReady.at.client.hi <= first.at + 1);
+  if (silent < silence && !meanwhile) return [];
+  const node = facts.first.value.spec.nodeName ?? 'the node';
+  const also = meanwhile ? `, and ${node} was NotReady` : '';
+  return [
+    {
+      code: 'node-silent',
+      severity: 'warning',
+      message: `the kubelet of ${node} gave no sign for ${first ? '' : 'at least '}${exactSeconds(Math.max(0, silent))} after the deletion was accepted${also}`,
+      advice: `The grace counts only from when the kubelet acts. Look at the kubelet and the network of ${node}; a node that stays away keeps the pod Terminating until it returns or is tainted out-of-service.`,
+      evidence: [facts.seenSeq, ...(first ? [first.seq] : []), ...(notReady?.at.evidence ?? [])],
+    },
+  ];
+}
+
+/** What the kubelet was first seen to do about the deletion, by its arrival. */
+function firstSign({ trace, exit }: Scene): { at: number; seq: number } | undefined {
+  const killings = [...exit.kubelet.killings.values()].flat();
+  const signs = [
+    ...killings,
+    ...(trace.acknowledged ? [trace.acknowledged] : []),
+    ...(trace.terminal ? [trace.terminal] : []),
+  ];
+  return signs.sort((a, b) => a.at - b.at)[0];
+}
+
+function slowStart(scene: Scene): Finding[] {
+  const { exit } = scene;
+  const [first] = exit.containers
+    .flatMap((container) => container.stopping ?? [])
+    .sort((a, b) => a.client.lo - b.client.lo);
+  if (!first || !hasKubelet(scene)) return [];
+  const delay = between(exit.deletion.accepted, first);
+  if (delay.lo < 3 * second) return [];
+  return [
+    {
+      code: 'slow-start',
+      severity: 'info',
+      message: `the kubelet began to stop containers ${seconds(delay)} after the deletion was accepted`,
+      advice: 'It may have been pulling an image, running a postStart hook, or be busy; the grace counts from then.',
+      evidence: [...new Set([...exit.deletion.accepted.evidence, ...first.evidence])],
+    },
+  ];
+}
+
+/** Its grace counts anew from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
+function kubeletRestarted({ trace, exit }: Scene): Finding[] {
+  const again = exit.containers.filter((container) => container.killings.length > 1);
+  const [first] = again.flatMap((container) => container.killings.slice(0, 1));
+  const last = again.flatMap((container) => container.killings.slice(-1)).at(-1);
+  if (!first || !last) return [];
+  const started = trace.events.find(
+    (event) =>
+      event.reason === 'Starting' &&
+      event.about.kind === 'Node' &&
+      event.component === 'kubelet' &&
+      event.seq > first.seq &&
+      event.seq < last.seq + 64 &&
+      event.time.hi <= last.time.hi,
+  );
+  if (!started) return [];
+  return [
+    {
+      code: 'kubelet-restarted',
+      severity: 'warning',
+      message: `the kubelet restarted during the deletion and began to stop ${again[0]?.spec.name} again ${exactSeconds(last.time.lo - first.time.lo)} after the first time: its grace counts anew from there`,
+      advice: 'Find out why the kubelet restarted; logs followed through it end early and preStop hooks run twice.',
+      evidence: [first.seq, started.seq, last.seq],
+    },
+  ];
+}
+
+/** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
+function graceShortenedIgnored(scene: Scene): Finding[] {
+  const { trace, exit } = scene;
+  const lowered = trace.graces.find(
+    (one) => one.value.grace < exit.deletion.grace && one.seq !== trace.finalDelete?.seq,
+  );
+  const old = exit.deletion.grace;
+  if (!lowered) return [];
+  const kept = mainsOf(scene).find(
+    (one) =>
+      one.outcome === 'killed' &&
+      one.stopping &&
+      one.exit &&
+      between(one.stopping, one.exit.at).lo >= (old - 1) * second,
+  );
+  if (!kept?.stopping || !kept.kill) return [];
+  return [
+    {
+      code: 'grace-shortened-ignored',
+      severity: 'warning',
+      message: `a later DELETE lowered the grace from ${old} s to ${lowered.value.grace} s, but the kill of ${kept.spec.name} was already running and came ${seconds(between(kept.stopping, kept.kill))} after it began`,
+      advice: 'A second delete seldom shortens a running kill: ask for the short grace in the first one.',
+      evidence: [...new Set([lowered.seq, ...kept.stopping.evidence, ...kept.kill.evidence])],
+    },
+  ];
+}

@@ -1,0 +1,87 @@
+/** Findings about what came after the containers, and about force. */
+import { between } from '../../trace/infer/estimate.ts';
+import { controllerOf, isMirror } from '../../trace/pod.ts';
+import type { Finding } from '../../trace/report.ts';
+import type { Scene } from '../scene.ts';
+import { mainsOf } from '../scene.ts';
+import { exactSeconds, list } from '../words.ts';
+
+const second = 1000;
+
+export const removalFindings = (scene: Scene): Finding[] => [
+  ...finalizerHeld(scene),
+  ...slowCleanup(scene),
+  ...forceDeleted(scene),
+  ...unmanaged(scene),
+];
+
+function finalizerHeld({ trace, exit }: Scene): Finding[] {
+  const { finalizers, finalDelete } = exit.removal;
+  if (finalizers.length === 0 || !finalDelete || !trace.finalizing) return [];
+  // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
+  const held = (trace.gone?.at ?? trace.now) - trace.finalizing.at;
+  if (held < second) return [];
+  return [
+    {
+      code: 'finalizer-held',
+      severity: 'warning',
+      message: `finalizers held the finished pod ${trace.gone ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}`,
+      advice: `Whatever owns ${list(finalizers)} has to remove it; look at that controller's logs.`,
+      evidence: [trace.finalizing.seq, ...(trace.gone ? [trace.gone.seq] : [])],
+    },
+  ];
+}
+
+function slowCleanup({ trace, exit }: Scene): Finding[] {
+  const { done, finalDelete } = exit.removal;
+  if (!done || !trace.terminal) return [];
+  const took = (trace.finalDelete?.at ?? trace.gone?.at ?? trace.now) - trace.terminal.at;
+  if (took <= 5 * second) return [];
+  return [
+    {
+      code: 'slow-cleanup',
+      severity: 'warning',
+      message: `clean-up after the last container took ${finalDelete ? '' : 'at least '}${exactSeconds(took)}${finalDelete ? '' : ' and is not done'}`,
+      advice:
+        'The API does not say what it waited for: volumes to unmount, the cgroup, or a webhook that refuses the last DELETE. The kubelet log does.',
+      evidence: [trace.terminal.seq, ...(trace.finalDelete ? [trace.finalDelete.seq] : [])],
+    },
+  ];
+}
+
+function forceDeleted(scene: Scene): Finding[] {
+  const { exit } = scene;
+  const left = mainsOf(scene).filter((one) => one.outcome === 'abandoned');
+  if (left.length === 0 || !exit.removal.removed) return [];
+  const removed = exit.removal.removed;
+  const ran = left.flatMap(({ spec, exit: end }) => {
+    const on = end && between(removed, end.at).hi;
+    return on === undefined
+      ? []
+      : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))} s (its log ended then)`];
+  });
+  const told = ran.length > 0 ? list(ran) : `nothing tells how long ${list(left.map((one) => one.spec.name))} ran on`;
+  return [
+    {
+      code: 'force-deleted',
+      severity: 'warning',
+      message: `the object was removed while its containers still ran: ${told}`,
+      advice:
+        'Use force only where the node is gone for good: a successor of the same name or volume may run beside the old one.',
+      evidence: [...new Set([...removed.evidence, ...left.flatMap((one) => one.exit?.at.evidence ?? [])])],
+    },
+  ];
+}
+
+function unmanaged({ exit }: Scene): Finding[] {
+  const pod = exit.deletion.facts.first.value;
+  if (controllerOf(pod) || isMirror(pod)) return [];
+  return [
+    {
+      code: 'unmanaged-pod',
+      severity: 'info',
+      message: 'no controller owns this pod: nothing will replace it',
+      evidence: [exit.deletion.facts.seenSeq],
+    },
+  ];
+}

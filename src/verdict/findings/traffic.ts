@@ -1,0 +1,132 @@
+/** Findings about the Services that route to the pod. */
+import type { ContainerExit } from '../../trace/infer/container.ts';
+import type { EndpointExit } from '../../trace/infer/endpoints.ts';
+import type { Estimate } from '../../trace/infer/estimate.ts';
+import type { Finding } from '../../trace/report.ts';
+import type { Span } from '../../trace/span.ts';
+import { emptySpells } from '../empty-spells.ts';
+import type { Scene } from '../scene.ts';
+import { mainsOf } from '../scene.ts';
+import { exactSeconds, list, plural } from '../words.ts';
+
+const second = 1000;
+
+export const trafficFindings = (scene: Scene): Finding[] => [
+  ...drainRace(scene),
+  ...lastEndpoint(scene),
+  ...noReadyEndpoint(scene),
+  ...staysReady(scene),
+];
+
+const serviceName = (endpoint: EndpointExit): string => endpoint.service ?? endpoint.slice;
+
+interface Race {
+  endpoint: EndpointExit;
+  container: ContainerExit;
+  lead: Span;
+  hard: boolean;
+  evidence: readonly number[];
+}
+
+/** The stop signal certainly came less than a second after the endpoint was unrouted, or before it. */
+function drainRace(scene: Scene): Finding[] {
+  const races = scene.exit.endpoints.flatMap((endpoint) =>
+    endpoint.unrouted && !endpoint.staysReady
+      ? mainsOf(scene).flatMap((container) => race(scene, endpoint, container))
+      : [],
+  );
+  const [worst] = races.sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.hi - b.lead.hi);
+  if (!worst) return [];
+  const services = list([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);
+  const { name } = worst.container.spec;
+  const lost = worst.hard
+    ? `; ${name} was gone or refused connections less than 1 s later, so requests may have been lost`
+    : '';
+  return [
+    {
+      code: 'drain-race',
+      severity: worst.hard ? 'warning' : 'info',
+      message: `the stop signal reached ${name} as its endpoint of ${services} was being unrouted (${leadWords(worst.lead)} between them); proxies and load balancers learn of it later than that${lost}`,
+      advice:
+        'A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.',
+      evidence: [...new Set(worst.evidence)],
+    },
+  ];
+}
+
+function race(scene: Scene, endpoint: EndpointExit, container: ContainerExit): Race[] {
+  const { unrouted } = endpoint;
+  // Without a hook the kubelet asks for the signal right at Killing; how long the runtime takes is an assumption.
+  const call = container.hook ? container.signal : (container.stopping ?? container.signal);
+  if (!unrouted || !call) return [];
+  const lead = { lo: call.client.lo - unrouted.client.hi, hi: call.client.hi - unrouted.client.lo };
+  if (!(lead.hi < second)) return [];
+  const hard = [container.exit?.at, refusedAt(scene, container)].some(
+    (moment) => moment && moment.client.hi - unrouted.client.lo < second,
+  );
+  return [{ endpoint, container, lead, hard, evidence: [...unrouted.evidence, ...call.evidence] }];
+}
+
+function leadWords(lead: Span): string {
+  return lead.hi <= 0 ? `${exactSeconds(-lead.hi)} before` : `at most ${exactSeconds(lead.hi)}`;
+}
+
+/** A readiness probe found the port closed: the application had stopped listening by then. */
+function refusedAt({ trace }: Scene, { spec }: ContainerExit): Pick<Estimate, 'client'> | undefined {
+  const refused = trace.events.find(
+    (event) =>
+      event.reason === 'Unhealthy' &&
+      event.about.container === spec.name &&
+      event.message.includes('connection refused') &&
+      !event.isOld &&
+      event.count === 1,
+  );
+  return refused && { client: { lo: -Infinity, hi: refused.at + 1 } };
+}
+
+function lastEndpoint({ exit }: Scene): Finding[] {
+  const alone = exit.endpoints.filter((endpoint) => endpoint.unrouted && endpoint.otherReady === 0);
+  const services = [...new Set(alone.map(serviceName))];
+  return services.map((service) => ({
+    code: 'last-endpoint',
+    severity: 'warning',
+    message: `when it was unrouted, Service ${service} had no other ready endpoint`,
+    advice:
+      'Run at least two replicas, let a rollout surge (maxUnavailable 0), and protect them with a PodDisruptionBudget.',
+    evidence: [
+      ...new Set(
+        alone
+          .filter((one) => serviceName(one) === service)
+          .flatMap((one) => [...(one.unrouted?.evidence ?? []), ...one.counted]),
+      ),
+    ],
+  }));
+}
+
+function noReadyEndpoint(scene: Scene): Finding[] {
+  return emptySpells(scene.trace, scene.exit).map((spell) => ({
+    code: 'no-ready-endpoint',
+    severity: 'error',
+    message: `Service ${spell.service} had no ready endpoint for ${spell.open ? 'at least ' : ''}${exactSeconds(spell.ms)}${spell.open ? ', and still none at the end' : ''}`,
+    advice:
+      'Every request to it failed meanwhile: have the replacement ready first (more replicas, or a rolling update with maxUnavailable 0).',
+    evidence: spell.evidence,
+  }));
+}
+
+function staysReady({ exit }: Scene): Finding[] {
+  const kept = exit.endpoints.filter((endpoint) => endpoint.staysReady && endpoint.wasReady);
+  const services = [...new Set(kept.map(serviceName))];
+  return services.map((service) => ({
+    code: 'stays-ready',
+    severity: 'info',
+    message: `Service ${service} sets publishNotReadyAddresses: the endpoint stayed ready until it was removed, so clients were sent there while it drained (${plural(kept.length, 'slice')})`,
+    evidence: [
+      ...new Set(
+        kept
+          .filter((one) => serviceName(one) === service)
+          .flatMap((one) => [...one.counted, ...(one.removed?.evidence ?? [])]),
+      ),
+    ],
+  }));
+}

@@ -1,0 +1,33 @@
+/** The outcome of an exit: the first that holds (DESIGN.md §4). */
+import type { Outcome } from '../trace/report.ts';
+import { overran } from '../trace/view/phases.ts';
+import type { Trace } from '../trace/trace.ts';
+import type { Scene } from './scene.ts';
+import { mainsOf, ranOf } from './scene.ts';
+
+/** All that hold, in order; the first is the outcome, and the exit code looks at all of them. */
+export function outcomesOf(scene: Scene): Outcome[] {
+  return order.filter((outcome) => holds[outcome](scene));
+}
+
+/** Nobody deleted the pod: `--attach` waited in vain, or the pod ended without ever being deleted. */
+export const beforeDeletion = (_trace: Trace): Outcome => 'not-started';
+
+type Judged = Exclude<Outcome, 'not-started'>;
+
+const order: Judged[] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed'];
+
+const some = (scene: Scene, outcome: string): boolean => mainsOf(scene).some((one) => one.outcome === outcome);
+
+const holds: Record<Judged, (scene: Scene) => boolean> = {
+  forced: (scene) => some(scene, 'abandoned'),
+  oom: (scene) => some(scene, 'oom'),
+  killed: (scene) => some(scene, 'killed'),
+  failed: (scene) => some(scene, 'failed'),
+  overran: (scene) =>
+    mainsOf(scene).some((one) => (overran(one) || one.hook?.outcome === 'cut-off') && one.outcome !== 'killed'),
+  stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout'),
+  unknown: (scene) => some(scene, 'unknown') || !scene.trace.gone,
+  graceful: (scene) => ranOf(scene).length > 0,
+  removed: () => true,
+};

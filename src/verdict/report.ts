@@ -1,0 +1,215 @@
+/** The ExitReport of a trace: the one document that every renderer shows (DESIGN.md §4). Pure. */
+import type { AssumptionName } from '../trace/assumptions.ts';
+import { assumptions } from '../trace/assumptions.ts';
+import type { ContainerExit } from '../trace/infer/container.ts';
+import type { Estimate } from '../trace/infer/estimate.ts';
+import { instantOf } from '../trace/infer/estimate.ts';
+import type { StreamName } from '../trace/observation.ts';
+import { controllerOf } from '../trace/pod.ts';
+import type { ContainerReport, EndpointReport, ExitReport, Instant, Mark, Phase, Range } from '../trace/report.ts';
+import type { Span } from '../trace/span.ts';
+import { parseTime, printTime } from '../trace/stamps.ts';
+import { timelineOf } from '../trace/timeline.ts';
+import type { Exit, Timeline, TimelineMark, TimelinePhase } from '../trace/timeline.ts';
+import type { Note, Trace } from '../trace/trace.ts';
+import type { Policy } from './judge.ts';
+import { judge, noPolicy } from './judge.ts';
+
+/** Undefined while not even the pod has been seen. */
+export function reportOf(trace: Trace, policy: Policy = noPolicy): ExitReport | undefined {
+  const timeline = timelineOf(trace);
+  return timeline && buildReport(trace, timeline, policy);
+}
+
+export function buildReport(trace: Trace, timeline: Timeline, policy: Policy = noPolicy): ExitReport {
+  const { exit } = timeline;
+  const fallback = windowOf(trace);
+  const at = (estimate: Estimate) => instantOf(estimate, fallback);
+  const report: Omit<ExitReport, 'observations'> = {
+    apiVersion: 'podexit/v1',
+    kind: 'ExitReport',
+    mode: trace.began?.value.mode ?? 'attach',
+    pod: podOf(timeline),
+    grace: graceOf(trace, timeline),
+    trigger: { kind: exit?.trigger.kind ?? 'unknown', evidence: unique(exit?.trigger.evidence ?? []) },
+    marks: timeline.marks.map((mark) => markReport(mark, at)),
+    phases: timeline.phases.map((phase) => phaseReport(phase, timeline, at)),
+    containers: (exit?.containers ?? []).map((container) => containerReport(container, at)),
+    endpoints: (exit?.endpoints ?? []).map(
+      ({ slice, service, addressType, unrouted, removed, otherReady }): EndpointReport => ({
+        ...(service === undefined ? {} : { service }),
+        slice,
+        addressType,
+        ...(unrouted ? { unroutedAt: at(unrouted) } : {}),
+        ...(removed ? { removedAt: at(removed) } : {}),
+        otherReady,
+      }),
+    ),
+    ...replacementReport(exit, at),
+    verdict: judge(trace, timeline, policy),
+    clocks: clocksOf(timeline),
+    assumes: assumesOf(exit),
+    gaps: gapsOf(trace),
+  };
+  return { ...report, observations: cited(trace, report) };
+}
+
+export const markReport = (mark: TimelineMark, at: (estimate: Estimate) => Instant): Mark => ({
+  id: mark.id,
+  name: mark.name,
+  ...(mark.subject === undefined ? {} : { subject: mark.subject }),
+  at: at(mark.at),
+  ...(mark.note === undefined ? {} : { note: mark.note }),
+});
+
+/** What an unbounded instant is printed as: from the pod's creation to the newest observation. */
+export function windowOf(trace: Trace): Span {
+  const created = parseTime(trace.pod?.value.metadata.creationTimestamp) ?? trace.now;
+  return { lo: Math.min(created, trace.now), hi: trace.now + 1 };
+}
+
+function podOf({ pod }: Timeline): ExitReport['pod'] {
+  const owner = controllerOf(pod);
+  return {
+    namespace: pod.metadata.namespace ?? '',
+    name: pod.metadata.name,
+    uid: pod.metadata.uid,
+    ...(pod.spec.nodeName === undefined ? {} : { node: pod.spec.nodeName }),
+    ...(owner ? { owner: { kind: owner.kind, name: owner.name } } : {}),
+    ...(pod.spec.runtimeClassName === undefined ? {} : { runtimeClass: pod.spec.runtimeClassName }),
+  };
+}
+
+function graceOf(trace: Trace, { pod, exit }: Timeline): ExitReport['grace'] {
+  const specSeconds = pod.spec.terminationGracePeriodSeconds ?? 30;
+  const requestedSeconds = trace.began?.value.graceSeconds ?? null;
+  const deadline = parseTime(pod.metadata.deletionTimestamp);
+  return {
+    requestedSeconds,
+    specSeconds,
+    effectiveSeconds: exit?.deletion.grace ?? requestedSeconds ?? specSeconds,
+    deadline: printTime(deadline ?? trace.now, 'earlier'),
+  };
+}
+
+function phaseReport(phase: TimelinePhase, timeline: Timeline, at: (estimate: Estimate) => Instant): Phase {
+  const grace = Math.max(1, timeline.exit?.deletion.grace ?? 1) * 1000;
+  return {
+    name: phase.name,
+    ...(phase.subject === undefined ? {} : { subject: phase.subject }),
+    start: at(phase.start),
+    end: at(phase.end),
+    seconds: range(phase.lasted, 1000),
+    ofGrace: range(phase.lasted, grace),
+  };
+}
+
+/** Rounded outward to three decimals. */
+const range = (span: Span, unit: number): Range => ({
+  min: Math.floor((Math.max(0, span.lo) / unit) * 1000) / 1000,
+  max: Math.ceil((Number.isFinite(span.hi) ? Math.max(0, span.hi) / unit : Math.max(0, span.lo) / unit) * 1000) / 1000,
+});
+
+function containerReport(container: ContainerExit, at: (estimate: Estimate) => Instant): ContainerReport {
+  const { spec, outcome, hook, signal, kill, exit, ran } = container;
+  return {
+    name: spec.name,
+    kind: spec.kind,
+    outcome,
+    ...(hook && ran
+      ? { preStop: { kind: hook.kind, outcome: hook.outcome, start: at(hook.start), end: at(hook.end) } }
+      : {}),
+    ...(signal ? { stopSignal: { ...at(signal), ...(signal.name === undefined ? {} : { signal: signal.name }) } } : {}),
+    ...(kill ? { kill: at(kill) } : {}),
+    ...(exit?.code === undefined
+      ? {}
+      : { exit: { at: at(exit.at), code: exit.code, ...(exit.reason === undefined ? {} : { reason: exit.reason }) } }),
+  };
+}
+
+function replacementReport(
+  exit: Exit | undefined,
+  at: (estimate: Estimate) => Instant,
+): Pick<ExitReport, 'replacement'> {
+  const one = exit?.replacement;
+  if (!one) return {};
+  return {
+    replacement: {
+      name: one.name,
+      uid: one.uid,
+      createdAt: at(one.created),
+      ...(one.ready ? { readyAt: at(one.ready) } : {}),
+    },
+  };
+}
+
+function clocksOf({ offsets }: Timeline): ExitReport['clocks'] {
+  const finite = (span: Span | undefined) =>
+    span && Number.isFinite(span.lo) && Number.isFinite(span.hi)
+      ? { offsetMs: { min: Math.floor(span.lo), max: Math.ceil(span.hi) } }
+      : undefined;
+  const api = finite(offsets.api);
+  const node = finite(offsets.node);
+  return { ...(api ? { api } : {}), ...(node ? { node } : {}) };
+}
+
+/** Offsets and arrivals lean on these in every report; the others are named where an instant does. */
+const always: AssumptionName[] = ['clock-drift', 'delivery-lag', 'event-lag'];
+
+function assumesOf(exit: Exit | undefined): ExitReport['assumes'] {
+  const used = new Set<AssumptionName>(
+    exit ? [...always, ...exit.containers.flatMap((container) => container.assumes)] : [],
+  );
+  return [...used].sort().map((name) => ({ name, seconds: assumptions[name] }));
+}
+
+/** Streams by the name of the resource that an operator would grant. */
+export const resourceOf: Record<StreamName, string> = {
+  pod: 'pods',
+  services: 'services',
+  endpointslices: 'endpointslices',
+  events: 'events',
+  logs: 'pods/log',
+  node: 'nodes',
+  'node-events': 'events (nodes)',
+  lease: 'leases',
+  owner: 'owners',
+  'owner-events': 'events (owners)',
+  siblings: 'pods (siblings)',
+  namespace: 'namespaces',
+};
+
+function gapsOf(trace: Trace): ExitReport['gaps'] {
+  const refused = trace.refused.map(({ value, at }) => ({
+    resource: resourceOf[value.stream],
+    from: printTime(at, 'earlier'),
+    cause: 'refused',
+  }));
+  const gaps = trace.gaps.map(({ value }) => ({
+    resource: resourceOf[value.stream],
+    from: printTime(value.from, 'earlier'),
+    ...(value.to === undefined ? {} : { to: printTime(value.to, 'later') }),
+    cause: value.cause,
+  }));
+  return [...gaps, ...refused];
+}
+
+/** One line each for all that is cited, and for nothing else. */
+function cited(trace: Trace, report: Omit<ExitReport, 'observations'>): ExitReport['observations'] {
+  const wanted = new Set<number>();
+  collect(report, wanted);
+  const lines: ExitReport['observations'] = [];
+  for (let note: Note | undefined = trace.notes; note; note = note.earlier)
+    if (wanted.has(note.seq)) lines.unshift({ seq: note.seq, at: printTime(note.at, 'earlier'), what: note.what });
+  return lines;
+}
+
+function collect(value: unknown, into: Set<number>): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    if (key === 'evidence' && Array.isArray(item)) item.forEach((seq) => into.add(seq as number));
+    else collect(item, into);
+  }
+}
+
+const unique = (seqs: readonly number[]): number[] => [...new Set(seqs)].sort((a, b) => a - b);

@@ -1,0 +1,19 @@
+/** What rules look at. */
+import type { ContainerExit } from '../trace/infer/container.ts';
+import type { Exit, Timeline } from '../trace/timeline.ts';
+import type { Trace } from '../trace/trace.ts';
+
+export interface Scene {
+  readonly trace: Trace;
+  readonly timeline: Timeline;
+  readonly exit: Exit;
+}
+
+/** Containers whose end makes the outcome; sidecars only raise findings (DESIGN.md §4). */
+export const mainsOf = ({ exit }: Scene): ContainerExit[] =>
+  exit.containers.filter((one) => one.ran && (one.spec.kind === 'container' || one.spec.kind === 'init'));
+
+export const ranOf = ({ exit }: Scene): ContainerExit[] => exit.containers.filter((one) => one.ran);
+
+/** The grace that shares are counted against, ms; never 0. */
+export const graceMs = ({ exit }: Scene): number => Math.max(1, exit.deletion.grace) * 1000;

@@ -1,0 +1,29 @@
+/** Numbers in the sentences of a verdict: no more digits than the interval deserves. */
+import type { Span } from '../trace/span.ts';
+import { widthOf } from '../trace/span.ts';
+
+/** `3.1 s`, `about 4 s`, `between 1 s and 3 s`, `at most 2 s`. Milliseconds in. */
+export function seconds(span: Span): string {
+  if (!Number.isFinite(span.hi))
+    return Number.isFinite(span.lo) ? `at least ${figure(span.lo, 1)} s` : 'an unknown time';
+  const width = widthOf(span);
+  const middle = (span.lo + span.hi) / 2;
+  if (width <= 100) return `${figure(middle, 2)} s`;
+  if (width <= 500) return `${figure(middle, 1)} s`;
+  if (width <= 1200) return `about ${figure(middle, 1)} s`;
+  if (span.lo <= 0) return `at most ${figure(span.hi, 1)} s`;
+  return `between ${figure(span.lo, 1)} s and ${figure(span.hi, 1)} s`;
+}
+
+/** One moment to another where both were seen to arrive: `5.56 s`. */
+export const exactSeconds = (ms: number): string => `${figure(ms, 2)} s`;
+
+const figure = (ms: number, digits: number): string => String(Number((ms / 1000).toFixed(digits)));
+
+export const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
+
+/** `a`, `a and b`, `a, b and c`. */
+export const list = (words: readonly string[]): string =>
+  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
+
+export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

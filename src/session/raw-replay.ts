@@ -91,15 +91,17 @@ function subjectOf(rows: readonly Row[]): Subject | undefined {
     followed?.type === 'log-open'
       ? followed.pod
       : deleted?.type === 'watch'
-        ? String(metadataOf(deleted.object)['name'])
+        ? textOf(metadataOf(deleted.object)['name'])
         : undefined;
   const pod =
     pods.find((one) => metadataOf(one)['name'] === name) ?? (deleted?.type === 'watch' ? deleted.object : undefined);
-  return pod && name !== undefined ? { namespace: String(metadataOf(pod)['namespace'] ?? ''), name } : undefined;
+  return pod && name !== undefined ? { namespace: textOf(metadataOf(pod)['namespace']), name } : undefined;
 }
 
 const listsOf = (rows: readonly Row[], resource: string): Raw[] =>
   rows.flatMap((row) => (row.type === 'list' && row.resource === resource ? row.objects : []));
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const podsOf = (rows: readonly Row[]): Raw[] => listsOf(rows, 'pods');
 
@@ -107,7 +109,7 @@ function targetsOf(rows: readonly Row[], { namespace, name }: Subject): Target[]
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? {};
   const first = firstTargets(namespace, name);
   const services = candidateServices(listsOf(rows, 'services'), pod);
-  const names = services.map((service) => String(metadataOf(service)['name']));
+  const names = services.map((service) => textOf(metadataOf(service)['name']));
   const slices = sliceTarget(namespace, names);
   const node = asRaw(pod['spec'])['nodeName'];
   const owner = ownerOf(pod);
@@ -226,7 +228,7 @@ function uidOf({ rows, subject }: Context): string {
 }
 
 const takes = (target: Target & { keep?: Set<string> }, object: Raw): boolean =>
-  target.keep ? target.keep.has(String(metadataOf(object)['name'])) : selects(target, object);
+  target.keep ? target.keep.has(textOf(metadataOf(object)['name'])) : selects(target, object);
 
 const kinds: Partial<Record<StreamName, Record<string, string>>> = {
   owner: {

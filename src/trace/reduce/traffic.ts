@@ -17,7 +17,7 @@ export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent
   if (known && last && sameState(last, state)) return trace;
   const facts: SliceFacts = {
     slice: { addressType: slice.addressType, metadata: slice.metadata },
-    ...(serviceOf(slice) === undefined ? {} : { service: serviceOf(slice) as string }),
+    ...(serviceOf(slice) === undefined ? {} : { service: serviceOf(slice) }),
     states: [...(known?.states ?? []), factOf(state, seen)].slice(-mostStates),
   };
   const next = { ...trace, slices: withEntry(trace.slices, name, facts) };

@@ -1,0 +1,62 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Sighting } from '../trace/observation.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** A connection to one API server, as one user. Made by `connect`, shared by every stream, closed once. */
+export interface Cluster {
+  /** The namespace of the context (or of --namespace); `default` without one. */
+  readonly namespace: string;
+  readonly contextName?: string;
+  /** The server's address, without credentials. */
+  readonly server: string;
+  readonly surroundings: Surroundings;
+  /** What one stream has learnt and the others need not learn again. */
+  readonly memory: ClusterMemory;
+  /** Asks and reads the whole answer, whatever its status. Throws TransportFailure, or PodexitError on a redirect. */
+  request(question: Question): Promise<Answer>;
+  /** Asks and hands over the body as it comes. Its throws are those of `request`. */
+  stream(question: Question): Promise<Flow>;
+  /** A text (an error's, a server's) without the secrets of this connection. */
+  clean(text: string): string;
+  /** Ends every connection. */
+  close(): void;
+}
+
+export interface ClusterMemory {
+  /** The server has answered at least once: from then on a failing connection is a bad moment, not a wrong address. */
+  reached: boolean;
+  /** Whether the server gives streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
+  streamingLists: 'untried' | 'given' | 'withheld';
+}
+
+export interface Question {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Below the server's address, e.g. `/api/v1/namespaces/shop/pods`. */
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  /** Sent as JSON with a Content-Length. */
+  body?: unknown;
+  accept?: string;
+  signal?: AbortSignal;
+}
+
+interface Head {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Client clock, ms: not later than the moment the request left. */
+  sentAt: number;
+  /** Client clock, ms: when the headers (of a Flow) or the whole body (of an Answer) had arrived. */
+  at: number;
+  /** The server's clock, where the answer carried a `Date`: none or one sighting. */
+  dated: Sighting[];
+}
+
+export interface Answer extends Head {
+  /** The parsed JSON, or undefined where it was none. */
+  body: unknown;
+}
+
+export interface Flow extends Head {
+  body: IncomingMessage;
+}

@@ -1,0 +1,64 @@
+import { PodexitError } from '../errors.ts';
+import type { Cluster, ClusterMemory } from './cluster.ts';
+import type { ConnectOptions } from './connect-options.ts';
+import { resolveCredentials } from './credentials/resolve.ts';
+import { createAgent } from './http/agent.ts';
+import { createClient } from './http/client.ts';
+import { choose } from './kubeconfig/choose.ts';
+import { loadKubeconfig } from './kubeconfig/load.ts';
+import { createRedactor, showUrl } from './redact.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/**
+ * From flags and kubeconfig to a cluster that can be asked. Sends nothing: the first request does. Throws PodexitError
+ * (`kubeconfig.*`, `usage.impersonation`) where the configuration leads nowhere.
+ */
+export async function connect(options: ConnectOptions, surroundings: Surroundings): Promise<Cluster> {
+  const loaded = await loadKubeconfig({
+    env: surroundings.env,
+    ...(options.kubeconfig === undefined ? {} : { file: options.kubeconfig }),
+  });
+  const { contextName, namespace, cluster, user } = choose(loaded, options);
+  const redactor = createRedactor();
+  const base = readServer(cluster.server);
+  const server = showUrl(base);
+  const credentials = await resolveCredentials({ cluster, user, surroundings, redactor });
+  const agent = await createAgent({
+    base,
+    env: surroundings.env,
+    redactor,
+    ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
+  });
+  const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
+  const client = createClient({
+    base,
+    agent,
+    credentials,
+    userAgent: `kubectl-podexit/${options.version} (node)`,
+    memory,
+    surroundings,
+    clean: (text) => redactor.clean(text),
+    ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
+  });
+  surroundings.log(4, redactor.clean(`cluster ${server}, context ${contextName ?? '(none)'}, namespace ${namespace}`));
+  return {
+    namespace,
+    ...(contextName === undefined ? {} : { contextName }),
+    server,
+    surroundings,
+    memory,
+    ...client,
+    clean: (text) => redactor.clean(text),
+    close: () => agent.destroy(),
+  };
+}
+
+function readServer(server: string): URL {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url !== undefined && (url.protocol === 'https:' || url.protocol === 'http:')) return url;
+  throw new PodexitError(
+    'kubeconfig.invalid',
+    `the server address ${url === undefined ? 'in the kubeconfig' : showUrl(url)} is no http or https URL`,
+    'Write it like https://host:6443.',
+  );
+}

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { PodexitError } from '../../errors.ts';
+import type { ClusterEntry, UserEntry } from '../kubeconfig/kubeconfig.ts';
+import type { Redactor } from '../redact.ts';
+import type { Surroundings } from '../surroundings.ts';
+import type { Credentials, Identity, TlsOptions } from './credentials.ts';
+import { impersonationHeaders } from './impersonate.ts';
+
+/** What a source of credentials gives for the next request. */
+export interface Proof {
+  /** For `Authorization: Bearer`. */
+  token?: string;
+  authorization?: string;
+  cert?: string;
+  key?: string;
+}
+
+/** One way to say who we are. */
+export interface Source {
+  prove(): Promise<Proof>;
+  /** After a 401: forget what is cached. False where nothing can be renewed. */
+  forget(): boolean;
+}
+
+export interface ResolveOptions {
+  cluster: ClusterEntry & { server: string };
+  user: UserEntry;
+  surroundings: Surroundings;
+  redactor: Redactor;
+}
+
+/**
+ * The identity of a run. Tokens, files, basic authentication and certificates are handled here; an exec plugin or a
+ * legacy auth-provider is loaded only where the kubeconfig asks for one. Where there are several, the order is
+ * client-go's: token, basic, exec, auth-provider. Throws PodexitError `kubeconfig.bad-file` for a file that cannot be
+ * read, and later the errors of exec plugins.
+ */
+export async function resolveCredentials(options: ResolveOptions): Promise<Credentials> {
+  const { cluster, user, redactor } = options;
+  const tls = await readTls(cluster, user, redactor);
+  const source = await chooseSource(options);
+  const impersonation = impersonationHeaders(user.impersonate);
+  let generation = 0;
+
+  return {
+    async identify(): Promise<Identity> {
+      const at = generation;
+      const proof = await source.prove();
+      [proof.token, proof.authorization, proof.key].forEach((secret) => redactor.hide(secret));
+      return {
+        headers: { ...authorization(proof), ...impersonation },
+        tls: withCertificate(tls, proof),
+        generation: at,
+      };
+    },
+    async renew(used) {
+      if (used !== generation) return true;
+      if (!source.forget()) return false;
+      generation++;
+      return true;
+    },
+  };
+}
+
+function authorization({ token, authorization: whole }: Proof): OutgoingHttpHeaders {
+  if (token !== undefined) return { authorization: `Bearer ${token}` };
+  return whole === undefined ? {} : { authorization: whole };
+}
+
+function withCertificate(tls: TlsOptions, { cert, key }: Proof): TlsOptions {
+  return cert === undefined || key === undefined ? tls : { ...tls, cert, key };
+}
+
+async function chooseSource(options: ResolveOptions): Promise<Source> {
+  const { user, redactor } = options;
+  [user.token, user.password].forEach((secret) => redactor.hide(secret));
+  if (user.tokenFile !== undefined || user.token !== undefined) return tokenSource(user);
+  if (user.username !== undefined) return fixed({ authorization: basic(user.username, user.password ?? '') });
+  if (user.exec !== undefined) return (await import('./exec-plugin.ts')).execSource(user.exec, options);
+  if (user.authProvider !== undefined)
+    return await (await import('./auth-provider.ts')).providerSource(user.authProvider, options);
+  return fixed({});
+}
+
+function fixed(proof: Proof): Source {
+  return { prove: async () => proof, forget: () => false };
+}
+
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** A token file is read for every request, since its owner renews it (client-go caches it for a minute). */
+function tokenSource({ token, tokenFile }: UserEntry): Source {
+  let last = token;
+  return {
+    async prove() {
+      if (tokenFile !== undefined) last = (await readFile(tokenFile, 'utf8').catch(() => undefined))?.trim() || last;
+      if (last === undefined) throw badFile('tokenFile', tokenFile ?? '');
+      return { token: last };
+    },
+    // A file may hold a new token by now.
+    forget: () => tokenFile !== undefined,
+  };
+}
+
+async function readTls(cluster: ClusterEntry, user: UserEntry, redactor: Redactor): Promise<TlsOptions> {
+  const [ca, cert, key] = await Promise.all([
+    readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority),
+    readPem('client-certificate', user.clientCertificateData, user.clientCertificate),
+    readPem('client-key', user.clientKeyData, user.clientKey),
+  ]);
+  redactor.hide(user.clientKeyData);
+  redactor.hide(key);
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+    ...(cluster.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
+    ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
+  };
+}
+
+/** Data before file, as client-go has it. */
+async function readPem(what: string, data: string | undefined, file: string | undefined): Promise<string | undefined> {
+  if (data) return Buffer.from(data, 'base64').toString('utf8');
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    throw badFile(what, file);
+  }
+}
+
+function badFile(what: string, file: string): PodexitError {
+  return new PodexitError(
+    'kubeconfig.bad-file',
+    `the ${what} file ${file} cannot be read`,
+    'Correct its path in the kubeconfig (relative paths start at the kubeconfig itself), or its permissions.',
+  );
+}

@@ -1,0 +1,121 @@
+/**
+ * What a list or watch does next. A pure table: every outcome has one row, and each row says why. Waiting, asking and
+ * telling are done by watch.ts.
+ */
+import type { GapCause } from '../trace/observation.ts';
+
+/** How one attempt (a list, or a watch from its opening to its end) came to an end. */
+export type Outcome =
+  /** The server ended the response in order. */
+  | { kind: 'ended' }
+  /** The connection broke, or a line was cut or was no JSON. */
+  | { kind: 'cut' }
+  /** The server knows of a change that the open stream did not bring. */
+  | { kind: 'dead' }
+  /** No answer at all. */
+  | { kind: 'unanswered'; untrusted: boolean }
+  /** An HTTP status that is no success, or (`frame`) the code of an ERROR line inside a 200. */
+  | { kind: 'refused'; status: number; frame: boolean; retryAfterMs?: number }
+  /** A streaming list was asked for and is not given: refused, or its end mark does not come. */
+  | { kind: 'no-streaming-list' }
+  /** A line longer than we hold in memory. */
+  | { kind: 'oversized' }
+  /** A change without a resourceVersion: nothing can resume from it. */
+  | { kind: 'unversioned' }
+  /** A list that is older than what we have already seen. */
+  | { kind: 'behind' };
+
+export interface Cursor {
+  /** Where the stream is: changes after it are still to come. Absent: nothing was listed yet. */
+  resourceVersion?: string;
+  /** Watching on from there is no longer possible: only a list can tell the state, and a gap has to be said. */
+  lost?: GapCause;
+  /** Attempts in a row that brought nothing. */
+  failures: number;
+  /** Lists in a row that were behind. */
+  behind: number;
+  /** The server has answered some request of this run. */
+  reached: boolean;
+}
+
+/** ms; the loop takes a random point in it, so that many streams do not come back at one moment. */
+export type Wait = readonly [low: number, high: number];
+
+export type Next =
+  /** Watch on from the cursor: nothing is lost. */
+  | { next: 'resume'; wait: Wait }
+  /** List again. With `lost`: what happened between the last thing known good and this list is unknowable. */
+  | { next: 'relist'; wait: Wait; lost?: GapCause; notOlder?: boolean }
+  /** This lane is lost, the others go on. */
+  | { next: 'refuse' }
+  /** The run cannot do its work. */
+  | { next: 'stop'; because: 'unauthorized' | 'unreachable' | 'untrusted' };
+
+export function decide(outcome: Outcome, cursor: Cursor): Next {
+  const row = rows[outcome.kind] as (outcome: Outcome, cursor: Cursor) => Next;
+  return row(outcome, cursor);
+}
+
+type OutcomeOf<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
+
+const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) => Next } = {
+  // Watches end by themselves after minutes; that is no error (client-go RetryWatcher doReceive; STYLE §6.1).
+  ended: (_, cursor) => again(cursor),
+  // Whatever was not delivered whole comes again from the cursor (RetryWatcher: "We retry by default").
+  cut: (_, cursor) => again(cursor),
+  // The history from the cursor is still on the server, so a new stream brings what the dead one kept back.
+  dead: () => ({ next: 'resume', wait: now }),
+  // Before anything was reached this is a wrong address, as kubectl says it; later it is a server that comes back.
+  unanswered: ({ untrusted }, cursor) => {
+    if (untrusted) return { next: 'stop', because: 'untrusted' };
+    return cursor.reached ? again(cursor) : { next: 'stop', because: 'unreachable' };
+  },
+  refused: byStatus,
+  // Kubernetes < 1.32 refuses it with 422 (errors.ndjson) or a proxy drops the parameter: LIST + WATCH does the same.
+  'no-streaming-list': () => ({ next: 'relist', wait: now }),
+  // Never held in memory, so never read: only a list can tell the state now.
+  oversized: (_, cursor) => ({ next: 'relist', wait: backoff(cursor), lost: 'disconnected' }),
+  // RetryWatcher: going on "might cause lastResourceVersion inconsistency".
+  unversioned: (_, cursor) => ({ next: 'relist', wait: backoff(cursor), lost: 'disconnected' }),
+  behind: (_, cursor) => {
+    // An etcd restored from a backup stays behind for ever: then its state is the truth, and the gap is said.
+    if (cursor.behind > mostBehind) return { next: 'relist', wait: backoff(cursor), lost: 'behind' };
+    return { next: 'relist', wait: backoff({ ...cursor, failures: cursor.behind }), notOlder: true };
+  },
+};
+
+function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor: Cursor): Next {
+  // The client has already renewed the credentials once (http/client.ts).
+  if (status === 401) return { next: 'stop', because: 'unauthorized' };
+  // History was compacted, told as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
+  if (status === 410) return { next: 'relist', wait: [0, 0], lost: 'expired' };
+  // 504 to `resourceVersionMatch=NotOlderThan` is a server that has still to catch up: it names its own delay.
+  if (retryAfterMs !== undefined) return after([retryAfterMs, retryAfterMs * 1.2], cursor);
+  // The server is busy, or starting, or has lost its etcd (client-go reflector: backoff with jitter).
+  if (status === 429 || status === 408 || status >= 500) return again(cursor, 1);
+  // An ERROR line ends one watch, not the right to watch.
+  if (frame) return again(cursor, 1);
+  // 403 no right; 404 and 405 the server is too old for this resource; other 4xx: asking again changes nothing.
+  if (status >= 400) return { next: 'refuse' };
+  return again(cursor, 1);
+}
+
+const now: Wait = [0, 0];
+const mostBehind = 10;
+
+/** From the cursor, or from a list where there is none; at once the first time, then with growing patience. */
+function again(cursor: Cursor, least = 0): Next {
+  return after(backoff({ ...cursor, failures: Math.max(cursor.failures, least) }), cursor);
+}
+
+function after(wait: Wait, cursor: Cursor): Next {
+  if (cursor.resourceVersion === undefined) return { next: 'relist', wait };
+  return cursor.lost === undefined ? { next: 'resume', wait } : { next: 'relist', wait, lost: cursor.lost };
+}
+
+/** Short, because while a pod dies a late line costs more than a request; capped at 5 s. */
+function backoff({ failures }: Cursor): Wait {
+  if (failures === 0) return now;
+  const high = Math.min(5000, 250 * 2 ** Math.min(failures - 1, 8));
+  return [high / 2, high];
+}

@@ -1,0 +1,63 @@
+import { PodexitError } from '../errors.ts';
+import type { Cluster } from './cluster.ts';
+import { isBudget, isSuccessor } from './delete-decide.ts';
+import type { DeleteTarget } from './delete.ts';
+import { readDenial } from './refused.ts';
+import { roleFor } from './role.ts';
+import type { Refusal } from './status.ts';
+import { unauthorized } from './trouble.ts';
+
+/** The server's no to a DELETE or an eviction, as one sentence and a next step. test/errors.ndjson has the real ones. */
+export function refusedDelete(
+  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
+  { namespace, name, evict }: Pick<DeleteTarget, 'namespace' | 'name' | 'evict'>,
+  refusal: Refusal,
+): PodexitError {
+  const { status } = refusal;
+  const message = cluster.clean(refusal.message);
+  const pod = `pod "${name}" in namespace "${namespace}"`;
+  const asked = evict ? 'eviction' : 'deletion';
+  if (status === 401) return unauthorized(cluster);
+  if (status === 404) {
+    return new PodexitError(
+      'pod.gone',
+      `${pod} was gone before its ${asked} was asked for`,
+      'Nothing is left to delete.',
+    );
+  }
+  if (isSuccessor(refusal)) {
+    return new PodexitError(
+      'pod.replaced',
+      `${pod} was replaced by another one of the same name, which is left alone`,
+      'Run the command again to trace the new pod.',
+    );
+  }
+  if (isBudget(refusal)) {
+    const cause = cluster.clean(refusal.causes.find(({ reason }) => reason === 'DisruptionBudget')?.message ?? message);
+    return new PodexitError(
+      'evict.disruption-budget',
+      `${pod} may not be evicted now: ${cause}`,
+      'Wait until more of its siblings are healthy, or delete it without --evict, which heeds no budget.',
+    );
+  }
+  const denied = status === 403 ? readDenial(message) : undefined;
+  if (denied !== undefined) {
+    return new PodexitError(
+      evict ? 'evict.forbidden' : 'delete.forbidden',
+      `you may not ${denied.verb} ${denied.resource} in namespace "${namespace}": ${message}`,
+      `Ask for a RoleBinding to this Role:\n${roleFor(namespace, denied)}`,
+    );
+  }
+  if (status === 403 || /denied the request|admission webhook|ValidatingAdmissionPolicy/.test(message)) {
+    return new PodexitError(
+      evict ? 'evict.denied' : 'delete.denied',
+      `the ${asked} of ${pod} was denied by the cluster's admission: ${message}`,
+      'Talk to whoever runs that policy; the pod runs on unchanged.',
+    );
+  }
+  return new PodexitError(
+    evict ? 'evict.failed' : 'delete.failed',
+    `the ${asked} of ${pod} failed (${status}): ${message}`,
+    'The pod runs on unchanged, as far as the server tells; try again, and look at the API server if it stays so.',
+  );
+}

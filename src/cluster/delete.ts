@@ -1,0 +1,134 @@
+import type { PodexitError } from '../errors.ts';
+import type { Sighting } from '../trace/observation.ts';
+import type { Answer, Cluster } from './cluster.ts';
+import { refusedDelete } from './delete-refused.ts';
+import { decideDelete } from './delete-decide.ts';
+import { TransportFailure } from './http/failure.ts';
+import { podPath } from './resource-path.ts';
+import { asRecord, asText, isFailureStatus, readRefusal } from './status.ts';
+import { passed } from './surroundings.ts';
+import { notReached } from './trouble.ts';
+
+export interface DeleteTarget {
+  namespace: string;
+  name: string;
+  /** Always a precondition: a successor of the same name is never deleted. */
+  uid: string;
+  /** Seconds; null leaves it to the pod. The answer's grace may differ (SIGNALS §1) and is for the caller to compare. */
+  graceSeconds: number | null;
+  /** Ask the eviction API, which heeds disruption budgets. */
+  evict?: boolean;
+}
+
+/**
+ * Asks for the deletion so that it is accepted once: `requested` whenever a request went out, then `answered`, or
+ * `looked` where the answer was lost and a look shows that it was executed. Sent again only where it provably was not
+ * executed. Ends quietly on abort. Throws PodexitError where the server says no (see delete-refused.ts) and
+ * `server.unreachable` where no connection could be made for as long as it was tried.
+ */
+export async function* deletePod(
+  cluster: Cluster,
+  target: DeleteTarget,
+  { signal }: { signal: AbortSignal },
+): AsyncGenerator<Sighting, void> {
+  for (let failures = 0; ; failures++) {
+    const tried = yield* send(cluster, target, signal);
+    if (signal.aborted) return;
+    const step = decideDelete(tried, failures);
+    if (step.next === 'done') return;
+    if (step.next === 'give-up') throw giveUp(cluster, target, tried);
+    if (step.next === 'look' && (yield* wasExecuted(cluster, target, signal))) return;
+    if (signal.aborted || !(await passed(cluster.surroundings, step.ms, signal))) return;
+  }
+}
+
+/** One try: what came of it. */
+export type Tried =
+  | { kind: 'accepted' }
+  | { kind: 'refused'; refusal: ReturnType<typeof readRefusal> }
+  | { kind: 'failed'; failure: TransportFailure };
+
+async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal): AsyncGenerator<Sighting, Tried> {
+  const verb = target.evict ? 'evict' : 'delete';
+  let answer: Answer;
+  const asked = cluster.surroundings.now();
+  const requested = (at: number): Sighting => ({
+    kind: 'requested',
+    at,
+    verb,
+    graceSeconds: target.graceSeconds,
+    uid: target.uid,
+  });
+  try {
+    answer = await cluster.request({ ...questionFor(target), signal });
+  } catch (error) {
+    if (signal.aborted) return { kind: 'failed', failure: new TransportFailure('aborted', true, 'ABORT_ERR', false) };
+    if (!(error instanceof TransportFailure)) throw error;
+    if (error.sent) yield requested(asked);
+    return { kind: 'failed', failure: error };
+  }
+  yield requested(answer.sentAt);
+  yield* answer.dated;
+  const { status, body, at } = answer;
+  if (status < 200 || status >= 300 || isFailureStatus(body)) {
+    const code = asRecord(body)['code'];
+    return {
+      kind: 'refused',
+      refusal: readRefusal(status < 300 && typeof code === 'number' ? code : status, body, answer.headers),
+    };
+  }
+  yield { kind: 'answered', at, verb, status, ...(asRecord(body)['kind'] === 'Pod' ? { object: body } : {}) };
+  return { kind: 'accepted' };
+}
+
+/** The body, never the query: the server reads the query only where the body is empty (SIGNALS §1). */
+function questionFor({ namespace, name, uid, graceSeconds, evict }: DeleteTarget) {
+  const grace = graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds };
+  const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, ...grace };
+  if (!evict) return { method: 'DELETE', path: podPath(namespace, name), body: options } as const;
+  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions: options };
+  return { method: 'POST', path: podPath(namespace, name, 'eviction'), body } as const;
+}
+
+/** The answer was lost: whether the pod shows that the request was executed. Looks until there is an answer. */
+async function* wasExecuted(
+  cluster: Cluster,
+  target: DeleteTarget,
+  signal: AbortSignal,
+): AsyncGenerator<Sighting, boolean> {
+  for (let failures = 0; ; failures++) {
+    const answer = await look(cluster, target, signal);
+    if (signal.aborted) return false;
+    if (answer !== undefined) yield* answer.dated;
+    if (answer?.status === 404) {
+      yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt };
+      return true;
+    }
+    if (answer?.status === 200) {
+      const metadata = asRecord(asRecord(answer.body)['metadata']);
+      const executed = asText(metadata['uid']) !== target.uid || asText(metadata['deletionTimestamp']) !== '';
+      if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };
+      return executed;
+    }
+    const patience = Math.min(5000, 250 * 2 ** Math.min(failures, 8));
+    if (!(await passed(cluster.surroundings, patience, signal))) return false;
+  }
+}
+
+async function look(
+  cluster: Cluster,
+  { namespace, name }: DeleteTarget,
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  try {
+    return await cluster.request({ method: 'GET', path: podPath(namespace, name), signal });
+  } catch (error) {
+    if (error instanceof TransportFailure || signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+function giveUp(cluster: Cluster, target: DeleteTarget, tried: Tried): PodexitError {
+  if (tried.kind === 'refused') return refusedDelete(cluster, target, tried.refusal);
+  return notReached(cluster, tried.kind === 'failed' ? tried.failure : undefined);
+}

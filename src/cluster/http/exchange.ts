@@ -1,0 +1,139 @@
+import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { TlsOptions } from '../credentials/credentials.ts';
+import { TransportFailure } from './failure.ts';
+
+/** One HTTP request to one URL, exactly as it goes out. */
+export interface Exchange {
+  method: string;
+  url: URL;
+  headers: OutgoingHttpHeaders;
+  body?: string;
+  agent: Agent;
+  tls: TlsOptions;
+  /** Works at any time, also before there is a connection. */
+  signal?: AbortSignal;
+  /** ms until the connection stands, and from there until the answer's headers; sockets live in real time. */
+  connectTimeoutMs: number;
+  headersTimeoutMs: number;
+  now(): number;
+}
+
+export interface Reply {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  /** Client clock, ms: not later than the moment the request left. */
+  sentAt: number;
+  /** Client clock, ms: the headers had arrived. */
+  at: number;
+  body: IncomingMessage;
+}
+
+/** Sends it and waits for the headers. Throws TransportFailure where none came, and the signal's reason on abort. */
+export function exchange(options: Exchange): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    let sentAt = options.now();
+    let sent = false;
+    const request = open(options);
+    const timer = deadline(options.connectTimeoutMs, 'no connection');
+
+    request.on('socket', (socket) => {
+      whenConnected(socket, {
+        connecting: () => {
+          if (!sent) sentAt = options.now();
+        },
+        connected: () => {
+          sent = true;
+          timer.restart(options.headersTimeoutMs, 'no answer');
+        },
+      });
+    });
+    request.on('response', (body) => {
+      timer.stop();
+      resolve({ status: body.statusCode ?? 0, headers: body.headers, sentAt, at: options.now(), body });
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      timer.stop();
+      if (options.signal?.aborted) reject(error);
+      else reject(asFailure(error, sent, request.reusedSocket));
+    });
+    request.end(options.body);
+
+    function deadline(ms: number, what: string) {
+      let handle = arm(ms, what);
+      return {
+        restart(next: number, nextWhat: string) {
+          clearTimeout(handle);
+          handle = arm(next, nextWhat);
+        },
+        stop: () => clearTimeout(handle),
+      };
+    }
+
+    function arm(ms: number, what: string) {
+      return setTimeout(() => request.destroy(timeoutError(what, ms)), ms);
+    }
+  });
+}
+
+function open(options: Exchange): http.ClientRequest {
+  const { method, url, headers, agent, signal } = options;
+  const secure = url.protocol === 'https:';
+  const all = {
+    protocol: url.protocol,
+    // A URL writes an IPv6 address in brackets, a socket does not.
+    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    path: `${url.pathname}${url.search}`,
+    method,
+    headers,
+    agent,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  return secure ? https.request({ ...all, ...options.tls }) : http.request(all);
+}
+
+interface Steps {
+  /** The last moment that is surely before the request left. */
+  connecting(): void;
+  connected(): void;
+}
+
+function whenConnected(socket: Socket, steps: Steps): void {
+  if (!(socket instanceof TLSSocket)) {
+    if (socket.connecting) socket.once('connect', () => steps.connected());
+    else steps.connected();
+    return;
+  }
+  // A finished handshake has negotiated a protocol; a socket that is being opened has none yet.
+  if (socket.getProtocol() !== null && !socket.connecting && !isHandshaking(socket)) {
+    steps.connected();
+    return;
+  }
+  socket.once('connect', () => steps.connecting());
+  socket.once('secureConnect', () => steps.connected());
+}
+
+/** Node keeps this flag on the socket without naming it in its types. */
+function isHandshaking(socket: TLSSocket): boolean {
+  return (socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true;
+}
+
+function timeoutError(what: string, ms: number): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${what} within ${ms / 1000} s`), { code: 'ETIMEDOUT' });
+}
+
+function asFailure(error: NodeJS.ErrnoException, sent: boolean, reused: boolean): TransportFailure {
+  const code = error.code ?? firstCode(error) ?? 'EUNKNOWN';
+  const stale = reused && (code === 'ECONNRESET' || code === 'EPIPE');
+  return new TransportFailure(error.message || code, sent || reused, code, stale, error);
+}
+
+/** Trying both address families fails with one error that holds the two. */
+function firstCode(error: unknown): string | undefined {
+  if (!(error instanceof AggregateError)) return undefined;
+  return (error.errors as NodeJS.ErrnoException[]).find((each) => each.code !== undefined)?.code;
+}

@@ -1,0 +1,38 @@
+/**
+ * A request that got no answer. `sent` says whether the server may have seen it: only where it is false is the request
+ * provably not executed (no connection was made, or its TLS handshake did not finish).
+ */
+export class TransportFailure extends Error {
+  override readonly name = 'TransportFailure';
+
+  constructor(
+    message: string,
+    readonly sent: boolean,
+    /** Node's code, e.g. ECONNREFUSED. */
+    readonly code: string,
+    /** The connection had been kept alive and the server closed it as we sent: a race that a new connection settles. */
+    readonly stale: boolean,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+/** The server's certificate is not one that the kubeconfig trusts: trying again changes nothing. */
+export function isUntrusted(failure: TransportFailure): boolean {
+  return trustCodes.has(failure.code) || failure.code.startsWith('ERR_SSL') || failure.code.startsWith('ERR_TLS');
+}
+
+const trustCodes = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'CERT_REVOKED',
+  'EPROTO',
+]);

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import type { Kubeconfig } from './kubeconfig.ts';
+
+/** Where Kubernetes mounts the service account of a pod. */
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** What a process inside a pod has instead of a kubeconfig; undefined where this is no pod. */
+export async function inClusterKubeconfig(
+  env: Readonly<Record<string, string | undefined>>,
+  directory = serviceAccount,
+): Promise<Kubeconfig | undefined> {
+  const host = env['KUBERNETES_SERVICE_HOST'];
+  const port = env['KUBERNETES_SERVICE_PORT'];
+  if (!host || !port || (await read(`${directory}/token`)) === undefined) return undefined;
+  const namespace = (await read(`${directory}/namespace`))?.trim();
+  const name = 'in-cluster';
+  return {
+    currentContext: name,
+    clusters: new Map([
+      [
+        name,
+        { server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`, certificateAuthority: `${directory}/ca.crt` },
+      ],
+    ]),
+    // A file, not its content: the kubelet renews it every hour.
+    users: new Map([[name, { tokenFile: `${directory}/token` }]]),
+    contexts: new Map([[name, { cluster: name, user: name, ...(namespace ? { namespace } : {}) }]]),
+  };
+}
+
+async function read(file: string): Promise<string | undefined> {
+  return await readFile(file, 'utf8').catch(() => undefined);
+}

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { PodexitError } from '../../errors.ts';
+import { inClusterKubeconfig } from './in-cluster.ts';
+import type { Kubeconfig } from './kubeconfig.ts';
+import { mergeKubeconfigs } from './merge.ts';
+import { invalid, parseKubeconfig } from './parse.ts';
+
+export interface LoadOptions {
+  /** --kubeconfig: this file and no other. */
+  file?: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Loaded {
+  kubeconfig: Kubeconfig;
+  /** The files that were looked for, for error texts. */
+  files: readonly string[];
+}
+
+/**
+ * The kubeconfig that kubectl would use: --kubeconfig alone (which must exist), else the list in KUBECONFIG (missing
+ * and empty files are passed over), else ~/.kube/config; where these give nothing, a pod's service account.
+ * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
+ */
+export async function loadKubeconfig({ file, env }: LoadOptions): Promise<Loaded> {
+  if (file !== undefined) {
+    const text = await readText(file);
+    if (text === undefined) throw missing(file);
+    return { kubeconfig: parseKubeconfig(text, file), files: [file] };
+  }
+  const files = listed(env);
+  const texts = await Promise.all(files.map(readText));
+  const kubeconfig = mergeKubeconfigs(
+    texts.flatMap((text, i) => (text === undefined ? [] : [parseKubeconfig(text, files[i] ?? '')])),
+  );
+  const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0;
+  const inside = isEmpty ? await inClusterKubeconfig(env) : undefined;
+  return { kubeconfig: inside ?? kubeconfig, files };
+}
+
+function listed(env: LoadOptions['env']): string[] {
+  const names = (env['KUBECONFIG'] ?? '').split(delimiter).filter((name) => name !== '');
+  if (names.length > 0) return [...new Set(names)];
+  return [join(env['HOME'] || env['USERPROFILE'] || homedir(), '.kube', 'config')];
+}
+
+/** Undefined for a file that is not there. */
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw invalid(file, code);
+  }
+}
+
+function missing(file: string): PodexitError {
+  return new PodexitError(
+    'kubeconfig.missing',
+    `the kubeconfig ${file} does not exist`,
+    'Check the path given to --kubeconfig.',
+  );
+}

@@ -1,0 +1,147 @@
+import { dirname, resolve } from 'node:path';
+import { parse as parseYaml } from 'yaml';
+import { PodexitError } from '../../errors.ts';
+import { asArray, asRecord, asText } from '../status.ts';
+import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
+import { emptyKubeconfig } from './kubeconfig.ts';
+
+/**
+ * Reads one kubeconfig file. Relative paths become absolute, against the file's own directory. An empty file is an
+ * empty kubeconfig, as in kubectl. Throws PodexitError `kubeconfig.invalid`, which names the file and the place but
+ * echoes nothing of it: it may hold credentials.
+ */
+export function parseKubeconfig(text: string, file: string): Kubeconfig {
+  const root = readYaml(text, file);
+  if (root === null || root === undefined) return emptyKubeconfig;
+  if (typeof root !== 'object' || Array.isArray(root)) throw invalid(file, 'it is no mapping of keys to values');
+  const raw = asRecord(root);
+  const directory = dirname(resolve(file));
+  const currentContext = asText(raw['current-context']);
+  return {
+    ...(currentContext === '' ? {} : { currentContext }),
+    clusters: readNamed(raw, 'clusters', 'cluster', file, (entry) => readCluster(entry, directory)),
+    users: readNamed(raw, 'users', 'user', file, (entry) => readUser(entry, directory)),
+    contexts: readNamed(raw, 'contexts', 'context', file, readContext),
+  };
+}
+
+function readYaml(text: string, file: string): unknown {
+  try {
+    return parseYaml(text, { logLevel: 'silent', maxAliasCount: 100 }) as unknown;
+  } catch (error) {
+    const [where] = (error as { linePos?: { line: number }[] }).linePos ?? [];
+    throw invalid(file, `it is no YAML${where === undefined ? '' : ` (line ${where.line})`}`);
+  }
+}
+
+export function invalid(file: string, what: string): PodexitError {
+  return new PodexitError(
+    'kubeconfig.invalid',
+    `the kubeconfig ${file} cannot be read: ${what}`,
+    'Correct the file; `kubectl config view` shows what kubectl makes of it.',
+  );
+}
+
+function readNamed<T>(
+  raw: Record<string, unknown>,
+  list: string,
+  key: string,
+  file: string,
+  read: (entry: Record<string, unknown>) => T,
+): Map<string, T> {
+  const entries = raw[list] ?? [];
+  if (!Array.isArray(entries)) throw invalid(file, `"${list}" is no list`);
+  const named = new Map<string, T>();
+  for (const [index, each] of entries.entries()) {
+    const name = asRecord(each)['name'];
+    if (typeof name !== 'string' && typeof name !== 'number') throw invalid(file, `"${list}[${index}]" has no name`);
+    if (!named.has(String(name))) named.set(String(name), read(asRecord(asRecord(each)[key])));
+  }
+  return named;
+}
+
+function readCluster(raw: Record<string, unknown>, directory: string): ClusterEntry {
+  const extensions = asArray(raw['extensions']).map(
+    (each) => [asText(asRecord(each)['name']), asRecord(each)['extension']] as const,
+  );
+  return defined({
+    server: text(raw['server']),
+    certificateAuthority: path(raw['certificate-authority'], directory),
+    certificateAuthorityData: text(raw['certificate-authority-data']),
+    insecureSkipTlsVerify: flag(raw['insecure-skip-tls-verify']),
+    tlsServerName: text(raw['tls-server-name']),
+    proxyUrl: text(raw['proxy-url']),
+    disableCompression: flag(raw['disable-compression']),
+    extensions: extensions.length === 0 ? undefined : new Map(extensions),
+  });
+}
+
+function readUser(raw: Record<string, unknown>, directory: string): UserEntry {
+  const provider = asRecord(raw['auth-provider']);
+  return defined({
+    token: text(raw['token']),
+    tokenFile: path(raw['tokenFile'], directory),
+    username: text(raw['username']),
+    password: text(raw['password']),
+    clientCertificate: path(raw['client-certificate'], directory),
+    clientCertificateData: text(raw['client-certificate-data']),
+    clientKey: path(raw['client-key'], directory),
+    clientKeyData: text(raw['client-key-data']),
+    exec: raw['exec'] ? readExec(asRecord(raw['exec']), directory) : undefined,
+    authProvider:
+      asText(provider['name']) === ''
+        ? undefined
+        : { name: asText(provider['name']), config: asRecord(provider['config']) },
+    impersonate: readImpersonation(raw),
+  });
+}
+
+function readExec(raw: Record<string, unknown>, directory: string): ExecEntry {
+  const mode = raw['interactiveMode'];
+  return {
+    apiVersion: asText(raw['apiVersion']),
+    command: asText(raw['command']),
+    args: asArray(raw['args']).map(String),
+    env: asArray(raw['env']).map((each) => ({
+      name: asText(asRecord(each)['name']),
+      value: text(asRecord(each)['value']) ?? '',
+    })),
+    provideClusterInfo: raw['provideClusterInfo'] === true,
+    interactiveMode: mode === 'Never' || mode === 'Always' ? mode : 'IfAvailable',
+    directory,
+    ...(asText(raw['installHint']) === '' ? {} : { installHint: asText(raw['installHint']) }),
+  };
+}
+
+function readImpersonation(raw: Record<string, unknown>): Impersonation | undefined {
+  const groups = asArray(raw['as-groups']).map(String);
+  const extra = Object.entries(asRecord(raw['as-user-extra'])).flatMap(([key, values]) =>
+    asArray(values).map((value) => [key, String(value)] as const),
+  );
+  const named = defined({ user: text(raw['as']), uid: text(raw['as-uid']) });
+  return Object.keys(named).length + groups.length + extra.length === 0 ? undefined : { ...named, groups, extra };
+}
+
+function readContext(raw: Record<string, unknown>): ContextEntry {
+  return defined({ cluster: text(raw['cluster']), user: text(raw['user']), namespace: text(raw['namespace']) });
+}
+
+/** YAML reads an unquoted 12345 as a number, and it may well be somebody's password. */
+function text(value: unknown): string | undefined {
+  const told = typeof value === 'number' ? String(value) : asText(value);
+  return told === '' ? undefined : told;
+}
+
+function flag(value: unknown): boolean | undefined {
+  return value === true ? true : undefined;
+}
+
+function path(value: unknown, directory: string): string | undefined {
+  return text(value) === undefined ? undefined : resolve(directory, asText(value));
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function defined<T extends object>(entry: T): Defined<T> {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,73 @@
+/** A line without its end, or how the stream of lines ended. */
+export type LineEvent =
+  | { kind: 'line'; bytes: Buffer; cut: boolean }
+  /** `clean`: the response ended in order. What stood after the last line end is dropped. */
+  | { kind: 'end'; clean: boolean }
+  /** `onLong: 'stop'` only: a line was longer than `mostBytes`. */
+  | { kind: 'oversized' };
+
+export interface LineOptions {
+  mostBytes: number;
+  /** A too long line is cut to `mostBytes`, or ends the reading. */
+  onLong: 'cut' | 'stop';
+}
+
+/** Splits a body at LF, holding no more than one line (and one chunk) in memory. Never throws. */
+export async function* readLines(body: AsyncIterable<unknown>, options: LineOptions): AsyncGenerator<LineEvent, void> {
+  const pending = pendingLine(options.mostBytes);
+  try {
+    for await (const chunk of body) {
+      const bytes = chunk as Buffer;
+      let from = 0;
+      for (let at = bytes.indexOf(lineFeed); at !== -1; at = bytes.indexOf(lineFeed, from)) {
+        pending.add(bytes.subarray(from, at));
+        const line = pending.take();
+        if (line.cut && options.onLong === 'stop') {
+          yield { kind: 'oversized' };
+          return;
+        }
+        yield line;
+        from = at + 1;
+      }
+      pending.add(bytes.subarray(from));
+      if (pending.isCut() && options.onLong === 'stop') {
+        yield { kind: 'oversized' };
+        return;
+      }
+    }
+  } catch {
+    yield { kind: 'end', clean: false };
+    return;
+  }
+  yield { kind: 'end', clean: true };
+}
+
+const lineFeed = 0x0a;
+
+function pendingLine(mostBytes: number) {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let cut = false;
+  return {
+    isCut: () => cut,
+    add(part: Buffer): void {
+      const room = mostBytes - length;
+      if (part.length > room) cut = true;
+      const kept = part.subarray(0, room);
+      if (kept.length === 0) return;
+      parts.push(kept);
+      length += kept.length;
+    },
+    take(): Extract<LineEvent, { kind: 'line' }> {
+      const line = {
+        kind: 'line' as const,
+        bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts),
+        cut,
+      };
+      parts = [];
+      length = 0;
+      cut = false;
+      return line;
+    },
+  };
+}

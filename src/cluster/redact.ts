@@ -1,0 +1,49 @@
+/**
+ * Keeps credentials out of everything that is said: known secrets by their value, unknown ones by their form. Both,
+ * because a server or a proxy may echo what it was sent.
+ */
+export interface Redactor {
+  /** From now on this value is never told, nor its base64 form. Short values are no secrets and would garble the text. */
+  hide(secret: string | undefined): void;
+  /** The text without secrets. */
+  clean(text: string): string;
+}
+
+const shortestSecret = 4;
+const mask = '<redacted>';
+
+export function createRedactor(): Redactor {
+  const secrets = new Set<string>();
+  return {
+    hide(secret) {
+      const value = secret?.trim() ?? '';
+      if (value.length < shortestSecret) return;
+      secrets.add(value);
+      secrets.add(Buffer.from(value).toString('base64'));
+      secrets.add(encodeURIComponent(value));
+    },
+    clean(text) {
+      let safe = text;
+      for (const secret of secrets) safe = safe.replaceAll(secret, mask);
+      return forms.reduce((known, [form, instead]) => known.replace(form, instead), safe);
+    },
+  };
+}
+
+/** A URL as it may be shown: no user, no password, no query, no fragment. */
+export function showUrl(url: string | URL): string {
+  const parsed = typeof url !== 'string' ? url : URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined) return '<not a URL>';
+  return `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`;
+}
+
+const forms: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic|Negotiate)\s+[A-Za-z0-9+/=._~-]{4,}/gi, `$1 ${mask}`],
+  [/(\w+:\/\/)[^\s/@]+@/g, `$1${mask}@`],
+  [
+    /([?&](?:access_token|id_token|refresh_token|token|password|client_secret|code|sig|signature)=)[^&\s"']+/gi,
+    `$1${mask}`,
+  ],
+  [/-----BEGIN [A-Z ]+-----[\s\S]*?(?:-----END [A-Z ]+-----|$)/g, mask],
+  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, mask],
+];

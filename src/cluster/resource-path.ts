@@ -1,0 +1,33 @@
+/** What an API path is about, in the words of a Role. */
+export interface Resource {
+  /** Empty for the core group. */
+  group: string;
+  /** With its subresource, as RBAC writes it: `pods`, `pods/log`. */
+  resource: string;
+  namespace?: string;
+  name?: string;
+}
+
+/** Reads `/api/v1/namespaces/shop/pods/web-0/log` and the like. */
+export function readPath(path: string): Resource {
+  const parts = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decodeURIComponent);
+  const group = parts[0] === 'apis' ? (parts[1] ?? '') : '';
+  const rest = parts.slice(parts[0] === 'apis' ? 3 : 2);
+  const namespaced = rest[0] === 'namespaces' && rest.length > 2;
+  const [kind = '', name, subresource] = namespaced ? rest.slice(2) : rest;
+  return {
+    group,
+    resource: subresource === undefined ? kind : `${kind}/${subresource}`,
+    ...(namespaced && rest[1] !== undefined ? { namespace: rest[1] } : {}),
+    ...(name === undefined ? {} : { name }),
+  };
+}
+
+/** The path of one pod, or of something below it. */
+export function podPath(namespace: string, name: string, subresource?: 'log' | 'eviction'): string {
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}

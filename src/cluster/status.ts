@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** A Kubernetes `Status`, read from an untrusted body. */
+export interface Refusal {
+  status: number;
+  /** For example `Forbidden`, `NotFound`, `Expired`; empty where the body was no Status. */
+  reason: string;
+  message: string;
+  causes: { reason: string; message: string }[];
+  retryAfterMs?: number;
+}
+
+/** What an answer that is no success says; a body that is no Status leaves only the HTTP status. */
+export function readRefusal(status: number, body: unknown, headers: IncomingHttpHeaders = {}): Refusal {
+  const told = asRecord(body);
+  const details = asRecord(told['details']);
+  const seconds = asNumber(details['retryAfterSeconds']) ?? retryAfterSeconds(headers['retry-after']);
+  return {
+    status,
+    reason: asText(told['reason']),
+    message: asText(told['message']) || `the server answered ${status}`,
+    causes: asArray(details['causes']).map((cause) => ({
+      reason: asText(asRecord(cause)['reason']),
+      message: asText(asRecord(cause)['message']),
+    })),
+    ...(seconds === undefined ? {} : { retryAfterMs: Math.min(seconds, longestWaitSeconds) * 1000 }),
+  };
+}
+
+/** Kubernetes asks for a few seconds; more than this would be a broken proxy's wish. */
+const longestWaitSeconds = 30;
+
+/** Only seconds: the API server never sends a date there. */
+function retryAfterSeconds(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
+}
+
+/** A `Status` with `status: Failure`: an eviction may carry one inside a 201 (SIGNALS §1). */
+export function isFailureStatus(body: unknown): boolean {
+  return asRecord(body)['kind'] === 'Status' && asRecord(body)['status'] === 'Failure';
+}
+
+export function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+export function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function asNumber(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,185 @@
+import type { Sighting } from '../trace/observation.ts';
+import { askWhatIsNew } from './alive.ts';
+import type { Cluster, Flow } from './cluster.ts';
+import type { Outcome } from './decide.ts';
+import type { LineEvent } from './lines.ts';
+import { readLines } from './lines.ts';
+import { isNewer } from './resource-version.ts';
+import { within } from './surroundings.ts';
+import type { Ending, Position } from './watch.ts';
+import { tellList } from './watch.ts';
+import type { WatchLine } from './watch-line.ts';
+import { readWatchLine } from './watch-line.ts';
+import type { WatchTarget } from './watch-target.ts';
+
+/** More than etcd stores for one object, many times over. */
+const mostLineBytes = 32 * 1024 * 1024;
+
+/** ms without a line, and what silence of this length means. */
+const quiet = {
+  /** An open stream may be silent for minutes; now and then it is worth asking. */
+  beforeAsking: 10_000,
+  /** The answer was ahead: so long may the line itself still be under way. */
+  grace: 1000,
+  /** A server that knows streaming lists sends the end mark at once. */
+  beforeEndMark: 1000,
+  /** The same where another stream has already been given one. */
+  beforeKnownEndMark: 15_000,
+};
+
+/** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
+export async function* followWatch(
+  cluster: Cluster,
+  target: WatchTarget,
+  position: Position,
+  flow: Flow,
+  { initial, signal }: { initial: boolean; signal: AbortSignal },
+): AsyncGenerator<Sighting, Ending> {
+  const lines = readLines(flow.body, { mostBytes: mostLineBytes, onLong: 'stop' });
+  const reader: Reader = { cluster, signal, next: createPull(lines) };
+  try {
+    if (initial) {
+      const ending = yield* readInitialState(reader, target, position, flow.sentAt);
+      if (ending !== undefined) return ending;
+    }
+    return yield* readChanges(reader, target, position);
+  } finally {
+    flow.body.destroy();
+  }
+}
+
+interface Reader {
+  cluster: Cluster;
+  signal: AbortSignal;
+  next: Pull;
+}
+
+/** The next line, or `undefined` when none came in time; a line that comes late is not lost. */
+type Pull = (cluster: Cluster, ms: number, signal: AbortSignal) => Promise<LineEvent | undefined>;
+
+function createPull(lines: AsyncGenerator<LineEvent, void>): Pull {
+  let pending: Promise<LineEvent> | undefined;
+  return async (cluster, ms, signal) => {
+    pending ??= lines.next().then(({ value }) => value ?? { kind: 'end', clean: true });
+    const got = await within(cluster.surroundings, pending, ms, signal);
+    if (got !== undefined) pending = undefined;
+    return got?.value;
+  };
+}
+
+async function* readInitialState(
+  { cluster, signal, next }: Reader,
+  target: WatchTarget,
+  position: Position,
+  sentAt: number,
+): AsyncGenerator<Sighting, Ending | undefined> {
+  const state = new Map<string, unknown>();
+  for (;;) {
+    const known = cluster.memory.streamingLists === 'given';
+    const event = await next(cluster, known ? quiet.beforeKnownEndMark : quiet.beforeEndMark, signal);
+    if (event === undefined) {
+      if (!signal.aborted) cluster.memory.streamingLists = 'withheld';
+      return end({ kind: 'no-streaming-list' });
+    }
+    if (event.kind !== 'line') return end(outcomeOf(event));
+    const line = readWatchLine(event.bytes);
+    if (line.kind === 'malformed') return end({ kind: 'cut' });
+    if (line.kind === 'error') return refusedInside(line);
+    if (line.kind === 'change') {
+      keep(state, line);
+    } else if (line.initialEnd) {
+      cluster.memory.streamingLists = 'given';
+      if (line.resourceVersion === undefined) return end({ kind: 'no-streaming-list' });
+      const list = {
+        resourceVersion: line.resourceVersion,
+        objects: [...state.values()],
+        sentAt,
+        at: cluster.surroundings.now(),
+      };
+      return yield* tellList(target, position, list);
+    }
+  }
+}
+
+/** Changes while the state is still being sent are a part of it. */
+function keep(state: Map<string, unknown>, { change, object }: Extract<WatchLine, { kind: 'change' }>): void {
+  const { namespace, name } =
+    (object as { metadata?: { namespace?: unknown; name?: unknown } } | undefined)?.metadata ?? {};
+  const key = JSON.stringify([namespace, name]);
+  if (change === 'DELETED') state.delete(key);
+  else state.set(key, object);
+}
+
+async function* readChanges(reader: Reader, target: WatchTarget, position: Position): AsyncGenerator<Sighting, Ending> {
+  const { cluster, signal, next } = reader;
+  for (;;) {
+    const event = await next(cluster, quiet.beforeAsking, signal);
+    if (signal.aborted) return end({ kind: 'ended' });
+    const told = event ?? (yield* askAndListen(reader, target, position));
+    if (told === 'alive') continue;
+    if (told === 'dead') return end({ kind: 'dead' });
+    if (told.kind !== 'line') return end(outcomeOf(told));
+    const ending = yield* tellLine(cluster, target, position, readWatchLine(told.bytes));
+    if (ending !== undefined) return ending;
+  }
+}
+
+/** Never cuts a stream for being silent: only for being silent about something that the server has. */
+async function* askAndListen(
+  { cluster, signal, next }: Reader,
+  target: WatchTarget,
+  position: Position,
+): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead'> {
+  const asked = cluster.surroundings.now();
+  const known = {
+    resourceVersion: position.resourceVersion ?? '',
+    ...(target.name === undefined ? {} : { present: position.present }),
+  };
+  const alive = await askWhatIsNew(cluster, target, known, signal);
+  yield* alive.dated;
+  position.failures = 0;
+  if (!alive.ahead) {
+    if (alive.answered && target.name !== undefined) position.goodAt = asked;
+    return 'alive';
+  }
+  return (await next(cluster, quiet.grace, signal)) ?? 'dead';
+}
+
+/** Tells one line and moves the cursor, in this order: what the consumer did not take comes again. */
+async function* tellLine(
+  cluster: Cluster,
+  target: WatchTarget,
+  position: Position,
+  line: WatchLine,
+): AsyncGenerator<Sighting, Ending | undefined> {
+  const at = cluster.surroundings.now();
+  if (line.kind === 'malformed') return end({ kind: 'cut' });
+  if (line.kind === 'error') return refusedInside(line);
+  if (line.resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : end({ kind: 'unversioned' });
+  // A server that is behind the one we saw before tells again what we know; the cursor never goes back.
+  if (isNewer(position.resourceVersion, line.resourceVersion)) return undefined;
+  if (line.kind === 'change') {
+    yield { kind: 'changed', at, stream: target.stream, change: line.change, object: line.object };
+    position.present = line.change !== 'DELETED';
+  }
+  Object.assign(position, { resourceVersion: line.resourceVersion, goodAt: at, failures: 0 });
+  return undefined;
+}
+
+function refusedInside({ refusal }: Extract<WatchLine, { kind: 'error' }>): Ending {
+  const { status, retryAfterMs } = refusal;
+  return {
+    outcome: { kind: 'refused', status, frame: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    refusal,
+    verb: 'watch',
+  };
+}
+
+function outcomeOf(event: Exclude<LineEvent, { kind: 'line' }>): Outcome {
+  if (event.kind === 'oversized') return event;
+  return { kind: event.clean ? 'ended' : 'cut' };
+}
+
+function end(outcome: Outcome): Ending {
+  return { outcome, verb: 'watch' };
+}

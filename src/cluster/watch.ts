@@ -1,0 +1,197 @@
+import type { GapCause, Sighting } from '../trace/observation.ts';
+import type { Cluster, Flow } from './cluster.ts';
+import type { Cursor, Next, Outcome, Wait } from './decide.ts';
+import { decide } from './decide.ts';
+import { readJson } from './http/body.ts';
+import { isUntrusted, TransportFailure } from './http/failure.ts';
+import { listObjects } from './list.ts';
+import { isNewer } from './resource-version.ts';
+import { refusedBy } from './refused.ts';
+import type { Refusal } from './status.ts';
+import { readRefusal } from './status.ts';
+import { passed } from './surroundings.ts';
+import { stopError } from './trouble.ts';
+import { followWatch } from './watch-lines.ts';
+import type { WatchTarget } from './watch-target.ts';
+import { selectors } from './watch-target.ts';
+
+/** Where one stream stands. Changed only here and in watch-lines.ts, and only after the consumer took an item. */
+export interface Position extends Cursor {
+  synced: boolean;
+  /** Client clock, ms: up to here nothing can have been missed. */
+  goodAt: number;
+  /** The named object exists. */
+  present: boolean;
+}
+
+/** How an attempt ended, with what the server said where it refused. */
+export interface Ending {
+  outcome: Outcome;
+  refusal?: Refusal;
+  failure?: TransportFailure;
+  verb: 'list' | 'watch';
+}
+
+/**
+ * The state of a collection and all that changes in it, for as long as the signal lives: `listed` and `synced` once,
+ * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server does
+ * not let us; `dated` for each answer. Lost connections are resumed without a word: nothing is lost by them.
+ *
+ * Ends quietly on abort. Throws PodexitError `auth.unauthorized`, `server.untrusted`, or `server.unreachable` where
+ * the server was never reached.
+ */
+export async function* watchObjects(
+  cluster: Cluster,
+  target: WatchTarget,
+  { signal }: { signal: AbortSignal },
+): AsyncGenerator<Sighting, void> {
+  const { surroundings, memory } = cluster;
+  const position: Position = {
+    failures: 0,
+    behind: 0,
+    reached: false,
+    synced: false,
+    goodAt: surroundings.now(),
+    present: false,
+  };
+  let step: GoOn = { next: 'relist', wait: [0, 0] };
+  for (;;) {
+    if (!(await passed(surroundings, pick(step.wait, surroundings.random()), signal))) return;
+    const ending: Ending = yield* attempt(cluster, target, position, step, signal);
+    if (signal.aborted) return;
+
+    const next = decide(ending.outcome, { ...position, reached: memory.reached });
+    surroundings.log(5, cluster.clean(`${target.stream}: ${ending.outcome.kind}, next: ${next.next}`));
+    if (next.next === 'stop') throw stopError(cluster, next.because, ending.failure);
+    if (next.next === 'refuse') {
+      yield refusedBy(cluster, target, ending);
+      return;
+    }
+    position.failures++;
+    if (ending.outcome.kind === 'behind') position.behind++;
+    if (next.next === 'relist' && next.lost !== undefined) position.lost = next.lost;
+    step = next;
+  }
+}
+
+type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
+
+function pick([low, high]: Wait, random: number): number {
+  return Math.round(low + (high - low) * random);
+}
+
+type Attempt = AsyncGenerator<Sighting, Ending>;
+
+/** One list or watch, from its request to its end. */
+async function* attempt(
+  cluster: Cluster,
+  target: WatchTarget,
+  position: Position,
+  step: GoOn,
+  signal: AbortSignal,
+): Attempt {
+  try {
+    if (step.next === 'resume') return yield* watchOn(cluster, target, position, signal);
+    if (cluster.memory.streamingLists === 'withheld' || step.notOlder) {
+      return yield* listAndWatch(cluster, target, position, step.notOlder === true, signal);
+    }
+    return yield* streamList(cluster, target, position, signal);
+  } catch (error) {
+    if (error instanceof TransportFailure) {
+      return { outcome: { kind: 'unanswered', untrusted: isUntrusted(error) }, failure: error, verb: 'watch' };
+    }
+    if (signal.aborted) return { outcome: { kind: 'ended' }, verb: 'watch' };
+    throw error;
+  }
+}
+
+/** The list as the beginning of the watch (KEP-3157): one request, one connection, consistent. */
+async function* streamList(cluster: Cluster, target: WatchTarget, position: Position, signal: AbortSignal): Attempt {
+  const query = {
+    ...selectors(target),
+    watch: '1',
+    sendInitialEvents: 'true',
+    resourceVersionMatch: 'NotOlderThan',
+    allowWatchBookmarks: 'true',
+  };
+  const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
+  yield* flow.dated;
+  if (flow.status === 200) return yield* followWatch(cluster, target, position, flow, { initial: true, signal });
+  const ending = await refusedWatch(flow, signal);
+  if (flow.status !== 400 && flow.status !== 422) return ending;
+  cluster.memory.streamingLists = 'withheld';
+  return { ...ending, outcome: { kind: 'no-streaming-list' } };
+}
+
+async function* listAndWatch(
+  cluster: Cluster,
+  target: WatchTarget,
+  position: Position,
+  notOlder: boolean,
+  signal: AbortSignal,
+): Attempt {
+  const floor = notOlder ? position.resourceVersion : undefined;
+  const result = await listObjects(cluster, target, {
+    signal,
+    ...(floor === undefined ? {} : { notOlderThan: floor }),
+  });
+  yield* result.dated;
+  if (result.kind === 'failed') return { outcome: result.outcome, refusal: result.refusal, verb: 'list' };
+  const behind = yield* tellList(target, position, result);
+  return behind ?? (yield* watchOn(cluster, target, position, signal));
+}
+
+async function* watchOn(cluster: Cluster, target: WatchTarget, position: Position, signal: AbortSignal): Attempt {
+  const query = {
+    ...selectors(target),
+    watch: '1',
+    resourceVersion: position.resourceVersion ?? '',
+    allowWatchBookmarks: 'true',
+  };
+  const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
+  yield* flow.dated;
+  if (flow.status !== 200) return await refusedWatch(flow, signal);
+  return yield* followWatch(cluster, target, position, flow, { initial: false, signal });
+}
+
+/** A whole state: told with the gap before it, unless it is older than what was told already. */
+export async function* tellList(
+  target: WatchTarget,
+  position: Position,
+  list: { resourceVersion: string; objects: unknown[]; sentAt: number; at: number },
+): AsyncGenerator<Sighting, Ending | undefined> {
+  const { stream, name } = target;
+  const { resourceVersion, objects, sentAt, at } = list;
+  if (isNewer(position.resourceVersion, resourceVersion) && position.lost !== 'behind') {
+    return { outcome: { kind: 'behind' }, verb: 'list' };
+  }
+  if (position.lost !== undefined && position.synced) yield gap(target, position.goodAt, at, position.lost);
+  yield { kind: 'listed', at, stream, resourceVersion, objects, sentAt, ...(name === undefined ? {} : { name }) };
+  if (!position.synced) yield { kind: 'synced', at, stream };
+  Object.assign(position, {
+    resourceVersion,
+    synced: true,
+    goodAt: at,
+    present: objects.length > 0,
+    failures: 0,
+    behind: 0,
+  });
+  delete position.lost;
+  return undefined;
+}
+
+function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause): Sighting {
+  return { kind: 'gap', at: to, stream, from, to, cause };
+}
+
+async function refusedWatch(flow: Flow, signal: AbortSignal): Promise<Ending> {
+  const refusal = readRefusal(flow.status, await readJson(flow.body, signal), flow.headers);
+  const { status, retryAfterMs } = refusal;
+  const outcome: Outcome = {
+    kind: 'refused',
+    status,
+    frame: false,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+  return { outcome, refusal, verb: 'watch' };
+}

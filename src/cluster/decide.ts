@@ -88,7 +88,7 @@ function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor:
   // The client has already renewed the credentials once (http/client.ts).
   if (status === 401) return { next: 'stop', because: 'unauthorized' };
   // History was compacted, told as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
-  if (status === 410) return { next: 'relist', wait: [0, 0], lost: 'expired' };
+  if (status === 410) return { next: 'relist', wait: backoff(cursor), lost: 'expired' };
   // 504 to `resourceVersionMatch=NotOlderThan` is a server that has still to catch up: it names its own delay.
   if (retryAfterMs !== undefined) return after([retryAfterMs, retryAfterMs * 1.2], cursor);
   // The server is busy, or starting, or has lost its etcd (client-go reflector: backoff with jitter).

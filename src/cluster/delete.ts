@@ -100,6 +100,9 @@ async function* wasExecuted(
     const answer = await look(cluster, target, signal);
     if (signal.aborted) return false;
     if (answer !== undefined) yield* answer.dated;
+    if (answer?.status === 401 || answer?.status === 403) {
+      throw refusedDelete(cluster, target, readRefusal(answer.status, answer.body));
+    }
     if (answer?.status === 404) {
       yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt };
       return true;

@@ -6,10 +6,10 @@ import type { LineEvent } from './lines.ts';
 import { readLines } from './lines.ts';
 import { isNewer } from './resource-version.ts';
 import { within } from './surroundings.ts';
-import type { Ending, Position } from './watch.ts';
-import { tellList } from './watch.ts';
 import type { WatchLine } from './watch-line.ts';
 import { readWatchLine } from './watch-line.ts';
+import type { Ending, Position } from './watch-position.ts';
+import { tellList } from './watch-position.ts';
 import type { WatchTarget } from './watch-target.ts';
 
 /** More than etcd stores for one object, many times over. */
@@ -77,19 +77,17 @@ async function* readInitialState(
   for (;;) {
     const known = cluster.memory.streamingLists === 'given';
     const event = await next(cluster, known ? quiet.beforeKnownEndMark : quiet.beforeEndMark, signal);
-    if (event === undefined) {
-      if (!signal.aborted) cluster.memory.streamingLists = 'withheld';
-      return end({ kind: 'no-streaming-list' });
-    }
+    if (event === undefined) return signal.aborted ? end({ kind: 'ended' }) : withheld(cluster);
     if (event.kind !== 'line') return end(outcomeOf(event));
     const line = readWatchLine(event.bytes);
     if (line.kind === 'malformed') return end({ kind: 'cut' });
-    if (line.kind === 'error') return refusedInside(line);
+    if (line.kind === 'error')
+      return [400, 422].includes(line.refusal.status) ? withheld(cluster) : refusedInside(line);
     if (line.kind === 'change') {
       keep(state, line);
     } else if (line.initialEnd) {
+      if (line.resourceVersion === undefined) return withheld(cluster);
       cluster.memory.streamingLists = 'given';
-      if (line.resourceVersion === undefined) return end({ kind: 'no-streaming-list' });
       const list = {
         resourceVersion: line.resourceVersion,
         objects: [...state.values()],
@@ -99,6 +97,12 @@ async function* readInitialState(
       return yield* tellList(target, position, list);
     }
   }
+}
+
+/** The other streams need not try it again. */
+function withheld(cluster: Cluster): Ending {
+  cluster.memory.streamingLists = 'withheld';
+  return end({ kind: 'no-streaming-list' });
 }
 
 /** Changes while the state is still being sent are a part of it. */

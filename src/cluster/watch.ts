@@ -1,36 +1,19 @@
-import type { GapCause, Sighting } from '../trace/observation.ts';
+import type { Sighting } from '../trace/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
-import type { Cursor, Next, Outcome, Wait } from './decide.ts';
+import type { Next, Outcome, Wait } from './decide.ts';
 import { decide } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { isUntrusted, TransportFailure } from './http/failure.ts';
 import { listObjects } from './list.ts';
-import { isNewer } from './resource-version.ts';
 import { refusedBy } from './refused.ts';
-import type { Refusal } from './status.ts';
 import { readRefusal } from './status.ts';
 import { passed } from './surroundings.ts';
 import { stopError } from './trouble.ts';
 import { followWatch } from './watch-lines.ts';
+import type { Ending, Position } from './watch-position.ts';
+import { tellList } from './watch-position.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { selectors } from './watch-target.ts';
-
-/** Where one stream stands. Changed only here and in watch-lines.ts, and only after the consumer took an item. */
-export interface Position extends Cursor {
-  synced: boolean;
-  /** Client clock, ms: up to here nothing can have been missed. */
-  goodAt: number;
-  /** The named object exists. */
-  present: boolean;
-}
-
-/** How an attempt ended, with what the server said where it refused. */
-export interface Ending {
-  outcome: Outcome;
-  refusal?: Refusal;
-  failure?: TransportFailure;
-  verb: 'list' | 'watch';
-}
 
 /**
  * The state of a collection and all that changes in it, for as long as the signal lives: `listed` and `synced` once,
@@ -49,7 +32,6 @@ export async function* watchObjects(
   const position: Position = {
     failures: 0,
     behind: 0,
-    reached: false,
     synced: false,
     goodAt: surroundings.now(),
     present: false,
@@ -152,36 +134,6 @@ async function* watchOn(cluster: Cluster, target: WatchTarget, position: Positio
   yield* flow.dated;
   if (flow.status !== 200) return await refusedWatch(flow, signal);
   return yield* followWatch(cluster, target, position, flow, { initial: false, signal });
-}
-
-/** A whole state: told with the gap before it, unless it is older than what was told already. */
-export async function* tellList(
-  target: WatchTarget,
-  position: Position,
-  list: { resourceVersion: string; objects: unknown[]; sentAt: number; at: number },
-): AsyncGenerator<Sighting, Ending | undefined> {
-  const { stream, name } = target;
-  const { resourceVersion, objects, sentAt, at } = list;
-  if (isNewer(position.resourceVersion, resourceVersion) && position.lost !== 'behind') {
-    return { outcome: { kind: 'behind' }, verb: 'list' };
-  }
-  if (position.lost !== undefined && position.synced) yield gap(target, position.goodAt, at, position.lost);
-  yield { kind: 'listed', at, stream, resourceVersion, objects, sentAt, ...(name === undefined ? {} : { name }) };
-  if (!position.synced) yield { kind: 'synced', at, stream };
-  Object.assign(position, {
-    resourceVersion,
-    synced: true,
-    goodAt: at,
-    present: objects.length > 0,
-    failures: 0,
-    behind: 0,
-  });
-  delete position.lost;
-  return undefined;
-}
-
-function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause): Sighting {
-  return { kind: 'gap', at: to, stream, from, to, cause };
 }
 
 async function refusedWatch(flow: Flow, signal: AbortSignal): Promise<Ending> {

@@ -7,7 +7,9 @@ const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 5
 
 describe('deletePod', () => {
   it('sends one DELETE with a uid precondition and a Content-Length', async () => {
-    const api = await serve((_, response) => json(response, 200, pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' })));
+    const api = await serve((_, response) =>
+      json(response, 200, pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' })),
+    );
     const seen = await all(deletePod(await connected(api), target, { signal: AbortSignal.timeout(5000) }));
     expect(seen.map(({ kind }) => kind)).toEqual(['requested', 'dated', 'answered']);
     expect(api.asked).toHaveLength(1);

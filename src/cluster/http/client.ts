@@ -55,6 +55,8 @@ async function follow(options: ClientOptions, question: Question): Promise<Reply
   let url = target(options.base, question);
   for (let hops = 0; ; hops++) {
     const reply = await authorized(options, question, url);
+    if (reply.status === 407)
+      throw new TransportFailure('the proxy asks for credentials (407)', false, 'EPROXY', false);
     if (!redirects.has(reply.status)) return reply;
     reply.body.resume();
     const next = resolve(reply.headers.location, url);

@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { PodexitError } from '../../errors.ts';
 import type { TlsOptions } from '../credentials/credentials.ts';
 import { TransportFailure } from './failure.ts';
 
@@ -53,6 +54,8 @@ export function exchange(options: Exchange): Promise<Reply> {
     });
     request.on('response', (body) => {
       timer.stop();
+      // Whoever reads the body sees its error there; a body that nobody reads must not end the process.
+      body.on('error', () => undefined);
       resolve({ status: body.statusCode ?? 0, headers: body.headers, sentAt, at: options.now(), body });
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
@@ -93,7 +96,20 @@ function open(options: Exchange): http.ClientRequest {
     agent,
     ...(signal === undefined ? {} : { signal }),
   };
-  return secure ? https.request({ ...all, ...options.tls }) : http.request(all);
+  try {
+    return secure ? https.request({ ...all, ...options.tls }) : http.request(all);
+  } catch (error) {
+    throw unusable(error as NodeJS.ErrnoException);
+  }
+}
+
+/** Node refuses at once what no connection could carry: a key that is no PEM, a token with a line break in it. */
+function unusable(error: NodeJS.ErrnoException): PodexitError {
+  return new PodexitError(
+    'auth.unusable',
+    `the credentials of the kubeconfig cannot be used (${error.code ?? 'unknown error'})`,
+    'Check that its certificates and keys are PEM, belong together, and that its token is one line.',
+  );
 }
 
 interface Steps {

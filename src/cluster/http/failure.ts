@@ -20,7 +20,7 @@ export class TransportFailure extends Error {
 
 /** The server's certificate is not one that the kubeconfig trusts: trying again changes nothing. */
 export function isUntrusted(failure: TransportFailure): boolean {
-  return trustCodes.has(failure.code) || failure.code.startsWith('ERR_SSL') || failure.code.startsWith('ERR_TLS');
+  return trustCodes.has(failure.code);
 }
 
 const trustCodes = new Set([
@@ -34,5 +34,5 @@ const trustCodes = new Set([
   'CERT_SIGNATURE_FAILURE',
   'CERT_UNTRUSTED',
   'CERT_REVOKED',
-  'EPROTO',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);

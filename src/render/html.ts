@@ -1,0 +1,109 @@
+/**
+ * `-o html` and `--report FILE.html`: one file that needs no network and no server, and lets nothing in: its
+ * Content-Security-Policy forbids everything but this very style and script, by their hashes.
+ */
+import { createHash } from 'node:crypto';
+import type { ExitReport } from '../trace/report.ts';
+import type { Told } from './html/bars.ts';
+import { script } from './html/script.ts';
+import { style } from './html/style.ts';
+import { tablesOf } from './html/tables.ts';
+import type { Html } from './html/tag.ts';
+import { tag, trusted } from './html/tag.ts';
+import { drawTimeline } from './html/timeline.ts';
+import { findingsOf, headerOf } from './html/verdict.ts';
+import { forJson, forTerminal } from './safe-text.ts';
+
+export function renderHtml(report: ExitReport): string {
+  const { html: picture, items } = drawTimeline(report);
+  const body = tag(
+    'body',
+    {},
+    tag('main', {}, headerOf(report), findingsOf(report), timelineSection(picture), tablesOf(report)),
+    tag(
+      'footer',
+      {},
+      'Times are seconds after the request, on the client’s clock. ◆ observed: something told us of this very moment. ◇ inferred: it follows from what was seen. ~ marks numbers that rest on an inferred instant.',
+    ),
+    tag('script', { type: 'application/json', id: 'items' }, dataOf(report, items)),
+    tag('script', {}, trusted(script)),
+  );
+  return `<!doctype html>\n${tag('html', { lang: 'en' }, headOf(report), body).html}\n`;
+}
+
+function headOf({ pod, verdict }: ExitReport): Html {
+  const policy = [
+    "default-src 'none'",
+    `style-src '${hashOf(style)}'`,
+    `script-src '${hashOf(script)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return tag(
+    'head',
+    {},
+    tag('meta', { charset: 'utf-8' }),
+    // Built of our own words and hashes only; its quotes must stay quotes.
+    trusted(`<meta http-equiv="Content-Security-Policy" content="${policy}">`),
+    tag('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
+    tag('meta', { name: 'color-scheme', content: 'light dark' }),
+    tag('title', {}, `${verdict.outcome}: ${pod.namespace}/${pod.name} – podexit`),
+    tag('style', {}, trusted(style)),
+  );
+}
+
+function timelineSection(picture: Html): Html {
+  const button = (zoom: string, label: string, text: string) =>
+    tag('button', { type: 'button', 'data-zoom': zoom, 'aria-label': label, title: label }, text);
+  return tag(
+    'section',
+    { 'aria-labelledby': 't-timeline' },
+    tag(
+      'div',
+      { class: 'bar-head' },
+      tag('h2', { id: 't-timeline' }, 'Timeline'),
+      tag(
+        'div',
+        { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
+        button('out', 'Zoom out', '−'),
+        button('in', 'Zoom in', '+'),
+        button('reset', 'Show everything', 'all'),
+      ),
+    ),
+    tag('div', { class: 'viewport', role: 'region', 'aria-labelledby': 't-timeline', tabindex: 0 }, picture),
+    legend(),
+    tag(
+      'div',
+      { class: 'panel', id: 'panel', role: 'status', 'aria-label': 'Evidence' },
+      tag(
+        'p',
+        { class: 'note' },
+        'Point at a bar or a mark, or walk over them with the arrow keys, to see what proves it. + and − zoom, as does the wheel with Ctrl.',
+      ),
+    ),
+  );
+}
+
+function legend(): Html {
+  const entries = [
+    '◆ observed mark',
+    '◇ inferred mark, with the interval it lies in',
+    '┊ deadline by the API',
+    '✗ kill',
+  ];
+  const faded = tag('li', {}, tag('i', { class: 'swatch' }), 'a faded end is uncertain');
+  return tag('ul', { class: 'legend' }, ...entries.map((entry) => tag('li', {}, entry)), faded);
+}
+
+/** Inside a script element only `<` could end it; as an escape it means the same to JSON. */
+function dataOf(report: ExitReport, items: readonly Told[]): Html {
+  const seen = new Map(report.observations.map(({ seq, what }) => [seq, `${seq}: ${forTerminal(what)}`]));
+  const data = items.map(({ title, lines, evidence }) => ({
+    title: forTerminal(title),
+    lines: lines.map((line) => forTerminal(line)),
+    seen: evidence.flatMap((seq) => seen.get(seq) ?? []),
+  }));
+  return trusted(forJson(JSON.stringify(data)).replaceAll('<', '\\u003c'));
+}
+
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

@@ -1,0 +1,15 @@
+/** What the picture and its style sheet must agree on. */
+import { phaseNames } from '../../trace/report.ts';
+
+/** Each has a colour of its own: the phases, and states that are none. */
+export const looks = [...phaseNames, 'routed', 'listed', 'starting', 'ready'] as const;
+export type Look = (typeof looks)[number];
+
+/** A label on a bar of at least so many percents of a lane shows once the lanes are so many pixels wide. */
+export const rooms = [
+  { percents: 50, pixels: 290 },
+  { percents: 25, pixels: 570 },
+  { percents: 12, pixels: 1180 },
+  { percents: 6, pixels: 2350 },
+  { percents: 3, pixels: 4700 },
+] as const;

@@ -1,0 +1,127 @@
+/** The page's style sheet. Colours are named once for each scheme; every text colour has a contrast of 4.5 : 1 or more. */
+
+import { phaseNames } from '../../trace/report.ts';
+import { looks, rooms } from './looks.ts';
+
+const light = `
+  --paper: #fcfbf9; --card: #ffffff; --ink: #1b1d22; --muted: #5a6070; --line: #e3e0da; --faint: #f1efea;
+  --good: #1c6e46; --bad: #b0261c; --doubt: #7d5200; --info: #2a5f9e; --link: #1f5fae; --on-bar: #ffffff;
+  --accept: #596780; --notice: #6d7486; --route-removal: #1f6f8b; --prestop: #6d4fa8; --sidecar-wait: #7a7199;
+  --drain: #2b62c4; --overtime: #b83227; --cleanup: #74684f; --finalize: #935a22; --replace: #257a54;
+  --routed: #cfe0e6; --listed: #e6ecee; --starting: #d5e8dd; --ready: #bcdccb; --on-state: #24363d;`;
+
+const dark = `
+  --paper: #131519; --card: #1a1d22; --ink: #e9e7e2; --muted: #a0a7b4; --line: #2d3138; --faint: #1f2329;
+  --good: #63cf9b; --bad: #ff8d82; --doubt: #efb956; --info: #8bbcf2; --link: #8bbcf2; --on-bar: #0f1114;
+  --accept: #94a3be; --notice: #a3aabb; --route-removal: #5fb7d3; --prestop: #b79bec; --sidecar-wait: #aba1cc;
+  --drain: #7ba7f7; --overtime: #ff8d82; --cleanup: #b8a987; --finalize: #dda065; --replace: #63cf9b;
+  --routed: #24414b; --listed: #22292d; --starting: #1f3a2d; --ready: #285540; --on-state: #d6e4e9;`;
+
+const bars = looks
+  .map(
+    (look) => `
+.solid.${look}, .hair.${look}, .maybe.${look} { fill: var(--${look}); } .chip.${look} { background: var(--${look}); }
+.stop.${look} { stop-color: var(--${look}); } .track .on-${look} { fill: var(--on-${phaseNames.some((name) => name === look) ? 'bar' : 'state'}); }
+.fade-in.${look} { fill: url(#in-${look}); } .fade-out.${look} { fill: url(#out-${look}); }`,
+  )
+  .join('');
+
+const labels = rooms
+  .map(
+    ({ percents, pixels }) =>
+      `@container lanes (min-width: ${pixels}px) { .track .room-${percents} { display: block; } }`,
+  )
+  .join('\n');
+
+export const style = `
+:root { color-scheme: light dark; ${light} --zoom: 1; }
+@media (prefers-color-scheme: dark) { :root { ${dark} } }
+* { box-sizing: border-box; }
+html { background: var(--paper); color: var(--ink); -webkit-text-size-adjust: 100%; }
+body { margin: 0 auto; padding: 3rem 1.5rem 4rem; max-width: 76rem; font: 15px/1.55 ui-sans-serif, system-ui, sans-serif;
+  font-variant-numeric: tabular-nums; }
+code { font: 0.92em ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+p, ul, dl, h1, h2 { margin: 0; }
+a { color: var(--link); text-underline-offset: 0.2em; }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
+section { margin-top: 3rem; }
+h2 { font-size: 1.05rem; font-weight: 650; letter-spacing: -0.005em; margin-bottom: 0.75rem; }
+.note { color: var(--muted); max-width: 44rem; }
+h2 + .note { margin: -0.5rem 0 0.75rem; }
+.eyebrow { color: var(--muted); font-size: 0.85rem; letter-spacing: 0.02em; overflow-wrap: anywhere; }
+h1 { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.1em 0.5em; font-size: 1.9rem; line-height: 1.25;
+  font-weight: 680; letter-spacing: -0.02em; margin-top: 0.35rem; }
+h1 code { font-size: 0.62em; font-weight: 500; letter-spacing: 0; color: var(--muted); min-width: 0; }
+.good { color: var(--good); } .bad { color: var(--bad); } .doubt { color: var(--doubt); }
+.lead { font-size: 1.05rem; margin-top: 0.35rem; max-width: 44rem; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 1rem 1.5rem; margin-top: 1.75rem;
+  padding-top: 1.25rem; border-top: 1px solid var(--line); }
+dt { color: var(--muted); font-size: 0.8rem; } dd { margin: 0; font-weight: 550; overflow-wrap: anywhere; }
+.findings { list-style: none; padding: 0; display: grid; gap: 0.75rem; }
+.findings li { background: var(--card); border: 1px solid var(--line); border-left: 3px solid var(--tone); border-radius: 6px;
+  padding: 0.8rem 1.1rem; overflow-wrap: anywhere; }
+.findings .error { --tone: var(--bad); } .findings .warning { --tone: var(--doubt); } .findings .info { --tone: var(--info); }
+.findings .code b { color: var(--tone); font-weight: 650; margin-right: 0.4em; }
+.findings .advice { margin-top: 0.3rem; } .findings p { max-width: 52rem; }
+.evidence { color: var(--muted); font-size: 0.85rem; margin-top: 0.3rem; }
+.bar-head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.5rem 1rem; margin-bottom: 0.75rem; }
+.bar-head h2 { margin: 0; }
+.zoom { display: none; gap: 0.35rem; } .scripted .zoom { display: flex; }
+button { font: inherit; font-size: 0.9rem; min-width: 2.4rem; padding: 0.25rem 0.6rem; color: var(--ink); background: var(--card);
+  border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
+button:hover { border-color: var(--muted); } button:disabled { color: var(--muted); cursor: default; border-color: var(--line); }
+.viewport { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
+.lanes { width: calc(100% * var(--zoom)); container: lanes / inline-size; padding: 0.9rem 1.5rem 0.4rem 0; }
+.lane { display: grid; grid-template-columns: 15.5rem minmax(0, 1fr); align-items: center; }
+.lane + .lane { border-top: 1px solid var(--faint); }
+.lane-name { position: sticky; left: 0; z-index: 1; align-self: stretch; display: flex; flex-direction: column;
+  justify-content: center; padding: 0.35rem 1rem; background: var(--card); line-height: 1.3; min-width: 0; }
+.lane-name b { display: block; font-weight: 550; font-size: 0.84rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.lane-name span { display: block; color: var(--muted); font-size: 0.78rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.track { display: block; overflow: visible; } .defs { position: absolute; }
+.track text { font-size: 11.5px; fill: var(--muted); } .track .label { display: none; font-weight: 550; pointer-events: none; }
+.tick line { stroke: var(--muted); } .level-2, .level-3 { display: none; }
+@container lanes (min-width: 2600px) { .level-2 { display: block; } }
+@container lanes (min-width: 12000px) { .level-3 { display: block; } }
+.grace { fill: var(--line); } .deadline { stroke: var(--muted); stroke-dasharray: 3 3; } .kill-line { stroke: var(--bad); stroke-width: 1.5; }
+.track .kill-label { fill: var(--bad); font-weight: 650; }
+.item { cursor: default; outline: none; } .maybe { opacity: 0.35; } .doubtful { fill: url(#hatch); } .target { fill: transparent; }
+.whisker { fill: var(--muted); opacity: 0.55; }
+.point { stroke: var(--ink); stroke-width: 1.6; fill: var(--card); } .point.observed { fill: var(--ink); }
+.point.kill { stroke: var(--bad); stroke-width: 2.6; fill: none; }
+.item:hover rect:not(.whisker), .item:focus-visible rect:not(.whisker) { stroke: var(--ink); stroke-width: 1; }
+.item:focus-visible .target, .item:hover .target { stroke: var(--link); stroke-width: 2; }
+.gap { fill: url(#hatch); stroke: var(--line); } .hatch { stroke: var(--muted); stroke-width: 1.2; }
+${labels}
+${bars}
+.legend { display: flex; flex-wrap: wrap; gap: 0.3rem 1.25rem; list-style: none; padding: 0; margin-top: 0.75rem; color: var(--muted); font-size: 0.83rem; }
+.chip { display: inline-block; width: 0.7em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; }
+.swatch { display: inline-block; width: 1.6em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; vertical-align: -0.02em;
+  background: linear-gradient(90deg, transparent, var(--drain) 45%, var(--drain) 55%, transparent); }
+.panel { display: none; margin-top: 0.9rem; padding: 0.8rem 1.1rem; min-height: 6.6rem; background: var(--faint); border-radius: 8px; overflow-wrap: anywhere; }
+.scripted .panel { display: block; }
+.panel h3 { margin: 0; font-size: 0.95rem; } .panel ul { padding: 0; list-style: none; font-size: 0.9rem; }
+.panel .seen { color: var(--muted); margin-top: 0.25rem; }
+.scroll { overflow-x: auto; border-top: 1px solid var(--line); }
+table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
+th, td { text-align: left; padding: 0.45rem 1.4rem 0.45rem 0; vertical-align: top; border-bottom: 1px solid var(--line); overflow-wrap: break-word;
+  max-width: 34rem; min-width: 3rem; }
+th { color: var(--muted); font-weight: 500; font-size: 0.8rem; white-space: nowrap; }
+.num { text-align: right; white-space: nowrap; } .basis, .result { white-space: nowrap; }
+td code { overflow-wrap: break-word; } .when { white-space: nowrap; }
+td small { display: block; color: var(--muted); } td:target, td:has(:target) { background: var(--faint); }
+footer { margin-top: 3.5rem; color: var(--muted); font-size: 0.83rem; }
+@media (max-width: 640px) {
+  body { padding: 1.5rem 1rem 3rem; } h1 { font-size: 1.55rem; } section { margin-top: 2.25rem; }
+  .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem 1rem; }
+  .lane { grid-template-columns: minmax(0, 1fr); } .track { width: calc(100% - 1.5rem); margin-left: 0.75rem; }
+  .lanes { padding-right: 0; } .lane-name { flex-direction: row; justify-content: flex-start; gap: 0.6rem; align-items: baseline; padding: 0.4rem 0.75rem 0;
+    width: min(100%, calc(100vw - 2.2rem)); } .lane-name b { flex: 0 1 auto; } .lane-name span { flex: 1 1 4rem; }
+}
+@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
+@media print {
+  :root { ${light} --zoom: 1 !important; --paper: #ffffff; } body { padding: 0; max-width: none; font-size: 11px; }
+  .zoom, .scripted .zoom, .panel, .scripted .panel { display: none; } .viewport, .scroll { overflow: visible; }
+  section { margin-top: 1.5rem; } .lane, tr, li { break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+`;

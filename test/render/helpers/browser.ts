@@ -1,0 +1,57 @@
+/** The machine's own browser, for tests that look at a page as a reader would. */
+import { existsSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+
+const places = [
+  process.env['CHROMIUM_PATH'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+
+/** Where a Chromium is; undefined when there is none. */
+export const chromiumPath = places.find((path) => path !== undefined && existsSync(path));
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: chromiumPath!,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+
+const address = 'https://report.test/';
+
+export interface Look {
+  width: number;
+  scheme: 'light' | 'dark';
+}
+
+export interface Opened {
+  page: Page;
+  /** What the page said to the console, threw, or asked the network for. */
+  noise: string[];
+}
+
+export async function open(browser: Browser, html: string, look: Look): Promise<Opened> {
+  const page = await browser.newPage({ viewport: { width: look.width, height: 900 }, colorScheme: look.scheme });
+  const noise: string[] = [];
+  page.on('console', (message) => noise.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => noise.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    noise.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (request.url() !== address) noise.push(`request: ${request.url()}`);
+  });
+  await page.route(address, (route) => route.fulfill({ body: html, contentType: 'text/html; charset=utf-8' }));
+  await page.goto(address);
+  return { page, noise };
+}

@@ -1,22 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import type { Sighting } from '../../src/trace/observation.ts';
 import { watchObjects } from '../../src/cluster/watch.ts';
+import type { Asked } from './helpers/api.ts';
 import { bookmark, connected, json, line, pod, podList, serve, status } from './helpers/api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { all, kinds, stopping, take } from './helpers/take.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';
 const target = { stream: 'pod', path: pods, name: 'web' } as const;
 
+const isStreamingList = ({ query }: Asked) => query['sendInitialEvents'] !== undefined;
+const isWatch = ({ query }: Asked) => query['watch'] !== undefined && query['sendInitialEvents'] === undefined;
+const isList = ({ path, query }: Asked) => path === pods && query['watch'] === undefined;
+
 describe('watchObjects', () => {
-  it('begins with a streaming list and goes on with its changes', async () => {
+  it('begins with a streaming list and goes on with its changes on the same connection', async () => {
     const api = await serve((_, response) => {
-      response.writeHead(200);
       response.write(line('ADDED', pod('web', '5')) + bookmark('7', true));
       response.write(line('MODIFIED', pod('web', '8')));
     });
     const cluster = await connected(api);
     const seen = await take(watchObjects(cluster, target, { signal: stopping() }), 3);
 
-    expect(seen.map(({ kind }) => kind)).toEqual(['listed', 'synced', 'changed']);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
     expect(seen[0]).toMatchObject({ stream: 'pod', resourceVersion: '7', name: 'web', objects: [pod('web', '5')] });
     expect(seen[2]).toMatchObject({ change: 'MODIFIED', object: pod('web', '8') });
     expect(api.asked).toHaveLength(1);
@@ -29,18 +34,29 @@ describe('watchObjects', () => {
     });
   });
 
-  it('falls back to list and watch where streaming lists are refused, and remembers it', async () => {
-    const api = await serve(({ query }, response) => {
-      if (query['sendInitialEvents'])
-        return json(response, 422, status(422, 'Invalid', 'sendInitialEvents is forbidden'));
-      if (!query['watch'])
+  it('tells the server clock of each answer', async () => {
+    const api = await serve((_, response) => {
+      response.setHeader('date', 'Fri, 20 Nov 2026 23:44:14 GMT');
+      response.write(bookmark('7', true));
+    });
+    const cluster = await connected(api);
+    for await (const first of watchObjects(cluster, target, { signal: stopping() })) {
+      expect(first).toMatchObject({ kind: 'dated', date: Date.parse('2026-11-20T23:44:14Z') });
+      expect(first.kind === 'dated' && first.sentAt <= first.at).toBe(true);
+      break;
+    }
+  });
+
+  it('falls back to list and watch where streaming lists are refused, and remembers it for the other streams', async () => {
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return json(response, 422, status(422, 'Invalid', 'sendInitialEvents is forbidden'));
+      if (isList(asked))
         return json(response, 200, podList('10', [{ metadata: { name: 'web', resourceVersion: '9' } }]));
-      response.writeHead(200);
       response.write(line('MODIFIED', pod('web', '11')));
     });
     const cluster = await connected(api);
     const seen = await take(watchObjects(cluster, target, { signal: stopping() }), 3);
-    expect(seen.map(({ kind }) => kind)).toEqual(['listed', 'synced', 'changed']);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
     expect(seen[0]).toMatchObject({ objects: [{ kind: 'Pod', apiVersion: 'v1', metadata: { name: 'web' } }] });
     expect(api.asked[2]?.query).toMatchObject({ watch: '1', resourceVersion: '10' });
 
@@ -48,20 +64,289 @@ describe('watchObjects', () => {
       watchObjects(cluster, { stream: 'siblings', path: pods, labelSelector: 'app=web' }, { signal: stopping() }),
       2,
     );
-    expect(api.asked.filter(({ query }) => query['sendInitialEvents'])).toHaveLength(1);
+    expect(api.asked.filter(isStreamingList)).toHaveLength(1);
+  });
+
+  it('falls back where the server ignores the streaming list and sends no end mark', async () => {
+    const api = await serve((asked, response) => {
+      if (isList(asked)) return json(response, 200, podList('10', [pod('web', '9')]));
+      response.write(isStreamingList(asked) ? line('ADDED', pod('web', '9')) : line('MODIFIED', pod('web', '11')));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 3);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect(seen[0]).toMatchObject({ objects: [pod('web', '9')] });
+  });
+
+  it('reads a list page by page, and starts again when the pages expire on the way', async () => {
+    let expired = false;
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
+      if (isWatch(asked)) return void response.write(bookmark('20'));
+      if (asked.query['continue'] === undefined)
+        return json(response, 200, podList('10', [pod('a', '1')], { continue: 'next' }));
+      if (expired) return json(response, 200, podList('10', [pod('b', '2')]));
+      expired = true;
+      json(response, 410, status(410, 'Expired', 'The provided continue parameter is too old'));
+    });
+    const seen = await take(
+      watchObjects(await connected(api), { stream: 'siblings', path: pods }, { signal: stopping() }),
+      1,
+    );
+    expect(seen[0]).toMatchObject({ objects: [pod('a', '1'), pod('b', '2')] });
+    expect(api.asked.filter(isList)).toHaveLength(4);
+    expect(api.asked.filter(isList).every(({ query }) => query['limit'] === '500')).toBe(true);
+  });
+
+  it('resumes from the last version after a cut in the middle of a line, without a gap', async () => {
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) {
+        response.write(bookmark('7', true) + line('MODIFIED', pod('web', '8')) + '{"type":"MODIFIED","obj');
+        setTimeout(() => response.destroy(), 20);
+        return;
+      }
+      response.write(line('MODIFIED', pod('web', '9')));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 4);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed', 'changed']);
+    expect(api.asked[1]?.query).toMatchObject({ resourceVersion: '8' });
+  });
+
+  it('moves the cursor only after the consumer took the change', async () => {
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) response.write(bookmark('7', true));
+      else response.write(line('MODIFIED', pod('web', '8')));
+      response.end();
+    });
+    const seen: unknown[] = [];
+    for await (const sighting of watchObjects(await connected(api), target, { signal: stopping() })) {
+      if (sighting.kind !== 'changed') continue;
+      await new Promise((done) => setTimeout(done, 50));
+      seen.push(api.asked.map(({ query }) => query['resourceVersion']));
+      if (seen.length === 1) break;
+    }
+    expect(seen).toEqual([[undefined, '7']]);
+  });
+
+  it('moves the cursor on bookmarks without telling them', async () => {
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return void response.end(bookmark('7', true) + bookmark('70'));
+      response.write(line('MODIFIED', pod('web', '71')));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 3);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect(api.asked[1]?.query).toMatchObject({ resourceVersion: '70' });
+  });
+
+  it.each(['status', 'frame'])('says a gap and lists again when history expired, told as a %s', async (form) => {
+    const gone = status(410, 'Expired', 'too old resource version: 7 (2461)');
+    let lists = 0;
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return void response.end(bookmark(`${++lists}7`, true));
+      if (lists === 1 && form === 'status') return json(response, 410, gone);
+      if (lists === 1) return void response.end(line('ERROR', gone));
+      response.write(line('MODIFIED', pod('web', '30')));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 5);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed', 'changed']);
+    const [listed, , gap, again] = seen;
+    expect(gap).toMatchObject({ cause: 'expired', from: listed?.at, to: again?.at });
+  });
+
+  it('never goes back to a server that is behind: it asks for a state that is not older', async () => {
+    let lists = 0;
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
+      if (isWatch(asked) && lists === 1) return json(response, 410, status(410, 'Expired', 'too old'));
+      if (isWatch(asked)) return void response.write(bookmark('120'));
+      lists++;
+      if (lists === 1) return json(response, 200, podList('100', [pod('web', '100')]));
+      if (lists === 2) return json(response, 200, podList('50', [pod('web', '50')]));
+      const cause = {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds: 1,
+      };
+      if (lists === 3)
+        return json(response, 504, status(504, 'Timeout', 'Too large resource version: 100, current: 50', cause));
+      json(response, 200, podList('110', [pod('web', '110')]));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 4);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed']);
+    expect(seen[3]).toMatchObject({ resourceVersion: '110' });
+    expect(api.asked.filter(isList).at(-1)?.query).toMatchObject({
+      resourceVersion: '100',
+      resourceVersionMatch: 'NotOlderThan',
+    });
+  });
+
+  it('takes a state that stays behind at last, and says so', async () => {
+    let lists = 0;
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
+      if (isWatch(asked) && lists === 1) return json(response, 410, status(410, 'Expired', 'too old'));
+      if (isWatch(asked)) return void response.write(bookmark('60'));
+      lists++;
+      json(response, 200, podList(lists === 1 ? '100' : '50', []));
+    });
+    const seen = await take(
+      watchObjects(await connected(api, { around: surroundings({ speed: 200 }) }), target, { signal: stopping() }),
+      4,
+    );
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed']);
+    expect(seen[2]).toMatchObject({ cause: 'behind' });
+  });
+
+  it('leaves out what a server tells again', async () => {
+    const api = await serve((_, response) => {
+      response.write(bookmark('70', true) + line('MODIFIED', pod('web', '69')) + line('MODIFIED', pod('web', '71')));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 3);
+    expect(seen[2]).toMatchObject({ object: pod('web', '71') });
+  });
+
+  it('says once what a refused lane would need, and ends', async () => {
+    const message =
+      'endpointslices.discovery.k8s.io is forbidden: User "dev" cannot watch resource "endpointslices" in API group "discovery.k8s.io" in the namespace "shop"';
+    const api = await serve((_, response) => json(response, 403, status(403, 'Forbidden', message)));
+    const path = '/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices';
+    const seen = await all(
+      watchObjects(await connected(api), { stream: 'endpointslices', path }, { signal: stopping() }),
+    );
+    expect(seen).toMatchObject([
+      { kind: 'refused', status: 403, verb: 'watch', resource: 'endpointslices', group: 'discovery.k8s.io', message },
+    ]);
+    expect(api.asked).toHaveLength(1);
+  });
+
+  it('waits for a server that is down and comes back, without a gap', async () => {
+    let down = 0;
+    const api = await serve((asked, response, request) => {
+      if (isStreamingList(asked)) return void response.end(bookmark('7', true));
+      if (down++ < 6) return void request.socket.destroy();
+      response.write(line('MODIFIED', pod('web', '8')));
+    });
+    const around = surroundings({ speed: 50 });
+    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect(Math.max(...around.waits.filter((ms) => ms !== 10_000 && ms !== 1000))).toBeGreaterThan(1000);
+  });
+
+  it('throws where the server was never reached, and names it', async () => {
+    const api = await serve(() => undefined);
+    const cluster = await connected(api);
+    await api.close();
+    await expect(all(watchObjects(cluster, target, { signal: stopping() }))).rejects.toMatchObject({
+      code: 'server.unreachable',
+      message: expect.stringContaining(api.url) as string,
+    });
+  });
+
+  it('lists again with a gap after a change without a version', async () => {
+    let lists = 0;
+    const api = await serve((asked, response) => {
+      if (!isStreamingList(asked)) return void response.end();
+      response.write(bookmark(`${++lists}0`, true));
+      if (lists === 1) response.write(line('MODIFIED', { metadata: { name: 'web' } }));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 4);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed']);
+    expect(seen[2]).toMatchObject({ cause: 'disconnected' });
+  });
+
+  it('survives lines that are no JSON, nest without end or are not UTF-8', async () => {
+    const deep = `{"type":"MODIFIED","object":${'['.repeat(200_000)}}\n`;
+    const rubbish = [deep, 'not json\n', '{"type":7}\n', '[]\n', 'null\n', Buffer.from([0xff, 0xfe, 0x0a])];
+    let next = 0;
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return void response.end(bookmark('7', true));
+      const bad = rubbish[next++];
+      response.end(bad ?? line('MODIFIED', pod('web', '8')));
+    });
+    const seen = await take(
+      watchObjects(await connected(api, { around: surroundings({ speed: 200 }) }), target, { signal: stopping() }),
+      3,
+    );
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect(next).toBe(rubbish.length + 1);
+  });
+
+  it('lists again after a line that is too long to hold', async () => {
+    let lists = 0;
+    const api = await serve((asked, response) => {
+      if (!isStreamingList(asked)) return void response.end();
+      response.write(bookmark(`${++lists}0`, true));
+      if (lists > 1) return;
+      const megabyte = 'x'.repeat(1024 * 1024);
+      for (let i = 0; i < 34; i++) response.write(megabyte);
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 4);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed']);
+  });
+
+  it('ends quietly on abort, also before the headers have come', async () => {
+    const stop = new AbortController();
+    const api = await serve(() => stop.abort());
+    expect(await all(watchObjects(await connected(api), target, { signal: stop.signal }))).toEqual([]);
+    expect(api.asked).toHaveLength(1);
   });
 });
 
-/** The first sightings that are not about the clock. */
-async function take(source: AsyncGenerator<Sighting>, count: number): Promise<Sighting[]> {
-  const seen: Sighting[] = [];
-  for await (const sighting of source) {
-    if (sighting.kind !== 'dated') seen.push(sighting);
-    if (seen.length === count) break;
-  }
-  return seen;
-}
+describe('a silent stream', () => {
+  it('is not cut in the 30 seconds of the default grace: it is asked about, and goes on', async () => {
+    const api = await serve((asked, response) => {
+      if (asked.path !== pods) return json(response, 200, pod('web', '7'));
+      response.write(bookmark('7', true));
+      setTimeout(() => response.write(line('MODIFIED', pod('web', '8'))), 700);
+    });
+    const around = surroundings({ speed: 50 });
+    const began = around.now();
+    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect((seen[2]?.at ?? 0) - began).toBeGreaterThan(30_000);
+    expect(api.asked.filter(({ path }) => path === pods)).toHaveLength(1);
+    expect(api.asked.filter(({ path }) => path === `${pods}/web`).length).toBeGreaterThanOrEqual(3);
+  });
 
-function stopping(): AbortSignal {
-  return AbortSignal.timeout(10_000);
-}
+  it('is dead when the server has something newer, and resumes without a gap', async () => {
+    const api = await serve((asked, response) => {
+      if (asked.path !== pods) return json(response, 200, pod('web', '8'));
+      if (isStreamingList(asked)) return void response.write(bookmark('7', true));
+      response.write(line('MODIFIED', pod('web', '8')));
+    });
+    const seen = await take(
+      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), target, { signal: stopping() }),
+      3,
+    );
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect(api.asked.filter(isWatch)).toHaveLength(1);
+  });
+
+  it('is dead when the object is gone and the stream did not say so', async () => {
+    const api = await serve((asked, response) => {
+      if (asked.path !== pods) return json(response, 404, status(404, 'NotFound', 'pods "web" not found'));
+      if (isStreamingList(asked)) return void response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
+      response.write(line('DELETED', pod('web', '8')));
+    });
+    const seen = await take(
+      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), target, { signal: stopping() }),
+      3,
+    );
+    expect(seen[2]).toMatchObject({ kind: 'changed', change: 'DELETED' });
+  });
+
+  it('of a collection is asked about with its own selectors and only metadata', async () => {
+    const api = await serve((asked, response) => {
+      if (isList(asked)) return json(response, 200, podList('99', [pod('web-2', '8')]));
+      if (isStreamingList(asked)) return void response.write(bookmark('7', true));
+      response.write(line('ADDED', pod('web-2', '8')));
+    });
+    const siblings = { stream: 'siblings', path: pods, labelSelector: 'app=web' } as const;
+    const seen = await take(
+      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), siblings, { signal: stopping() }),
+      3,
+    );
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    const question = api.asked.find(isList);
+    expect(question?.query).toEqual({ labelSelector: 'app=web', limit: '50' });
+    expect(question?.headers.accept).toContain('PartialObjectMetadataList');
+  });
+});

@@ -1,0 +1,148 @@
+import type { Clock } from './clock.ts';
+import { valueAt, type KubeObject } from './data/kube-object.ts';
+import { append, compact, createLog, key, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
+import { amended, type Amendment } from './play/amendments.ts';
+import { createDirector, type Director } from './play/director.ts';
+import { createLogHub, type LogHub } from './play/log-hub.ts';
+import { createMover, type Mover, type Skew } from './play/move.ts';
+import { tellStory, type Cue, type Story } from './play/story.ts';
+import { surroundings } from './play/surroundings.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Everything behind the HTTP shell: the store, the play that changes it, and who wants to know. */
+export interface Cluster {
+  readonly story: Story;
+  readonly clock: Clock;
+  readonly skew: Skew;
+  readonly log: ChangeLog;
+  readonly logs: LogHub;
+  readonly director: Director;
+  readonly mover: Mover;
+  /** Changes by this run's clients, by the pod's uid. */
+  readonly amendments: Map<string, Amendment>;
+  /** How far readers may see; a server that is behind hides what is newer. */
+  horizon: number;
+  write(written: Parameters<typeof append>[1]): Change;
+  /** Calls back after every change and whenever the horizon moves; returns how to stop that. */
+  onChange(listener: () => void): () => void;
+  /** Moves the horizon: Infinity shows everything. */
+  hideAfter(revision: number): void;
+  get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined;
+  /** What a recorded answer is in this run. */
+  answer(body: unknown, at: number): unknown;
+  sleep(ms: number): Promise<void>;
+  stop(): void;
+}
+
+/** More changes than this are not kept: an hour of chatter must not become an hour of memory. */
+const keptChanges = 20_000;
+
+export function createCluster(options: {
+  scenario: Scenario;
+  clock: Clock;
+  skew: Skew;
+  attachDelayMs: number;
+  namespace?: string;
+}): Cluster {
+  const { clock, skew } = options;
+  const story = tellStory(options.scenario, options.namespace);
+  const listeners = new Set<() => void>();
+  const amendments = new Map<string, Amendment>();
+  const revisions = new Map<string, string>();
+  const timers = new Set<() => void>();
+  const logs = createLogHub();
+  const director = createDirector(story, clock, options.attachDelayMs, play);
+  const mover = createMover(story, director.moments, skew);
+  const log = createLog(story.revision, firstObjects(story, mover));
+
+  function write(written: Parameters<typeof append>[1]): Change {
+    const change = append(log, written);
+    if (log.changes.length > keptChanges) compact(log, log.changes[keptChanges / 2]?.revision ?? 0);
+    if (change.resource === 'pods' && change.type === 'DELETED') forgetLogs(change.object);
+    notify();
+    return change;
+  }
+
+  function notify(): void {
+    for (const listener of [...listeners]) listener();
+  }
+
+  function play(cue: Cue): void {
+    if (cue.kind === 'change') playChange(cue);
+    else if (cue.kind === 'log') logs.write(cue.pod, cue.container, mover.nodeTime(cue.line.stamp), cue.line.text);
+    else logs.end(cue.pod, cue.container);
+  }
+
+  function playChange(cue: Extract<Cue, { kind: 'change' }>): void {
+    const object = mover.object(cue.object, cue.at);
+    const change = amended({ type: cue.type, object }, amendments.get(object.metadata.uid ?? ''));
+    if (change === undefined) return;
+    const { revision } = write({ ...change, resource: cue.resource, revision: cue.revision });
+    revisions.set(cue.object.metadata.resourceVersion ?? '', String(revision));
+    if (change.type === 'DELETED') amendments.set(object.metadata.uid ?? '', { gone: true });
+  }
+
+  /** Existing streams survive a forced deletion (SIGNALS.md §5): those that were recorded end when they ended. */
+  function forgetLogs(pod: KubeObject): void {
+    if (!story.logs.some((track) => track.pod === pod.metadata.name)) logs.endAll(pod.metadata.name);
+  }
+
+  for (const track of story.logs) {
+    const { status, refusal, past, ended } = track;
+    const lines = past.map(({ stamp, text }) => ({ stamp: mover.nodeTime(stamp), text }));
+    Object.assign(logs.of(track.pod, track.container), { status, refusal, lines, ended });
+  }
+
+  const cluster: Cluster = {
+    story,
+    clock,
+    skew,
+    log,
+    logs,
+    director,
+    mover,
+    amendments,
+    horizon: Infinity,
+    write,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    hideAfter(revision) {
+      cluster.horizon = revision;
+      notify();
+    },
+    get(resource, namespace, name) {
+      const state = stateAt(log, Math.min(cluster.horizon, log.revision));
+      return state === 'expired' ? undefined : state.get(key(resource, namespace, name))?.object;
+    },
+    answer(body, at) {
+      if (valueAt(body, 'metadata.name') === undefined) return body;
+      const object = mover.object(body as KubeObject, at);
+      const recorded = object.metadata.resourceVersion ?? '';
+      return { ...object, metadata: { ...object.metadata, resourceVersion: revisions.get(recorded) ?? recorded } };
+    },
+    sleep: (ms) =>
+      new Promise((resolve) => {
+        const cancel = clock.setTimeout(() => {
+          timers.delete(cancel);
+          resolve();
+        }, ms);
+        timers.add(cancel);
+      }),
+    stop() {
+      director.stop();
+      for (const cancel of timers) cancel();
+      listeners.clear();
+    },
+  };
+  return cluster;
+}
+
+function firstObjects(story: Story, mover: Mover): Stored[] {
+  const recorded = story.objects.map(({ resource, object, seenAt }) => ({
+    resource,
+    object: mover.object(object, seenAt),
+  }));
+  return [...recorded, ...surroundings(story, recorded)];
+}

@@ -1,0 +1,76 @@
+/** One kind of object this server knows: where it lives and by which fields it can be selected. */
+export interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  /** Field selectors a real server supports for this kind, beside metadata.name and metadata.namespace. */
+  readonly fields: readonly string[];
+  readonly subresources?: readonly string[];
+}
+
+const podFields = [
+  'spec.nodeName',
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'spec.serviceAccountName',
+  'spec.hostNetwork',
+  'status.phase',
+  'status.podIP',
+  'status.podIPs',
+  'status.nominatedNodeName',
+];
+const eventFields = [
+  'involvedObject.kind',
+  'involvedObject.namespace',
+  'involvedObject.name',
+  'involvedObject.uid',
+  'involvedObject.apiVersion',
+  'involvedObject.resourceVersion',
+  'involvedObject.fieldPath',
+  'reason',
+  'reportingComponent',
+  'source',
+  'type',
+];
+
+export const kinds: readonly Kind[] = [
+  core('pods', 'Pod', { shortNames: ['po'], fields: podFields, subresources: ['log', 'eviction', 'status'] }),
+  core('services', 'Service', { shortNames: ['svc'], fields: ['spec.clusterIP', 'spec.type'] }),
+  core('events', 'Event', { shortNames: ['ev'], fields: eventFields }),
+  core('nodes', 'Node', { shortNames: ['no'], fields: ['spec.unschedulable'], namespaced: false }),
+  core('namespaces', 'Namespace', { shortNames: ['ns'], fields: ['status.phase'], namespaced: false }),
+  grouped('apps', 'deployments', 'Deployment', ['deploy']),
+  grouped('apps', 'replicasets', 'ReplicaSet', ['rs']),
+  grouped('apps', 'statefulsets', 'StatefulSet', ['sts']),
+  grouped('apps', 'daemonsets', 'DaemonSet', ['ds']),
+  { ...grouped('batch', 'jobs', 'Job', []), fields: ['status.successful'] },
+  grouped('coordination.k8s.io', 'leases', 'Lease', []),
+  grouped('discovery.k8s.io', 'endpointslices', 'EndpointSlice', []),
+  grouped('policy', 'poddisruptionbudgets', 'PodDisruptionBudget', ['pdb']),
+];
+
+/** The kind behind a plural of a recording or a path; the group is only needed where a path named one. */
+export function kindOf(plural: string, group?: string): Kind | undefined {
+  return kinds.find((kind) => kind.plural === plural && (group === undefined || kind.group === group));
+}
+
+/** `v1`, `apps/v1`. */
+export function groupVersion(kind: Pick<Kind, 'group' | 'version'>): string {
+  return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+}
+
+/** `pods`, `endpointslices.discovery.k8s.io`: how a server's messages name a resource. */
+export function qualified(kind: Kind): string {
+  return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`;
+}
+
+function core(plural: string, kind: string, more: Partial<Kind>): Kind {
+  return { group: '', version: 'v1', plural, kind, namespaced: true, shortNames: [], fields: [], ...more };
+}
+
+function grouped(group: string, plural: string, kind: string, shortNames: string[]): Kind {
+  return { group, version: 'v1', plural, kind, namespaced: true, shortNames, fields: [] };
+}

@@ -1,0 +1,107 @@
+import type { ChangeType, KubeObject } from './kube-object.ts';
+
+/**
+ * The server's whole storage: a base state and every change since, in one order, as etcd has it.
+ * Laws: a change is never altered; a revision is used once; compaction forgets changes, never the state after them.
+ * No clock and no I/O here; HTTP is a shell around it.
+ */
+export interface ChangeLog {
+  /** Changes up to this revision are forgotten; nothing can be resumed from before it. */
+  compactedTo: number;
+  /** The revision of the last change. */
+  revision: number;
+  base: Map<string, Stored>;
+  changes: Change[];
+  current: Map<string, Stored>;
+}
+
+export interface Stored {
+  /** The plural of its kind. */
+  resource: string;
+  object: KubeObject;
+}
+
+export interface Change extends Stored {
+  revision: number;
+  type: ChangeType;
+  /** The object as it was before; absent for one that is new. */
+  before?: KubeObject;
+}
+
+/** A log that begins with these objects, all of them as old as `revision`. */
+export function createLog(revision: number, objects: readonly Stored[]): ChangeLog {
+  const base = new Map(objects.map((stored) => [keyOf(stored.resource, stored.object), stored]));
+  return { compactedTo: revision, revision, base, changes: [], current: new Map(base) };
+}
+
+/**
+ * Writes one change and returns it. The object's resourceVersion becomes the change's revision. An ADDED of an object
+ * that is there becomes MODIFIED and the other way round, as a store has it.
+ */
+export function append(log: ChangeLog, written: Stored & { type: ChangeType; revision?: number }): Change {
+  const revision = Math.max(log.revision + 1, written.revision ?? 0);
+  const key = keyOf(written.resource, written.object);
+  const before = log.current.get(key)?.object;
+  const metadata = { ...written.object.metadata, resourceVersion: String(revision) };
+  const object = { ...written.object, metadata };
+  const type = written.type === 'DELETED' ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED';
+  const change: Change = { revision, type, resource: written.resource, object, ...(before && { before }) };
+  log.revision = revision;
+  log.changes.push(change);
+  applyTo(log.current, change);
+  return change;
+}
+
+/** The changes after a revision, or that they are forgotten. */
+export function since(log: ChangeLog, revision: number): readonly Change[] | 'expired' {
+  if (revision < log.compactedTo) return 'expired';
+  return log.changes.slice(firstAfter(log.changes, revision));
+}
+
+/** Every object as it was at a revision, or that it is forgotten. */
+export function stateAt(log: ChangeLog, revision: number): ReadonlyMap<string, Stored> | 'expired' {
+  if (revision < log.compactedTo) return 'expired';
+  if (revision >= log.revision) return log.current;
+  const state = new Map(log.base);
+  for (const change of log.changes) {
+    if (change.revision > revision) break;
+    applyTo(state, change);
+  }
+  return state;
+}
+
+/** Forgets the changes up to a revision. */
+export function compact(log: ChangeLog, revision: number): void {
+  const upTo = Math.min(revision, log.revision);
+  const state = stateAt(log, upTo);
+  if (state === 'expired') return;
+  log.base = new Map(state);
+  log.changes = log.changes.slice(firstAfter(log.changes, upTo));
+  log.compactedTo = upTo;
+}
+
+/** How an object is found: its resource, namespace and name. */
+export function keyOf(resource: string, object: KubeObject): string {
+  return key(resource, object.metadata.namespace, object.metadata.name);
+}
+
+export function key(resource: string, namespace: string | undefined, name: string): string {
+  return `${resource}/${namespace ?? ''}/${name}`;
+}
+
+function applyTo(state: Map<string, Stored>, change: Change): void {
+  const at = keyOf(change.resource, change.object);
+  if (change.type === 'DELETED') state.delete(at);
+  else state.set(at, { resource: change.resource, object: change.object });
+}
+
+function firstAfter(changes: readonly Change[], revision: number): number {
+  let low = 0;
+  let high = changes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((changes[middle]?.revision ?? Infinity) > revision) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,74 @@
+import type { Kind } from './kinds.ts';
+import { isRecord, valueAt, type KubeObject } from './kube-object.ts';
+
+export type Selector = (object: KubeObject) => boolean;
+
+/** A selector that cannot be read; the message is the server's own. */
+export class SelectorError extends Error {}
+
+/** `metadata.name=a,status.phase!=Running`. Throws a SelectorError for a field this kind cannot be selected by. */
+export function parseFieldSelector(text: string, kind: Kind): Selector {
+  const terms = splitTerms(text).map((term) => fieldTerm(term, kind));
+  return (object) => terms.every((matches) => matches(object));
+}
+
+/** `app=a,tier in (x, y),!canary`. Throws a SelectorError for text that is not a label selector. */
+export function parseLabelSelector(text: string): Selector {
+  const terms = splitTerms(text).map(labelTerm);
+  return (object) => terms.every((matches) => matches(labelsOf(object)));
+}
+
+/** The selector in a Service or PodDisruptionBudget: matchLabels only, which is all the scenarios hold. */
+export function matchesLabels(wanted: unknown, object: KubeObject): boolean {
+  const labels = labelsOf(object);
+  return isRecord(wanted) && Object.entries(wanted).every(([name, value]) => labels[name] === value);
+}
+
+function fieldTerm(term: string, kind: Kind): Selector {
+  const [, field, operator, value] = /^([^=!]+?)\s*(==|=|!=)\s*(.*)$/.exec(term) ?? [];
+  if (field === undefined) throw new SelectorError(`invalid selector: '${term}'; can't understand '${term}'`);
+  const always = kind.namespaced ? ['metadata.name', 'metadata.namespace'] : ['metadata.name'];
+  if (![...always, ...kind.fields].includes(field)) throw new SelectorError(`field label not supported: ${field}`);
+  return (object) => (fieldText(object, field) === value) === (operator !== '!=');
+}
+
+function fieldText(object: KubeObject, field: string): string {
+  const value = field === 'source' ? valueAt(object, 'source.component') : valueAt(object, field);
+  return typeof value === 'string' ? value : typeof value === 'boolean' ? String(value) : '';
+}
+
+type LabelTerm = (labels: Record<string, string>) => boolean;
+
+function labelTerm(term: string): LabelTerm {
+  const set = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(term);
+  if (set !== null)
+    return setTerm(
+      set[1] ?? '',
+      set[2] === 'in',
+      (set[3] ?? '').split(',').map((one) => one.trim()),
+    );
+  const equal = /^([^=!\s]+)\s*(==|=|!=)\s*([^=!\s]*)$/.exec(term);
+  if (equal !== null) return setTerm(equal[1] ?? '', equal[2] !== '!=', [equal[3] ?? '']);
+  const exists = /^(!?)\s*([^=!\s()]+)$/.exec(term);
+  if (exists !== null) return (labels) => (exists[2] ?? '') in labels === (exists[1] === '');
+  throw new SelectorError(`unable to parse requirement: found '${term}'`);
+}
+
+function setTerm(name: string, wanted: boolean, values: string[]): LabelTerm {
+  return (labels) => {
+    const value = labels[name];
+    return value === undefined ? !wanted : values.includes(value) === wanted;
+  };
+}
+
+function labelsOf(object: KubeObject): Record<string, string> {
+  return object.metadata.labels ?? {};
+}
+
+/** At commas, but not at those inside the brackets of `in (a,b)`. */
+function splitTerms(text: string): string[] {
+  return text
+    .split(/,(?![^(]*\))/)
+    .map((term) => term.trim())
+    .filter((term) => term !== '');
+}

@@ -1,0 +1,112 @@
+import { qualified, type Kind } from './kinds.ts';
+
+/** A Kubernetes Status object: the body of every refusal. */
+export interface StatusBody {
+  kind: 'Status';
+  apiVersion: 'v1';
+  metadata: Record<string, unknown>;
+  status: 'Success' | 'Failure';
+  message?: string;
+  reason?: string;
+  details?: Record<string, unknown>;
+  code: number;
+}
+
+/** Thrown by whatever serves a request; the shell answers with it. */
+export class Refusal extends Error {
+  constructor(
+    readonly body: StatusBody,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(body.message);
+  }
+}
+
+/** The texts below are a real 1.36 server's, word for word. */
+export function failure(code: number, reason: string, message: string, details?: Record<string, unknown>): StatusBody {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    ...(details && { details }),
+    code,
+  };
+}
+
+export function notFound(kind: Kind, name: string): Refusal {
+  const details = { name, ...(kind.group !== '' && { group: kind.group }), kind: kind.plural };
+  return new Refusal(failure(404, 'NotFound', `${qualified(kind)} "${name}" not found`, details));
+}
+
+export function noSuchPath(): Refusal {
+  return new Refusal(failure(404, 'NotFound', 'the server could not find the requested resource', {}));
+}
+
+export function badRequest(message: string): Refusal {
+  return new Refusal(failure(400, 'BadRequest', message));
+}
+
+export function unauthorized(): Refusal {
+  return new Refusal(failure(401, 'Unauthorized', 'Unauthorized'));
+}
+
+export function methodNotAllowed(): Refusal {
+  const message = 'the server does not allow this method on the requested resource';
+  return new Refusal(failure(405, 'MethodNotAllowed', message, {}));
+}
+
+export function invalid(field: string, message: string): Refusal {
+  const cause = `Forbidden: ${message}`;
+  return new Refusal(
+    failure(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${cause}`, {
+      group: 'meta.k8s.io',
+      kind: 'ListOptions',
+      causes: [{ reason: 'FieldValueForbidden', message: cause, field }],
+    }),
+  );
+}
+
+export function conflict(name: string, message: string): Refusal {
+  const text = `Operation cannot be fulfilled on Pod "${name}": ${message}`;
+  return new Refusal(failure(409, 'Conflict', text, { name, kind: 'Pod' }));
+}
+
+export function tooOld(asked: number, oldest: number): StatusBody {
+  return failure(410, 'Expired', `too old resource version: ${asked} (${oldest})`);
+}
+
+export function listExpired(): Refusal {
+  return new Refusal(failure(410, 'Expired', 'The resourceVersion for the provided list is too old.'));
+}
+
+export function continueExpired(): Refusal {
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+    'without the continue parameter.';
+  return new Refusal(failure(410, 'Expired', message));
+}
+
+export function tooFarAhead(asked: number, current: number): Refusal {
+  const details = {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  };
+  const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
+  return new Refusal(failure(504, 'Timeout', message, details), { 'Retry-After': '1' });
+}
+
+export function disruptionBudget(budget: string, needed: number, healthy: number): Refusal {
+  const message = `The disruption budget ${budget} needs ${needed} healthy pods and has ${healthy} currently`;
+  return new Refusal(
+    failure(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+      causes: [{ reason: 'DisruptionBudget', message }],
+    }),
+  );
+}
+
+export function success(code: number, details?: Record<string, unknown>): StatusBody {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details && { details }), code };
+}

@@ -1,0 +1,67 @@
+import { kindOf, type Kind } from '../data/kinds.ts';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
+
+/** One HTTP request in the API's own terms. */
+export interface ApiRequest {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+  verb: Verb;
+  /** Absent for paths that are about no resource, such as /version. */
+  kind?: Kind;
+  namespace?: string;
+  name?: string;
+  subresource?: string;
+}
+
+const resourcePath =
+  /^\/(?:api\/(?<core>v1)|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?<sub>[a-z]+))?)?$/;
+
+/** Reads a request line. A path this server knows no resource for has no `kind`. */
+export function parseApiRequest(method: string, url: string, headers: ApiRequest['headers'], body: string): ApiRequest {
+  const { pathname, searchParams: query } = new URL(url, 'http://loopback');
+  const path = pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname;
+  const target = targetOf(path);
+  const verb = verbOf(method, query, target.name);
+  return { method, path, query, headers, body, verb, ...target };
+}
+
+function targetOf(path: string): Pick<ApiRequest, 'kind' | 'namespace' | 'name' | 'subresource'> {
+  const [isNamespaces, namespaceName] = /^\/api\/v1\/namespaces(?:\/([^/]+))?$/.exec(path) ?? [];
+  const groups: Record<string, string | undefined> | undefined =
+    isNamespaces === undefined
+      ? resourcePath.exec(path)?.groups
+      : { core: 'v1', plural: 'namespaces', name: namespaceName };
+  const kind = groups && kindOf(groups.plural ?? '', groups.core === undefined ? groups.group : '');
+  if (groups === undefined || kind === undefined) return {};
+  const { namespace, name, sub } = groups;
+  return {
+    kind,
+    ...(namespace !== undefined && { namespace: decodeURIComponent(namespace) }),
+    ...(name !== undefined && { name: decodeURIComponent(name) }),
+    ...(sub !== undefined && { subresource: sub }),
+  };
+}
+
+function verbOf(method: string, query: URLSearchParams, name: string | undefined): Verb {
+  if (method === 'DELETE') return 'delete';
+  if (method === 'PATCH') return 'patch';
+  if (method === 'PUT') return 'update';
+  if (method === 'POST') return 'create';
+  if (isTrue(query.get('watch'))) return 'watch';
+  return name === undefined ? 'list' : 'get';
+}
+
+/** A query's boolean, as Kubernetes reads it: present and neither "false" nor "0". */
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== 'false' && value !== '0';
+}
+
+/** A number of the query; undefined where it is absent or empty. */
+export function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  return text === null || text === '' ? undefined : Number(text);
+}

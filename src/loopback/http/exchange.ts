@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http';
+import type { ApiRequest } from './api-request.ts';
+
+/** What was asked of the server and what became of it. */
+export interface RequestLog {
+  /** Arrival, in milliseconds of the server's clock. */
+  at: number;
+  method: string;
+  /** With its query. */
+  url: string;
+  userAgent?: string;
+  verb: ApiRequest['verb'];
+  resource?: string;
+  namespace?: string;
+  name?: string;
+  subresource?: string;
+  body: string;
+  /** 0 while unanswered, and for ever where the connection was cut before an answer. */
+  status: number;
+  /** Bytes of body sent. */
+  sent: number;
+  /** Frames or log lines sent on a stream. */
+  lines: number;
+  /** When the answer ended or its connection was gone. */
+  endedAt?: number;
+}
+
+/** A response that goes on: watch frames or log lines. */
+export interface Stream {
+  readonly exchange: Exchange;
+  /** One line; the newline is added. */
+  line(text: string): void;
+  end(): void;
+  onClose(listener: () => void): void;
+  isOpen(): boolean;
+}
+
+/** One request and the means to answer it. */
+export interface Exchange {
+  readonly request: ApiRequest;
+  readonly entry: RequestLog;
+  json(status: number, body: unknown, headers?: Record<string, string>): void;
+  text(status: number, body: string): void;
+  /** Begins a stream; headers go out at once. */
+  stream(contentType: string): Stream;
+  /** Writes bytes that no API server would write. */
+  raw(bytes: string | Uint8Array): void;
+  /** Ends the connection without a word. */
+  cut(): void;
+}
+
+/** `outgoing` sees each line of a stream before it is sent and sends it, late, mangled or not at all. */
+export function createExchange(
+  request: ApiRequest,
+  entry: RequestLog,
+  response: ServerResponse,
+  date: () => string,
+  outgoing: (stream: Stream, line: string, send: (line: string) => void) => void,
+): Exchange {
+  function head(status: number, headers: Record<string, string>): void {
+    entry.status = status;
+    response.writeHead(status, { 'Cache-Control': 'no-cache, private', Date: date(), ...headers });
+  }
+
+  function answer(status: number, contentType: string, body: string, headers: Record<string, string> = {}): void {
+    if (response.destroyed || response.headersSent) return;
+    const bytes = Buffer.from(body);
+    entry.sent += bytes.length;
+    head(status, { 'Content-Type': contentType, 'Content-Length': String(bytes.length), ...headers });
+    response.end(bytes);
+  }
+
+  function stream(contentType: string): Stream {
+    head(200, { 'Content-Type': contentType });
+    response.flushHeaders();
+    const opened: Stream = {
+      exchange,
+      isOpen: () => !response.destroyed && !response.writableEnded,
+      line: (text) => outgoing(opened, `${text}\n`, send),
+      end: () => response.end(),
+      onClose: (listener) => void response.once('close', listener),
+    };
+    return opened;
+  }
+
+  function send(line: string): void {
+    if (response.destroyed || response.writableEnded) return;
+    entry.lines += 1;
+    raw(line);
+  }
+
+  function raw(bytes: string | Uint8Array): void {
+    entry.sent += Buffer.byteLength(bytes);
+    response.write(bytes);
+  }
+
+  const exchange: Exchange = {
+    request,
+    entry,
+    json: (status, body, headers) => answer(status, 'application/json', `${JSON.stringify(body)}\n`, headers),
+    text: (status, body) => answer(status, 'text/plain', body),
+    stream,
+    raw,
+    cut: () => response.destroy(),
+  };
+  return exchange;
+}

@@ -1,0 +1,76 @@
+/** SIGNALS.md §2 S5 to S9: every running container at once: Killing, preStop, its turn, the stop. */
+import type { Container } from './container.ts';
+import { runHook } from './hook.ts';
+import type { HookTruth } from './hook.ts';
+import type { Kubelet } from './kubelet.ts';
+import { stopContainer } from './runtime.ts';
+import type { Moment, Process } from './virtual-time.ts';
+import { sleep, until } from './virtual-time.ts';
+import type { World } from './world.ts';
+
+/** S8: the shortest timeout that the kubelet ever gives the runtime. */
+const minimumStopSeconds = 2;
+
+/** `fails`: the runtime answers with an error before anything has stopped (S11). */
+export function* killPod(world: World, kubelet: Kubelet, grace: number, fails: boolean): Process {
+  const running = kubelet.containers.filter((container) => container.running);
+  const turns = new Map<Container, Moment>();
+  for (const container of running) {
+    turns.set(container, world.kubelet.spawn(killContainer(world, kubelet, container, grace, turns, fails)));
+    yield sleep(world.random.between(0.01, 0.1));
+  }
+  for (const ended of turns.values()) yield until(ended);
+}
+
+function* killContainer(
+  world: World,
+  kubelet: Kubelet,
+  container: Container,
+  grace: number,
+  turns: ReadonlyMap<Container, Moment>,
+  fails: boolean,
+): Process {
+  kubelet.tell(container, 'Killing', `Stopping container ${container.story.name}`);
+  const hooked = yield* preStop(world, kubelet, container, grace);
+  const left = grace - hooked;
+  const waited = yield* turn(world, container, left, turns);
+  if (fails) return yield sleep(world.random.between(5, 50));
+  const timeout = Math.max(minimumStopSeconds, left - waited);
+  yield until(world.runtime.spawn(stopContainer(world, container, timeout)));
+}
+
+/** The whole seconds it took: the fraction is given back (S6). */
+function* preStop(
+  world: World,
+  kubelet: Kubelet,
+  container: Container,
+  grace: number,
+): Generator<ReturnType<typeof sleep>, number, void> {
+  const hook = container.story.preStop;
+  if (!hook) return 0;
+  const startAt = world.time.now;
+  const truth: HookTruth = { startAt };
+  if (!kubelet.hooks.has(container.story.name)) kubelet.hooks.set(container.story.name, truth);
+  const failed = (): void => kubelet.tell(container, 'FailedPreStopHook', 'PreStopHook failed', 'Warning');
+  yield* runHook(world, container, hook, grace, truth, failed);
+  return Math.floor((world.time.now - startAt) / 1e9);
+}
+
+/** S7: a sidecar waits for every main container and for the sidecars behind it, within what is left of its grace. */
+function* turn(
+  world: World,
+  container: Container,
+  left: number,
+  turns: ReadonlyMap<Container, Moment>,
+): Generator<ReturnType<typeof sleep>, number, void> {
+  if (container.story.kind !== 'sidecar' || left <= 0) return 0;
+  const startAt = world.time.now;
+  yield sleep(0.5);
+  const order = [...turns.keys()];
+  const before = order.filter((one) => one.story.kind === 'container' || order.indexOf(one) > order.indexOf(container));
+  for (const one of before) {
+    const ended = turns.get(one);
+    if (ended) yield until(ended, left * 1000 - (world.time.now - startAt) / 1e6);
+  }
+  return Math.floor((world.time.now - startAt) / 1e9);
+}

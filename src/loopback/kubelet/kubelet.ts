@@ -1,0 +1,179 @@
+/** The kubelet's pod worker (SIGNALS.md §2, S1 to S15) as a process; each step names its number. */
+import { Container } from './container.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { killPod } from './kill-pod.ts';
+import type { HookTruth } from './hook.ts';
+import { LogStream } from './log-stream.ts';
+import type { KubeObject, Pod } from './objects.ts';
+import { acknowledged, finished, withoutLimits } from './pod-status.ts';
+import { probeReadiness } from './probe.ts';
+import { nodeName } from './pod-object.ts';
+import type { ContainerStory } from './story.ts';
+import type { Process } from './virtual-time.ts';
+import { sleep } from './virtual-time.ts';
+import type { World } from './world.ts';
+import { draw } from './world.ts';
+
+export class Kubelet {
+  readonly containers: Container[];
+  readonly uid: string;
+  readonly podIp: string;
+  readonly hooks = new Map<string, HookTruth>();
+  /** ns: the first Killing, or the first look at a pod of which nothing runs. */
+  noticedAt?: number;
+  /** Seconds: of the first attempt. */
+  grace?: number;
+  finishedAt?: number;
+  finalDeleteAt?: number;
+  probing = true;
+  /** How often it has begun: a restart counts grace anew. */
+  attempts = 0;
+  #lastKnown: Pod;
+  #events: EventRecorder;
+  #smallestGrace = Infinity;
+  #working = false;
+  #streams: LogStream[] = [];
+  readonly #world: World;
+
+  constructor(world: World, pod: Pod) {
+    this.#world = world;
+    this.#lastKnown = pod;
+    this.uid = pod.metadata.uid;
+    this.podIp = pod.status.podIP ?? '';
+    this.containers = world.story.containers.map((story) => new Container(world, story, runsAtFirst(world, story)));
+    this.#events = this.#newRecorder();
+    world.api.on('pods', (change, object) => this.#see(change, object));
+  }
+
+  begin(): void {
+    for (const container of this.containers) if (container.running) container.begin();
+    this.#startProbes();
+  }
+
+  followLogs(): void {
+    const followed = this.containers.filter((one) => one.running && one.story.logged);
+    this.#streams = followed.map((one) => new LogStream(this.#world, one));
+  }
+
+  cutLogs(): void {
+    this.#streams.forEach((stream) => stream.cut());
+  }
+
+  /** Its calls, streams and probes die with it; containers do not (SIGNALS.md trap 36). */
+  die(): void {
+    this.#world.kubelet.kill();
+    this.#world.runtime.kill();
+    this.cutLogs();
+    this.#working = false;
+  }
+
+  /** A fresh process: it counts its Events and its graces anew, and finds the pod already terminating. */
+  comeBack(node: KubeObject): void {
+    this.#events = this.#newRecorder();
+    this.#smallestGrace = Infinity;
+    const emission = { about: { kind: 'Node', apiVersion: 'v1', object: node, withoutUid: true } };
+    this.#events.emit({ ...emission, reason: 'Starting', message: 'Starting kubelet.' });
+    this.#startProbes();
+    const pod = this.#current();
+    if (pod?.metadata.deletionTimestamp !== undefined) this.#startWorker([900, 1300]);
+  }
+
+  tell(container: Container, reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): void {
+    const list = container.story.kind === 'sidecar' ? 'initContainers' : 'containers';
+    this.#post(reason, message, type, `spec.${list}{${container.story.name}}`);
+  }
+
+  /** A status patch; nobody hears of it where the object is gone. */
+  patch(change: (pod: Pod) => Pod): void {
+    const pod = this.#current();
+    if (pod) this.#world.api.put('pods', change(pod));
+  }
+
+  #newRecorder(): EventRecorder {
+    const { kubelet, clocks } = this.#world;
+    return new EventRecorder(this.#world, kubelet, clocks.node, 'kubelet', nodeName);
+  }
+
+  #current(): Pod | undefined {
+    return this.#world.api.pod(this.#lastKnown.metadata.name, this.uid);
+  }
+
+  #startProbes(): void {
+    for (const one of this.containers)
+      if (one.story.state.kind === 'running' && this.#lastKnown.spec.nodeName !== undefined)
+        this.#world.kubelet.spawn(probeReadiness(this.#world, this, one));
+  }
+
+  /** S1: the smallest grace seen counts; a kill that runs does not hear of it any more (trap 3). */
+  #see(change: string, object: KubeObject): void {
+    if (object.metadata.uid !== this.uid) return;
+    this.#lastKnown = object as Pod;
+    const { deletionTimestamp, deletionGracePeriodSeconds: grace } = object.metadata;
+    if (deletionTimestamp === undefined || this.#lastKnown.spec.nodeName === undefined) return;
+    this.#smallestGrace = Math.min(this.#smallestGrace, grace ?? Infinity);
+    if (!this.#working) this.#startWorker(this.#world.story.kubelet.noticeMs);
+  }
+
+  #startWorker(noticeMs: readonly [number, number]): void {
+    this.#working = true;
+    this.#world.kubelet.spawn(this.#work(noticeMs));
+  }
+
+  *#work(noticeMs: readonly [number, number]): Process {
+    const { kubelet, pod } = this.#world.story;
+    yield sleep(draw(this.#world, noticeMs)); // S2
+    if (pod.state === 'finished') return this.#finishedBefore();
+    this.#world.kubelet.spawn(this.#acknowledge());
+    for (let failures = 0; ; failures++) {
+      const grace = Math.max(1, this.#smallestGrace); // S1: never below 1
+      this.noticedAt ??= this.#world.time.now;
+      this.grace ??= grace;
+      this.attempts++;
+      yield* killPod(this.#world, this, grace, failures < kubelet.failedKills); // S5 to S9
+      if (failures >= kubelet.failedKills) break;
+      this.#post('FailedKillPod', failedKill(this.containers), 'Warning'); // S11
+      yield sleep(this.#world.random.between(10_000, 15_000));
+    }
+    yield sleep(draw(this.#world, kubelet.sandboxMs)); // S10
+    this.probing = false;
+    yield* this.#finish();
+  }
+
+  #finishedBefore(): void {
+    this.noticedAt ??= this.#world.time.now;
+    this.probing = false;
+  }
+
+  /** S3: forced by the deletion; often behind Killing. */
+  *#acknowledge(): Process {
+    yield sleep(draw(this.#world, this.#world.story.kubelet.ackMs));
+    if (this.finishedAt === undefined) this.patch((pod) => acknowledged(pod, this.#world.api.stamp()));
+  }
+
+  *#finish(): Process {
+    const { kubelet } = this.#world.story;
+    const { node } = this.#world.clocks;
+    const print = (at: number): string => node.seconds(at);
+    const now = print(this.#world.time.now);
+    this.finishedAt = this.#world.time.now;
+    this.patch((pod) => finished(pod, this.containers, print, now, this.#world.api.stamp())); // S12
+    const cleanup = draw(this.#world, kubelet.cleanupMs);
+    yield sleep(cleanup * 0.95); // S13
+    if (kubelet.patchesResources) this.patch((pod) => withoutLimits(pod, this.#world.api.stamp()));
+    yield sleep(cleanup * 0.05);
+    this.finalDeleteAt = this.#world.time.now;
+    this.#world.api.deletePod(this.#lastKnown.metadata.name, 0, this.uid); // S15
+  }
+
+  #post(reason: string, message: string, type: 'Normal' | 'Warning', fieldPath?: string): void {
+    const about = { kind: 'Pod', apiVersion: 'v1', object: this.#lastKnown };
+    this.#events.emit({ about: fieldPath === undefined ? about : { ...about, fieldPath }, reason, message, type });
+  }
+}
+
+const runsAtFirst = (world: World, story: ContainerStory): boolean =>
+  world.story.pod.state === 'running' && story.state.kind === 'running';
+
+const failedKill = (containers: readonly Container[]): string =>
+  `error killing pod: failed to "KillContainer" for "${containers[0]?.story.name ?? ''}" with KillContainerError: ` +
+  '"rpc error: code = DeadlineExceeded desc = context deadline exceeded"';

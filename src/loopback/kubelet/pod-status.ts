@@ -1,0 +1,108 @@
+/** What the kubelet writes into a pod's status (SIGNALS.md §2 S3, S12, S14). Pure. */
+import type { Container } from './container.ts';
+import type { Condition, ContainerStatus, Pod } from './objects.ts';
+import { conditionOf, managedBy, withCondition } from './objects.ts';
+import type { Json } from './rows.ts';
+
+/** How the node's clock prints the moment `ns`, in whole seconds. */
+export type Print = (ns: number) => string;
+
+type ConditionPart = Pick<Condition, 'type' | 'status'> & Partial<Condition>;
+
+/** S3: only the observed generations change. */
+export function acknowledged(pod: Pod, stamp: string): Pod {
+  return written(pod, pod.status.conditions ?? [], {}, stamp);
+}
+
+/** A readiness probe crossed its threshold. */
+export function readinessSeen(pod: Pod, name: string, ready: boolean, now: string, stamp: string): Pod {
+  const mark = (one: ContainerStatus): ContainerStatus => (one.name === name ? { ...one, ready } : one);
+  const status = { ...pod.status };
+  if (status.containerStatuses) status.containerStatuses = status.containerStatuses.map(mark);
+  if (status.initContainerStatuses) status.initContainerStatuses = status.initContainerStatuses.map(mark);
+  const unready = (status.containerStatuses ?? []).filter((one) => !one.ready).map((one) => one.name);
+  const parts = readyParts(unready.length === 0 ? {} : notReadyBecause(unready), unready.length === 0);
+  return written({ ...pod, status }, apply(pod, parts, now), {}, stamp);
+}
+
+const notReadyBecause = (unready: string[]): Partial<Condition> => ({
+  reason: 'ContainersNotReady',
+  message: `containers with unready status: [${unready.join(' ')}]`,
+});
+
+/** S12: all containers at once; the phase mirrors the exit codes of the main ones. */
+export function finished(pod: Pod, containers: readonly Container[], print: Print, now: string, stamp: string): Pod {
+  const end = (one: ContainerStatus): ContainerStatus => ended(one, containers, print);
+  const statuses = (pod.status.containerStatuses ?? []).map(end);
+  const failed = statuses.some((one) => (one.state.terminated as Json).exitCode !== 0);
+  const reason = failed ? 'PodFailed' : 'PodCompleted';
+  const parts: ConditionPart[] = [
+    { type: 'PodReadyToStartContainers', status: 'False' },
+    { type: 'Initialized', status: 'True', ...(failed ? {} : { reason }) },
+    ...readyParts({ reason }, false),
+  ];
+  const status = {
+    phase: failed ? 'Failed' : 'Succeeded',
+    containerStatuses: statuses,
+    ...(pod.status.initContainerStatuses ? { initContainerStatuses: pod.status.initContainerStatuses.map(end) } : {}),
+  };
+  return written(pod, apply(pod, parts, now), status, stamp);
+}
+
+/** Something of no interest: the pod-level resources go (SIGNALS.md trap 34). */
+export function withoutLimits(pod: Pod, stamp: string): Pod {
+  return written(pod, pod.status.conditions ?? [], { resources: {} }, stamp);
+}
+
+function ended(status: ContainerStatus, containers: readonly Container[], print: Print): ContainerStatus {
+  const container = containers.find((one) => one.story.name === status.name);
+  const { exitAt, exitCode } = container?.truth ?? {};
+  // What had ended before keeps its state: it predates the deletion.
+  if (status.state.terminated !== undefined) return { ...status, ready: false, started: false };
+  if (!container || exitAt === undefined || container.story.app.lost)
+    return { ...status, ready: false, started: false, state: { terminated: unknownEnd } };
+  const running = status.state.running as { startedAt: string } | undefined;
+  const terminated = {
+    exitCode,
+    reason: container.reason,
+    startedAt: running?.startedAt ?? null,
+    finishedAt: print(exitAt),
+    containerID: status.containerID,
+  };
+  return { ...status, ready: false, started: false, state: { terminated } };
+}
+
+/** S14: nothing is left of it, so the kubelet makes an end up. */
+const unknownEnd = {
+  exitCode: 137,
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
+  startedAt: null,
+  finishedAt: null,
+};
+
+const readyParts = (why: Partial<Condition>, ready: boolean): ConditionPart[] =>
+  ['Ready', 'ContainersReady'].map((type) => ({ type, status: ready ? 'True' : 'False', ...why }));
+
+function apply(pod: Pod, parts: readonly ConditionPart[], now: string): Condition[] {
+  return parts.reduce<Condition[]>(
+    (conditions, part) => withCondition(conditions, { lastProbeTime: null, lastTransitionTime: now, ...part }),
+    pod.status.conditions ?? [],
+  );
+}
+
+/** A merge patch puts the conditions of others first. */
+function written(pod: Pod, conditions: readonly Condition[], status: Json, stamp: string): Pod {
+  const generation = pod.metadata.generation;
+  const foreign = conditionOf(pod, 'DisruptionTarget');
+  const own = conditions
+    .filter((condition) => condition.type !== 'DisruptionTarget')
+    .map((condition) => ({ ...condition, observedGeneration: generation }));
+  const merged = {
+    ...pod.status,
+    ...status,
+    observedGeneration: generation,
+    conditions: [...(foreign ? [foreign] : []), ...own],
+  };
+  return managedBy({ ...pod, status: merged }, 'kubelet', stamp, 'status');
+}

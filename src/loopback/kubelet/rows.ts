@@ -1,0 +1,78 @@
+/** The raw recording's rows, and the recorder that receives them: streams keep their own order, not one another's. */
+import type { Clock } from './clock.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import { nanoseconds } from './virtual-time.ts';
+
+export const resources = [
+  'pods',
+  'services',
+  'endpointslices',
+  'events',
+  'nodes',
+  'node-events',
+  'replicasets',
+  'deployments',
+  'statefulsets',
+  'jobs',
+] as const;
+export type Resource = (typeof resources)[number];
+
+export type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** A Kubernetes object as JSON. */
+export type Json = Record<string, unknown>;
+
+/** One line of a recording; `at` is the client's clock, RFC 3339 with ms, floored. */
+export type Row =
+  | { type: 'about'; scenario: string; about: string; kubernetes: string; runtime: string }
+  | { at: string; type: 'list'; resource: Resource; path: string; query?: string; date: string; list: Json }
+  | { at: string; type: 'ready' }
+  | { at: string; type: 'request'; method: string; path: string; body: Json }
+  | {
+      at: string;
+      type: 'response';
+      method: string;
+      path: string;
+      status: number;
+      date: string;
+      tookMs: number;
+      body: Json;
+    }
+  | { at: string; type: 'watch'; resource: Resource; event: { type: Change; object: Json } }
+  | { at: string; type: 'log-open'; pod: string; container: string; status: number }
+  | { at: string; type: 'log'; pod: string; container: string; line: string }
+  | { at: string; type: 'log-end'; pod: string; container: string };
+
+type WithoutTime<R> = R extends { at: string } ? Omit<R, 'at'> : never;
+export type Message = WithoutTime<Row>;
+
+interface Arrival {
+  at: number;
+  row: Message;
+}
+
+export class Recorder {
+  readonly #time: VirtualTime;
+  readonly #arrivals: Arrival[] = [];
+  readonly #last = new Map<string, number>();
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  /** `row` leaves now and arrives `delayMs` later, after everything that its stream carried before. */
+  send(stream: string, delayMs: number, row: Message): number {
+    const at = Math.max(this.#time.now + nanoseconds(delayMs), this.#last.get(stream) ?? 0);
+    this.#last.set(stream, at);
+    this.#arrivals.push({ at, row });
+    return at;
+  }
+
+  /** What arrived until `end` (ns), in order of arrival. */
+  rows(client: Clock, end: number): Row[] {
+    return this.#arrivals
+      .filter((arrival) => arrival.at <= end)
+      .sort((a, b) => a.at - b.at)
+      .map(({ at, row }) => ({ at: client.milliseconds(at), ...row }));
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Virtual time: a queue of what happens when, and processes (generators) that sleep in it. True time counts in whole
+ * nanoseconds from the story's beginning; nothing here knows a wall clock.
+ */
+
+/** What a process waits for: a moment, a time, or whichever comes first. */
+export interface Wait {
+  moment?: Moment;
+  ns: number;
+}
+
+export type Process = Generator<Wait, void, void>;
+
+export const nanoseconds = (ms: number): number => Math.round(ms * 1e6);
+
+export const sleep = (ms: number): Wait => ({ ns: Math.max(0, nanoseconds(ms)) });
+
+/** Until the moment has come, `ms` at most. */
+export const until = (moment: Moment, ms = Infinity): Wait => ({
+  moment,
+  ns: ms === Infinity ? Infinity : Math.max(0, nanoseconds(ms)),
+});
+
+/** Something that happens once, at `at` (ns). */
+export class Moment {
+  at?: number;
+  #waiting: (() => void)[] = [];
+
+  come(at: number): void {
+    if (this.at !== undefined) return;
+    this.at = at;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    waiting.forEach((resume) => resume());
+  }
+
+  then(resume: () => void): void {
+    this.#waiting.push(resume);
+  }
+}
+
+interface Entry {
+  at: number;
+  order: number;
+  run: () => void;
+}
+
+/** A binary heap by time, then by order of arrival. */
+export class VirtualTime {
+  /** ns since the story's beginning. */
+  now = 0;
+  #heap: Entry[] = [];
+  #order = 0;
+
+  schedule(at: number, run: () => void): void {
+    const entry = { at: Math.max(at, this.now), order: this.#order++, run };
+    const heap = this.#heap;
+    let index = heap.length;
+    heap.push(entry);
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!before(entry, heap[parent]!)) break;
+      heap[index] = heap[parent]!;
+      index = parent;
+    }
+    heap[index] = entry;
+  }
+
+  /** Runs everything up to and including `end`. */
+  play(end: number): void {
+    for (let head = this.#heap[0]; head && head.at <= end; head = this.#heap[0]) {
+      this.#drop();
+      this.now = head.at;
+      head.run();
+    }
+  }
+
+  #drop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (!last || heap.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child++;
+      if (!before(heap[child]!, last)) break;
+      heap[index] = heap[child]!;
+      index = child;
+    }
+    heap[index] = last;
+  }
+}
+
+const before = (a: Entry, b: Entry): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
+
+/** Where processes run. It can die (its processes with it, others may start anew) and it can freeze. */
+export class Host {
+  readonly #time: VirtualTime;
+  #life = 0;
+  #frozenUntil = 0;
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  /** Starts now; the moment comes when the process has ended by itself. */
+  spawn(process: Process): Moment {
+    const ended = new Moment();
+    this.#time.schedule(this.#time.now, this.#stepper(process, ended));
+    return ended;
+  }
+
+  /** Every process here is gone at once. */
+  kill(): void {
+    this.#life++;
+  }
+
+  /** Nothing goes on before `until` (ns; Infinity: never again). */
+  freeze(until: number): void {
+    this.#frozenUntil = until;
+  }
+
+  #stepper(process: Process, ended: Moment): () => void {
+    const life = this.#life;
+    const step = (): void => {
+      if (life !== this.#life || this.#frozenUntil === Infinity) return;
+      if (this.#frozenUntil > this.#time.now) return this.#time.schedule(this.#frozenUntil, step);
+      const next = process.next();
+      if (next.done) ended.come(this.#time.now);
+      else this.#await(next.value, step);
+    };
+    return step;
+  }
+
+  #await(wait: Wait, resume: () => void): void {
+    let resumed = false;
+    const once = (): void => {
+      if (resumed) return;
+      resumed = true;
+      resume();
+    };
+    if (wait.moment?.at !== undefined) return this.#time.schedule(this.#time.now, once);
+    wait.moment?.then(() => this.#time.schedule(this.#time.now, once));
+    if (wait.ns !== Infinity) this.#time.schedule(this.#time.now + wait.ns, once);
+  }
+}

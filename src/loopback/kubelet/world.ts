@@ -1,0 +1,54 @@
+/** All that a story's actors share. */
+import { ApiServer } from './api-server.ts';
+import { Clock } from './clock.ts';
+import { Random } from './random.ts';
+import { Recorder } from './rows.ts';
+import type { ClockName, Span, Story } from './story.ts';
+import { Host, Moment, VirtualTime, nanoseconds } from './virtual-time.ts';
+
+export interface World {
+  story: Story;
+  random: Random;
+  time: VirtualTime;
+  clocks: Record<ClockName, Clock>;
+  recorder: Recorder;
+  api: ApiServer;
+  /** Controllers and clients: they neither die nor freeze. */
+  cluster: Host;
+  /** Containers live on whatever happens to the kubelet. */
+  node: Host;
+  /** Calls into the runtime: they end with the kubelet that made them, but go on while it stands still. */
+  runtime: Host;
+  kubelet: Host;
+  /** ns: when the trigger acts. */
+  triggerAt: number;
+  /** The pod's object is gone. */
+  removed: Moment;
+}
+
+export function createWorld(story: Story): World {
+  const time = new VirtualTime();
+  const random = new Random(story.seed);
+  const recorder = new Recorder(time);
+  const clock = (name: ClockName): Clock => new Clock(story.clocks[name], story.beganAt);
+  const clocks = { api: clock('api'), node: clock('node'), controller: clock('controller'), client: clock('client') };
+  return {
+    story,
+    random,
+    time,
+    clocks,
+    recorder,
+    api: new ApiServer({ time, clock: clocks.api, random, recorder, watchMs: story.network.watchMs }),
+    cluster: new Host(time),
+    node: new Host(time),
+    runtime: new Host(time),
+    kubelet: new Host(time),
+    triggerAt: nanoseconds(story.trigger.atMs),
+    removed: new Moment(),
+  };
+}
+
+export const draw = (world: World, [low, high]: Span): number => (low === high ? low : world.random.between(low, high));
+
+/** ms from now until `atMs` after the trigger. */
+export const fromTrigger = (world: World, atMs: number): number => (world.triggerAt - world.time.now) / 1e6 + atMs;

@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { systemClock, type Clock } from './clock.ts';
+import { createCluster, type Cluster } from './cluster.ts';
+import type { ChangeType, KubeObject } from './data/kube-object.ts';
+import { compact } from './data/log.ts';
+import { Refusal, unauthorized } from './data/status.ts';
+import type { Fault } from './faults/fault.ts';
+import { createFaults } from './faults/faults.ts';
+import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
+import { createExchange, type RequestLog } from './http/exchange.ts';
+import { listen, type TlsPair } from './http/server.ts';
+import { kubeconfigText } from './kubeconfig.ts';
+import { renewLeases } from './play/leases.ts';
+import type { Skew } from './play/move.ts';
+import { truthsInRunTime } from './play/truths.ts';
+import type { Scenario, Truth } from './scenario.ts';
+import { serve } from './verbs/serve.ts';
+import type { WatchOptions } from './verbs/watch.ts';
+
+export interface LoopbackOptions {
+  scenario: Scenario;
+  /** 0, the default, takes any free one. */
+  port?: number;
+  faults?: readonly Fault[];
+  clock?: Clock;
+  /** Renames the namespace the scenario was recorded in. */
+  namespace?: string;
+  tls?: TlsPair;
+  /** Requests without this bearer token are answered with 401. */
+  token?: string;
+  streamingLists?: WatchOptions['streamingLists'];
+  skew?: Skew;
+  /** How often a watch that allows bookmarks gets one; a minute, as a real server has it. */
+  bookmarkMs?: number;
+  /** How long after the first watch of pods a story begins that no DELETE triggers; 1.2 s, as it was recorded. */
+  attachDelayMs?: number;
+  /** What /version says; v1.36.2, which the scenarios were recorded from. */
+  version?: string;
+}
+
+export interface Loopback {
+  readonly url: string;
+  /** The namespace of the traced pod. */
+  readonly namespace: string;
+  /** The traced pod's name. */
+  readonly pod: string;
+  /** Every request since the start, in order of arrival. */
+  readonly requests: readonly RequestLog[];
+  /** How many DELETEs and evictions of pods were executed; dry runs and refused ones do not count. */
+  readonly deletesAccepted: number;
+  /** Resolves when everything recorded has happened. */
+  readonly played: Promise<void>;
+  /** A kubeconfig for this server with its context set, as JSON. */
+  kubeconfig(): string;
+  /** What happened to the traced pod's containers, moved to this run: real time, without any skew. */
+  truth(): Truth[];
+  /** Writes a change of the caller's own, such as foreign chatter; it is stored and watched like any other. */
+  write(resource: string, type: ChangeType, object: KubeObject): void;
+  /** Forgets the history: whoever resumes from before is told 410. */
+  compact(): void;
+  /** Ends every connection and timer. */
+  close(): Promise<void>;
+}
+
+/** Starts an API server on 127.0.0.1 that plays one scenario. Rejects where the port is taken. */
+export async function startLoopback(options: LoopbackOptions): Promise<Loopback> {
+  const { clock = systemClock, skew = {}, attachDelayMs = 1200, tls, token } = options;
+  const cluster = createCluster({ ...options, clock, skew, attachDelayMs });
+  const requests: RequestLog[] = [];
+  const faults = createFaults(options.faults ?? [], cluster);
+  let deletesAccepted = 0;
+  const serveOptions = {
+    streamingLists: options.streamingLists ?? 'serve',
+    bookmarkMs: options.bookmarkMs ?? 60_000,
+    version: options.version ?? 'v1.36.2',
+    accepted: () => void (deletesAccepted += 1),
+  };
+
+  async function handle(message: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
+    const { method = 'GET', url = '/', headers } = message;
+    const request = parseApiRequest(method, url, headers, body);
+    const entry = logEntry(request, url, clock.now());
+    requests.push(entry);
+    response.once('close', () => (entry.endedAt = clock.now()));
+    const exchange = createExchange(request, entry, response, () => httpDate(cluster), faults.outgoing);
+    try {
+      if (token !== undefined && headers.authorization !== `Bearer ${token}`) throw unauthorized();
+      await faults.around(exchange, () => serve(cluster, exchange, { ...serveOptions, expiredAs: faults.expiredAs() }));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      exchange.json(error.body.code, error.body, error.headers);
+    }
+  }
+
+  const server = await listen(handle, options.port ?? 0, tls);
+  faults.start(server);
+  const stopLeases = renewLeases(cluster);
+  const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`;
+  const { namespace, pod } = cluster.story;
+  return {
+    url,
+    namespace,
+    pod,
+    requests,
+    get deletesAccepted() {
+      return deletesAccepted;
+    },
+    played: cluster.director.played,
+    kubeconfig: () => kubeconfigText({ url, namespace, token, caPem: tls?.cert }),
+    truth: () => truthsInRunTime(cluster.story, cluster.director.moments),
+    write: (resource, type, object) => void cluster.write({ resource, type, object }),
+    compact: () => compact(cluster.log, cluster.log.revision),
+    async close() {
+      stopLeases();
+      faults.stop();
+      cluster.stop();
+      await server.close();
+    },
+  };
+}
+
+function logEntry(request: ApiRequest, url: string, at: number): RequestLog {
+  const { method, verb, kind, namespace, name, subresource, body, headers } = request;
+  const agent = headers['user-agent'];
+  return {
+    at,
+    method,
+    url,
+    verb,
+    body,
+    ...(typeof agent === 'string' && { userAgent: agent }),
+    ...(kind && { resource: kind.plural }),
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(subresource !== undefined && { subresource }),
+    status: 0,
+    sent: 0,
+    lines: 0,
+  };
+}
+
+function httpDate({ clock, skew }: Cluster): string {
+  return new Date(clock.now() + (skew.apiMs ?? 0)).toUTCString();
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../clock.ts';
+import { fromMs } from './nanoseconds.ts';
+import { toRunTime, type Moments } from './play-time.ts';
+import type { Cue, Story } from './story.ts';
+
+/** Decides when each recorded change happens in this run; what then happens is the stage's affair. */
+export interface Director {
+  readonly moments: Moments;
+  /** Whether the pod's end has begun. */
+  begun(): boolean;
+  /** A client opened a watch: what was recorded before the trigger starts to happen. */
+  watched(resource: string): void;
+  /** The pod's end begins now, at the recorded time `origin` (default: the trigger's). Later calls change nothing. */
+  begin(origin?: number): void;
+  /** Milliseconds from now until a recorded time; 0 where it has passed. */
+  untilRecorded(at: number): number;
+  /** Plays at once what is due by now. */
+  catchUp(): void;
+  /** Resolves when every cue has been played. */
+  readonly played: Promise<void>;
+  stop(): void;
+}
+
+/** `attachDelayMs`: how long after the first watch of pods a story begins that no client's DELETE triggers. */
+export function createDirector(story: Story, clock: Clock, attachDelayMs: number, play: (cue: Cue) => void): Director {
+  const moments: Moments = { startedAt: clock.now(), origin: story.trigger.at };
+  const opening = story.cues.filter((cue) => cue.at < story.trigger.at);
+  let next = 0;
+  let cancel: (() => void) | undefined;
+  let cancelAttach: (() => void) | undefined;
+  let finish = () => {};
+  const played = new Promise<void>((resolve) => (finish = resolve));
+
+  function runTime(at: number): number {
+    return Number(toRunTime(story, moments, fromMs(at)) / 1_000n) / 1_000;
+  }
+
+  /** Plays what is due, then sleeps until the next cue. */
+  function advance(): void {
+    cancel?.();
+    const last = moments.begunAt === undefined ? opening.length : story.cues.length;
+    for (let cue = story.cues[next]; next < last && cue !== undefined; cue = story.cues[next]) {
+      const wait = isOverdue(next) ? 0 : runTime(cue.at) - clock.now();
+      if (wait > 0) {
+        cancel = clock.setTimeout(advance, wait);
+        return;
+      }
+      next += 1;
+      play(cue);
+    }
+    if (next === story.cues.length && moments.begunAt !== undefined) finish();
+  }
+
+  /** Whatever came before the story's origin has happened by the time a client's request takes effect. */
+  function isOverdue(index: number): boolean {
+    return moments.begunAt !== undefined && (story.cues[index]?.at ?? 0) < moments.origin;
+  }
+
+  function begin(origin = story.trigger.at): void {
+    if (moments.begunAt !== undefined) return;
+    cancelAttach?.();
+    moments.begunAt = clock.now();
+    moments.origin = origin;
+    advance();
+  }
+
+  function watched(resource: string): void {
+    if (moments.watchedAt === undefined) {
+      moments.watchedAt = clock.now();
+      advance();
+    }
+    if (story.trigger.kind === 'other' && resource === 'pods' && moments.begunAt === undefined) {
+      cancelAttach ??= clock.setTimeout(() => begin(), attachDelayMs);
+    }
+  }
+
+  function stop(): void {
+    cancel?.();
+    cancelAttach?.();
+  }
+
+  return {
+    moments,
+    played,
+    begin,
+    watched,
+    stop,
+    catchUp: advance,
+    begun: () => moments.begunAt !== undefined,
+    untilRecorded: (at) => Math.max(0, runTime(at) - clock.now()),
+  };
+}

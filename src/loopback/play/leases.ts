@@ -1,0 +1,76 @@
+import type { Cluster } from '../cluster.ts';
+import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { formatStamp, fromMs } from './nanoseconds.ts';
+import type { Story } from './story.ts';
+
+/** How often a kubelet renews its Lease. */
+const renewMs = 10_000;
+
+/** Keeps a Lease for every node, renewed as long as the recording shows its kubelet alive. Returns how to stop. */
+export function renewLeases(cluster: Cluster): () => void {
+  const { clock, story } = cluster;
+  const nodes = [...cluster.log.current.values()].filter(({ resource }) => resource === 'nodes');
+  const silence = silenceOf(story);
+  let cancel = () => {};
+
+  function renew(): void {
+    if (!isSilent(cluster, silence)) {
+      for (const { object } of nodes) {
+        const lease = leaseOf(object, clock.now() + (cluster.skew.nodeMs ?? 0));
+        cluster.write({ type: 'MODIFIED', resource: 'leases', object: lease });
+      }
+    }
+    cancel = clock.setTimeout(renew, renewMs);
+  }
+
+  if (nodes.length > 0) renew();
+  return () => cancel();
+}
+
+interface Silence {
+  from: number;
+  to: number;
+}
+
+/**
+ * While a node controller has declared a node's status Unknown, its kubelet was silent: since just before the pod's
+ * deletion, in the recordings that have it, until the node reports for itself again.
+ */
+function silenceOf({ cues, trigger }: Story): Silence | undefined {
+  const reports = cues.flatMap((cue) => (cue.kind === 'change' && cue.resource === 'nodes' ? [cue] : []));
+  const lost = reports.findIndex((cue) => readyStatus(cue.object) === 'Unknown');
+  const back = reports.find((cue, index) => lost >= 0 && index > lost && readyStatus(cue.object) !== 'Unknown');
+  return lost < 0 ? undefined : { from: trigger.at - 1_000, to: back?.at ?? Infinity };
+}
+
+function isSilent({ clock, director, story }: Cluster, silence: Silence | undefined): boolean {
+  const { begunAt } = director.moments;
+  if (silence === undefined || begunAt === undefined) return false;
+  const recorded = clock.now() - begunAt + story.trigger.at;
+  return recorded >= silence.from && recorded < silence.to;
+}
+
+function readyStatus(node: KubeObject): unknown {
+  const conditions = valueAt(node, 'status.conditions');
+  const ready = Array.isArray(conditions) ? (conditions as unknown[]).find(isReadyCondition) : undefined;
+  return isRecord(ready) ? ready.status : undefined;
+}
+
+function isReadyCondition(condition: unknown): boolean {
+  return isRecord(condition) && condition.type === 'Ready';
+}
+
+function leaseOf({ metadata }: KubeObject, now: number): KubeObject {
+  const { name, uid, creationTimestamp } = metadata;
+  return {
+    kind: 'Lease',
+    apiVersion: 'coordination.k8s.io/v1',
+    metadata: {
+      name,
+      namespace: 'kube-node-lease',
+      uid: `${uid?.slice(0, 24) ?? '00000000-0000-4000-8000-'}1ea5e0000000`,
+      ...(creationTimestamp !== undefined && { creationTimestamp }),
+    },
+    spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatStamp(fromMs(now), 6) },
+  };
+}

@@ -1,0 +1,151 @@
+import { isRecord, type KubeObject } from '../data/kube-object.ts';
+import { acceptance, containerEnd, eventStored, freshStamp } from './estimate.ts';
+import { formatStamp, fromMs, parseStamp, type Nanoseconds } from './nanoseconds.ts';
+import { toRunTime, type Moments } from './play-time.ts';
+import type { Story } from './story.ts';
+
+/** How far the cluster's clocks are off, in milliseconds: positive is ahead of the client's. */
+export interface Skew {
+  apiMs?: number;
+  nodeMs?: number;
+}
+
+export interface Mover {
+  /** The object with every time in it moved to this run; `seenAt` is the recorded arrival, in milliseconds. */
+  object(recorded: KubeObject, seenAt: number): KubeObject;
+  /** An instant by the node's clock, as its log lines and Event names have it. */
+  nodeTime(recorded: Nanoseconds): Nanoseconds;
+}
+
+type ClockName = 'api' | 'node';
+interface Context {
+  uid: string;
+  seenAt: number;
+  clock: ClockName;
+  /** An Event's name in nanoseconds. */
+  made?: Nanoseconds;
+  /** The containers' ends that the scenario knows exactly. */
+  ends: Nanoseconds[];
+}
+
+/** Moves recorded objects; the same recorded stamp of the same field is always moved to the same new one. */
+export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
+  const known = new Map<string, string>();
+
+  function remembered(context: Context, field: string, value: string, make: () => string): string {
+    const key = `${context.uid} ${field} ${value}`;
+    const moved = known.get(key) ?? make();
+    known.set(key, moved);
+    return moved;
+  }
+
+  function shift(at: Nanoseconds, clock: ClockName): Nanoseconds {
+    const off = (clock === 'api' ? skew.apiMs : skew.nodeMs) ?? 0;
+    return toRunTime(story, moments, at) + fromMs(off);
+  }
+
+  function walk(value: unknown, context: Context, field = ''): unknown {
+    if (Array.isArray(value)) return value.map((one) => walk(one, context, field));
+    if (isRecord(value)) return walkFields(value, clockWithin(value, context));
+    const stamp = typeof value === 'string' && isTimeField(field) ? parseStamp(value) : undefined;
+    if (stamp === undefined) return value;
+    return remembered(context, field, value as string, () => {
+      const clock = apiFields.has(field) ? 'api' : context.clock;
+      const at = stamp.digits > 0 ? stamp.at : guess(stamp.at, field, context);
+      return formatStamp(shift(at, clock), stamp.digits);
+    });
+  }
+
+  function walkFields(value: Record<string, unknown>, context: Context): Record<string, unknown> {
+    const grace = value.deletionGracePeriodSeconds;
+    return Object.fromEntries(
+      Object.entries(value).map(([field, inner]) => {
+        if (field !== 'deletionTimestamp' || typeof inner !== 'string') return [field, walk(inner, context, field)];
+        return [field, deadline(inner, typeof grace === 'number' ? grace : 0, context)];
+      }),
+    );
+  }
+
+  function deadline(value: string, grace: number, context: Context): string {
+    return remembered(context, `deletionTimestamp ${grace}`, value, () => {
+      const at = acceptance(parseStamp(value)?.at ?? 0n, grace, context.seenAt);
+      const graceNs = BigInt(grace) * 1_000_000_000n;
+      return formatStamp(shift(at - graceNs, 'api') + graceNs, 0);
+    });
+  }
+
+  function eventName(name: string, context: Context): string {
+    if (context.made === undefined) return name;
+    const moved = shift(context.made, context.clock).toString(16);
+    return `${name.slice(0, name.lastIndexOf('.'))}.${moved}`;
+  }
+
+  return {
+    nodeTime: (recorded) => shift(recorded, 'node'),
+    object(recorded, seenAt) {
+      const context = contextOf(story, recorded, seenAt);
+      const moved = walk(recorded, context) as KubeObject;
+      if (recorded.kind !== 'Event') return moved;
+      return { ...moved, metadata: { ...moved.metadata, name: eventName(recorded.metadata.name, context) } };
+    },
+  };
+}
+
+/** Stamped by the API server, whoever wrote the rest of the object. */
+const apiFields = new Set([
+  'creationTimestamp',
+  'time',
+  'timeAdded',
+  'endpoints.kubernetes.io/last-change-trigger-time',
+]);
+const otherTimeFields = new Set(['lastObservedTime', 'startedAt', 'finishedAt', 'startTime', 'eventTime', 'renewTime']);
+
+function isTimeField(field: string): boolean {
+  return apiFields.has(field) || otherTimeFields.has(field) || /^(first|last)[A-Z]\w*(Time|Timestamp)$/.test(field);
+}
+
+function contextOf(story: Story, object: KubeObject, seenAt: number): Context {
+  const name = object.metadata.name;
+  const pod = object.kind === 'Pod' ? name : undefined;
+  const isEvent = object.kind === 'Event';
+  const made = isEvent ? /\.([0-9a-f]{16})$/.exec(name)?.[1] : undefined;
+  return {
+    uid: object.metadata.uid ?? `${object.kind} ${name}`,
+    seenAt,
+    clock: isEvent ? eventClock(object) : object.kind === 'Pod' || object.kind === 'Node' ? 'node' : 'api',
+    ...(made !== undefined && { made: BigInt(`0x${made}`) }),
+    ends: pod === undefined ? [] : endsOf(story, pod),
+  };
+}
+
+function eventClock(event: KubeObject): ClockName {
+  const source = isRecord(event.source) ? event.source.component : undefined;
+  return (source ?? event.reportingComponent) === 'kubelet' ? 'node' : 'api';
+}
+
+/** Conditions that a controller wrote stand on the API side, though the kubelet wrote the rest of the status. */
+const controllerConditions = new Set(['PodScheduled', 'DisruptionTarget']);
+
+function clockWithin(value: Record<string, unknown>, context: Context): Context {
+  return typeof value.type === 'string' && controllerConditions.has(value.type)
+    ? { ...context, clock: 'api' }
+    : context;
+}
+
+/** What the runtime's log says about the pod's containers, else the last lines they wrote. */
+function endsOf(story: Story, pod: string): Nanoseconds[] {
+  const truths = story.truths
+    .filter((truth) => truth.pod === pod)
+    .flatMap((truth) => parseStamp(truth.exited ?? '') ?? []);
+  const lines = story.cues.flatMap((cue) => (cue.kind === 'log' && cue.pod === pod ? [cue.line.stamp] : []));
+  return [...truths.map((stamp) => stamp.at), ...lines.reverse()];
+}
+
+function guess(stamp: Nanoseconds, field: string, context: Context): Nanoseconds {
+  const { made, seenAt } = context;
+  const isSecondOf = (at: Nanoseconds) => at - stamp >= 0n && at - stamp < 1_000_000_000n;
+  if (field === 'finishedAt') return containerEnd(stamp, seenAt, context.ends.find(isSecondOf));
+  if (made === undefined) return freshStamp(stamp, seenAt);
+  if (field === 'creationTimestamp') return eventStored(stamp, made);
+  return isSecondOf(made) ? made : freshStamp(stamp, seenAt);
+}

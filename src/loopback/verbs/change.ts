@@ -1,0 +1,79 @@
+import type { Cluster } from '../cluster.ts';
+import type { Kind } from '../data/kinds.ts';
+import type { KubeObject } from '../data/kube-object.ts';
+import { badRequest, failure, notFound, Refusal } from '../data/status.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { parseJson } from './delete-options.ts';
+import { jsonPatch, mergePatch } from './merge.ts';
+
+/** PATCH and PUT of one object. A pod that only its finalizers held goes with the last of them (SIGNALS.md §1). */
+export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind, name: string): void {
+  const { request } = exchange;
+  const before = cluster.get(kind.plural, request.namespace, name);
+  if (before === undefined) throw notFound(kind, name);
+  const after = withIdentity(
+    request.verb === 'update' ? replacement(before, request.body) : patched(before, exchange),
+    before,
+  );
+  if (request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
+  if (kind.plural === 'pods') rememberFinalizers(cluster, after);
+  if (isReleased(after)) {
+    // The update is never stored: the DELETED object still lists the finalizer.
+    release(cluster, before);
+    return exchange.json(200, after);
+  }
+  exchange.json(200, cluster.write({ type: 'MODIFIED', resource: kind.plural, object: after }).object);
+}
+
+function patched(before: KubeObject, { request }: Exchange): KubeObject {
+  const isJsonPatch = String(request.headers['content-type']).startsWith('application/json-patch+json');
+  if (isJsonPatch) return jsonPatch(before, parsed(request.body)) as KubeObject;
+  return mergePatch(before, parseJson(request.body)) as KubeObject;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    throw badRequest('error decoding patch');
+  }
+}
+
+function replacement(before: KubeObject, body: string): KubeObject {
+  const next = parseJson(body) as unknown as KubeObject;
+  const { resourceVersion } = next.metadata ?? {};
+  if (resourceVersion === undefined || resourceVersion === before.metadata.resourceVersion) return next;
+  const message =
+    `Operation cannot be fulfilled on ${before.kind} "${before.metadata.name}": the object has been modified; ` +
+    'please apply your changes to the latest version and try again';
+  throw new Refusal(failure(409, 'Conflict', message, { name: before.metadata.name, kind: before.kind }));
+}
+
+/** No client can change who an object is. */
+function withIdentity(next: KubeObject, { metadata, kind, apiVersion }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
+  const identity = { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp };
+  const known = Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined));
+  return {
+    ...next,
+    ...(kind && { kind }),
+    ...(apiVersion && { apiVersion }),
+    metadata: { ...next.metadata, ...known, name },
+  };
+}
+
+function rememberFinalizers(cluster: Cluster, { metadata }: KubeObject): void {
+  const uid = metadata.uid ?? '';
+  cluster.amendments.set(uid, { ...cluster.amendments.get(uid), finalizers: metadata.finalizers ?? [] });
+}
+
+function isReleased({ metadata }: KubeObject): boolean {
+  const isOver = metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+  return isOver && (metadata.finalizers ?? []).length === 0;
+}
+
+function release(cluster: Cluster, pod: KubeObject): void {
+  const uid = pod.metadata.uid ?? '';
+  cluster.amendments.set(uid, { ...cluster.amendments.get(uid), gone: true });
+  cluster.write({ type: 'DELETED', resource: 'pods', object: pod });
+}

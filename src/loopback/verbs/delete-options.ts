@@ -1,0 +1,83 @@
+import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { badRequest, conflict } from '../data/status.ts';
+import type { ApiRequest } from '../http/api-request.ts';
+
+export interface DeleteOptions {
+  graceSeconds?: number;
+  uid?: string;
+  resourceVersion?: string;
+  isDryRun: boolean;
+}
+
+/** DeleteOptions of a DELETE: of its body, or of its query where there is no body (SIGNALS.md §1). Throws a 400. */
+export function readDeleteOptions({ body, query }: ApiRequest): DeleteOptions {
+  return body === '' ? fromQuery(query) : deleteOptionsOf(parseJson(body));
+}
+
+/** DeleteOptions as an object, as an Eviction carries them. Throws a 400 for a grace that is no number. */
+export function deleteOptionsOf(options: unknown): DeleteOptions {
+  const grace = valueAt(options, 'gracePeriodSeconds');
+  const uid = valueAt(options, 'preconditions.uid');
+  const resourceVersion = valueAt(options, 'preconditions.resourceVersion');
+  const dryRun = valueAt(options, 'dryRun');
+  if (grace !== undefined && grace !== null && !Number.isInteger(grace)) throw badGrace(grace);
+  return {
+    ...(typeof grace === 'number' && { graceSeconds: grace < 0 ? 1 : grace }),
+    ...(typeof uid === 'string' && { uid }),
+    ...(typeof resourceVersion === 'string' && { resourceVersion }),
+    isDryRun: isDry(Array.isArray(dryRun) ? dryRun : []),
+  };
+}
+
+/** Reads a body that has to be JSON. Throws a 400. */
+export function parseJson(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (isRecord(value)) return value;
+  } catch {
+    // Answered below: a body of any other shape is as unreadable as one that is no JSON.
+  }
+  throw badRequest('the object provided is unrecognized (must be of type Object)');
+}
+
+/** Throws the 409 of a precondition that does not hold. */
+export function checkPreconditions(pod: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
+  const { metadata } = pod;
+  if (uid !== undefined && uid !== metadata.uid) {
+    throw conflict(
+      metadata.name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). ` +
+        'The object might have been deleted and then recreated',
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    throw conflict(
+      metadata.name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record ` +
+        `(${metadata.resourceVersion}). The object might have been modified`,
+    );
+  }
+}
+
+function fromQuery(query: URLSearchParams): DeleteOptions {
+  const grace = query.get('gracePeriodSeconds');
+  if (grace !== null && !/^-?\d+$/.test(grace)) throw badGrace(grace);
+  return deleteOptionsOf({
+    ...(grace !== null && { gracePeriodSeconds: Number(grace) }),
+    preconditions: { uid: query.get('uid'), resourceVersion: query.get('resourceVersion') },
+    dryRun: query.getAll('dryRun'),
+  });
+}
+
+function isDry(dryRun: unknown[]): boolean {
+  if (dryRun.length === 0) return false;
+  if (dryRun.every((value) => value === 'All')) return true;
+  throw badRequest(`Invalid value: ${JSON.stringify(dryRun)}: dryRun: supported values: "All"`);
+}
+
+function badGrace(grace: unknown): Error {
+  const type = typeof grace === 'number' ? `number ${grace}` : typeof grace;
+  return badRequest(
+    `json: cannot unmarshal ${type} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
+  );
+}

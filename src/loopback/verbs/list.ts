@@ -1,0 +1,86 @@
+import type { Cluster } from '../cluster.ts';
+import { groupVersion, type Kind } from '../data/kinds.ts';
+import type { KubeObject } from '../data/kube-object.ts';
+import { stateAt } from '../data/log.ts';
+import { badRequest, continueExpired, invalid, listExpired, notFound, tooFarAhead } from '../data/status.ts';
+import { numberIn, type ApiRequest } from '../http/api-request.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { revisionIn, selectorOf } from './read-options.ts';
+
+/** GET of one object. */
+export function serveGet(cluster: Cluster, exchange: Exchange, kind: Kind, name: string): void {
+  const object = cluster.get(kind.plural, exchange.request.namespace, name);
+  if (object === undefined) throw notFound(kind, name);
+  exchange.json(200, object);
+}
+
+/** LIST, whole or in pages; a page's token carries the revision all pages are read at. */
+export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): void {
+  const { request } = exchange;
+  const token = readToken(request.query.get('continue'));
+  const revision = token?.revision ?? revisionToRead(cluster, request);
+  const state = stateAt(cluster.log, revision);
+  if (state === 'expired') throw token === undefined ? listExpired() : continueExpired();
+  const matches = selectorOf(request, kind);
+  const all = [...state.entries()]
+    .filter(([, stored]) => stored.resource === kind.plural && matches(stored.object))
+    .filter(([key]) => token === undefined || key > token.after)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const page = all.slice(0, numberIn(request.query, 'limit') || all.length);
+  const rest = all.length - page.length;
+  exchange.json(200, {
+    kind: `${kind.kind}List`,
+    apiVersion: groupVersion(kind),
+    metadata: {
+      resourceVersion: String(revision),
+      ...(rest > 0 && { continue: writeToken({ revision, after: page.at(-1)?.[0] ?? '' }), remainingItemCount: rest }),
+    },
+    items: page.map(([, stored]) => asItem(stored.object)),
+  });
+}
+
+/** Which revision a list shows (kubernetes.io/docs/reference/using-api/api-concepts, semantics for get and list). */
+function revisionToRead(cluster: Cluster, request: ApiRequest): number {
+  const current = Math.min(cluster.log.revision, cluster.horizon);
+  const asked = revisionIn(request);
+  const match = request.query.get('resourceVersionMatch') ?? '';
+  if (match !== '' && asked === undefined) {
+    throw invalid('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+  }
+  if (match === 'Exact' && asked === 0) {
+    throw invalid('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  }
+  if (asked === undefined || asked === 0) return current;
+  if (asked > current) throw tooFarAhead(asked, current);
+  // Without a match, a limit makes the given revision an exact one.
+  const isExact = match === 'Exact' || (match === '' && numberIn(request.query, 'limit') !== undefined);
+  return isExact ? asked : current;
+}
+
+interface Token {
+  revision: number;
+  /** The storage key of the last object of the page before. */
+  after: string;
+}
+
+function writeToken(token: Token): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.after })).toString(
+    'base64url',
+  );
+}
+
+function readToken(text: string | null): Token | undefined {
+  if (text === null || text === '') return undefined;
+  try {
+    const { rv, start } = JSON.parse(Buffer.from(text, 'base64url').toString()) as { rv: number; start: string };
+    if (typeof rv === 'number' && typeof start === 'string') return { revision: rv, after: start };
+  } catch {
+    // Answered below like any other token that is none.
+  }
+  throw badRequest('continue key is not valid: invalid character');
+}
+
+/** Items of a list carry neither kind nor apiVersion. */
+function asItem({ kind: _, apiVersion: __, ...item }: KubeObject): Omit<KubeObject, 'kind' | 'apiVersion'> {
+  return item;
+}

@@ -1,0 +1,130 @@
+import type { Cluster } from '../cluster.ts';
+import { kindOf, type Kind } from '../data/kinds.ts';
+import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { badRequest, notFound } from '../data/status.ts';
+import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
+import type { Exchange, Stream } from '../http/exchange.ts';
+import { stamped, type ContainerLog } from '../play/log-hub.ts';
+import { parseStamp, type Nanoseconds } from '../play/nanoseconds.ts';
+
+/** GET pods/NAME/log: what was written so far and, with `follow`, what comes until the stream's recorded end. */
+export function serveLog(cluster: Cluster, exchange: Exchange, name: string): void {
+  const { request } = exchange;
+  const pod = cluster.get('pods', request.namespace, name);
+  if (pod === undefined) throw notFound(kindOf('pods') as Kind, name);
+  const container = containerOf(pod, request);
+  const log = cluster.logs.of(name, container);
+  const state = stateOf(pod, container);
+  if (log.status !== 200 && state !== 'running') return refuse(exchange, log);
+  const reads = readingOf(request, cluster.clock.now());
+  const past = lastLines(log, reads);
+  const isOver = log.ended || state === 'terminated';
+  if (!isTrue(request.query.get('follow')) || (isOver && !isReopened(log, state)))
+    return sendAll(exchange, past, reads);
+  follow(exchange.stream('text/plain'), cluster, log, past, reads, pod);
+}
+
+type ContainerState = 'waiting' | 'running' | 'terminated' | 'unknown';
+
+/** A stream can end long before its container does, by a kubelet's restart; then it may be opened again. */
+function isReopened(log: ContainerLog, state: ContainerState): boolean {
+  return log.ended && state === 'running';
+}
+
+function refuse(exchange: Exchange, log: ContainerLog): void {
+  if (log.refusal === undefined) exchange.text(log.status, '');
+  else exchange.json(log.status, log.refusal);
+}
+
+function containerOf(pod: KubeObject, { query }: ApiRequest): string {
+  const name = pod.metadata.name;
+  const names = ['containers', 'initContainers', 'ephemeralContainers'].map((list) =>
+    namesIn(valueAt(pod, `spec.${list}`)),
+  );
+  const asked = query.get('container') ?? '';
+  if (asked !== '') {
+    if (names.flat().includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  }
+  const [only, ...others] = names[0] ?? [];
+  if (only === undefined || others.length === 0) return only ?? '';
+  throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.flat().join(' ')}]`);
+}
+
+function namesIn(containers: unknown): string[] {
+  if (!Array.isArray(containers)) return [];
+  return containers.flatMap((one) => (isRecord(one) && typeof one.name === 'string' ? [one.name] : []));
+}
+
+function stateOf(pod: KubeObject, container: string): ContainerState {
+  const lists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'];
+  const statuses = lists.flatMap((list) => valueAt(pod, `status.${list}`) ?? []) as Record<string, unknown>[];
+  const state = statuses.find((status) => status.name === container)?.state;
+  if (!isRecord(state)) return 'unknown';
+  return (['waiting', 'running', 'terminated'] as const).find((one) => one in state) ?? 'unknown';
+}
+
+interface Reading {
+  withStamps: boolean;
+  from: Nanoseconds;
+  lines: number;
+  bytes: number;
+}
+
+function readingOf({ query }: ApiRequest, now: number): Reading {
+  const sinceSeconds = numberIn(query, 'sinceSeconds');
+  const from = parseStamp(query.get('sinceTime') ?? '')?.at;
+  return {
+    withStamps: isTrue(query.get('timestamps')),
+    from: from ?? (sinceSeconds === undefined ? 0n : BigInt(Math.floor(now - sinceSeconds * 1000)) * 1_000_000n),
+    lines: numberIn(query, 'tailLines') ?? Infinity,
+    bytes: numberIn(query, 'limitBytes') ?? Infinity,
+  };
+}
+
+type Line = ContainerLog['lines'][number];
+
+function lastLines(log: ContainerLog, reads: Reading): Line[] {
+  const recent = log.lines.filter((line) => line.stamp >= reads.from);
+  return reads.lines === 0 ? [] : recent.slice(-Math.min(reads.lines, recent.length));
+}
+
+function sendAll(exchange: Exchange, lines: Line[], reads: Reading): void {
+  const text = lines.map((line) => `${shown(line, reads)}\n`).join('');
+  exchange.text(200, text.slice(0, Math.min(reads.bytes, text.length)));
+}
+
+function follow(
+  stream: Stream,
+  cluster: Cluster,
+  log: ContainerLog,
+  past: Line[],
+  reads: Reading,
+  pod: KubeObject,
+): void {
+  let left = reads.bytes;
+  const send = (line: Line) => {
+    const text = shown(line, reads);
+    if (stream.isOpen()) stream.line(text.slice(0, left));
+    left -= text.length + 1;
+    if (left <= 0) stream.end();
+  };
+  const reader = { line: (stamp: Nanoseconds, text: string) => send({ stamp, text }), end: () => stream.end() };
+  past.forEach(send);
+  log.readers.add(reader);
+  stream.onClose(() => log.readers.delete(reader));
+  if (log.ended) stream.onClose(endWithPod(cluster, stream, pod));
+}
+
+/** A stream opened again has no recorded end: it ends when the pod's containers have, or the pod is gone. */
+function endWithPod(cluster: Cluster, stream: Stream, { metadata }: KubeObject): () => void {
+  return cluster.onChange(() => {
+    const pod = cluster.get('pods', metadata.namespace, metadata.name);
+    const phase = valueAt(pod, 'status.phase');
+    if (pod?.metadata.uid !== metadata.uid || phase === 'Succeeded' || phase === 'Failed') stream.end();
+  });
+}
+
+function shown({ stamp, text }: Line, { withStamps }: Reading): string {
+  return withStamps ? stamped(stamp, text) : text;
+}

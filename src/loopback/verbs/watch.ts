@@ -1,0 +1,136 @@
+import type { Cluster } from '../cluster.ts';
+import { groupVersion, type Kind } from '../data/kinds.ts';
+import type { ChangeType, KubeObject } from '../data/kube-object.ts';
+import { since, stateAt, type Change } from '../data/log.ts';
+import type { Selector } from '../data/selectors.ts';
+import { invalid, Refusal, tooOld } from '../data/status.ts';
+import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
+import type { Exchange, Stream } from '../http/exchange.ts';
+import { revisionIn, selectorOf } from './read-options.ts';
+
+export interface WatchOptions {
+  /** How a `sendInitialEvents` is taken: as a new server takes it, refused by the gate, or not understood. */
+  streamingLists: 'serve' | 'refuse' | 'ignore';
+  bookmarkMs: number;
+  /** A 410 for a forgotten revision comes as an ERROR frame, as the watch cache has it, or as the answer's status. */
+  expiredAs: 'frame' | 'status';
+}
+
+/** A real server ends a watch after 30 to 60 minutes. */
+const usualTimeoutSeconds = 1800;
+const bookmarkBeforeEndMs = 2_000;
+
+/** WATCH: what is there now where that is asked for, then each change as it happens. */
+export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, options: WatchOptions): void {
+  const { request } = exchange;
+  const matches = selectorOf(request, kind);
+  const isStreamingList = checkStreamingList(request, options);
+  const asked = revisionIn(request);
+  const beginsWithState = isStreamingList || asked === undefined || asked === 0;
+  const from = beginsWithState ? visible(cluster) : asked;
+  if (options.expiredAs === 'status' && from < cluster.log.compactedTo) {
+    throw new Refusal(tooOld(from, cluster.log.compactedTo));
+  }
+  const stream = exchange.stream('application/json');
+  if (beginsWithState) sendState(cluster, stream, kind, matches, from);
+  if (isStreamingList && isTrue(request.query.get('allowWatchBookmarks'))) {
+    sendFrame(stream, 'BOOKMARK', bookmark(kind, from, { 'k8s.io/initial-events-end': 'true' }));
+  }
+  follow(cluster, stream, kind, matches, from);
+  endInTime(cluster, stream, kind, options);
+  cluster.director.watched(kind.plural);
+}
+
+function visible(cluster: Cluster): number {
+  return Math.min(cluster.log.revision, cluster.horizon);
+}
+
+function checkStreamingList(request: ApiRequest, { streamingLists }: WatchOptions): boolean {
+  if (!request.query.has('sendInitialEvents') || streamingLists === 'ignore') return false;
+  if (streamingLists === 'refuse') {
+    throw invalid(
+      'sendInitialEvents',
+      'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    );
+  }
+  if (request.query.get('resourceVersionMatch') !== 'NotOlderThan') {
+    throw invalid('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  }
+  return isTrue(request.query.get('sendInitialEvents'));
+}
+
+function sendState(cluster: Cluster, stream: Stream, kind: Kind, matches: Selector, revision: number): void {
+  const state = stateAt(cluster.log, revision);
+  if (state === 'expired') return;
+  const found = [...state.entries()].filter(([, { resource, object }]) => resource === kind.plural && matches(object));
+  for (const [, { object }] of found.sort(([a], [b]) => (a < b ? -1 : 1))) sendFrame(stream, 'ADDED', object);
+}
+
+/** Sends every change after a revision, now and as they come, up to what a reader may see. */
+function follow(cluster: Cluster, stream: Stream, kind: Kind, matches: Selector, from: number): void {
+  let cursor = from;
+  const pump = () => {
+    const changes = since(cluster.log, cursor);
+    if (changes === 'expired') return expire(cluster, stream, cursor);
+    for (const change of changes) {
+      if (change.revision > cluster.horizon) return;
+      cursor = change.revision;
+      const frame = change.resource === kind.plural ? seenThrough(change, matches) : undefined;
+      if (frame !== undefined) sendFrame(stream, frame.type, frame.object);
+    }
+  };
+  stream.onClose(cluster.onChange(pump));
+  pump();
+}
+
+function expire(cluster: Cluster, stream: Stream, cursor: number): void {
+  if (!stream.isOpen()) return;
+  sendFrame(stream, 'ERROR', tooOld(cursor, cluster.log.compactedTo));
+  stream.end();
+}
+
+/** A change as a watcher with a selector sees it: objects appear and disappear as they begin and cease to match. */
+function seenThrough(change: Change, matches: Selector): { type: ChangeType; object: KubeObject } | undefined {
+  const was = change.before !== undefined && matches(change.before);
+  const is = change.type !== 'DELETED' && matches(change.object);
+  if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: change.object };
+  if (!was) return undefined;
+  return { type: 'DELETED', object: change.type === 'DELETED' ? change.object : lastMatching(change) };
+}
+
+/** The last state that matched, with the revision of the change that ended it. */
+function lastMatching({ before, object }: Change): KubeObject {
+  const last = before ?? object;
+  const { resourceVersion } = object.metadata;
+  return { ...last, metadata: { ...last.metadata, ...(resourceVersion !== undefined && { resourceVersion }) } };
+}
+
+function endInTime(cluster: Cluster, stream: Stream, kind: Kind, options: WatchOptions): void {
+  const { query } = stream.exchange.request;
+  const lastsMs = (numberIn(query, 'timeoutSeconds') || usualTimeoutSeconds) * 1000;
+  const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'));
+  const sendBookmark = () => sendFrame(stream, 'BOOKMARK', bookmark(kind, visible(cluster)));
+  const cancels = [cluster.clock.setTimeout(() => stream.end(), lastsMs)];
+  if (wantsBookmarks) {
+    const repeat = () => {
+      cancels[1] = cluster.clock.setTimeout(() => {
+        sendBookmark();
+        repeat();
+      }, options.bookmarkMs);
+    };
+    repeat();
+    if (lastsMs > 2 * bookmarkBeforeEndMs) {
+      cancels[2] = cluster.clock.setTimeout(sendBookmark, lastsMs - bookmarkBeforeEndMs);
+    }
+  }
+  stream.onClose(() => cancels.forEach((cancel) => cancel()));
+}
+
+function bookmark(kind: Kind, revision: number, annotations?: Record<string, string>): unknown {
+  const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...(annotations && { annotations }) };
+  return { kind: kind.kind, apiVersion: groupVersion(kind), metadata };
+}
+
+function sendFrame(stream: Stream, type: ChangeType | 'BOOKMARK' | 'ERROR', object: unknown): void {
+  if (stream.isOpen()) stream.line(JSON.stringify({ type, object }));
+}

@@ -2,7 +2,7 @@
 import type { ExitReport, Finding, Severity } from '../trace/report.ts';
 import { markdownSections } from './markdown.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
-import { outcomeText } from './summary.ts';
+import { describeOutcome } from './summary.ts';
 
 /** GitHub shows ten annotations of a kind for a step and drops the rest without a word (PEERS C4). */
 const mostAnnotations = 10;
@@ -19,7 +19,7 @@ export function githubAnnotations(report: ExitReport): string[] {
   const gravest = [...findings].sort((a, b) => weight[a.severity] - weight[b.severity]).slice(0, mostAnnotations);
   if (gravest.length > 0) return gravest.map((finding) => annotation(report, finding));
   if (exitCode === 0) return [];
-  return [command('error', `podexit ${outcome}: pod ${report.pod.name}`, [outcomeText[outcome]])];
+  return [command('error', `podexit ${outcome}: pod ${report.pod.name}`, [describeOutcome(report)])];
 }
 
 /** Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */

@@ -3,7 +3,7 @@
  * for each gate. GitLab drops a failure's attributes, so that the verdict also stands in its body (PEERS C4).
  */
 import type { ContainerOutcome, ContainerReport, ExitReport, Gate } from '../trace/report.ts';
-import { lasted, outcomeText, triggerText } from './summary.ts';
+import { lasted, describeOutcome, triggerText } from './summary.ts';
 import { offsetRange, zeroOf } from './offsets.ts';
 import type { XmlElement } from './xml.ts';
 import { writeXml } from './xml.ts';
@@ -59,8 +59,9 @@ function properties(report: ExitReport): XmlElement[] {
 function exitCase(report: ExitReport): XmlElement {
   const { outcome, exitCode } = report.verdict;
   const expected = outcome === 'graceful' || outcome === 'removed';
-  const kind = exitCode === 3 || exitCode === 4 ? 'error' : 'failure';
-  const fault = fails(report, !expected) && faultOf(report, kind, outcome, `${outcome}: ${outcomeText[outcome]}`);
+  // Not a bad exit but one that was not seen to its end: stuck, unknown, interrupted.
+  const kind = exitCode === 2 ? 'failure' : 'error';
+  const fault = fails(report, !expected) && faultOf(report, kind, outcome, `${outcome}: ${describeOutcome(report)}`);
   return testCase(report, 'exit', seconds(lasted(report)?.range), fault || undefined);
 }
 
@@ -114,9 +115,10 @@ function testCase(
   return { name: 'testcase', attributes: { name, classname, time }, children: [...(fault ? [fault] : []), out] };
 }
 
-function verdictLines({ verdict, trigger }: ExitReport): string[] {
+function verdictLines(report: ExitReport): string[] {
+  const { verdict, trigger } = report;
   return [
-    `${verdict.outcome} (exit code ${verdict.exitCode}): ${outcomeText[verdict.outcome]}`,
+    `${verdict.outcome} (exit code ${verdict.exitCode}): ${describeOutcome(report)}`,
     `Deleted by: ${triggerText[trigger.kind]}`,
     ...verdict.findings.map(
       ({ severity, code, message, advice }) =>

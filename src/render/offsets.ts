@@ -24,15 +24,20 @@ export function offsetRange(zero: number, { earliest, latest }: Instant): Range 
   return from === undefined || to === undefined ? undefined : { min: (from - zero) / 1000, max: (to - zero) / 1000 };
 }
 
-/** `+3.1s`, `~+3.1s` where inferred; digits as the width deserves. */
+/** `+3.1s`, `~+3.1s` where inferred, `~+2 … +64s` where the ends have little in common; digits as the width deserves. */
 export function formatOffset(zero: number, instant: Instant): string {
   const range = offsetRange(zero, instant);
   if (range === undefined) return '?';
   const { min, max } = range;
   const digits = digitsFor(max - min);
-  const middle = (min + max) / 2;
-  const sign = Number(middle.toFixed(digits)) < 0 ? '−' : '+';
-  return `${approximately(instant.basis)}${sign}${Math.abs(middle).toFixed(digits)}s`;
+  const about = approximately(instant.basis);
+  if (max - min >= 2 && max - min > max / 4) return `${about}${signed(min, digits)} … ${signed(max, digits)}s`;
+  return `${about}${signed((min + max) / 2, digits)}s`;
+}
+
+function signed(seconds: number, digits: number): string {
+  const text = Math.abs(seconds).toFixed(digits);
+  return `${seconds < 0 && Number(text) !== 0 ? '−' : '+'}${text}`;
 }
 
 /** `2.9s … 3.2s`: both ends of what is known. */

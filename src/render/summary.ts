@@ -62,8 +62,11 @@ export const triggerText: Record<ExitReport['trigger']['kind'], string> = {
   unknown: 'unknown',
 };
 
-/** One sentence for each outcome: the first thing a reader wants to know. */
-export const outcomeText: Record<ExitReport['verdict']['outcome'], string> = {
+/** The first thing a reader wants to know, in a sentence. */
+export const describeOutcome = ({ mode, verdict }: ExitReport): string =>
+  mode === 'check' ? 'Nothing was deleted; this is how its exit would go.' : outcomeText[verdict.outcome];
+
+const outcomeText: Record<ExitReport['verdict']['outcome'], string> = {
   graceful: 'Every container ended by itself, within the grace period.',
   removed: 'Nothing was running, so nothing had to be stopped.',
   killed: 'A container was killed when its grace period ran out.',

@@ -1,6 +1,7 @@
 /**
  * Every document renderer over every report. A new report is a line in helpers/samples.ts, a new renderer a row here.
  */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { githubSummary } from '../../src/render/github.ts';
@@ -15,6 +16,7 @@ import { forMarkdownCode, forMarkup, forTerminal } from '../../src/render/safe-t
 import { renderWide } from '../../src/render/wide.ts';
 import { renderYaml } from '../../src/render/yaml.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
+import { spoiltWith } from './helpers/hostile.ts';
 import { samples } from './helpers/samples.ts';
 import { parseXml } from './helpers/strict-xml.ts';
 import { unseenIn } from './helpers/unseen.ts';
@@ -140,6 +142,31 @@ describe('every renderer', () => {
     const started = performance.now();
     render(report);
     expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it('stays readable and lets nothing unseen through, whatever the strings of a report are', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.uint16Array({ maxLength: 30 }).map((units) => String.fromCharCode(...units)),
+      fc.string({
+        unit: fc.constantFrom('`', '|', '<', '>', '&', '"', "'", ']', '\\', '\n', '\x1b', '-', ':', ' '),
+        maxLength: 30,
+      }),
+    );
+    fc.assert(
+      fc.property(text, (raw) => {
+        const report = spoiltWith(raw);
+        for (const { render, tells, told } of Object.values(renderers)) {
+          const shown = render(report);
+          expect(unseenIn(shown)).toEqual([]);
+          const verdict: Told = told(shown);
+          for (const key of tells) expect(verdict[key]).toBe(report.verdict[key]);
+        }
+        expect(JSON.parse(renderJson(report))).toEqual(report);
+        expect(parseYaml(renderYaml(report))).toEqual(report);
+      }),
+      { seed: 5, numRuns: 150 },
+    );
   });
 });
 

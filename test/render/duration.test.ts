@@ -38,6 +38,8 @@ describe('an offset', () => {
     [inferred(0.019, 0.09), '~+0.05s'],
     [inferred(3, 3.2), '~+3.1s'],
     [inferred(-1, 0), '~−1s'],
+    [inferred(2, 64), '~+2 … +64s'],
+    [inferred(-0.4, 2), '~+0 … +2s'],
     [{ ...observed(0, 0), earliest: 'never' }, '?'],
   ])('has as many digits as its instant deserves (case %#)', (instant, text) => {
     expect(formatOffset(zero, instant)).toBe(text);

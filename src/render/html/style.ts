@@ -38,7 +38,7 @@ export const style = `
 @media (prefers-color-scheme: dark) { :root { ${dark} } }
 * { box-sizing: border-box; }
 html { background: var(--paper); color: var(--ink); -webkit-text-size-adjust: 100%; }
-body { margin: 0 auto; padding: 3rem 1.5rem 4rem; max-width: 76rem; font: 15px/1.55 ui-sans-serif, system-ui, sans-serif;
+body { margin: 0 auto; padding: 3rem 1.5rem 4rem; max-width: 76rem; font: 0.9375rem/1.55 ui-sans-serif, system-ui, sans-serif;
   font-variant-numeric: tabular-nums; }
 code { font: 0.92em ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 p, ul, dl, h1, h2 { margin: 0; }
@@ -120,7 +120,7 @@ footer { margin-top: 3.5rem; color: var(--muted); font-size: 0.83rem; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print {
-  :root { ${light} --zoom: 1 !important; --paper: #ffffff; } body { padding: 0; max-width: none; font-size: 11px; }
+  :root { ${light} --zoom: 1 !important; --paper: #ffffff; } html { font-size: 12px; } body { padding: 0; max-width: none; }
   .zoom, .scripted .zoom, .panel, .scripted .panel { display: none; } .viewport, .scroll { overflow: visible; }
   section { margin-top: 1.5rem; } .lane, tr, li { break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }

@@ -16,7 +16,7 @@ function phases(report: ExitReport): Child {
   const rows = report.phases.map(({ name, subject, start, end, seconds, ofGrace }) => {
     const basis = weaker(start.basis, end.basis);
     return [
-      join([tag('i', { class: `chip ${name}` }), name]),
+      tag('span', { class: 'when' }, tag('i', { class: `chip ${name}` }), name),
       mono(subject),
       formatOffset(zero, start),
       formatSeconds(seconds, basis),

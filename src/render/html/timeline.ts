@@ -28,7 +28,7 @@ export function drawTimeline(report: ExitReport): Timeline {
     ];
     return row(lane.name, lane.detail, `${lane.kind} ${lane.name}`, 46, [guides, ...drawn]);
   });
-  const html = tag('div', { class: 'lanes' }, ruler(scale, report), ...rows, ...gapsRow(report, scale, guides));
+  const html = tag('div', { class: 'lanes' }, ruler(scale, report), ...rows, ...gapRows(report, scale, guides));
   return { html: join([definitions(), html]), items };
 }
 
@@ -162,23 +162,24 @@ function graceBand(scale: Scale, report: ExitReport): Html[] {
   ];
 }
 
-/** Stretches in which something may have been missed, hatched. */
-function gapsRow(report: ExitReport, scale: Scale, guides: Html): Html[] {
-  if (report.gaps.length === 0) return [];
-  const boxes = report.gaps.flatMap(({ resource, from, to, cause }) => {
-    const begin = millis(from);
-    if (begin === undefined) return [];
-    const min = (begin - scale.zero) / 1000;
-    const max = to === undefined ? scale.to : ((millis(to) ?? begin) - scale.zero) / 1000;
-    const box = { class: 'gap', x: at(scale, min), width: wide(scale, { min, max }), y: 8, height: 24, rx: 3 };
-    return [tag('g', {}, tag('title', {}, `${resource}: ${cause}`), tag('rect', box))];
+/** Stretches in which something may have been missed, hatched; a row a resource. */
+function gapRows(report: ExitReport, scale: Scale, guides: Html): Html[] {
+  const resources = [...new Set(report.gaps.map(({ resource }) => resource))];
+  return resources.map((resource) => {
+    const gaps = report.gaps.filter((gap) => gap.resource === resource);
+    const causes = [...new Set(gaps.map(({ cause }) => cause))].join(', ');
+    const boxes = gaps.flatMap((gap) => drawGap(scale, gap));
+    return row(`not seen: ${resource}`, causes, `gaps in what was seen of ${resource}`, 36, [guides, ...boxes]);
   });
-  return [
-    row('not seen', report.gaps.map(({ resource }) => resource).join(', '), 'gaps in what could be seen', 40, [
-      guides,
-      ...boxes,
-    ]),
-  ];
+}
+
+function drawGap(scale: Scale, { resource, from, to, cause }: ExitReport['gaps'][number]): Html[] {
+  const begin = millis(from);
+  if (begin === undefined) return [];
+  const min = (begin - scale.zero) / 1000;
+  const max = to === undefined ? scale.to : ((millis(to) ?? begin) - scale.zero) / 1000;
+  const box = { class: 'gap', x: at(scale, min), width: wide(scale, { min, max }), y: 8, height: 20, rx: 3 };
+  return [tag('g', {}, tag('title', {}, `${resource}: ${cause}`), tag('rect', box))];
 }
 
 function definitions(): Html {
@@ -186,7 +187,7 @@ function definitions(): Html {
     gradient(`in-${look}`, look, [0.12, 1]),
     gradient(`out-${look}`, look, [1, 0.12]),
   ]);
-  const lines = tag('path', { class: 'hatch', d: 'M-2 8 L8 -2 M0 10 L10 0' });
+  const lines = tag('path', { class: 'hatch', d: 'M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6' });
   const hatch = tag('pattern', { id: 'hatch', width: 8, height: 8, patternUnits: 'userSpaceOnUse' }, lines);
   return tag('svg', { width: 0, height: 0, class: 'defs', 'aria-hidden': 'true' }, tag('defs', {}, ...fades, hatch));
 }

@@ -1,6 +1,6 @@
 /** The top of the page: how it ended, the few numbers that matter, and what was found. */
 import type { ExitReport, Finding } from '../../trace/report.ts';
-import { describeLasted, describeUsed, outcomeText, triggerText } from '../summary.ts';
+import { describeLasted, describeUsed, describeOutcome, triggerText } from '../summary.ts';
 import { citations } from './tables.ts';
 import type { Html } from './tag.ts';
 import { tag } from './tag.ts';
@@ -34,7 +34,7 @@ export function headerOf(report: ExitReport): Html {
       tag('span', { class: `outcome ${tone}` }, `${symbols[tone]} ${verdict.outcome}`),
       tag('code', {}, pod.name),
     ),
-    tag('p', { class: 'lead' }, outcomeText[verdict.outcome]),
+    tag('p', { class: 'lead' }, describeOutcome(report)),
     factsOf(report),
   );
 }

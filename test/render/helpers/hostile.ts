@@ -37,20 +37,26 @@ const ourNames = new Set(['marks', 'phases']);
 
 /** Every string in the report is hostile, save those whose words the contract itself fixes. */
 export function hostile(): ExitReport {
-  const base = { ...graceful(), gaps: unknown().gaps };
-  const spoilt = spoil(base, [], { count: 0 }) as ExitReport;
+  const spoilt = spoiltWith(hostileText);
   spoilt.marks[3]!.note = `${hostileText}${'x'.repeat(1_000_000)}`;
   return spoilt;
 }
 
-function spoil(value: unknown, path: string[], seen: { count: number }): unknown {
-  if (Array.isArray(value)) return value.map((item) => spoil(item, path, seen));
+/** The same with any text. */
+export function spoiltWith(text: string): ExitReport {
+  return spoil(text, { ...graceful(), gaps: unknown().gaps }, [], { count: 0 }) as ExitReport;
+}
+
+function spoil(text: string, value: unknown, path: string[], seen: { count: number }): unknown {
+  if (Array.isArray(value)) return value.map((item) => spoil(text, item, path, seen));
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, spoil(item, [...path, key], seen)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, spoil(text, item, [...path, key], seen)]),
+    );
   }
   if (typeof value !== 'string' || isOurs(path)) return value;
   // Each one different, so that one swallowed by another is noticed.
-  return `x${++seen.count} ${hostileText}`;
+  return `x${++seen.count} ${text}`;
 }
 
 function isOurs(path: string[]): boolean {

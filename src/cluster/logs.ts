@@ -11,7 +11,8 @@ import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
 import type { Refusal } from './status.ts';
 import { readRefusal } from './status.ts';
-import { passed, within } from './surroundings.ts';
+import type { Alarm } from './surroundings.ts';
+import { passed, setAlarm } from './surroundings.ts';
 import { unauthorized } from './trouble.ts';
 
 export interface LogTarget {
@@ -143,11 +144,17 @@ async function* tellLines(
   const lines = readLines(flow.body, { mostBytes: longestLine, onLong: 'cut' });
   const seen = reading.last;
   let pending: Promise<LineEvent> | undefined;
+  let alarm: Alarm | undefined;
   try {
     for (;;) {
       pending ??= lines.next().then(({ value }) => value ?? { kind: 'end', clean: true });
       const due = limit.due();
-      const event = due === undefined ? await pending : await inTime(cluster, pending, due, signal);
+      // One alarm for all the lines of an interval: a timer for each would be most of the work of a chatty log.
+      if (due !== undefined && alarm?.at !== due) {
+        alarm?.stop();
+        alarm = setAlarm(surroundings, due);
+      }
+      const event = await (due === undefined || alarm === undefined ? pending : Promise.race([pending, alarm.rung]));
       if (signal.aborted) return false;
       const now = surroundings.now();
       if (event === undefined || event.kind !== 'line') {
@@ -165,17 +172,7 @@ async function* tellLines(
       if (told !== undefined) yield sighting(told);
     }
   } finally {
+    alarm?.stop();
     flow.body.destroy();
   }
-}
-
-async function inTime(
-  cluster: Cluster,
-  pending: Promise<LineEvent>,
-  due: number,
-  signal: AbortSignal,
-): Promise<LineEvent | undefined> {
-  const { surroundings } = cluster;
-  const got = await within(surroundings, pending, Math.max(0, due - surroundings.now()), signal);
-  return got?.value;
 }

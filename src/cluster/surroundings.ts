@@ -44,6 +44,22 @@ export async function within<T>(
   }
 }
 
+/** A time that many promises can be raced against, at the cost of one timer. */
+export interface Alarm {
+  /** Client clock, ms. */
+  at: number;
+  rung: Promise<undefined>;
+  stop(): void;
+}
+
+export function setAlarm(surroundings: Surroundings, at: number): Alarm {
+  const timer = new AbortController();
+  const rung = surroundings
+    .sleep(Math.max(0, at - surroundings.now()), timer.signal)
+    .then(() => undefined, ignoreAbort);
+  return { at, rung, stop: () => timer.abort() };
+}
+
 function ignoreAbort(): undefined {
   return undefined;
 }

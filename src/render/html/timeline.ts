@@ -1,12 +1,14 @@
 /** The timeline: a row a lane, each an SVG whose positions are percents, so that zooming is but a wider page. */
 import type { ExitReport, Range } from '../../trace/report.ts';
 import { lanesOf } from '../lanes.ts';
-import { millis } from '../offsets.ts';
 import type { Bar, Point, Told } from './bars.ts';
 import { barsOf, pointsOf } from './bars.ts';
+import { gapRows } from './gap-rows.ts';
 import { looks, rooms } from './looks.ts';
+import { row } from './row.ts';
+import { guidesOf, ruler } from './ruler.ts';
 import type { Scale } from './scale.ts';
-import { at, percent, scaleOf, ticksOf, wide } from './scale.ts';
+import { at, percent, scaleOf, wide } from './scale.ts';
 import type { Html } from './tag.ts';
 import { join, tag } from './tag.ts';
 
@@ -30,16 +32,6 @@ export function drawTimeline(report: ExitReport): Timeline {
   });
   const html = tag('div', { class: 'lanes' }, ruler(scale, report), ...rows, ...gapRows(report, scale, guides));
   return { html: join([definitions(), html]), items };
-}
-
-function row(name: string, detail: string, label: string, height: number, drawn: readonly Html[]): Html {
-  const svg = { class: 'track', width: '100%', height, role: 'group', 'aria-label': label };
-  return tag(
-    'div',
-    { class: 'lane' },
-    tag('div', { class: 'lane-name' }, tag('b', { title: name }, name), tag('span', {}, detail)),
-    tag('svg', svg, ...drawn),
-  );
 }
 
 /** Solid where it surely was, faded and hatched where it may have been. */
@@ -96,90 +88,6 @@ function focusable(told: Told, item: number, drawn: readonly (Html | undefined |
     tag('title', {}, label),
     ...drawn,
   );
-}
-
-/** Lines through all lanes: where the API's grace ends, and where something was killed. */
-function guidesOf(report: ExitReport, scale: Scale): Html {
-  const deadline =
-    scale.deadline === undefined || scale.deadlineBeyond ? [] : [upright(scale, scale.deadline, 'deadline')];
-  return join([...deadline, ...killsOf(report, scale).map((seconds) => upright(scale, seconds, 'kill-line'))]);
-}
-
-const upright = (scale: Scale, seconds: number, cls: string, top = 0): Html =>
-  tag('line', { class: cls, x1: at(scale, seconds), x2: at(scale, seconds), y1: top, y2: '100%' });
-
-function killsOf(report: ExitReport, { zero }: Scale): number[] {
-  return report.marks.flatMap(({ name, at: { earliest, latest } }) => {
-    const [from, to] = [millis(earliest), millis(latest)];
-    return name !== 'kill' || from === undefined || to === undefined ? [] : [((from + to) / 2 - zero) / 1000];
-  });
-}
-
-function ruler(scale: Scale, report: ExitReport): Html {
-  const ticks = ticksOf(scale).map(({ seconds, label, level }) =>
-    tag(
-      'g',
-      { class: `tick level-${level}` },
-      tag('line', { x1: at(scale, seconds), x2: at(scale, seconds), y1: 14, y2: 20 }),
-      tag('text', { x: at(scale, seconds), y: 10, 'text-anchor': 'middle' }, label),
-    ),
-  );
-  return row('grace', `${report.grace.effectiveSeconds}s`, 'seconds after the request, against the grace period', 62, [
-    ...ticks,
-    ...graceBand(scale, report),
-  ]);
-}
-
-/** Under the numbers of the ruler. */
-const below = 22;
-
-function graceBand(scale: Scale, report: ExitReport): Html[] {
-  const { deadline, deadlineBeyond } = scale;
-  if (deadline === undefined) return [];
-  const begin = Math.max(scale.from, deadline - report.grace.effectiveSeconds);
-  const end = deadlineBeyond ? scale.to : deadline;
-  const anchor = { x: at(scale, end), dx: -6, y: 55, 'text-anchor': 'end' };
-  const over = report.marks.length > 0 && !deadlineBeyond;
-  return [
-    tag('rect', {
-      class: 'grace',
-      x: at(scale, begin),
-      width: wide(scale, { min: begin, max: end }),
-      y: 26,
-      height: 10,
-      rx: 5,
-    }),
-    ...(over ? [upright(scale, deadline, 'deadline', below)] : []),
-    tag(
-      'text',
-      { ...anchor, class: 'grace-label' },
-      deadlineBeyond ? `deadline +${deadline.toFixed(0)}s →` : 'deadline',
-    ),
-    ...killsOf(report, scale).flatMap((seconds) => [
-      upright(scale, seconds, 'kill-line', below),
-      tag('text', { class: 'kill-label', x: at(scale, seconds), dx: 6, y: 55 }, 'kill'),
-    ]),
-  ];
-}
-
-/** Stretches in which something may have been missed, hatched; a row a resource. */
-function gapRows(report: ExitReport, scale: Scale, guides: Html): Html[] {
-  const resources = [...new Set(report.gaps.map(({ resource }) => resource))];
-  return resources.map((resource) => {
-    const gaps = report.gaps.filter((gap) => gap.resource === resource);
-    const causes = [...new Set(gaps.map(({ cause }) => cause))].join(', ');
-    const boxes = gaps.flatMap((gap) => drawGap(scale, gap));
-    return row(`not seen: ${resource}`, causes, `gaps in what was seen of ${resource}`, 36, [guides, ...boxes]);
-  });
-}
-
-function drawGap(scale: Scale, { resource, from, to, cause }: ExitReport['gaps'][number]): Html[] {
-  const begin = millis(from);
-  if (begin === undefined) return [];
-  const min = (begin - scale.zero) / 1000;
-  const max = to === undefined ? scale.to : ((millis(to) ?? begin) - scale.zero) / 1000;
-  const box = { class: 'gap', x: at(scale, min), width: wide(scale, { min, max }), y: 8, height: 20, rx: 3 };
-  return [tag('g', {}, tag('title', {}, `${resource}: ${cause}`), tag('rect', box))];
 }
 
 function definitions(): Html {

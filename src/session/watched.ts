@@ -210,3 +210,13 @@ const stringsOf = (value: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(asRaw(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
+
+/** Containers whose log can be followed: those that run, sidecars included. */
+export function runningContainers(pod: Raw): string[] {
+  const status = asRaw(pod['status']);
+  const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
+  return lists
+    .flatMap((list) => asList(status[list]).map(asRaw))
+    .filter((one) => asRaw(one['state'])['running'] !== undefined)
+    .flatMap((one) => (typeof one['name'] === 'string' ? [one['name']] : []));
+}

@@ -179,7 +179,7 @@ export const resourceOf: Record<StreamName, string> = {
   namespace: 'namespaces',
 };
 
-function gapsOf(trace: Trace): ExitReport['gaps'] {
+export function gapsOf(trace: Trace): ExitReport['gaps'] {
   const refused = trace.refused.map(({ value, at }) => ({
     resource: resourceOf[value.stream],
     from: printTime(at, 'earlier'),

@@ -1,0 +1,29 @@
+/** From argv to an exit code. */
+import { parseFormat, speaksJson } from '../session/formats.ts';
+import type { Ports } from '../session/ports.ts';
+import { runProgram } from './program.ts';
+
+export async function main(argv: readonly string[], ports: Ports): Promise<number> {
+  try {
+    return await runProgram(argv, ports);
+  } catch (error) {
+    const { tellError } = await import('../session/tell-error.ts');
+    return tellError(error, wantsJson(argv), ports);
+  }
+}
+
+/** Asked of argv itself, since the error may be about the flags. */
+function wantsJson(argv: readonly string[]): boolean {
+  return argv.some((word, index) => {
+    const match = /^(?:-o|--output)=?(.*)$/s.exec(word);
+    return match !== null && isJson(match[1] || (argv[index + 1] ?? ''));
+  });
+}
+
+function isJson(format: string): boolean {
+  try {
+    return speaksJson(parseFormat(format));
+  } catch {
+    return false;
+  }
+}

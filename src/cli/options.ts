@@ -1,0 +1,92 @@
+/** Words of the command line, turned into typed options once; inner code sees only the types. */
+import type { ConnectOptions } from '../cluster/connect-options.ts';
+import type { LookOptions } from '../session/audience.ts';
+import type { ReportFile } from '../session/finish.ts';
+import { formatOfFile, parseFormat } from '../session/formats.ts';
+import type { Format } from '../session/formats.ts';
+import type { TraceOptions } from '../session/trace-pod.ts';
+import { noPolicy } from '../verdict/judge.ts';
+import { parseDuration } from './duration.ts';
+import { decideGrace } from './grace.ts';
+import { parsePod } from './target.ts';
+import { usageError } from './usage.ts';
+
+/** Flags as commander hands them over. */
+export interface Flags {
+  namespace?: string;
+  context?: string;
+  kubeconfig?: string;
+  gracePeriod?: string;
+  now?: boolean;
+  force?: boolean;
+  attach?: boolean;
+  timeout?: string;
+  waitReplacement?: boolean;
+  output?: string;
+  report?: string[];
+  record?: string;
+  /** --logs: true, --no-logs: false, neither: undefined. */
+  logs?: boolean;
+  color?: string;
+  ascii?: boolean;
+  timestamps?: string;
+  v?: string;
+}
+
+export function traceOptions(words: readonly string[], flags: Flags, version: string, isTty: boolean): TraceOptions {
+  const grace = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period'), now: flags.now, force: flags.force });
+  if (flags.attach && grace.named) throw usageError('attach', '--attach never deletes, so no grace flag goes with it', 'Leave out --attach, or the grace flag.');
+  const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
+  return {
+    connection: connectionOf(flags, version),
+    name: parsePod(words),
+    mode: flags.attach ? 'attach' : 'delete',
+    graceSeconds: grace.seconds,
+    insist: grace.named,
+    ...(timeout === undefined ? {} : { timeoutMs: timeout > 0 ? timeout : null }),
+    waitReplacement: flags.waitReplacement ?? false,
+    followLogs: flags.logs !== false,
+    logText: flags.logs === true,
+    format: formatFrom(flags, isTty),
+    look: lookOf(flags),
+    ...(flags.record === undefined ? {} : { record: flags.record }),
+    reports: reportsOf(flags),
+    policy: noPolicy,
+    verbosity: wholeNumber(flags.v, '-v') ?? 0,
+  };
+}
+
+export function connectionOf(flags: Flags, version: string): ConnectOptions {
+  const { namespace, context, kubeconfig } = flags;
+  return {
+    version,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(context === undefined ? {} : { context }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  };
+}
+
+/** A person at a terminal gets the live view; a pipe gets lines. */
+export const formatFrom = ({ output }: Flags, isTty: boolean): Format =>
+  output === undefined ? { kind: isTty ? 'live' : 'lines' } : parseFormat(output);
+
+export const reportsOf = ({ report = [] }: Flags): ReportFile[] => report.map((file) => ({ file, format: formatOfFile(file) }));
+
+export const lookOf = (flags: Flags): LookOptions => ({
+  color: oneOf(flags.color ?? 'auto', ['auto', 'always', 'never'], '--color'),
+  ascii: flags.ascii ?? false,
+  timestamps: oneOf(flags.timestamps ?? 'relative', ['relative', 'local', 'utc'], '--timestamps'),
+  logs: flags.logs === true,
+});
+
+export function oneOf<T extends string>(text: string, values: readonly T[], flag: string): T {
+  const found = values.find((value) => value === text);
+  if (found === undefined) throw usageError('value', `${flag} must be one of ${values.join(', ')}, not "${text.slice(0, 80)}"`);
+  return found;
+}
+
+export function wholeNumber(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[+-]?\d{1,10}$/.test(text)) throw usageError('number', `${flag} takes a whole number of seconds, not "${text.slice(0, 80)}"`.replace('of seconds', flag === '-v' ? '' : 'of seconds').replace('  ', ' '));
+  return Number(text);
+}

@@ -1,0 +1,46 @@
+/** The ports of a real process. Nothing else in the program touches `process`. */
+import { version } from '../../package.json';
+import { systemClock } from '../session/clock.ts';
+import type { Output, Ports } from '../session/ports.ts';
+
+export function processPorts(): Ports {
+  return {
+    stdout: outputOf(process.stdout),
+    stderr: outputOf(process.stderr),
+    stdinIsTty: process.stdin.isTTY,
+    env: process.env,
+    clock: systemClock,
+    platform: process.platform,
+    version,
+    random: Math.random,
+    onSignal: (listener) => {
+      const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+      const handlers = signals.map((signal) => [signal, () => listener(signal)] as const);
+      handlers.forEach(([signal, handler]) => process.on(signal, handler));
+      return () => handlers.forEach(([signal, handler]) => process.off(signal, handler));
+    },
+    leave: (code) => process.exit(code),
+  };
+}
+
+function outputOf(stream: NodeJS.WriteStream): Output {
+  let gone = false;
+  const closed = new Promise<void>((resolve) => {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      gone = true;
+      // A reader that has seen enough (`| head`) is no error of ours.
+      if (error.code === 'EPIPE') resolve();
+    });
+  });
+  return {
+    write: (text) => void (gone || stream.write(text)),
+    isTty: stream.isTTY,
+    columns: () => stream.columns ?? 80,
+    rows: () => stream.rows ?? 24,
+    onResize: (listener) => {
+      stream.on('resize', listener);
+      return () => stream.off('resize', listener);
+    },
+    closed,
+  };
+}

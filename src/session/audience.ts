@@ -1,0 +1,79 @@
+/** Who is told on stdout while a run goes on, by format. A renderer that throws is dropped and named; the run goes on. */
+import { renderDocument, isDocument } from './documents.ts';
+import type { Format } from './formats.ts';
+import type { Ports } from './ports.ts';
+import type { Audience } from './run.ts';
+import type { ExitReport } from '../trace/report.ts';
+import { timelineOf } from '../trace/timeline.ts';
+import type { Trace } from '../trace/trace.ts';
+import { gapsOf, markReport, windowOf } from '../verdict/report.ts';
+import { instantOf } from '../trace/infer/estimate.ts';
+import { printTime } from '../trace/stamps.ts';
+
+export interface LookOptions {
+  color: 'auto' | 'always' | 'never';
+  ascii: boolean;
+  timestamps: 'relative' | 'local' | 'utc';
+  /** Show the containers' log lines. */
+  logs: boolean;
+}
+
+export interface Stage extends Audience {
+  /** The final report. */
+  end(trace: Trace, report: ExitReport): Promise<void>;
+  /** Gives the terminal back, whatever happened. */
+  close(): void;
+}
+
+export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
+  if (isDocument(format)) return documentStage(format, ports);
+  if (format.kind === 'ndjson') return fenced(await ndjsonStage(ports), ports);
+  const { openTerminal } = await import('./terminal-stage.ts');
+  return fenced(openTerminal(format.kind, look, ports), ports);
+}
+
+const documentStage = (format: Parameters<typeof renderDocument>[0], ports: Ports): Stage => ({
+  step: () => {},
+  end: async (_trace, report) => ports.stdout.write(await renderDocument(format, report)),
+  close: () => {},
+});
+
+/** Marks are worth telling again only when something was observed about the pod; notes tell that. */
+async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
+  const { createNdjson } = await import('../render/ndjson.ts');
+  const ndjson = createNdjson((line) => stdout.write(line));
+  let told: Trace['notes'];
+  return {
+    step: (trace) => {
+      if (trace.notes === told) return;
+      told = trace.notes;
+      const timeline = timelineOf(trace);
+      const at = printTime(trace.now, 'earlier');
+      const window = windowOf(trace);
+      ndjson.marks(at, (timeline?.marks ?? []).map((mark) => ({ ...markReport(mark, (one) => instantOf(one, window)), provisional: mark.provisional })));
+      ndjson.gaps(at, gapsOf(trace));
+    },
+    end: async (_trace, report) => ndjson.end(report),
+    close: () => {},
+  };
+}
+
+/** A fault in a renderer costs its output, not the trace. */
+function fenced(stage: Stage, { stderr }: Ports): Stage {
+  let broken = false;
+  const guard = (work: () => void): void => {
+    if (broken) return;
+    try {
+      work();
+    } catch (error) {
+      broken = true;
+      stage.close();
+      stderr.write(`podexit: the output failed and is left out from here on: ${(error as Error).stack ?? String(error)}\n`);
+    }
+  };
+  return {
+    step: (trace, observation) => guard(() => stage.step(trace, observation)),
+    end: async (trace, report) => (broken ? undefined : stage.end(trace, report)),
+    close: () => stage.close(),
+  };
+}

@@ -1,0 +1,48 @@
+/** What is done with the report of a finished run: stdout, report files, exit code. */
+import { writeFile } from 'node:fs/promises';
+import { PodexitError } from '../errors.ts';
+import type { ExitReport } from '../trace/report.ts';
+import type { Trace } from '../trace/trace.ts';
+import type { Policy } from '../verdict/judge.ts';
+import { reportOf } from '../verdict/report.ts';
+import type { Stage } from './audience.ts';
+import { isDocument, renderDocument } from './documents.ts';
+import type { Format } from './formats.ts';
+import type { Ports } from './ports.ts';
+
+export interface ReportFile {
+  file: string;
+  format: Format;
+}
+
+/** Shows the report, writes the files, and says with which code to leave. `failed`: something else could not be done. */
+export async function finish(trace: Trace, policy: Policy, stage: Stage, files: readonly ReportFile[], ports: Ports, failed: boolean): Promise<number> {
+  const report = reportOf(trace, policy);
+  if (!report) throw nothingSeen();
+  await stage.end(trace, report);
+  const written = await Promise.all(files.map((one) => writeReport(one, report, ports)));
+  // DESIGN.md §4: of several codes that hold, 1 comes first; a signal's own code stands above all.
+  return (failed || written.includes(false)) && report.verdict.exitCode < 128 ? 1 : report.verdict.exitCode;
+}
+
+const nothingSeen = (): PodexitError =>
+  new PodexitError('trace.empty', 'nothing was observed of the pod', 'Run it again, or check that the recording holds the pod.');
+
+async function writeReport({ file, format }: ReportFile, report: ExitReport, { stderr }: Ports): Promise<boolean> {
+  try {
+    await writeFile(file, await contentOf(format, report));
+    return true;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    stderr.write(`podexit: the report ${file} could not be written (${code ?? message})\n`);
+    return false;
+  }
+}
+
+async function contentOf(format: Format, report: ExitReport): Promise<string> {
+  if (isDocument(format)) return renderDocument(format, report);
+  const { createNdjson } = await import('../render/ndjson.ts');
+  let text = '';
+  createNdjson((line) => (text += line)).end(report);
+  return text;
+}

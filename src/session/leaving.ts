@@ -1,0 +1,34 @@
+/** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
+import { signalCodes } from '../verdict/exit-code.ts';
+import type { Live } from './live.ts';
+import type { Ports } from './ports.ts';
+
+export interface Leaving {
+  /** stdout was closed by its reader. */
+  readonly closed: boolean;
+  stop(): void;
+}
+
+export function leaveOnSignals(ports: Ports, live: Pick<Live, 'interrupt' | 'requested'>, pod: { namespace: string; name: string }): Leaving {
+  let interrupted = false;
+  let closed = false;
+  const stop = ports.onSignal((signal) => {
+    if (interrupted) return ports.leave(signalCodes[signal]);
+    interrupted = true;
+    const what = live.requested
+      ? `the deletion of pod "${pod.name}" goes on without us; look with: kubectl get pod ${pod.name} -n ${pod.namespace} -w`
+      : `pod "${pod.name}" was not deleted by this command`;
+    ports.stderr.write(`podexit: ${signal}: ${what}\n`);
+    live.interrupt(signal);
+  });
+  void ports.stdout.closed.then(() => {
+    closed = true;
+    live.interrupt('SIGHUP');
+  });
+  return {
+    get closed() {
+      return closed;
+    },
+    stop,
+  };
+}

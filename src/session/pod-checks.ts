@@ -1,0 +1,47 @@
+/** What stands in the way of tracing a pod, said before anything is sent. */
+import type { Cluster } from '../cluster/cluster.ts';
+import { getObject } from '../cluster/get.ts';
+import { roleFor } from '../cluster/role.ts';
+import { PodexitError } from '../errors.ts';
+import type { Refused } from '../trace/observation.ts';
+import type { Raw } from './watched.ts';
+import { asRaw, metadataOf } from './watched.ts';
+
+/** A mirror pod's DELETE stops nothing (SIGNALS.md trap 30). Throws `pod.mirror`. */
+export function checkPod(pod: Raw): void {
+  const { name, namespace, annotations } = metadataOf(pod);
+  if (!('kubernetes.io/config.mirror' in asRaw(annotations))) return;
+  const node = asRaw(pod['spec'])['nodeName'];
+  throw new PodexitError(
+    'pod.mirror',
+    `pod "${String(name)}" in namespace "${String(namespace)}" is the mirror of a static pod: deleting it stops nothing`,
+    `Remove its manifest on node ${String(node)} instead, and trace that with --attach.`,
+  );
+}
+
+/** 404, told apart: no such pod, or no such namespace (the server's answer is the same for both). */
+export async function noSuchPod(cluster: Cluster, namespace: string, name: string): Promise<PodexitError> {
+  const answer = await getObject(cluster, `/api/v1/namespaces/${encodeURIComponent(namespace)}`).catch(() => undefined);
+  if (answer?.status === 404)
+    return new PodexitError('namespace.not-found', `namespace "${namespace}" does not exist`, 'List them with: kubectl get namespaces');
+  return new PodexitError(
+    'pod.not-found',
+    `there is no pod "${name}" in namespace "${namespace}"`,
+    `List them with: kubectl get pods -n ${namespace}`,
+  );
+}
+
+export const podForbidden = (namespace: string, refused: Refused): PodexitError =>
+  new PodexitError(
+    'pod.forbidden',
+    `you may not ${refused.verb} pods in namespace "${namespace}": ${refused.message}`,
+    `Ask for a RoleBinding to this Role:\n${roleFor(namespace, { group: refused.group, resource: refused.resource, verb: refused.verb })}`,
+  );
+
+/** A 200 without deletionTimestamp: a webhook that answers for the apiserver, or delays the deletion. */
+export const deletionNotBegun = (namespace: string, name: string, seconds: number): PodexitError =>
+  new PodexitError(
+    'delete.not-begun',
+    `the server accepted the deletion of pod "${name}" in namespace "${namespace}", but it was not marked as terminating within ${seconds} s`,
+    'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
+  );

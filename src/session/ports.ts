@@ -1,0 +1,30 @@
+/** What the session needs of the process around it: all of it comes in as arguments. */
+import type { Interrupted } from '../trace/observation.ts';
+import type { Clock } from './clock.ts';
+
+/** A stream that people or programs read. Writing to one that is closed does nothing. */
+export interface Output {
+  write(text: string): void;
+  readonly isTty: boolean;
+  columns(): number;
+  rows(): number;
+  onResize(listener: () => void): () => void;
+  /** The reader went away (EPIPE); resolves then, and never otherwise. */
+  readonly closed: Promise<void>;
+}
+
+export interface Ports {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly stdinIsTty: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly platform: string;
+  /** Version of the program. */
+  readonly version: string;
+  random(): number;
+  /** Calls back for each signal; returns how to stop. */
+  onSignal(listener: (signal: Interrupted['signal']) => void): () => void;
+  /** Leaves at once: the second Ctrl-C. */
+  leave(code: number): void;
+}

@@ -59,15 +59,15 @@ async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal
     graceSeconds: target.graceSeconds,
     uid: target.uid,
   });
+  // Told before it is sent: the watch may bring the deletion before the answer comes.
+  yield requested(asked);
   try {
     answer = await cluster.request({ ...questionFor(target), signal });
   } catch (error) {
     if (signal.aborted) return { kind: 'failed', failure: new TransportFailure('aborted', true, 'ABORT_ERR', false) };
     if (!(error instanceof TransportFailure)) throw error;
-    if (error.sent) yield requested(asked);
     return { kind: 'failed', failure: error };
   }
-  yield requested(answer.sentAt);
   yield* answer.dated;
   const { status, body, at } = answer;
   if (status < 200 || status >= 300 || isFailureStatus(body)) {

@@ -38,7 +38,8 @@ export function showUrl(url: string | URL): string {
 }
 
 const forms: readonly (readonly [RegExp, string])[] = [
-  [/\b(Bearer|Basic|Negotiate)\s+[A-Za-z0-9+/=._~-]{4,}/gi, `$1 ${mask}`],
+  // A scheme and a word with a capital, a digit or a sign in it: "basic authentication" may be said.
+  [/\b([Bb]earer|[Bb]asic|[Nn]egotiate)\s+(?=\S*[A-Z0-9=._])[A-Za-z0-9+/=._~-]{4,}/g, `$1 ${mask}`],
   [/(\w+:\/\/)[^\s/@]+@/g, `$1${mask}@`],
   [
     /([?&](?:access_token|id_token|refresh_token|token|password|client_secret|code|sig|signature)=)[^&\s"']+/gi,

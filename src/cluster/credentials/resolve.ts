@@ -47,7 +47,7 @@ export async function resolveCredentials(options: ResolveOptions): Promise<Crede
     async identify(): Promise<Identity> {
       const at = generation;
       const proof = await source.prove();
-      [proof.token, proof.authorization, proof.key].forEach((secret) => redactor.hide(secret));
+      [proof.token, proof.authorization?.split(' ')[1], proof.key].forEach((secret) => redactor.hide(secret));
       return {
         headers: { ...authorization(proof), ...impersonation },
         tls: withCertificate(tls, proof),

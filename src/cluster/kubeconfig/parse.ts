@@ -27,7 +27,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
 
 function readYaml(text: string, file: string): unknown {
   try {
-    return parseYaml(text, { logLevel: 'silent', maxAliasCount: 100 }) as unknown;
+    return parseYaml(text, { logLevel: 'error', maxAliasCount: 100 }) as unknown;
   } catch (error) {
     const [where] = (error as { linePos?: { line: number }[] }).linePos ?? [];
     throw invalid(file, `it is no YAML${where === undefined ? '' : ` (line ${where.line})`}`);

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { tempDir } from './api.ts';
+
+export interface Certificates {
+  directory: string;
+  ca: string;
+  server: { cert: string; key: string; ca: string };
+  client: { cert: string; key: string };
+}
+
+let made: Promise<Certificates> | undefined;
+
+/** A CA, a server for 127.0.0.1 and localhost, and a client: made once for each test file, by openssl. */
+export function certificates(): Promise<Certificates> {
+  return (made ??= make());
+}
+
+async function make(): Promise<Certificates> {
+  const directory = await tempDir();
+  const openssl = async (...args: string[]) => void (await promisify(execFile)('openssl', args, { cwd: directory }));
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  await openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=test-ca');
+  await writeFile(join(directory, 'server.ext'), 'subjectAltName=DNS:localhost,DNS:api.internal,IP:127.0.0.1\n');
+  await writeFile(join(directory, 'client.ext'), 'extendedKeyUsage=clientAuth\n');
+  for (const name of ['server', 'client']) {
+    await openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
+    const sign = [
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      '-CA',
+      'ca.crt',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-days',
+      '2',
+    ];
+    await openssl(...sign, '-extfile', `${name}.ext`, '-out', `${name}.crt`);
+  }
+  const read = async (name: string) => await readFile(join(directory, name), 'utf8');
+  const ca = await read('ca.crt');
+  return {
+    directory,
+    ca,
+    server: { cert: await read('server.crt'), key: await read('server.key'), ca },
+    client: { cert: await read('client.crt'), key: await read('client.key') },
+  };
+}

@@ -1,0 +1,241 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ConnectOptions } from '../../src/cluster/connect-options.ts';
+import { connect } from '../../src/cluster/connect.ts';
+import { impersonationHeaders } from '../../src/cluster/credentials/impersonate.ts';
+import { getObject } from '../../src/cluster/get.ts';
+import { choose } from '../../src/cluster/kubeconfig/choose.ts';
+import { inClusterKubeconfig } from '../../src/cluster/kubeconfig/in-cluster.ts';
+import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
+import { mergeKubeconfigs } from '../../src/cluster/kubeconfig/merge.ts';
+import { parseKubeconfig } from '../../src/cluster/kubeconfig/parse.ts';
+import { connected, json, serve, tempDir } from './helpers/api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+
+const yaml = (name: string, more = '') => `
+apiVersion: v1
+kind: Config
+${more}
+contexts: [{name: ${name}, context: {cluster: ${name}, user: ${name}, namespace: ns-${name}}}, {name: both, context: {cluster: ${name}}}]
+clusters: [{name: ${name}, cluster: {server: "https://${name}:6443", certificate-authority: ca.crt}}, {name: both, cluster: {server: "https://${name}"}}]
+users: [{name: ${name}, user: {token: ${name}-token}}, {name: both, user: {username: ${name}}}]
+`;
+
+describe('several kubeconfig files', () => {
+  it('are one, where the first of a name wins whole, and the first current-context', () => {
+    const merged = mergeKubeconfigs([
+      parseKubeconfig(yaml('a'), '/one/config'),
+      parseKubeconfig(yaml('b', 'current-context: b'), '/two/config'),
+      parseKubeconfig(yaml('c', 'current-context: c'), '/three/config'),
+    ]);
+    expect(merged.currentContext).toBe('b');
+    expect([...merged.contexts.keys()].sort()).toEqual(['a', 'b', 'both', 'c']);
+    expect(merged.clusters.get('both')).toEqual({ server: 'https://a' });
+    expect(merged.users.get('both')).toEqual({ username: 'a' });
+    expect(merged.contexts.get('both')).toEqual({ cluster: 'a' });
+    expect(merged.clusters.get('b')?.certificateAuthority).toBe('/two/ca.crt');
+  });
+
+  it('may be missing or empty', async () => {
+    const dir = await tempDir();
+    await writeFile(join(dir, 'empty'), '');
+    await writeFile(join(dir, 'comment'), '# nothing\n');
+    await writeFile(join(dir, 'a'), yaml('a', 'current-context: a'));
+    const files = ['missing', 'empty', 'comment', 'a'].map((name) => join(dir, name));
+    const { kubeconfig } = await loadKubeconfig({ env: { KUBECONFIG: ['', ...files, ''].join(delimiter) } });
+    expect(kubeconfig.currentContext).toBe('a');
+  });
+
+  it('come from ~/.kube/config where KUBECONFIG is not set, and --kubeconfig goes before both', async () => {
+    const home = await tempDir();
+    await mkdir(join(home, '.kube'));
+    await writeFile(join(home, '.kube', 'config'), yaml('home', 'current-context: home'));
+    await writeFile(join(home, 'other'), yaml('other', 'current-context: other'));
+    expect((await loadKubeconfig({ env: { HOME: home } })).kubeconfig.currentContext).toBe('home');
+    const { kubeconfig } = await loadKubeconfig({ file: join(home, 'other'), env: { HOME: home } });
+    expect(kubeconfig.currentContext).toBe('other');
+    expect(kubeconfig.contexts.has('home')).toBe(false);
+  });
+});
+
+describe('a kubeconfig that leads nowhere', () => {
+  const load = async (text: string, options: Partial<ConnectOptions> = {}) => {
+    const file = join(await tempDir(), 'config');
+    await writeFile(file, text);
+    return await connect({ kubeconfig: file, version: '0', ...options }, surroundings());
+  };
+
+  it.each([
+    ['tabs: [\n\tsecret-canary: {', 'no YAML (line'],
+    ['- secret-canary', 'no mapping'],
+    ['users: secret-canary', '"users" is no list'],
+    ['users: [{user: {token: secret-canary}}]', '"users[0]" has no name'],
+  ])('names the file and the place, and nothing that stands there: %j', async (text, what) => {
+    const error = (await load(text).catch((thrown: unknown) => thrown)) as Error & { code: string; hint: string };
+    expect(error.code).toBe('kubeconfig.invalid');
+    expect(error.message).toContain(what);
+    expect(error.message).toContain('/config');
+    expect(`${error.message} ${error.hint} ${String(error.cause)}`).not.toContain('secret-canary');
+  });
+
+  it.each<[string, Partial<ConnectOptions>, string, string]>([
+    ['an unknown context names the known ones', { context: 'x' }, 'kubeconfig.unknown-context', 'a, both'],
+    ['an unknown cluster names the known ones', { cluster: 'x' }, 'kubeconfig.unknown-cluster', 'a, both'],
+    ['an unknown user names the known ones', { context: 'both', user: 'x' }, 'kubeconfig.unknown-user', 'a, both'],
+    ['no current context', {}, 'kubeconfig.no-context', 'a, both'],
+    ['a file that cannot be read', { context: 'a' }, 'kubeconfig.bad-file', 'path'],
+    ['groups without a user', { context: 'both', asGroup: ['g'] }, 'usage.impersonation', '--as=USER'],
+    ['an extra without a value', { context: 'both', as: 'u', asUserExtra: ['x'] }, 'usage.impersonation', '='],
+  ])('%s', async (_, options, code, hint) => {
+    await expect(load(yaml('a'), options)).rejects.toMatchObject({
+      code,
+      hint: expect.stringContaining(hint) as string,
+    });
+  });
+
+  it('is said where there is none at all', async () => {
+    const env = { HOME: await tempDir() };
+    await expect(connect({ version: '0' }, surroundings({ env }))).rejects.toMatchObject({
+      code: 'kubeconfig.missing',
+    });
+    await expect(connect({ version: '0', kubeconfig: '/nowhere' }, surroundings({ env }))).rejects.toMatchObject({
+      code: 'kubeconfig.missing',
+      message: expect.stringContaining('/nowhere') as string,
+    });
+  });
+
+  it('may be replaced by --server', async () => {
+    const env = { HOME: await tempDir() };
+    const cluster = await connect({ version: '0', server: 'host:1234', token: 'token' }, surroundings({ env }));
+    expect(cluster).toMatchObject({ server: 'https://host:1234', namespace: 'default' });
+    cluster.close();
+  });
+
+  it('names a server address that is none', async () => {
+    await expect(load(yaml('a'), { context: 'both', server: 'ftp://user:secret-canary@host' })).rejects.toMatchObject({
+      code: 'kubeconfig.invalid',
+      message: expect.not.stringContaining('secret-canary') as string,
+    });
+  });
+});
+
+describe('flags over a kubeconfig', () => {
+  const files = ['config'];
+  const kubeconfig = parseKubeconfig(yaml('a', 'current-context: a'), '/one/config');
+
+  it('choose parts of it', () => {
+    expect(choose({ kubeconfig, files }, { version: '0' })).toMatchObject({
+      namespace: 'ns-a',
+      cluster: { server: 'https://a:6443' },
+    });
+    const chosen = choose({ kubeconfig, files }, { version: '0', cluster: 'both', user: 'both', namespace: 'n' });
+    expect(chosen).toMatchObject({ namespace: 'n', cluster: { server: 'https://a' }, user: { username: 'a' } });
+  });
+
+  it('that say who we are take the place of what it says', () => {
+    expect(choose({ kubeconfig, files }, { version: '0', username: 'u', password: 'p' }).user).toEqual({
+      username: 'u',
+      password: 'p',
+    });
+    expect(choose({ kubeconfig, files }, { version: '0', user: 'both', token: 't' }).user).toEqual({ token: 't' });
+  });
+
+  it('may impersonate', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const flags = {
+      as: 'jane',
+      asUid: 'u-1',
+      asGroup: ['dev', 'ops'],
+      asUserExtra: ['example.com/reason=debugging', 'scopes=a'],
+    };
+    await getObject(await connected(api, { flags }), '/x');
+    const raw = api.asked[0]?.rawHeaders ?? [];
+    const pairs = raw.flatMap((name, i) => (name.startsWith('Impersonate') ? [[name, raw[i + 1]]] : []));
+    expect(pairs).toEqual([
+      ['Impersonate-User', 'jane'],
+      ['Impersonate-Uid', 'u-1'],
+      ['Impersonate-Group', 'dev'],
+      ['Impersonate-Group', 'ops'],
+      ['Impersonate-Extra-example.com%2Freason', 'debugging'],
+      ['Impersonate-Extra-scopes', 'a'],
+    ]);
+  });
+
+  it('impersonate as the kubeconfig says where no flag does', () => {
+    const user = parseKubeconfig(
+      'users: [{name: u, user: {as: joe, as-groups: [g], as-user-extra: {k: [v, w]}}}]',
+      '/c',
+    ).users.get('u');
+    expect(impersonationHeaders(user?.impersonate)).toEqual({
+      'Impersonate-User': 'joe',
+      'Impersonate-Group': ['g'],
+      'Impersonate-Extra-k': ['v', 'w'],
+    });
+  });
+});
+
+describe('credentials that need no plugin', () => {
+  it.each([
+    ['a token', { token: 'abc' }, 'Bearer abc'],
+    ['a numeric token', { token: 12345 }, 'Bearer 12345'],
+    ['basic authentication', { username: 'u', password: 'p' }, `Basic ${Buffer.from('u:p').toString('base64')}`],
+    ['nothing', {}, undefined],
+  ])('%s', async (_, user, header) => {
+    const api = await serve((__, response) => json(response, 200, {}));
+    await getObject(await connected(api, { user }), '/x');
+    expect(api.asked[0]?.headers.authorization).toBe(header);
+  });
+
+  it('a token file is read again for each request, and goes before a token', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const file = join(await tempDir(), 'token');
+    await writeFile(file, 'first\n');
+    const cluster = await connected(api, { user: { token: 'old', tokenFile: file } });
+    await getObject(cluster, '/x');
+    await writeFile(file, 'second\n');
+    await getObject(cluster, '/x');
+    expect(api.asked.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
+  });
+
+  it('an id-token of the legacy OIDC provider, read by the client library', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const part = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url');
+    const idToken = `${part({ alg: 'none' })}.${part({ exp: Math.floor(Date.now() / 1000) + 3600 })}.sig`;
+    const config = {
+      'id-token': idToken,
+      'client-id': 'c',
+      'refresh-token': 'r',
+      'idp-issuer-url': 'https://issuer.invalid',
+    };
+    await getObject(await connected(api, { user: { 'auth-provider': { name: 'oidc', config } } }), '/x');
+    expect(api.asked[0]?.headers.authorization).toBe(`Bearer ${idToken}`);
+  });
+
+  it('an auth-provider that gives nothing is named', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const config = { 'cmd-path': '/no/such/gcloud', 'access-token': 'old', expiry: '2020-01-01T00:00:00Z' };
+    await expect(
+      getObject(await connected(api, { user: { 'auth-provider': { name: 'gcp', config } } }), '/x'),
+    ).rejects.toMatchObject({
+      code: 'auth.provider-failed',
+      message: expect.stringContaining('"gcp"') as string,
+    });
+  });
+
+  it('a service account of a pod takes the place of a kubeconfig', async () => {
+    const directory = await tempDir();
+    await writeFile(join(directory, 'token'), 'sa-token');
+    await writeFile(join(directory, 'namespace'), 'sa-namespace\n');
+    const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
+    const kubeconfig = await inClusterKubeconfig(env, directory);
+    expect(choose({ kubeconfig: kubeconfig ?? parseKubeconfig('', ''), files: [] }, { version: '0' })).toEqual({
+      contextName: 'in-cluster',
+      namespace: 'sa-namespace',
+      cluster: { server: 'https://[fd00::1]:443', certificateAuthority: `${directory}/ca.crt` },
+      user: { tokenFile: `${directory}/token` },
+    });
+    expect(await inClusterKubeconfig({}, directory)).toBeUndefined();
+    expect(await inClusterKubeconfig(env, '/nowhere')).toBeUndefined();
+  });
+});

@@ -120,10 +120,10 @@ function verdictLines(report: ExitReport): string[] {
   return [
     `${verdict.outcome} (exit code ${verdict.exitCode}): ${describeOutcome(report)}`,
     `Deleted by: ${triggerText[trigger.kind]}`,
-    ...verdict.findings.map(
-      ({ severity, code, message, advice }) =>
-        `${severity} ${code}: ${message}${advice === undefined ? '' : ` ${advice}`}`,
-    ),
+    ...verdict.findings.flatMap(({ severity, code, message, advice }) => [
+      `${severity} ${code}: ${message}`,
+      ...(advice === undefined ? [] : [`  Next step: ${advice}`]),
+    ]),
     ...verdict.gates.map(({ name, passed, message }) => `gate ${name}: ${passed ? 'passed' : 'failed'}. ${message}`),
   ];
 }

@@ -1,5 +1,5 @@
 /**
- * Every document renderer over every report. A new report is a line in helpers/samples.ts, a new renderer a row here.
+ * Every document renderer over every report. A new recording or sample is tried by itself; a new renderer is a row here.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import { renderWide } from '../../src/render/wide.ts';
 import { renderYaml } from '../../src/render/yaml.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import { spoiltWith } from './helpers/hostile.ts';
-import { samples } from './helpers/samples.ts';
+import { reports } from './helpers/reports.ts';
 import { parseXml } from './helpers/strict-xml.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
@@ -112,7 +112,7 @@ const renderers: Record<string, Renderer> = {
 };
 
 const cases = Object.entries(renderers).flatMap(([format, renderer]) =>
-  samples.map(([name, sample]) => ({ format, name, report: sample(), ...renderer })),
+  reports.map(([name, sample]) => ({ format, name, report: sample(), ...renderer })),
 );
 
 describe('every renderer', () => {

@@ -6,7 +6,7 @@ import { renderJunit } from '../../src/render/junit.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import { hostile } from './helpers/hostile.ts';
 import { forced, graceful, killed, removed, stuck, unknown } from './helpers/sample-reports.ts';
-import { samples } from './helpers/samples.ts';
+import { reports } from './helpers/reports.ts';
 import type { Node } from './helpers/strict-xml.ts';
 import { parseXml } from './helpers/strict-xml.ts';
 import { unseenIn } from './helpers/unseen.ts';
@@ -25,11 +25,11 @@ const results = (report: ExitReport) =>
   ]);
 
 describe('JUnit XML', () => {
-  it.each(samples)('is valid by Jenkins’ schema (%s)', (_name, sample) => {
+  it.each(reports)('is valid by Jenkins’ schema (%s)', (_name, sample) => {
     expect(xsdFaults(schema, parseXml(renderJunit(sample())))).toEqual([]);
   });
 
-  it.skipIf(!xmllint).each(samples)('is valid by xmllint too (%s)', (_name, sample) => {
+  it.skipIf(!xmllint).each(reports)('is valid by xmllint too (%s)', (_name, sample) => {
     const check = () =>
       execFileSync('xmllint', ['--noout', '--schema', fileURLToPath(xsd), '-'], { input: renderJunit(sample()) });
     expect(check).not.toThrow();

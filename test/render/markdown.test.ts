@@ -6,7 +6,7 @@ import { findingCodes } from '../../src/trace/report.ts';
 import type { ExitReport, Finding } from '../../src/trace/report.ts';
 import { hostile } from './helpers/hostile.ts';
 import { graceful, killed, removed } from './helpers/sample-reports.ts';
-import { samples } from './helpers/samples.ts';
+import { reports } from './helpers/reports.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
 const withFindings = (findings: Finding[]): ExitReport => ({ ...killed(), verdict: { ...killed().verdict, findings } });
@@ -52,7 +52,7 @@ describe('the Mermaid gantt', () => {
   const line =
     /^ {2}(?:section [^:;#\n]+|dateFormat x|axisFormat %s s|todayMarker off|[a-z-]+ :(?:(?:crit|done|active|milestone), )*\d+, \d+)$/;
 
-  it.each(samples)('is made of lines that its grammar knows (%s)', (_name, sample) => {
+  it.each(reports)('is made of lines that its grammar knows (%s)', (_name, sample) => {
     const [first, ...lines] = renderMermaid(sample()).trimEnd().split('\n');
     expect(first).toBe('gantt');
     expect(lines.filter((text) => !line.test(text))).toEqual([]);

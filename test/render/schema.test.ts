@@ -13,14 +13,14 @@ import {
   triggerKinds,
 } from '../../src/trace/report.ts';
 import { graceful } from './helpers/sample-reports.ts';
-import { samples } from './helpers/samples.ts';
+import { reports } from './helpers/reports.ts';
 import type { Schema } from './helpers/schemas.ts';
 import { faults, schemas } from './helpers/schemas.ts';
 
 const { $defs: defs, properties } = schemas.report;
 
 describe('the JSON Schema of the report', () => {
-  it.each(samples)('accepts the report of an exit that was %s', (_name, sample) => {
+  it.each(reports)('accepts the report of an exit that was %s', (_name, sample) => {
     expect(faults('report', JSON.parse(renderJson(sample())))).toEqual([]);
   });
 

@@ -28,7 +28,8 @@ const below = 22;
 function graceBand(scale: Scale, report: ExitReport): Html[] {
   const { deadline, deadlineBeyond } = scale;
   if (deadline === undefined) return [];
-  const begin = Math.max(scale.from, deadline - report.grace.effectiveSeconds);
+  // The API prints whole seconds, so that the sum would begin before the request.
+  const begin = Math.max(0, deadline - report.grace.effectiveSeconds);
   const end = deadlineBeyond ? scale.to : deadline;
   const anchor = { x: at(scale, end), dx: -6, y: 55, 'text-anchor': 'end' };
   return [

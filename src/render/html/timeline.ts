@@ -34,13 +34,14 @@ export function drawTimeline(report: ExitReport): Timeline {
   return { html: join([definitions(), html]), items };
 }
 
-/** Solid where it surely was, faded and hatched where it may have been. */
+/** Solid where it surely was, faded and hatched where it may have been. Overtime runs under the drain it is part of. */
 function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const { start, end, look, label } = bar;
   const sure = start.max <= end.min;
+  const slot = look === 'overtime' ? { y: 26, height: 4 } : { y: 5, height: 20 };
   const box = (range: Range, cls: string): Html | undefined =>
     range.max > range.min
-      ? tag('rect', { class: cls, x: at(scale, range.min), width: wide(scale, range), y: 5, height: 20 })
+      ? tag('rect', { class: cls, x: at(scale, range.min), width: wide(scale, range), ...slot })
       : undefined;
   const solid = { min: start.max, max: end.min };
   const either = { min: Math.min(start.min, end.min), max: Math.max(start.max, end.max) };
@@ -57,8 +58,9 @@ function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const room = rooms.find(({ percents }) => share >= percents)?.percents;
   return focusable(bar, item, [
     ...drawn,
-    tiny && tag('rect', { class: `hair ${look}`, x: at(scale, start.min), y: 5, height: 20, width: 2 }),
+    tiny && tag('rect', { class: `hair ${look}`, x: at(scale, start.min), width: 2, ...slot }),
     room !== undefined &&
+      look !== 'overtime' &&
       tag('text', { class: `label on-${look} room-${room}`, x: at(scale, start.max), dx: 7, y: 19 }, label),
   ]);
 }

@@ -114,7 +114,7 @@ export function createCluster(options: {
     },
     get(resource, namespace, name) {
       const state = stateAt(log, Math.min(cluster.horizon, log.revision));
-      return state === 'expired' ? undefined : state.get(key(resource, namespace, name))?.object;
+      return (state === 'expired' ? log.current : state).get(key(resource, namespace, name))?.object;
     },
     answer(body, at) {
       if (valueAt(body, 'metadata.name') === undefined) return body;

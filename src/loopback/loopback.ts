@@ -76,13 +76,13 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
     accepted: () => void (deletesAccepted += 1),
   };
 
-  async function handle(message: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
+  async function handle(message: IncomingMessage, response: ServerResponse, body: string, nth: number): Promise<void> {
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
-    const entry = logEntry(request, url, clock.now());
+    const entry: RequestLog = { ...logEntry(request, url), at: clock.now(), nthOnConnection: nth };
     requests.push(entry);
     response.once('close', () => (entry.endedAt = clock.now()));
-    const exchange = createExchange(request, entry, response, () => httpDate(cluster), faults.outgoing);
+    const exchange = createExchange(request, entry, response, { ...faults, date: () => httpDate(cluster) });
     try {
       if (token !== undefined && headers.authorization !== `Bearer ${token}`) throw unauthorized();
       await faults.around(exchange, () => serve(cluster, exchange, { ...serveOptions, expiredAs: faults.expiredAs() }));
@@ -119,11 +119,10 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
   };
 }
 
-function logEntry(request: ApiRequest, url: string, at: number): RequestLog {
+function logEntry(request: ApiRequest, url: string): Omit<RequestLog, 'at' | 'nthOnConnection'> {
   const { method, verb, kind, namespace, name, subresource, body, headers } = request;
   const agent = headers['user-agent'];
   return {
-    at,
     method,
     url,
     verb,

@@ -15,6 +15,8 @@ export interface RequestLog {
   name?: string;
   subresource?: string;
   body: string;
+  /** 1 for the first request of its connection, more for one on a connection that was kept alive. */
+  nthOnConnection: number;
   /** 0 while unanswered, and for ever where the connection was cut before an answer. */
   status: number;
   /** Bytes of body sent. */
@@ -43,27 +45,39 @@ export interface Exchange {
   text(status: number, body: string): void;
   /** Begins a stream; headers go out at once. */
   stream(contentType: string): Stream;
-  /** Writes bytes that no API server would write. */
-  raw(bytes: string | Uint8Array): void;
+  /** Writes bytes as they are; calls back when they are on their way. */
+  raw(bytes: string, sent?: () => void): void;
+  /** From now on answers go nowhere. */
+  mute(): void;
   /** Ends the connection without a word. */
   cut(): void;
 }
 
-/** `outgoing` sees each line of a stream before it is sent and sends it, late, mangled or not at all. */
+/** What a server may do to its answers on their way out. */
+export interface Outbound {
+  /** The value of the Date header. */
+  date(): string;
+  /** A stream was opened; its headers are sent. */
+  opened(stream: Stream): void;
+  /** Sends a line of a stream: now, late, mangled or not at all. */
+  outgoing(stream: Stream, line: string, send: (line: string) => void): void;
+}
+
 export function createExchange(
   request: ApiRequest,
   entry: RequestLog,
   response: ServerResponse,
-  date: () => string,
-  outgoing: (stream: Stream, line: string, send: (line: string) => void) => void,
+  outbound: Outbound,
 ): Exchange {
+  let isMuted = false;
+
   function head(status: number, headers: Record<string, string>): void {
     entry.status = status;
-    response.writeHead(status, { 'Cache-Control': 'no-cache, private', Date: date(), ...headers });
+    response.writeHead(status, { 'Cache-Control': 'no-cache, private', Date: outbound.date(), ...headers });
   }
 
   function answer(status: number, contentType: string, body: string, headers: Record<string, string> = {}): void {
-    if (response.destroyed || response.headersSent) return;
+    if (isMuted || response.destroyed || response.headersSent) return;
     const bytes = Buffer.from(body);
     entry.sent += bytes.length;
     head(status, { 'Content-Type': contentType, 'Content-Length': String(bytes.length), ...headers });
@@ -76,10 +90,11 @@ export function createExchange(
     const opened: Stream = {
       exchange,
       isOpen: () => !response.destroyed && !response.writableEnded,
-      line: (text) => outgoing(opened, `${text}\n`, send),
+      line: (text) => outbound.outgoing(opened, `${text}\n`, send),
       end: () => response.end(),
       onClose: (listener) => void response.once('close', listener),
     };
+    outbound.opened(opened);
     return opened;
   }
 
@@ -89,9 +104,9 @@ export function createExchange(
     raw(line);
   }
 
-  function raw(bytes: string | Uint8Array): void {
+  function raw(bytes: string, sent: () => void = () => {}): void {
     entry.sent += Buffer.byteLength(bytes);
-    response.write(bytes);
+    response.write(bytes, sent);
   }
 
   const exchange: Exchange = {
@@ -101,6 +116,7 @@ export function createExchange(
     text: (status, body) => answer(status, 'text/plain', body),
     stream,
     raw,
+    mute: () => void (isMuted = true),
     cut: () => response.destroy(),
   };
   return exchange;

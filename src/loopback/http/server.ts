@@ -20,7 +20,8 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-export type Handle = (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>;
+/** `nth` counts the requests of one connection, from 1. */
+export type Handle = (request: IncomingMessage, response: ServerResponse, body: string, nth: number) => Promise<void>;
 
 /** More than any client of this API sends. */
 const maxBody = 3 * 1024 * 1024;
@@ -28,8 +29,12 @@ const maxBody = 3 * 1024 * 1024;
 /** Listens on 127.0.0.1. Rejects where the port is taken. */
 export async function listen(handle: Handle, port: number, tls: TlsPair | undefined): Promise<HttpServer> {
   const sockets = new Set<Socket>();
-  const onRequest = (request: IncomingMessage, response: ServerResponse) =>
-    void readThenHandle(handle, request, response);
+  const served = new WeakMap<Socket, number>();
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    const nth = (served.get(request.socket) ?? 0) + 1;
+    served.set(request.socket, nth);
+    void readThenHandle((...parts) => handle(...parts, nth), request, response);
+  };
   const server = tls === undefined ? createServer(onRequest) : createTlsServer(tls, onRequest);
   // Real servers let streams and idle connections live for minutes; the clock that matters here may be a fake one.
   Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 0, requestTimeout: 0 });
@@ -63,7 +68,11 @@ function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<vo
   });
 }
 
-async function readThenHandle(handle: Handle, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function readThenHandle(
+  handle: (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   try {
     await handle(request, response, await readBody(request));
   } catch (error) {

@@ -8,6 +8,8 @@ export interface Director {
   readonly moments: Moments;
   /** Whether the pod's end has begun. */
   begun(): boolean;
+  /** Calls back when the pod's end begins, at once if it has. */
+  whenBegun(listener: () => void): void;
   /** A client opened a watch: what was recorded before the trigger starts to happen. */
   watched(resource: string): void;
   /** The pod's end begins now, at the recorded time `origin` (default: the trigger's). Later calls change nothing. */
@@ -25,6 +27,7 @@ export interface Director {
 export function createDirector(story: Story, clock: Clock, attachDelayMs: number, play: (cue: Cue) => void): Director {
   const moments: Moments = { startedAt: clock.now(), origin: story.trigger.at };
   const opening = story.cues.filter((cue) => cue.at < story.trigger.at);
+  const beginListeners: (() => void)[] = [];
   let next = 0;
   let cancel: (() => void) | undefined;
   let cancelAttach: (() => void) | undefined;
@@ -62,6 +65,7 @@ export function createDirector(story: Story, clock: Clock, attachDelayMs: number
     moments.begunAt = clock.now();
     moments.origin = origin;
     advance();
+    for (const listener of beginListeners) listener();
   }
 
   function watched(resource: string): void {
@@ -86,6 +90,7 @@ export function createDirector(story: Story, clock: Clock, attachDelayMs: number
     watched,
     stop,
     catchUp: advance,
+    whenBegun: (listener) => (moments.begunAt === undefined ? void beginListeners.push(listener) : listener()),
     begun: () => moments.begunAt !== undefined,
     untilRecorded: (at) => Math.max(0, runTime(at) - clock.now()),
   };

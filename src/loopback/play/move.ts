@@ -98,10 +98,22 @@ const apiFields = new Set([
   'timeAdded',
   'endpoints.kubernetes.io/last-change-trigger-time',
 ]);
-const otherTimeFields = new Set(['lastObservedTime', 'startedAt', 'finishedAt', 'startTime', 'eventTime', 'renewTime']);
+const otherTimeFields = new Set([
+  'firstTimestamp',
+  'lastTimestamp',
+  'eventTime',
+  'lastObservedTime',
+  'lastTransitionTime',
+  'lastUpdateTime',
+  'lastHeartbeatTime',
+  'startTime',
+  'startedAt',
+  'finishedAt',
+  'renewTime',
+]);
 
 function isTimeField(field: string): boolean {
-  return apiFields.has(field) || otherTimeFields.has(field) || /^(first|last)[A-Z]\w*(Time|Timestamp)$/.test(field);
+  return apiFields.has(field) || otherTimeFields.has(field);
 }
 
 function contextOf(story: Story, object: KubeObject, seenAt: number): Context {

@@ -1,0 +1,43 @@
+import type { Clock } from '../clock.ts';
+import type { Stream } from '../http/exchange.ts';
+import type { FaultKind, FaultOf } from './fault.ts';
+
+type Mangle<K extends FaultKind['kind']> = (
+  fault: FaultOf<K>,
+  stream: Stream,
+  line: string,
+  send: (line: string) => void,
+  queue: Queue,
+) => void;
+
+/** Faults that change what a stream carries. */
+export const onLine: { [K in FaultKind['kind']]?: Mangle<K> } = {
+  lose: () => {},
+  'half-line': (_, stream, line) => {
+    stream.exchange.raw(line.slice(0, Math.ceil(line.length / 2)), () => stream.exchange.cut());
+  },
+  garbage: ({ bytes }, stream, line, send) => {
+    stream.exchange.raw(bytes);
+    send(line);
+  },
+  delay: ({ ms }, stream, line, send, queue) => queue.later(stream, ms, () => send(line)),
+};
+
+/** Lines of a stream that wait; none overtakes another, whether it was delayed itself or not. */
+export interface Queue {
+  later(stream: Stream, ms: number, send: () => void): void;
+  isWaiting(stream: Stream): boolean;
+}
+
+export function createQueue(clock: Clock): Queue {
+  const last = new WeakMap<Stream, number>();
+  return {
+    isWaiting: (stream) => (last.get(stream) ?? 0) > clock.now(),
+    later(stream, ms, send) {
+      const due = Math.max(last.get(stream) ?? 0, clock.now() + ms);
+      last.set(stream, due);
+      const cancel = clock.setTimeout(send, due - clock.now());
+      stream.onClose(cancel);
+    },
+  };
+}

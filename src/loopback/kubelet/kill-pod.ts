@@ -65,7 +65,7 @@ function* turn(
 ): Generator<ReturnType<typeof sleep>, number, void> {
   if (container.story.kind !== 'sidecar' || left <= 0) return 0;
   const startAt = world.time.now;
-  yield sleep(0.5);
+  yield sleep(2); // every container has its moment by then
   const order = [...turns.keys()];
   const before = order.filter((one) => one.story.kind === 'container' || order.indexOf(one) > order.indexOf(container));
   for (const one of before) {

@@ -100,8 +100,7 @@ export class Kubelet {
 
   #startProbes(): void {
     for (const one of this.containers)
-      if (one.story.state.kind === 'running' && this.#lastKnown.spec.nodeName !== undefined)
-        this.#world.kubelet.spawn(probeReadiness(this.#world, this, one));
+      if (runsAtFirst(this.#world, one.story)) this.#world.kubelet.spawn(probeReadiness(this.#world, this, one));
   }
 
   /** S1: the smallest grace seen counts; a kill that runs does not hear of it any more (trap 3). */
@@ -147,7 +146,8 @@ export class Kubelet {
   /** S3: forced by the deletion; often behind Killing. */
   *#acknowledge(): Process {
     yield sleep(draw(this.#world, this.#world.story.kubelet.ackMs));
-    if (this.finishedAt === undefined) this.patch((pod) => acknowledged(pod, this.#world.api.stamp()));
+    const now = this.#world.clocks.node.seconds(this.#world.time.now);
+    if (this.finishedAt === undefined) this.patch((pod) => acknowledged(pod, now, this.#world.api.stamp()));
   }
 
   *#finish(): Process {

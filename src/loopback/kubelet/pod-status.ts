@@ -9,9 +9,11 @@ export type Print = (ns: number) => string;
 
 type ConditionPart = Pick<Condition, 'type' | 'status'> & Partial<Condition>;
 
-/** S3: only the observed generations change. */
-export function acknowledged(pod: Pod, stamp: string): Pod {
-  return written(pod, pod.status.conditions ?? [], {}, stamp);
+/** S3: only the observed generations change, and a Ready that the node controller took away comes back. */
+export function acknowledged(pod: Pod, now: string, stamp: string): Pod {
+  const ready = conditionOf(pod, 'ContainersReady')?.status === 'True' && conditionOf(pod, 'Ready')?.status === 'False';
+  const parts: ConditionPart[] = ready ? [{ type: 'Ready', status: 'True' }] : [];
+  return written(pod, apply(pod, parts, now), {}, stamp);
 }
 
 /** A readiness probe crossed its threshold. */

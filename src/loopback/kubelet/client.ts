@@ -1,0 +1,81 @@
+/** The recorder itself: it lists, watches, follows logs, and sends requests on a clock of its own. */
+import type { Kubelet } from './kubelet.ts';
+import type { Json, Resource } from './rows.ts';
+import { resources } from './rows.ts';
+import type { Process } from './virtual-time.ts';
+import { sleep } from './virtual-time.ts';
+import type { World } from './world.ts';
+import { draw } from './world.ts';
+
+const own = 'recorder';
+
+export interface Answer {
+  status: number;
+  body: Json;
+}
+
+/** A request and its answer; `act` is what the server does when it arrives. */
+export function* send(world: World, method: string, path: string, body: Json, act: () => Answer): Process {
+  const sentAt = world.time.now;
+  world.recorder.send(own, 0, { type: 'request', method, path, body });
+  yield sleep(draw(world, world.story.network.requestMs));
+  const answer = act();
+  const date = world.clocks.api.httpDate(world.time.now);
+  yield sleep(draw(world, world.story.network.requestMs));
+  const tookMs = Math.round((world.time.now - sentAt) / 1e6);
+  const { status, body: answered } = answer;
+  world.recorder.send(own, 0, { type: 'response', method, path, status, date, tookMs, body: answered });
+}
+
+export const podPath = (world: World): string => `/api/v1/namespaces/${world.story.name}/pods/${world.story.pod.name}`;
+
+export const status = (code: number, details: Json = {}): Answer => ({
+  status: code,
+  body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...details },
+});
+
+/** Lists everything, opens the watches, then the logs. */
+export function* openStreams(world: World, kubelet: Kubelet): Process {
+  for (const resource of resources) {
+    yield sleep(world.random.between(1, 2));
+    const list = world.api.list(resource);
+    const date = world.clocks.api.httpDate(world.time.now);
+    yield sleep(world.random.between(1, 2));
+    world.recorder.send(own, 0, { type: 'list', resource, ...paths[resource](world.story.name), date, list });
+  }
+  world.api.startWatches();
+  world.recorder.send(own, 0, { type: 'ready' });
+  yield sleep(world.random.between(3, 8));
+  for (const { story, running } of kubelet.containers) {
+    if (!story.logged || world.story.pod.state === 'unscheduled') continue;
+    const about = { pod: world.story.pod.name, container: story.name };
+    const stream = `log/${story.name}`;
+    world.recorder.send(stream, 0, { type: 'log-open', ...about, status: running ? 200 : 400 });
+    if (running && story.app.bootLine !== undefined) {
+      const line = `${world.clocks.node.nanoseconds(world.time.now - 50e9)} ${story.app.bootLine}`;
+      world.recorder.send(stream, 1, { type: 'log', ...about, line });
+    }
+    if (!running) world.recorder.send(stream, 1, { type: 'log-end', ...about });
+  }
+  kubelet.followLogs();
+}
+
+const namespaced = (prefix: string, resource: Resource) => (namespace: string) => ({
+  path: `${prefix}/namespaces/${namespace}/${resource}`,
+});
+
+const paths: Record<Resource, (namespace: string) => { path: string; query?: string }> = {
+  pods: namespaced('/api/v1', 'pods'),
+  services: namespaced('/api/v1', 'services'),
+  endpointslices: namespaced('/apis/discovery.k8s.io/v1', 'endpointslices'),
+  events: namespaced('/api/v1', 'events'),
+  nodes: () => ({ path: '/api/v1/nodes' }),
+  'node-events': () => ({
+    path: '/api/v1/namespaces/default/events',
+    query: 'fieldSelector=involvedObject.kind%3DNode',
+  }),
+  replicasets: namespaced('/apis/apps/v1', 'replicasets'),
+  deployments: namespaced('/apis/apps/v1', 'deployments'),
+  statefulsets: namespaced('/apis/apps/v1', 'statefulsets'),
+  jobs: namespaced('/apis/batch/v1', 'jobs'),
+};

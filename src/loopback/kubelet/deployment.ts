@@ -1,0 +1,208 @@
+/** A Deployment with its ReplicaSets: they replace, scale and roll (SIGNALS.md §4). */
+import { EventRecorder } from './event-recorder.ts';
+import type { KubeObject, Pod } from './objects.ts';
+import { isReady } from './objects.ts';
+import type { PodTemplate } from './pod-object.ts';
+import { startPod } from './pod-start.ts';
+import type { Recorders } from './owner.ts';
+import type { Process } from './virtual-time.ts';
+import { sleep } from './virtual-time.ts';
+import { count, deploymentStatus, reference, replicaSetStatus, report, workload } from './workload-objects.ts';
+import type { World } from './world.ts';
+
+interface ReplicaSet {
+  name: string;
+  labels: Record<string, string>;
+  uid: string;
+  owner: KubeObject;
+}
+
+export class Deployment {
+  readonly first: ReplicaSet;
+  readonly #world: World;
+  readonly #name: string;
+  readonly #readyAfterMs: number;
+  readonly #template: PodTemplate;
+  readonly #recorders: Recorders;
+  readonly #events: EventRecorder;
+  readonly #setEvents: EventRecorder;
+  readonly #sets: ReplicaSet[] = [];
+  readonly #creating = new Map<string, number>();
+  #gone = false;
+
+  constructor(
+    world: World,
+    name: string,
+    replicas: number,
+    readyAfterMs: number,
+    template: PodTemplate,
+    recorders: Recorders,
+  ) {
+    this.#world = world;
+    this.#name = name;
+    this.#readyAfterMs = readyAfterMs;
+    this.#template = template;
+    this.#recorders = recorders;
+    const { cluster, clocks } = world;
+    this.#events = new EventRecorder(world, cluster, clocks.controller, 'deployment-controller');
+    this.#setEvents = new EventRecorder(world, cluster, clocks.controller, 'replicaset-controller');
+    const spec = { replicas, strategy: { type: 'RollingUpdate' } };
+    world.api.put('deployments', workload(world, name, spec, template.labels));
+    this.first = this.#createSet(replicas, template.name.split('-').at(-2));
+  }
+
+  /** Once its pods are there. */
+  begin(): void {
+    this.#report();
+    this.#world.api.on('pods', () => this.#soon());
+  }
+
+  templateOf(set: ReplicaSet, name?: string): PodTemplate {
+    return {
+      ...this.#template,
+      name: name ?? `${set.name}-${this.#world.random.suffix()}`,
+      generateName: `${set.name}-`,
+      labels: set.labels,
+      ownerReferences: [reference('apps/v1', 'ReplicaSet', set.owner)],
+    };
+  }
+
+  /** Another template: a new set first, the old one shrinks when its pods are ready. */
+  *rollOut(): Process {
+    const object = this.#world.api.get('deployments', this.#name);
+    if (!object) return;
+    const { metadata, spec } = object;
+    this.#world.api.put('deployments', {
+      ...object,
+      metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
+    });
+    const replicas = Number(spec?.replicas);
+    yield sleep(this.#world.random.between(3, 6));
+    const next = this.#createSet(replicas);
+    this.#scaled('up', next.name, 0, replicas);
+    this.#soon();
+    while (this.#podsOf(next).filter(isReady).length < replicas) yield sleep(2);
+    yield* this.scale(this.first, replicas, 0);
+  }
+
+  /** As `kubectl scale` leads to: fewer replicas, the story's pod among those that go. */
+  *scale(set: ReplicaSet, from: number, to: number): Process {
+    yield sleep(this.#world.random.between(1, 4));
+    const object = this.#world.api.get('replicasets', set.name);
+    if (!object) return;
+    const { metadata } = object;
+    this.#world.api.put('replicasets', {
+      ...object,
+      metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
+      spec: { ...object.spec, replicas: to },
+    });
+    this.#scaled('down', set.name, from, to);
+    this.#soon();
+  }
+
+  *scaleDown(): Process {
+    const object = this.#world.api.get('deployments', this.#name);
+    if (!object) return;
+    const replicas = Number(object.spec?.replicas);
+    const metadata = { ...object.metadata, generation: (object.metadata.generation ?? 0) + 1 };
+    this.#world.api.put('deployments', { ...object, metadata, spec: { ...object.spec, replicas: replicas - 1 } });
+    yield* this.scale(this.first, replicas, replicas - 1);
+  }
+
+  /** In the background: owners first, pods last (SIGNALS.md trap 38). */
+  *deleteAll(): Process {
+    this.#gone = true;
+    this.#world.api.remove('deployments', this.#name);
+    yield sleep(this.#world.random.between(2, 5));
+    for (const set of this.#sets) this.#world.api.remove('replicasets', set.name);
+    yield sleep(this.#world.random.between(2, 5));
+    for (const set of this.#sets)
+      for (const pod of this.#podsOf(set)) this.#world.api.deletePod(pod.metadata.name, null);
+  }
+
+  #createSet(replicas: number, suffix?: string): ReplicaSet {
+    const hash = suffix ?? this.#world.random.suffix(10);
+    const labels = { ...this.#template.labels, 'pod-template-hash': hash };
+    const deployment = this.#world.api.get('deployments', this.#name);
+    const owner = deployment ? reference('apps/v1', 'Deployment', deployment) : undefined;
+    const object = this.#world.api.put(
+      'replicasets',
+      workload(this.#world, `${this.#name}-${hash}`, { replicas }, labels, owner),
+    );
+    const set = { name: object.metadata.name, labels, uid: object.metadata.uid, owner: object };
+    this.#sets.push(set);
+    return set;
+  }
+
+  #soon(): void {
+    this.#world.cluster.spawn(this.#reconcile());
+  }
+
+  *#reconcile(): Process {
+    yield sleep(this.#world.random.between(2, 8));
+    if (this.#gone) return;
+    for (const set of this.#sets) this.#keep(set);
+    this.#report();
+    yield sleep(this.#world.random.between(2, 6));
+    if (!this.#gone) this.#reportDeployment();
+  }
+
+  #keep(set: ReplicaSet): void {
+    const desired = Number(this.#world.api.get('replicasets', set.name)?.spec?.replicas ?? 0);
+    const living = this.#podsOf(set).filter((pod) => pod.metadata.deletionTimestamp === undefined);
+    const known = this.#creating.get(set.name) ?? 0;
+    const coming = Math.max(0, known - living.length);
+    for (let missing = desired - living.length - coming; missing > 0; missing--) this.#create(set);
+    this.#creating.set(set.name, Math.max(desired, living.length));
+    const story = this.#world.story.pod.name;
+    const surplus = living.sort((a, b) => Number(b.metadata.name === story) - Number(a.metadata.name === story));
+    for (const pod of surplus.slice(0, living.length - desired)) this.#delete(set, pod);
+    if (living.length > desired) this.#creating.set(set.name, desired);
+  }
+
+  #create(set: ReplicaSet): void {
+    const template = this.templateOf(set);
+    this.#world.cluster.spawn(startPod(this.#world, template, this.#readyAfterMs, this.#recorders));
+    this.#aboutSet(set, 'SuccessfulCreate', `Created pod: ${template.name}`);
+  }
+
+  #delete(set: ReplicaSet, pod: Pod): void {
+    this.#world.api.deletePod(pod.metadata.name, null);
+    this.#aboutSet(set, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+  }
+
+  #report(): void {
+    for (const set of this.#sets) {
+      const generation = this.#world.api.get('replicasets', set.name)?.metadata.generation;
+      report(this.#world, 'replicasets', set.name, replicaSetStatus(count(this.#podsOf(set)), generation));
+    }
+    this.#reportDeployment();
+  }
+
+  #reportDeployment(): void {
+    const object = this.#world.api.get('deployments', this.#name);
+    const counts = count(this.#sets.flatMap((set) => this.#podsOf(set)));
+    const status = deploymentStatus(counts, Number(object?.spec?.replicas), object?.metadata.generation);
+    report(this.#world, 'deployments', this.#name, status);
+  }
+
+  #podsOf(set: ReplicaSet): Pod[] {
+    const pods = this.#world.api.all('pods') as unknown as Pod[];
+    return pods.filter((pod) => pod.metadata.ownerReferences?.[0]?.uid === set.uid);
+  }
+
+  #scaled(way: 'up' | 'down', set: string, from: number, to: number): void {
+    const object = this.#world.api.get('deployments', this.#name);
+    if (!object) return;
+    const about = { kind: 'Deployment', apiVersion: 'apps/v1', object };
+    this.#events.emit({
+      about,
+      reason: 'ScalingReplicaSet',
+      message: `Scaled ${way} replica set ${set} from ${from} to ${to}`,
+    });
+  }
+
+  #aboutSet(set: ReplicaSet, reason: string, message: string): void {
+    this.#setEvents.emit({ about: { kind: 'ReplicaSet', apiVersion: 'apps/v1', object: set.owner }, reason, message });
+  }
+}

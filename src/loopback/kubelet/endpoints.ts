@@ -1,0 +1,140 @@
+/** The EndpointSlice controller (SIGNALS.md §3): one slice a Service and family, written when it would differ. */
+import type { KubeObject, Pod } from './objects.ts';
+import { isReady, isTerminal } from './objects.ts';
+import { nodeName } from './pod-object.ts';
+import type { Json } from './rows.ts';
+import type { ServiceStory } from './story.ts';
+import type { Process } from './virtual-time.ts';
+import { sleep } from './virtual-time.ts';
+import type { World } from './world.ts';
+
+type Family = ServiceStory['families'][number];
+
+interface Slice {
+  service: ServiceStory;
+  family: Family;
+  name: string;
+}
+
+/** Creates the Services with their slices and keeps these up to date. */
+export function runEndpoints(world: World, selector: Record<string, string>): void {
+  const slices = world.story.services.flatMap((service) => createService(world, service, selector));
+  world.api.on('pods', (_change, object) => {
+    const matches = Object.entries(selector).every(([key, value]) => object.metadata.labels?.[key] === value);
+    if (matches) for (const slice of slices) world.cluster.spawn(sync(world, slice));
+  });
+}
+
+function createService(world: World, service: ServiceStory, selector: Record<string, string>): Slice[] {
+  const object = world.api.put('services', serviceObject(world, service, selector));
+  return service.families.map((family) => {
+    const slice = { service, family, name: `${service.name}-${world.random.suffix()}` };
+    world.api.put('endpointslices', emptySlice(world, slice, object));
+    write(world, slice);
+    return slice;
+  });
+}
+
+function* sync(world: World, slice: Slice): Process {
+  yield sleep(world.random.between(1.5, 9));
+  write(world, slice);
+}
+
+function write(world: World, { service, family, name }: Slice): void {
+  const old = world.api.get(`endpointslices`, name);
+  if (!old) return;
+  const pods = world.api.all('pods') as unknown as Pod[];
+  const members = pods.filter((pod) => pod.metadata.labels?.app === world.story.pod.name.split('-')[0] && belongs(pod));
+  const endpoints = [...strangers(service, family), ...members.map((pod) => endpointOf(pod, service, family))];
+  const next = endpoints.length === 0 ? null : endpoints;
+  if (JSON.stringify(next) === JSON.stringify(old.endpoints)) return;
+  const { annotations: _old, ...metadata } = old.metadata;
+  const moved = members.length < ((old.endpoints as Json[] | null) ?? []).length - service.others;
+  const trigger = moved ? world.clocks.node.seconds(world.time.now) : undefined;
+  world.api.put('endpointslices', {
+    ...old,
+    metadata: {
+      ...metadata,
+      generation: (metadata.generation ?? 0) + 1,
+      ...(trigger === undefined
+        ? {}
+        : { annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': trigger } }),
+    },
+    endpoints: next,
+    ports: next === null ? null : [{ name: '', protocol: 'TCP', port: 8080 }],
+  });
+}
+
+/** Out when finished or without an address; deletion alone takes nobody out. */
+const belongs = (pod: Pod): boolean => !isTerminal(pod) && pod.status.podIP !== undefined;
+
+function endpointOf(pod: Pod, service: ServiceStory, family: Family): Json {
+  const [serving, terminating] = [isReady(pod), pod.metadata.deletionTimestamp !== undefined];
+  const ready = service.publishNotReadyAddresses || (serving && !terminating);
+  const { name, namespace, uid } = pod.metadata;
+  return {
+    addresses: [family === 'IPv4' ? pod.status.podIP : `fd00::${pod.status.podIP?.split('.').slice(2).join(':')}`],
+    conditions: { ready, serving, terminating },
+    targetRef: { kind: 'Pod', namespace, name, uid },
+    nodeName,
+  };
+}
+
+/** Ready pods of somebody else behind the same Service. */
+const strangers = (service: ServiceStory, family: Family): Json[] =>
+  Array.from({ length: service.others }, (_, index) => ({
+    addresses: [family === 'IPv4' ? `10.244.9.${index + 1}` : `fd00::9:${index + 1}`],
+    conditions: { ready: true, serving: true, terminating: false },
+    targetRef: { kind: 'Pod', name: `other-${index}`, uid: `00000000-0000-4000-8000-00000000000${index}` },
+    nodeName,
+  }));
+
+function serviceObject(world: World, service: ServiceStory, selector: Record<string, string>): KubeObject {
+  const clusterIP = service.headless ? 'None' : '10.96.0.10';
+  return {
+    metadata: {
+      name: service.name,
+      namespace: world.story.name,
+      uid: world.random.uuid(),
+      creationTimestamp: world.api.stamp(),
+    },
+    spec: {
+      ports: [{ protocol: 'TCP', port: 80, targetPort: 8080 }],
+      selector,
+      clusterIP,
+      clusterIPs: [clusterIP],
+      type: 'ClusterIP',
+      ipFamilies: service.families,
+      ...(service.publishNotReadyAddresses ? { publishNotReadyAddresses: true } : {}),
+    },
+    status: { loadBalancer: {} },
+  };
+}
+
+const emptySlice = (world: World, slice: Slice, service: KubeObject): KubeObject => ({
+  metadata: {
+    name: slice.name,
+    generateName: `${slice.service.name}-`,
+    namespace: world.story.name,
+    uid: world.random.uuid(),
+    generation: 1,
+    creationTimestamp: world.api.stamp(),
+    labels: {
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+      'kubernetes.io/service-name': slice.service.name,
+    },
+    ownerReferences: [
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        name: slice.service.name,
+        uid: service.metadata.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
+  },
+  addressType: slice.family,
+  endpoints: null,
+  ports: null,
+});

@@ -1,0 +1,95 @@
+/** Findings that are certain either way; near a threshold a story says nothing. */
+import type { Container } from './container.ts';
+import type { Facts } from './facts.ts';
+import type { World } from './world.ts';
+
+type Sure = boolean | undefined;
+
+/** Which findings must and must not be there, given the outcomes that are right. */
+export function expectedFindings(
+  world: World,
+  facts: Facts,
+  outcomes: readonly string[],
+): { must: string[]; mustNot: string[] } {
+  const sure = Object.entries(rules).map(([code, rule]) => [code, rule(world, facts, outcomes)] as const);
+  return {
+    must: sure.filter(([, is]) => is === true).map(([code]) => code),
+    mustNot: sure.filter(([, is]) => is === false).map(([code]) => code),
+  };
+}
+
+const one = (list: readonly string[], value: string): Sure =>
+  list.includes(value) ? (list.length === 1 ? true : undefined) : false;
+
+const mains = (facts: Facts): Container[] =>
+  facts.containers.filter((container) => container.story.kind === 'container');
+
+/** More than `limit` for sure, less for sure, or too near to tell. */
+const above = (value: number, limit: number, margin: number): Sure =>
+  value > limit + margin ? true : value < limit - margin ? false : undefined;
+
+const seconds = (from: number | undefined, to: number | undefined): number | undefined =>
+  from === undefined || to === undefined ? undefined : (to - from) / 1e9;
+
+const anyHook = (facts: Facts, outcome: string): boolean =>
+  [...facts.hooks.values()].some((hook) => hook.outcome === outcome);
+
+const rules: Record<string, (world: World, facts: Facts, outcomes: readonly string[]) => Sure> = {
+  'force-deleted': (_world, _facts, outcomes) => one(outcomes, 'forced'),
+  'killed-at-grace': (_world, facts, outcomes) =>
+    mains(facts).some((container) => container.truth.killAt !== undefined)
+      ? one(outcomes, 'killed') || undefined
+      : outcomes.includes('killed')
+        ? undefined
+        : false,
+  'oom-on-exit': (_world, _facts, outcomes) => (outcomes.includes('oom') ? one(outcomes, 'oom') : undefined),
+  'prestop-failed': (_world, facts) => {
+    if (facts.attempts !== 1) return undefined;
+    if (anyHook(facts, 'failed'))
+      return facts.dropped('FailedPreStopHook') || facts.removedAt === undefined ? undefined : true;
+    return false;
+  },
+  'prestop-cut-off': (world, facts) => {
+    if (facts.attempts !== 1) return undefined;
+    if (!anyHook(facts, 'cut-off')) return facts.dropped('Killing') ? undefined : false;
+    const sleeps = world.story.containers.some(
+      ({ preStop, name }) => preStop?.kind === 'sleep' && facts.hooks.get(name)?.outcome === 'cut-off',
+    );
+    return sleeps && !facts.dropped('Killing') ? true : undefined;
+  },
+  'sidecar-killed': (_world, facts) => {
+    const sidecars = facts.containers.filter((container) => container.story.kind === 'sidecar');
+    return sidecars.some((container) => container.truth.exitCode === 137) ? undefined : false;
+  },
+  'finalizer-held': (_world, facts) => {
+    const held = seconds(facts.finalDeleteAt, facts.removedAt);
+    return held === undefined ? undefined : above(held, 1, 0.6);
+  },
+  'kubelet-restarted': (world, facts) => {
+    const restarts = world.story.faults.some((fault) => fault.kind === 'kubelet-restart');
+    if (!restarts) return false;
+    return facts.attempts > 1 ? undefined : false;
+  },
+  'node-silent': (world, facts) => {
+    const notice = seconds(facts.acceptedAt, facts.noticedAt);
+    const frozen = world.story.faults.some((fault) => fault.kind === 'freeze');
+    if (notice === undefined) return frozen ? undefined : false;
+    return above(notice, 10, 2.5) === false ? (frozen ? undefined : false) : undefined;
+  },
+  'slow-start': (_world, facts) => {
+    const notice = seconds(facts.acceptedAt, facts.noticedAt);
+    if (notice === undefined) return undefined;
+    return above(notice, 3, 1.5) === false ? false : undefined;
+  },
+  'slow-cleanup': (_world, facts) => {
+    const cleanup = seconds(facts.finishedAt, facts.finalDeleteAt);
+    return cleanup === undefined ? false : above(cleanup, 5, 2.2);
+  },
+  'stays-ready': (world, facts) =>
+    world.story.services.some((service) => service.publishNotReadyAddresses) && facts.acceptedAt !== undefined
+      ? undefined
+      : false,
+  'unmanaged-pod': (world) => world.story.owner.kind === 'none',
+  'grace-shortened-ignored': (world) =>
+    world.story.later.some((later) => later.kind === 'delete') ? undefined : false,
+};

@@ -1,0 +1,127 @@
+/** What a right trace of the story must conclude, as far as that is certain. Lists hold every answer that is right. */
+import { expectedFindings } from './expected-findings.ts';
+import type { Container } from './container.ts';
+import { signalNumbers } from './container.ts';
+import type { Facts } from './facts.ts';
+import type { World } from './world.ts';
+
+export interface Expected {
+  outcomes: string[];
+  triggers: string[];
+  containers: { name: string; kind: 'container' | 'sidecar'; outcomes: string[] }[];
+  /** Codes of findings that must be there, and that must not. */
+  must: string[];
+  mustNot: string[];
+  instants: TrueInstant[];
+}
+
+/** One moment on three clocks, RFC 3339 with nanoseconds. */
+export interface TrueInstant {
+  name: InstantName;
+  /** The container, where it is about one. */
+  subject?: string;
+  trueTime: string;
+  client: string;
+  node: string;
+}
+
+export type InstantName =
+  | 'requested'
+  | 'accepted'
+  | 'noticed'
+  | 'prestop-start'
+  | 'prestop-end'
+  | 'stop-signal'
+  | 'kill'
+  | 'exited'
+  | 'final-delete'
+  | 'removed';
+
+/** A moment that close to the end of grace may be judged either way. ms. */
+const edgeMs = 1100;
+
+export function expectedOf(world: World, facts: Facts): Expected {
+  const containers = facts.containers.map((one) => ({
+    name: one.story.name,
+    kind: one.story.kind,
+    outcomes: containerOutcomes(one, facts),
+  }));
+  const outcomes = podOutcomes(facts, containers);
+  return {
+    outcomes,
+    triggers: triggersOf(world, facts),
+    containers,
+    ...expectedFindings(world, facts, outcomes),
+    instants: facts.instants,
+  };
+}
+
+export function containerOutcomes(container: Container, facts: Facts): string[] {
+  const { truth, story, reason } = container;
+  if (!facts.ranAtFirst(container)) return ['not-running'];
+  if (abandoned(container, facts)) return ['abandoned'];
+  if (facts.finishedAt === undefined || truth.exitAt === undefined) return ['unknown', 'abandoned'];
+  if (story.app.lost) return ['unknown'];
+  if (truth.exitCode === 0) return ['completed'];
+  if (reason === 'OOMKilled' && truth.exitCode === 137) return ['oom'];
+  if (truth.exitCode === 137) return killedOutcomes(container, facts);
+  if (truth.exitCode === 128 + signalNumbers[story.stopSignal]) return ['signalled'];
+  return signalCodes(truth.exitCode ?? 0) ? ['signalled', 'failed'] : ['failed'];
+}
+
+const signalCodes = (code: number): boolean => code >= 129 && code <= 143;
+
+/** 137 of its own choice looks like a kill only at the end of grace (SIGNALS.md §5 "Exit codes"). */
+function killedOutcomes({ truth }: Container, facts: Facts): string[] {
+  const unsure = facts.dropped('Killing') || facts.attempts > 1;
+  if (truth.killAt !== undefined) return unsure ? ['killed', 'failed', 'unknown'] : ['killed'];
+  const ran = ((truth.exitAt ?? 0) - (facts.noticedAt ?? 0)) / 1e6;
+  const far = ran < Math.max(2, facts.grace ?? 0) * 1000 - 1000 - edgeMs;
+  return far && !unsure ? ['failed'] : ['failed', 'killed', 'unknown'];
+}
+
+export const abandoned = ({ truth }: Container, facts: Facts): boolean =>
+  facts.removedAt !== undefined && facts.finishedAt === undefined && (truth.exitAt ?? Infinity) > facts.removedAt;
+
+function podOutcomes(facts: Facts, containers: Expected['containers']): string[] {
+  const mains = containers.filter((one) => one.kind === 'container');
+  const has = (outcome: string): boolean => mains.some((one) => one.outcomes.includes(outcome));
+  const certain = (outcome: string): boolean => mains.some((one) => one.outcomes.every((o) => o === outcome));
+  const worst = ['abandoned', 'oom', 'killed', 'failed'];
+  const found: string[] = [];
+  for (const outcome of worst) {
+    if (has(outcome)) found.push(outcome === 'abandoned' ? 'forced' : outcome);
+    if (certain(outcome)) return found;
+  }
+  if (facts.removedAt === undefined) return ['stuck', 'unknown', ...found];
+  if (!containers.some((one) => !one.outcomes.includes('not-running'))) return ['removed'];
+  const over = overran(facts);
+  if (over !== false) found.push('overran');
+  if (over === true) return found;
+  if (has('unknown')) return [...found, 'unknown'];
+  if (facts.finishedAt === undefined) return [...found, 'forced', 'removed', 'unknown'];
+  return mains.every((one) => one.outcomes.includes('not-running'))
+    ? [...found, 'removed', 'graceful']
+    : [...found, 'graceful'];
+}
+
+/** Whether grace ran out: `undefined` where it ended about then, or only sidecars outlived it. */
+function overran(facts: Facts): boolean | undefined {
+  if (facts.noticedAt === undefined || facts.grace === undefined) return false;
+  const end = facts.noticedAt + facts.grace * 1e9;
+  const last = Math.max(...facts.containers.map((one) => one.truth.exitAt ?? 0));
+  const lastMain = Math.max(
+    ...facts.containers.filter((one) => one.story.kind === 'container').map((one) => one.truth.exitAt ?? 0),
+  );
+  if (last < end - edgeMs * 1e6) return false;
+  const sure = lastMain > end + edgeMs * 1e6 && facts.attempts === 1 && !facts.dropped('Killing');
+  return sure ? true : undefined;
+}
+
+/** Some kinds leave no trace where Events are lost or somebody else sent the DELETE. */
+function triggersOf(world: World, facts: Facts): string[] {
+  const { kind } = world.story.trigger;
+  if (kind === 'namespace-deletion') return ['namespace-deletion', 'unknown'];
+  if (['this-command', 'eviction-api', 'unknown'].includes(kind)) return [kind];
+  return facts.deletedByTrigger ? [kind] : [kind, 'unknown'];
+}

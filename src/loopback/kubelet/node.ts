@@ -1,0 +1,103 @@
+/** The node: its object, its faults, and the node controller that watches it (SIGNALS.md §2.2, trap 27). */
+import { EventRecorder } from './event-recorder.ts';
+import type { Kubelet } from './kubelet.ts';
+import type { KubeObject, Pod } from './objects.ts';
+import { isTerminal, managedBy, withCondition } from './objects.ts';
+import { nodeName } from './pod-object.ts';
+import type { FaultStory } from './story.ts';
+import type { Process } from './virtual-time.ts';
+import { nanoseconds, sleep } from './virtual-time.ts';
+import type { World } from './world.ts';
+import { fromTrigger } from './world.ts';
+
+/** The node controller calls a node silent after this long without a sign (its default). ms. */
+const silenceMs = 50_000;
+/** The API server gives up a log stream through a kubelet that stands still. ms. */
+const streamPatienceMs = 42_000;
+
+export function createNode(world: World, created: string): KubeObject {
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    lastHeartbeatTime: created,
+    lastTransitionTime: created,
+    reason: 'KubeletReady',
+  };
+  return world.api.put('nodes', {
+    metadata: { name: nodeName, uid: world.random.uuid(), creationTimestamp: created },
+    spec: {},
+    status: {
+      conditions: [{ ...ready, message: 'kubelet is posting ready status' }],
+      addresses: [{ type: 'InternalIP', address: '10.244.255.1' }],
+    },
+  });
+}
+
+/** What goes wrong, when it is its time. */
+export function* befall(world: World, kubelet: Kubelet, fault: FaultStory): Process {
+  yield sleep(fromTrigger(world, fault.atMs));
+  if (fault.kind === 'log-break') return kubelet.cutLogs();
+  const controller = new EventRecorder(world, world.cluster, world.clocks.controller, 'node-controller');
+  if (fault.kind === 'kubelet-restart') {
+    kubelet.die();
+    yield sleep(fault.downMs);
+    const node = world.api.get('nodes', nodeName);
+    if (node) kubelet.comeBack(node);
+    return;
+  }
+  const forMs = fault.forMs ?? Infinity;
+  world.kubelet.freeze(forMs === Infinity ? Infinity : world.time.now + nanoseconds(forMs));
+  yield sleep(Math.min(forMs, streamPatienceMs));
+  if (forMs <= streamPatienceMs) return;
+  kubelet.cutLogs();
+  yield sleep(Math.min(forMs, silenceMs) - streamPatienceMs);
+  if (forMs <= silenceMs) return;
+  setReady(world, 'Unknown', 'NodeStatusUnknown', controller);
+  yield sleep(world.random.between(20, 80));
+  markPods(world, controller);
+  if (forMs === Infinity) return;
+  yield sleep(forMs - silenceMs + world.random.between(2000, 10_000));
+  const posted = new EventRecorder(world, world.cluster, world.clocks.node, 'kubelet', nodeName);
+  setReady(world, 'True', 'KubeletReady', posted);
+}
+
+function setReady(world: World, status: 'True' | 'Unknown', reason: string, recorder: EventRecorder): void {
+  const node = world.api.get('nodes', nodeName);
+  if (!node) return;
+  const stamp = world.clocks.controller.seconds(world.time.now);
+  const condition = { type: 'Ready', status, lastHeartbeatTime: stamp, lastTransitionTime: stamp, reason };
+  const taint = (effect: string) => ({ key: 'node.kubernetes.io/unreachable', effect, timeAdded: stamp });
+  const spec = status === 'True' ? {} : { taints: [taint('NoSchedule'), taint('NoExecute')] };
+  const next = world.api.put('nodes', { ...node, spec, status: { ...node.status, conditions: [condition] } });
+  const said = status === 'True' ? 'NodeReady' : 'NodeNotReady';
+  recorder.emit({
+    about: { kind: 'Node', apiVersion: 'v1', object: next },
+    reason: said,
+    message: `Node ${nodeName} status is now: ${said}`,
+  });
+}
+
+/** The node controller's own Ready=False: it says nothing about containers. */
+function markPods(world: World, controller: EventRecorder): void {
+  const now = world.clocks.controller.seconds(world.time.now);
+  for (const pod of world.api.all('pods') as unknown as Pod[]) {
+    if (pod.spec.nodeName === undefined || isTerminal(pod)) continue;
+    const ready = {
+      type: 'Ready',
+      status: 'False',
+      observedGeneration: 1,
+      lastProbeTime: null,
+      lastTransitionTime: now,
+    } as const;
+    const conditions = withCondition(pod.status.conditions ?? [], ready);
+    const marked = managedBy(
+      { ...pod, status: { ...pod.status, conditions } },
+      'kube-controller-manager',
+      world.api.stamp(),
+      'status',
+    );
+    world.api.put('pods', marked);
+    const about = { kind: 'Pod', apiVersion: 'v1', object: pod };
+    controller.emit({ about, reason: 'NodeNotReady', message: 'Node is not ready', type: 'Warning' });
+  }
+}

@@ -1,0 +1,191 @@
+/** What deletes the pod, and what it leaves behind (SIGNALS.md §4). */
+import { podPath, send, status } from './client.ts';
+import type { Answer } from './client.ts';
+import { EventRecorder } from './event-recorder.ts';
+import type { Condition, Pod } from './objects.ts';
+import { managedBy, withCondition } from './objects.ts';
+import type { Owner } from './owner.ts';
+import { createdPod, nodeName } from './pod-object.ts';
+import { bound } from './pod-start.ts';
+import type { Json } from './rows.ts';
+import type { LaterStory, TriggerStory } from './story.ts';
+import type { Process } from './virtual-time.ts';
+import { sleep, until } from './virtual-time.ts';
+import type { World } from './world.ts';
+import { fromTrigger } from './world.ts';
+
+type Act = (world: World, owner: Owner) => Process;
+
+/** Acts at its time. */
+export function* pull(world: World, owner: Owner): Process {
+  yield sleep(world.story.trigger.atMs);
+  yield* acts[world.story.trigger.kind](world, owner);
+}
+
+/** What the recorder does after it. */
+export function* doLater(world: World, later: LaterStory): Process {
+  yield sleep(fromTrigger(world, later.atMs));
+  if (later.kind === 'delete') return yield* sendDelete(world, later.graceSeconds);
+  const name = world.story.pod.name;
+  yield* send(world, 'PATCH', podPath(world), { metadata: { finalizers: null } }, () =>
+    podAnswer(world, world.api.removeFinalizers(name)),
+  );
+}
+
+function* sendDelete(world: World, graceSeconds: number | null, uid?: string): Process {
+  const { name } = world.story.pod;
+  const body: Json = {
+    ...(graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds }),
+    ...(uid === undefined ? {} : { preconditions: { uid } }),
+  };
+  yield* send(world, 'DELETE', podPath(world), body, () =>
+    podAnswer(world, world.api.deletePod(name, graceSeconds, uid)),
+  );
+}
+
+const podAnswer = (world: World, pod: Pod | undefined): Answer =>
+  pod
+    ? { status: 200, body: world.api.full('pods', pod) }
+    : status(404, {
+        status: 'Failure',
+        reason: 'NotFound',
+        message: `pods "${world.story.pod.name}" not found`,
+        code: 404,
+      });
+
+const acts: Record<TriggerStory['kind'], Act> = {
+  'this-command': function* (world, { pod }) {
+    const { trigger } = world.story;
+    if (trigger.kind !== 'this-command') return;
+    yield* sendDelete(world, trigger.graceSeconds, trigger.uid ? pod.metadata.uid : undefined);
+  },
+  unknown: function* (world) {
+    const { trigger, pod } = world.story;
+    world.api.deletePod(pod.name, trigger.kind === 'unknown' ? trigger.graceSeconds : null);
+    yield sleep(0);
+  },
+  'eviction-api': function* (world) {
+    const { name } = world.story.pod;
+    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } };
+    yield* send(world, 'POST', `${podPath(world)}/eviction`, body, () => {
+      disrupt(world, 'EvictionByEvictionAPI', 'Eviction API: evicting');
+      world.api.deletePod(name, null);
+      return status(201, { code: 201 });
+    });
+  },
+  preemption: preempt,
+  taint: function* (world, { pod }) {
+    const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'taint-eviction-controller');
+    const node = world.api.get('nodes', nodeName);
+    const taints = [{ key: 'maintenance', value: 'disk', effect: 'NoExecute' }];
+    if (node) world.api.put('nodes', { ...node, spec: { taints } });
+    yield sleep(world.random.between(4, 12));
+    const { namespace, name } = pod.metadata;
+    const about = { kind: 'Pod', apiVersion: 'v1', object: pod, withoutUid: true };
+    events.emit({ about, reason: 'TaintManagerEviction', message: `Marking for deletion Pod ${namespace}/${name}` });
+    yield* disruptThenDelete(world, 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint');
+  },
+  'device-taint': function* (world, { pod }) {
+    const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'device-taint-eviction-controller');
+    const about = { kind: 'Pod', apiVersion: 'v1', object: pod };
+    events.emit({ about, reason: 'DeviceTaintManagerEviction', message: 'Marking for deletion' });
+    yield* disruptThenDelete(
+      world,
+      'DeletionByDeviceTaintManager',
+      'Device Taint manager: deleting due to NoExecute taint',
+    );
+  },
+  'pod-gc': function* (world) {
+    world.api.remove('nodes', nodeName);
+    yield sleep(world.random.between(5, 30));
+    disrupt(world, 'DeletionByPodGC', 'PodGC: node no longer exists', 'kube-controller-manager', 'Failed');
+    yield sleep(world.random.between(2, 8));
+    world.api.deletePod(world.story.pod.name, 0);
+  },
+  rollout: function* (world, { deployment }) {
+    const path = `/apis/apps/v1/namespaces/${world.story.name}/deployments/${world.story.pod.name.split('-')[0]}`;
+    yield* send(world, 'PATCH', path, { spec: { template: { metadata: { annotations: { rev: '2' } } } } }, () => {
+      if (deployment) world.cluster.spawn(deployment.rollOut());
+      return { status: 200, body: { kind: 'Deployment' } };
+    });
+  },
+  'scale-down': function* (_world, { deployment }) {
+    if (deployment) yield* deployment.scaleDown();
+  },
+  'owner-deleted': function* (world, { deployment }) {
+    const path = `/apis/apps/v1/namespaces/${world.story.name}/deployments/${world.story.pod.name.split('-')[0]}`;
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' };
+    yield* send(world, 'DELETE', path, body, () => {
+      if (deployment) world.cluster.spawn(deployment.deleteAll());
+      return status(200);
+    });
+  },
+  job: function* (_world, { stopJob }) {
+    if (stopJob) yield* stopJob();
+  },
+  /** From here on no new Events: their creation is refused (SIGNALS.md §2.1). */
+  'namespace-deletion': function* (world) {
+    world.api.namespaceTerminating = true;
+    yield sleep(world.random.between(20, 200));
+    for (const pod of world.api.all('pods')) world.api.deletePod(pod.metadata.name, null);
+  },
+};
+
+/** The condition comes one write before deletionTimestamp, the Event on the victim after it (SIGNALS.md trap 37). */
+function* preempt(world: World, { pod, recorders }: Owner): Process {
+  const urgent = { name: 'urgent-0', labels: {}, graceSeconds: 30, containers: world.story.containers };
+  const preemptor = world.api.put('pods', createdPod(world, urgent));
+  yield sleep(world.random.between(2, 4));
+  recorders.scheduler.emit({
+    about: { kind: 'Pod', apiVersion: 'v1', object: preemptor },
+    reason: 'FailedScheduling',
+    message: '0/1 nodes are available: 1 Insufficient cpu.',
+    type: 'Warning',
+  });
+  yield* disruptThenDelete(
+    world,
+    'PreemptionByScheduler',
+    'default-scheduler: preempting to accommodate a higher priority pod',
+    'kube-scheduler',
+  );
+  world.api.put('pods', { ...preemptor, status: { ...preemptor.status, nominatedNodeName: nodeName } });
+  recorders.scheduler.emit({
+    about: { kind: 'Pod', apiVersion: 'v1', object: pod },
+    reason: 'Preempted',
+    message: `Preempted by pod ${preemptor.metadata.uid} on node ${nodeName}`,
+  });
+  yield until(world.removed);
+  yield sleep(world.random.between(2, 20));
+  const waiting = world.api.pod(preemptor.metadata.name);
+  if (waiting) world.api.put('pods', bound(waiting, world.api.stamp()));
+}
+
+function* disruptThenDelete(
+  world: World,
+  reason: string,
+  message: string,
+  manager = 'kube-controller-manager',
+): Process {
+  disrupt(world, reason, message, manager);
+  yield sleep(world.random.between(2, 20));
+  world.api.deletePod(world.story.pod.name, null);
+}
+
+/** The DisruptionTarget condition; nobody owns it where the eviction API writes it. */
+function disrupt(world: World, reason: string, message: string, manager?: string, phase?: string): void {
+  const pod = world.api.pod(world.story.pod.name);
+  if (!pod) return;
+  const clock = manager === undefined ? world.clocks.api : world.clocks.controller;
+  const condition: Condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    observedGeneration: pod.metadata.generation,
+    lastProbeTime: null,
+    lastTransitionTime: clock.seconds(world.time.now),
+    reason,
+    message,
+  };
+  const conditions = withCondition(pod.status.conditions ?? [], condition);
+  const next = { ...pod, status: { ...pod.status, ...(phase === undefined ? {} : { phase }), conditions } };
+  world.api.put('pods', manager === undefined ? next : managedBy(next, manager, world.api.stamp(), 'status'));
+}

@@ -1,0 +1,90 @@
+/** ReplicaSets, Deployments, StatefulSets and Jobs as the API shows them. */
+import type { KubeObject, Pod } from './objects.ts';
+import { isReady, isTerminal } from './objects.ts';
+import type { Json } from './rows.ts';
+import type { World } from './world.ts';
+
+export interface Counts {
+  replicas: number;
+  ready: number;
+  terminating: number;
+}
+
+/** Those that live, those that are ready, those on their way out. */
+export function count(pods: readonly Pod[]): Counts {
+  const active = pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && !isTerminal(pod));
+  const terminating = pods.filter((pod) => pod.metadata.deletionTimestamp !== undefined && !isTerminal(pod));
+  return { replicas: active.length, ready: active.filter(isReady).length, terminating: terminating.length };
+}
+
+export function workload(
+  world: World,
+  name: string,
+  spec: Json,
+  labels: Record<string, string>,
+  owner?: Json,
+): KubeObject {
+  return {
+    metadata: {
+      name,
+      namespace: world.story.name,
+      uid: world.random.uuid(),
+      generation: 1,
+      creationTimestamp: world.api.stamp(),
+      labels,
+      ...(owner ? { ownerReferences: [owner] } : {}),
+    },
+    spec: { ...spec, selector: { matchLabels: labels } },
+    status: {},
+  };
+}
+
+export const reference = (apiVersion: string, kind: string, object: KubeObject): Json => ({
+  apiVersion,
+  kind,
+  name: object.metadata.name,
+  uid: object.metadata.uid,
+  controller: true,
+  blockOwnerDeletion: true,
+});
+
+export const replicaSetStatus = ({ replicas, ready, terminating }: Counts, generation: number | undefined): Json => ({
+  replicas,
+  fullyLabeledReplicas: replicas,
+  readyReplicas: ready,
+  availableReplicas: ready,
+  terminatingReplicas: terminating,
+  observedGeneration: generation,
+});
+
+export const deploymentStatus = (counts: Counts, desired: number, generation: number | undefined): Json => ({
+  observedGeneration: generation,
+  replicas: counts.replicas,
+  updatedReplicas: counts.replicas,
+  readyReplicas: counts.ready,
+  availableReplicas: counts.ready,
+  ...(counts.ready < desired ? { unavailableReplicas: desired - counts.ready } : {}),
+  terminatingReplicas: counts.terminating,
+});
+
+export const statefulSetStatus = (pods: readonly Pod[], revision: string, generation: number | undefined): Json => ({
+  observedGeneration: generation,
+  replicas: pods.length,
+  readyReplicas: pods.filter(isReady).length,
+  currentRevision: revision,
+  updateRevision: revision,
+  collisionCount: 0,
+  availableReplicas: pods.filter((pod) => isReady(pod) && pod.metadata.deletionTimestamp === undefined).length,
+});
+
+/** Writes a status that differs. */
+export function report(
+  world: World,
+  resource: 'replicasets' | 'deployments' | 'statefulsets',
+  name: string,
+  status: Json,
+): void {
+  const object = world.api.get(resource, name);
+  if (object && JSON.stringify(object.status) !== JSON.stringify(status))
+    world.api.put(resource, { ...object, status });
+}

@@ -3,6 +3,7 @@
  * then, and ends when the pod is gone and the last facts are in. Everything that it decides on becomes a sighting, so
  * that a recording of the run replays to the same report.
  */
+import { setMaxListeners } from 'node:events';
 import type { Cluster } from '../cluster/cluster.ts';
 import { deletePod } from '../cluster/delete.ts';
 import { getObject } from '../cluster/get.ts';
@@ -60,6 +61,8 @@ const byGrace = 120_000;
 export function liveSource(options: LiveOptions): Live {
   const queue = createQueue<Sighting>();
   const stop = new AbortController();
+  // One listener for each stream and request that is open: more than Node's guess of what is a leak.
+  setMaxListeners(0, stop.signal);
   const run = { options, queue, signal: stop.signal, trace: undefined as Trace | undefined, requested: false, timers: new Map<string, () => void>(), warned: new Set<StreamName>() };
   const end = (): void => {
     if (stop.signal.aborted) return;

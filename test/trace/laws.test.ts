@@ -6,6 +6,7 @@ import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/session/replay.ts';
 import { run } from '../../src/session/run.ts';
 import { observe } from '../../src/trace/observe.ts';
+import type { Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
 import { emptyTrace } from '../../src/trace/trace.ts';
 import type { Trace } from '../../src/trace/trace.ts';
@@ -33,13 +34,13 @@ describe.each(recordingNames)('reducing %s', (name) => {
 
   it('learns nothing from a list that comes twice', async () => {
     const sightings = await sightingsOf(name);
-    const twice = sightings.flatMap((sighting) => (sighting.kind === 'listed' ? [sighting, sighting] : [sighting]));
+    const twice = sightings.flatMap<Sighting>((sighting) => (sighting.kind === 'listed' ? [sighting, sighting] : [sighting]));
     expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(said(mustReport(traceOf(observationsOf(sightings)))));
   });
 
   it('learns nothing from a change that comes twice', async () => {
     const sightings = await sightingsOf(name);
-    const twice = sightings.flatMap((sighting) => (sighting.kind === 'changed' ? [sighting, sighting] : [sighting]));
+    const twice = sightings.flatMap<Sighting>((sighting) => (sighting.kind === 'changed' ? [sighting, sighting] : [sighting]));
     expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(said(mustReport(traceOf(observationsOf(sightings)))));
   });
 

@@ -25,7 +25,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const facts = trace.deletion;
   if (!facts) return undefined;
   const ours = ourRequest(trace, facts);
-  const seen = { lo: ours?.sent.at ?? trace.notDeletingAt, hi: arrival(trace, facts, ours) };
+  const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(trace, facts, ours) };
   const api = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
   const asked = requestTime(trace, facts);
   const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
@@ -45,12 +45,18 @@ const firstGrace = (facts: DeletionFacts): number =>
 const arrival = (trace: Trace, facts: DeletionFacts, ours: RequestFacts | undefined): number =>
   Math.min(facts.seenAt, ours?.answer && ours.answer.value.status < 300 ? ours.answer.at : Infinity) + 1;
 
+/** A try that failed may yet have been executed, but not before the last look that showed no deletionTimestamp. */
+function sentSince(trace: Trace, ours: RequestFacts): number {
+  const [first] = trace.requests;
+  return first && first !== ours ? Math.max(first.sent.at, trace.notDeletingAt) : ours.sent.at;
+}
+
 /**
- * Ours is the first request that was sent before any deletionTimestamp was seen, unless its answer shows that the
+ * Ours is the last request that was sent before any deletionTimestamp was seen, unless its answer shows that the
  * deletion is older than it: the answer's resourceVersion is the one that our write made (SIGNALS.md §1).
  */
 function ourRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {
-  const request = trace.requests.find((one) => one.sent.seq < facts.seenSeq);
+  const request = trace.requests.filter((one) => one.sent.seq < facts.seenSeq).at(-1);
   if (!request || facts.underWay) return undefined;
   if (request.answer && request.answer.value.status >= 300) return undefined;
   const { resourceVersion, deletionGracePeriodSeconds } = request.answer?.value.pod?.metadata ?? {};

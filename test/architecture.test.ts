@@ -1,0 +1,84 @@
+/** The import table of the house (docs/architecture.md): a room imports what its row says, and every word of a row is used. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const source = fileURLToPath(new URL('../src/', import.meta.url));
+
+/** `type:` in front of a room: only its types. `node:` stands for every module of Node. */
+const table: Record<string, string[]> = {
+  trace: [],
+  verdict: ['trace'],
+  cluster: ['type:trace', 'errors', 'node:', '@kubernetes/client-node', 'proxy-agent', 'yaml'],
+  recording: ['type:trace', 'errors', 'node:'],
+  render: ['trace', 'verdict', 'errors', 'node:', 'chalk', 'cli-table3', 'jsonpath-plus', 'ora', 'string-width', 'yaml'],
+  loopback: ['node:'],
+  session: ['trace', 'verdict', 'cluster', 'recording', 'render', 'loopback', 'errors', 'node:'],
+  cli: ['session', 'type:cluster', 'verdict', 'errors', 'node:', 'commander', 'package.json'],
+  errors: [],
+};
+
+interface Import {
+  file: string;
+  room: string;
+  /** A room, a package, or `node:`. */
+  target: string;
+  typeOnly: boolean;
+}
+
+const imports = filesBelow(source).flatMap(importsOf);
+function allowed(one: Import): string[] {
+  return one.typeOnly ? [one.target, `type:${one.target}`] : [one.target];
+}
+
+it('imports only what the table allows', () => {
+  const broken = imports.filter((one) => !allowed(one).some((word) => table[one.room]?.includes(word)));
+  expect(broken.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+});
+
+it('has no word in the table that nothing uses', () => {
+  const stale = Object.entries(table).flatMap(([room, words]) =>
+    words.filter((word) => !imports.some((one) => one.room === room && allowed(one).includes(word))).map((word) => `${room}: ${word}`),
+  );
+  expect(stale).toEqual([]);
+});
+
+it('keeps clocks and the process out of the pure rooms, and the process out of all but the edge', () => {
+  const impure = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.|\bprocess\.|\bsetTimeout\(|\bMath\.random\(/;
+  const touching = filesBelow(source).filter((file) => {
+    const name = relative(source, file).split(sep).join('/');
+    const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    if (/^(trace|verdict)\//.test(name)) return impure.test(text);
+    return /^(render|session|cluster|recording)\//.test(name) && /\bprocess\.(?!nextTick)/.test(text);
+  });
+  expect(touching.map((file) => relative(source, file))).toEqual([]);
+});
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file));
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  const found = [
+    ...text.matchAll(/^(import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'/gm),
+    ...[...text.matchAll(/()()import\('([^']+)'\)/g)],
+  ];
+  return found
+    .map(([, , typeOnly, specifier = '']) => ({ file: relative(source, file), room: roomOf(file), target: targetOf(file, specifier), typeOnly: Boolean(typeOnly) }))
+    .filter(({ room, target }) => room !== target);
+}
+
+function roomOf(file: string): string {
+  return relative(source, file).split(sep)[0]?.replace(/\.ts$/, '') ?? '';
+}
+
+function targetOf(file: string, specifier: string): string {
+  if (specifier.startsWith('node:')) return 'node:';
+  if (!specifier.startsWith('.')) return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  const target = resolve(dirname(file), specifier);
+  return target.startsWith(source) ? roomOf(target) : (specifier.split('/').at(-1) ?? '');
+}

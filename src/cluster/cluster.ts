@@ -39,6 +39,8 @@ export interface Question {
   body?: unknown;
   accept?: string;
   signal?: AbortSignal;
+  /** Called as the request goes out (again, where it has to go out again), before anything can come of it. */
+  onSent?(sentAt: number): void;
 }
 
 interface Head {

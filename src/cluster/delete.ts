@@ -50,24 +50,18 @@ export type Tried =
 
 async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal): AsyncGenerator<Sighting, Tried> {
   const verb = target.evict ? 'evict' : 'delete';
-  let answer: Answer;
-  const asked = cluster.surroundings.now();
-  const requested = (at: number): Sighting => ({
-    kind: 'requested',
-    at,
-    verb,
-    graceSeconds: target.graceSeconds,
-    uid: target.uid,
-  });
-  // Told before it is sent: the watch may bring the deletion before the answer comes.
-  yield requested(asked);
-  try {
-    answer = await cluster.request({ ...questionFor(target), signal });
-  } catch (error) {
-    if (signal.aborted) return { kind: 'failed', failure: new TransportFailure('aborted', true, 'ABORT_ERR', false) };
-    if (!(error instanceof TransportFailure)) throw error;
-    return { kind: 'failed', failure: error };
+  // Told as it goes out, not when the answer is there: the watch may bring the deletion before the answer comes. What
+  // never went out is not told.
+  let tell: (sentAt: number) => void = () => undefined;
+  const sent = new Promise<number>((resolve) => (tell = resolve));
+  const answering = ask(cluster, target, tell, signal);
+  const sentAt = await Promise.race([sent, answering.then(() => undefined)]);
+  if (sentAt !== undefined) {
+    const { graceSeconds, uid } = target;
+    yield { kind: 'requested', at: sentAt, verb, graceSeconds, uid };
   }
+  const answer = await answering;
+  if (answer instanceof TransportFailure) return { kind: 'failed', failure: answer };
   yield* answer.dated;
   const { status, body, at } = answer;
   if (status < 200 || status >= 300 || isFailureStatus(body)) {
@@ -79,6 +73,21 @@ async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal
   }
   yield { kind: 'answered', at, verb, status, ...(asRecord(body)['kind'] === 'Pod' ? { object: body } : {}) };
   return { kind: 'accepted' };
+}
+
+async function ask(
+  cluster: Cluster,
+  target: DeleteTarget,
+  onSent: (sentAt: number) => void,
+  signal: AbortSignal,
+): Promise<Answer | TransportFailure> {
+  try {
+    return await cluster.request({ ...questionFor(target), signal, onSent });
+  } catch (error) {
+    if (error instanceof TransportFailure) return error;
+    if (signal.aborted) return new TransportFailure('aborted', true, 'ABORT_ERR', false);
+    throw error;
+  }
 }
 
 /** The body, never the query: the server reads the query only where the body is empty (SIGNALS §1). */

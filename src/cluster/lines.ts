@@ -1,6 +1,7 @@
 /** A line without its end, or how the stream of lines ended. */
 export type LineEvent =
-  | { kind: 'line'; bytes: Buffer; cut: boolean }
+  /** `at`: when the chunk that completed it was taken, so that a slow consumer does not make later lines late. */
+  | { kind: 'line'; bytes: Buffer; cut: boolean; at: number }
   /** `clean`: the response ended in order. What stood after the last line end is dropped. */
   | { kind: 'end'; clean: boolean }
   /** `onLong: 'stop'` only: a line was longer than `mostBytes`. */
@@ -10,6 +11,8 @@ export interface LineOptions {
   mostBytes: number;
   /** A too long line is cut to `mostBytes`, or ends the reading. */
   onLong: 'cut' | 'stop';
+  /** Client clock, ms. */
+  now(): number;
 }
 
 /** Splits a body at LF, holding no more than one line (and one chunk) in memory. Never throws. */
@@ -18,16 +21,17 @@ export async function* readLines(body: AsyncIterable<unknown>, options: LineOpti
   try {
     for await (const chunk of body) {
       const bytes = chunk as Buffer;
+      const at = options.now();
       let from = 0;
-      for (let at = bytes.indexOf(lineFeed); at !== -1; at = bytes.indexOf(lineFeed, from)) {
-        pending.add(bytes.subarray(from, at));
+      for (let to = bytes.indexOf(lineFeed); to !== -1; to = bytes.indexOf(lineFeed, from)) {
+        pending.add(bytes.subarray(from, to));
         const line = pending.take();
         if (line.cut && options.onLong === 'stop') {
           yield { kind: 'oversized' };
           return;
         }
-        yield line;
-        from = at + 1;
+        yield { kind: 'line', ...line, at };
+        from = to + 1;
       }
       pending.add(bytes.subarray(from));
       if (pending.isCut() && options.onLong === 'stop') {
@@ -58,9 +62,8 @@ function pendingLine(mostBytes: number) {
       parts.push(kept);
       length += kept.length;
     },
-    take(): Extract<LineEvent, { kind: 'line' }> {
+    take(): { bytes: Buffer; cut: boolean } {
       const line = {
-        kind: 'line' as const,
         bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts),
         cut,
       };

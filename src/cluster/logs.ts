@@ -2,17 +2,13 @@ import type { Sighting } from '../trace/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import type { LineEvent } from './lines.ts';
-import { readLines } from './lines.ts';
-import type { Told } from './log-limit.ts';
-import { createLogLimit } from './log-limit.ts';
-import { isLater, readLogLine } from './log-line.ts';
+import type { Reading } from './log-lines.ts';
+import { tellLines } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
 import type { Refusal } from './status.ts';
 import { readRefusal } from './status.ts';
-import type { Alarm } from './surroundings.ts';
-import { passed, setAlarm } from './surroundings.ts';
+import { passed } from './surroundings.ts';
 import { unauthorized } from './trouble.ts';
 
 export interface LogTarget {
@@ -27,8 +23,6 @@ export interface LogOptions {
   matters?: (text: string) => boolean;
 }
 
-const interval = 50;
-const longestLine = 16 * 1024;
 const waitingMs = 1000;
 
 /**
@@ -47,20 +41,13 @@ export async function* followLog(
     const opened = yield* open(cluster, target, reading, options.signal);
     if (opened === undefined) return;
     const before = reading.told;
-    const clean = yield* tellLines(cluster, target, opened, reading, options);
+    const clean = yield* tellLines(cluster, target.container, opened, reading, options);
     if (options.signal.aborted) return;
     yield { kind: 'log-ended', at: cluster.surroundings.now(), container: target.container, clean };
     // A second break without a line in between is a log that cannot be had.
     if (clean || (reading.resumed && reading.told === before)) return;
     reading.resumed = true;
   }
-}
-
-interface Reading {
-  /** The stamp of the last line that was read, told or not. */
-  last?: string;
-  told: number;
-  resumed?: boolean;
 }
 
 /** Asks until the log flows; undefined where it never will (or on abort). */
@@ -128,51 +115,4 @@ async function ask(
 
 function pathOf({ namespace, pod }: LogTarget): string {
   return podPath(namespace, pod, 'log');
-}
-
-/** All lines until the end; true where the server ended it in order. */
-async function* tellLines(
-  cluster: Cluster,
-  { container }: LogTarget,
-  flow: Flow,
-  reading: Reading,
-  { signal, matters = () => false }: LogOptions,
-): AsyncGenerator<Sighting, boolean> {
-  const { surroundings } = cluster;
-  const limit = createLogLimit(interval, matters);
-  const sighting = (told: Told): Sighting => ({ kind: 'line', at: surroundings.now(), container, ...told });
-  const lines = readLines(flow.body, { mostBytes: longestLine, onLong: 'cut' });
-  const seen = reading.last;
-  let pending: Promise<LineEvent> | undefined;
-  let alarm: Alarm | undefined;
-  try {
-    for (;;) {
-      pending ??= lines.next().then(({ value }) => value ?? { kind: 'end', clean: true });
-      const due = limit.due();
-      // One alarm for all the lines of an interval: a timer for each would be most of the work of a chatty log.
-      if (due !== undefined && alarm?.at !== due) {
-        alarm?.stop();
-        alarm = setAlarm(surroundings, due);
-      }
-      const event = await (due === undefined || alarm === undefined ? pending : Promise.race([pending, alarm.rung]));
-      if (signal.aborted) return false;
-      const now = surroundings.now();
-      if (event === undefined || event.kind !== 'line') {
-        const held = limit.release(now);
-        if (held !== undefined) yield sighting(held);
-        if (event !== undefined) return event.kind === 'end' && event.clean;
-        continue;
-      }
-      pending = undefined;
-      const line = readLogLine(event.bytes);
-      if (line === undefined || (seen !== undefined && !isLater(line.time, seen))) continue;
-      reading.last = line.time;
-      reading.told++;
-      const told = limit.offer(line, now);
-      if (told !== undefined) yield sighting(told);
-    }
-  } finally {
-    alarm?.stop();
-    flow.body.destroy();
-  }
 }

@@ -35,7 +35,11 @@ export async function* followWatch(
   flow: Flow,
   { initial, signal }: { initial: boolean; signal: AbortSignal },
 ): AsyncGenerator<Sighting, Ending> {
-  const lines = readLines(flow.body, { mostBytes: mostLineBytes, onLong: 'stop' });
+  const lines = readLines(flow.body, {
+    mostBytes: mostLineBytes,
+    onLong: 'stop',
+    now: () => cluster.surroundings.now(),
+  });
   const reader: Reader = { cluster, signal, next: createPull(lines) };
   try {
     if (initial) {
@@ -92,7 +96,7 @@ async function* readInitialState(
         resourceVersion: line.resourceVersion,
         objects: [...state.values()],
         sentAt,
-        at: cluster.surroundings.now(),
+        at: event.at,
       };
       return yield* tellList(target, position, list);
     }
@@ -123,7 +127,7 @@ async function* readChanges(reader: Reader, target: WatchTarget, position: Posit
     if (told === 'alive') continue;
     if (told === 'dead') return end({ kind: 'dead' });
     if (told.kind !== 'line') return end(outcomeOf(told));
-    const ending = yield* tellLine(cluster, target, position, readWatchLine(told.bytes));
+    const ending = yield* tellLine(target, position, readWatchLine(told.bytes), told.at);
     if (ending !== undefined) return ending;
   }
 }
@@ -151,12 +155,11 @@ async function* askAndListen(
 
 /** Tells one line and moves the cursor, in this order: what the consumer did not take comes again. */
 async function* tellLine(
-  cluster: Cluster,
   target: WatchTarget,
   position: Position,
   line: WatchLine,
+  at: number,
 ): AsyncGenerator<Sighting, Ending | undefined> {
-  const at = cluster.surroundings.now();
   if (line.kind === 'malformed') return end({ kind: 'cut' });
   if (line.kind === 'error') return refusedInside(line);
   if (line.resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : end({ kind: 'unversioned' });

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { watchObjects } from '../../src/cluster/watch.ts';
 import type { Asked } from './helpers/api.ts';
-import { bookmark, connected, json, line, pod, podList, serve, status } from './helpers/api.ts';
+import { bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { all, kinds, stopping, take } from './helpers/take.ts';
 
@@ -231,12 +231,10 @@ describe('watchObjects', () => {
   });
 
   it('throws where the server was never reached, and names it', async () => {
-    const api = await serve(() => undefined);
-    const cluster = await connected(api);
-    await api.close();
+    const cluster = await connected({ url: nowhere });
     await expect(all(watchObjects(cluster, target, { signal: stopping() }))).rejects.toMatchObject({
       code: 'server.unreachable',
-      message: expect.stringContaining(api.url) as string,
+      message: expect.stringContaining(nowhere) as string,
     });
   });
 
@@ -280,6 +278,20 @@ describe('watchObjects', () => {
     });
     const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 4);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed']);
+  });
+
+  it('may run many times beside itself on one signal, without a warning of Node', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const api = await serve((_, response) => response.write(bookmark('7', true) + line('MODIFIED', pod('web', '8'))));
+    const cluster = await connected(api);
+    const signal = stopping();
+    const streams = Array.from({ length: 30 }, () => take(watchObjects(cluster, target, { signal }), 3));
+    expect((await Promise.all(streams)).map((seen) => seen.length)).toEqual(Array(30).fill(3));
+    await new Promise((done) => setTimeout(done, 20));
+    expect(warnings).toEqual([]);
   });
 
   it('ends quietly on abort, also before the headers have come', async () => {

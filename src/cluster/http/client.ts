@@ -111,6 +111,7 @@ async function fresh(
         connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),
         headersTimeoutMs: limit(options.requestTimeoutMs, longestSilenceMs),
         now: () => surroundings.now(),
+        onSent: (sentAt) => question.onSent?.(sentAt),
       });
       surroundings.log(
         6,

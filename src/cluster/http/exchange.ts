@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import http from 'node:http';
 import https from 'node:https';
@@ -21,6 +22,8 @@ export interface Exchange {
   connectTimeoutMs: number;
   headersTimeoutMs: number;
   now(): number;
+  /** A connection stands, and the request goes out on it in this very turn; `sentAt` as in the reply. */
+  onSent?(sentAt: number): void;
 }
 
 export interface Reply {
@@ -35,6 +38,8 @@ export interface Reply {
 
 /** Sends it and waits for the headers. Throws TransportFailure where none came, and the signal's reason on abort. */
 export function exchange(options: Exchange): Promise<Reply> {
+  // One signal ends a whole trace, and Node warns on stderr of the eleventh stream that listens to it.
+  if (options.signal !== undefined) setMaxListeners(0, options.signal);
   return new Promise((resolve, reject) => {
     let sentAt = options.now();
     let sent = false;
@@ -48,6 +53,7 @@ export function exchange(options: Exchange): Promise<Reply> {
         },
         connected: () => {
           sent = true;
+          options.onSent?.(sentAt);
           timer.restart(options.headersTimeoutMs, 'no answer');
         },
       });
@@ -143,13 +149,13 @@ function timeoutError(what: string, ms: number): NodeJS.ErrnoException {
 }
 
 function asFailure(error: NodeJS.ErrnoException, sent: boolean, reused: boolean): TransportFailure {
-  const code = error.code ?? firstCode(error) ?? 'EUNKNOWN';
+  const first = firstOf(error);
+  const code = error.code ?? first?.code ?? 'EUNKNOWN';
   const stale = reused && (code === 'ECONNRESET' || code === 'EPIPE');
-  return new TransportFailure(error.message || code, sent || reused, code, stale, error);
+  return new TransportFailure(error.message || first?.message || code, sent || reused, code, stale, error);
 }
 
-/** Trying both address families fails with one error that holds the two. */
-function firstCode(error: unknown): string | undefined {
-  if (!(error instanceof AggregateError)) return undefined;
-  return (error.errors as NodeJS.ErrnoException[]).find((each) => each.code !== undefined)?.code;
+/** Trying both address families fails with one error that holds the two and says nothing itself. */
+function firstOf(error: unknown): NodeJS.ErrnoException | undefined {
+  return error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
 }

@@ -76,6 +76,9 @@ export async function serve(handler: Handler, tls?: https.ServerOptions): Promis
   };
 }
 
+/** A port on which nothing ever listens; that of a closed server may be another test's by now. */
+export const nowhere = 'http://127.0.0.1:1';
+
 export async function tempDir(): Promise<string> {
   return await mkdtemp(join(tmpdir(), 'podexit-cluster-'));
 }

@@ -27,6 +27,9 @@ const shipped = [
   'two-services',
 ];
 
+/** A workload's status follows its pods', which are told anyway; what a client acts on is a new generation. */
+const workloads = new Set(['deployments', 'replicasets']);
+
 mkdirSync(scenarios, { recursive: true });
 for (const name of shipped) {
   const text = trim(read(`${name}.ndjson`), JSON.parse(read(`${name}.truth.json`)) as Truth[]);
@@ -48,9 +51,6 @@ function trim(recording: string, truths: Truth[]): string {
     .map((row) => `${JSON.stringify(row)}\n`)
     .join('');
 }
-
-/** A workload's status follows its pods', which are told anyway; what a client acts on is a new generation. */
-const workloads = new Set(['deployments', 'replicasets']);
 
 function isNewGeneration({ type, object }: { type: string; object: KubeObject }, seen: Set<string>): boolean {
   const { uid, generation } = object.metadata;

@@ -105,17 +105,21 @@ function podOutcomes(facts: Facts, containers: Expected['containers']): string[]
     : [...found, 'graceful'];
 }
 
-/** Whether grace ran out: `undefined` where it ended about then, or only sidecars outlived it. */
+/** Whether a main container outlived its grace: `undefined` where it ended about then, or a silent hook decides it. */
 function overran(facts: Facts): boolean | undefined {
-  if (facts.noticedAt === undefined || facts.grace === undefined) return false;
-  const end = facts.noticedAt + facts.grace * 1e9;
-  const last = Math.max(...facts.containers.map((one) => one.truth.exitAt ?? 0));
-  const lastMain = Math.max(
-    ...facts.containers.filter((one) => one.story.kind === 'container').map((one) => one.truth.exitAt ?? 0),
-  );
-  if (last < end - edgeMs * 1e6) return false;
-  const sure = lastMain > end + edgeMs * 1e6 && facts.attempts === 1 && !facts.dropped('Killing');
-  return sure ? true : undefined;
+  const { noticedAt, grace } = facts;
+  if (noticedAt === undefined || grace === undefined) return false;
+  const answers = facts.containers.filter((one) => one.story.kind === 'container').map((one) => outlived(one, facts));
+  if (answers.includes(true) && facts.attempts === 1 && !facts.dropped('Killing')) return true;
+  return answers.every((answer) => answer === false) && facts.attempts <= 1 ? false : undefined;
+}
+
+function outlived({ truth, story }: Container, facts: Facts): boolean | undefined {
+  const end = (facts.noticedAt ?? 0) + (facts.grace ?? 0) * 1e9;
+  const over = (truth.exitAt ?? 0) - end;
+  const cutOff = facts.hooks.get(story.name)?.outcome === 'cut-off';
+  if (over > edgeMs * 1e6 || (cutOff && story.preStop?.kind === 'sleep' && over > 0)) return true;
+  return over < -edgeMs * 1e6 && !cutOff ? false : undefined;
 }
 
 /** Some kinds leave no trace where Events are lost or somebody else sent the DELETE. */

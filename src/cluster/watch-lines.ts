@@ -25,6 +25,8 @@ const quiet = {
   beforeEndMark: 1000,
   /** The same where another stream has already been given one. */
   beforeKnownEndMark: 15_000,
+  /** Lines that go on and on without it: a server that took no notice, and a busy collection. */
+  beforeAnyEndMark: 20_000,
 };
 
 /** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
@@ -78,10 +80,12 @@ async function* readInitialState(
   sentAt: number,
 ): AsyncGenerator<Sighting, Ending | undefined> {
   const state = new Map<string, unknown>();
+  const until = cluster.surroundings.now() + quiet.beforeAnyEndMark;
   for (;;) {
     const known = cluster.memory.streamingLists === 'given';
     const event = await next(cluster, known ? quiet.beforeKnownEndMark : quiet.beforeEndMark, signal);
-    if (event === undefined) return signal.aborted ? end({ kind: 'ended' }) : withheld(cluster);
+    if (event === undefined || cluster.surroundings.now() > until)
+      return signal.aborted ? end({ kind: 'ended' }) : withheld(cluster);
     if (event.kind !== 'line') return end(outcomeOf(event));
     const line = readWatchLine(event.bytes);
     if (line.kind === 'malformed') return end({ kind: 'cut' });

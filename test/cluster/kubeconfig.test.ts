@@ -108,7 +108,7 @@ describe('a kubeconfig that leads nowhere', () => {
   it('may be replaced by --server', async () => {
     const env = { HOME: await tempDir() };
     const cluster = await connect({ version: '0', server: 'host:1234', token: 'token' }, surroundings({ env }));
-    expect(cluster).toMatchObject({ server: 'https://host:1234', namespace: 'default' });
+    expect(cluster).toMatchObject({ server: 'http://host:1234', namespace: 'default' });
     cluster.close();
   });
 
@@ -117,6 +117,17 @@ describe('a kubeconfig that leads nowhere', () => {
       code: 'kubeconfig.invalid',
       message: expect.not.stringContaining('secret-canary') as string,
     });
+  });
+});
+
+describe('a server address without a scheme', () => {
+  it.each([
+    ['', 'http://host:1234'],
+    [', insecure-skip-tls-verify: true', 'https://host:1234'],
+    [', certificate-authority: ca.crt', 'https://host:1234'],
+  ])('is read as client-go reads it: %j', (more, server) => {
+    const kubeconfig = parseKubeconfig(`clusters: [{name: c, cluster: {server: "host:1234"${more}}}]`, '/c');
+    expect(choose({ kubeconfig, files: [] }, { version: '0', cluster: 'c' }).cluster.server).toBe(server);
   });
 });
 

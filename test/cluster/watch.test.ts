@@ -217,6 +217,37 @@ describe('watchObjects', () => {
     expect(api.asked).toHaveLength(1);
   });
 
+  it('falls back where the server ignores the streaming list and never falls silent', async () => {
+    let version = 100;
+    const api = await serve((asked, response) => {
+      if (isList(asked)) return json(response, 200, podList('900000', []));
+      const timer = setInterval(() => response.write(line('MODIFIED', pod(`p-${++version}`, String(version)))), 4);
+      response.on('close', () => clearInterval(timer));
+    });
+    const around = surroundings({ speed: 60 });
+    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 2);
+    expect(seen[0]).toMatchObject({ kind: 'listed', resourceVersion: '900000' });
+  });
+
+  it('waits as long as a busy server asks, and resumes', async () => {
+    let watches = 0;
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return void response.end(bookmark('7', true));
+      if (watches++ === 0) return json(response, 429, status(429, 'TooManyRequests', 'later'), { 'retry-after': '2' });
+      response.write(line('MODIFIED', pod('web', '8')));
+    });
+    const around = surroundings({ speed: 100 });
+    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect(around.waits).toContain(2200);
+  });
+
+  it('throws where the credentials are not accepted', async () => {
+    const api = await serve((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
+    const watching = all(watchObjects(await connected(api), target, { signal: stopping() }));
+    await expect(watching).rejects.toMatchObject({ code: 'auth.unauthorized' });
+  });
+
   it('waits for a server that is down and comes back, without a gap', async () => {
     let down = 0;
     const api = await serve((asked, response, request) => {

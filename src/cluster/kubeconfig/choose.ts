@@ -29,9 +29,22 @@ export function choose({ kubeconfig, files }: Loaded, options: ConnectOptions): 
   return {
     ...(contextName === undefined ? {} : { contextName }),
     namespace: options.namespace ?? context.namespace ?? 'default',
-    cluster: { ...cluster, server: cluster.server },
+    cluster: { ...cluster, server: withScheme(cluster.server, cluster, user) },
     user,
   };
+}
+
+/** client-go DefaultServerURL: an address without a scheme is https where anything speaks of TLS, else http. */
+function withScheme(server: string, cluster: ClusterEntry, user: UserEntry): string {
+  if (server.includes('://')) return server;
+  const hints = [
+    cluster.certificateAuthority,
+    cluster.certificateAuthorityData,
+    user.clientCertificate,
+    user.clientCertificateData,
+  ];
+  const isTls = cluster.insecureSkipTlsVerify === true || hints.some((hint) => hint !== undefined && hint !== '');
+  return `${isTls ? 'https' : 'http'}://${server}`;
 }
 
 function chooseContext(
@@ -74,7 +87,7 @@ function known(what: string, entries: ReadonlyMap<string, unknown>): string {
 function clusterFlags(options: ConnectOptions): ClusterEntry {
   const { server, certificateAuthority, insecureSkipTlsVerify, tlsServerName } = options;
   return {
-    ...(server === undefined ? {} : { server: /^\w+:\/\//.test(server) ? server : `https://${server}` }),
+    ...(server === undefined ? {} : { server }),
     ...(certificateAuthority === undefined
       ? {}
       : { certificateAuthority: resolve(certificateAuthority), certificateAuthorityData: '' }),

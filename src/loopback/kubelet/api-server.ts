@@ -158,9 +158,13 @@ export class ApiServer {
     return this.put('pods', { ...pod, metadata });
   }
 
-  /** Grace 0 is two changes, MODIFIED then DELETED, unless finalizers hold the object. */
+  /** Grace 0 is two changes, MODIFIED and up to 7 ms later DELETED, unless finalizers hold the object. */
   #afterMark(pod: Pod, grace: number): Pod {
-    if (grace === 0 && !pod.metadata.finalizers?.length) this.remove('pods', pod.metadata.name);
+    if (grace > 0 || pod.metadata.finalizers?.length) return pod;
+    const { time, random } = this.#parts;
+    time.schedule(time.now + random.between(0.1, 6) * 1e6, () => {
+      if (this.pod(pod.metadata.name, pod.metadata.uid)) this.remove('pods', pod.metadata.name);
+    });
     return pod;
   }
 

@@ -2,6 +2,7 @@
 import type { Kubelet } from './kubelet.ts';
 import type { Json, Resource } from './rows.ts';
 import { resources } from './rows.ts';
+import type { ContainerStory } from './story.ts';
 import type { Process } from './virtual-time.ts';
 import { sleep } from './virtual-time.ts';
 import type { World } from './world.ts';
@@ -47,17 +48,23 @@ export function* openStreams(world: World, kubelet: Kubelet): Process {
   world.recorder.send(own, 0, { type: 'ready' });
   yield sleep(world.random.between(3, 8));
   for (const { story, running } of kubelet.containers) {
-    if (!story.logged || world.story.pod.state === 'unscheduled') continue;
+    if (!story.logged) continue;
     const about = { pod: world.story.pod.name, container: story.name };
     const stream = `log/${story.name}`;
-    world.recorder.send(stream, 0, { type: 'log-open', ...about, status: running ? 200 : 400 });
-    if (running && story.app.bootLine !== undefined) {
+    world.recorder.send(stream, 0, { type: 'log-open', ...about, status: logStatus(world, story) });
+    if (logStatus(world, story) === 200 && story.app.bootLine !== undefined) {
       const line = `${world.clocks.node.nanoseconds(world.time.now - 50e9)} ${story.app.bootLine}`;
       world.recorder.send(stream, 1, { type: 'log', ...about, line });
     }
     if (!running) world.recorder.send(stream, 1, { type: 'log-end', ...about });
   }
   kubelet.followLogs();
+}
+
+/** Nothing has run yet: refused; no node to ask: empty. */
+function logStatus({ story: { pod } }: World, container: ContainerStory): number {
+  if (pod.state === 'unscheduled') return 204;
+  return pod.state === 'never-started' || container.state.kind === 'waiting' ? 400 : 200;
 }
 
 const namespaced = (prefix: string, resource: Resource) => (namespace: string) => ({

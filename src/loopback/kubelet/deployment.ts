@@ -81,7 +81,7 @@ export class Deployment {
     const next = this.#createSet(replicas);
     this.#scaled('up', next.name, 0, replicas);
     this.#soon();
-    while (this.#podsOf(next).filter(isReady).length < replicas) yield sleep(2);
+    while (this.#podsOf(next).filter(isReady).length < replicas) yield sleep(10);
     yield* this.scale(this.first, replicas, 0);
   }
 

@@ -46,7 +46,8 @@ export function* befall(world: World, kubelet: Kubelet, fault: FaultStory): Proc
     return;
   }
   const forMs = fault.forMs ?? Infinity;
-  world.kubelet.freeze(forMs === Infinity ? Infinity : world.time.now + nanoseconds(forMs));
+  for (const host of [world.kubelet, world.starter])
+    host.freeze(forMs === Infinity ? Infinity : world.time.now + nanoseconds(forMs));
   yield sleep(Math.min(forMs, streamPatienceMs));
   if (forMs <= streamPatienceMs) return;
   kubelet.cutLogs();

@@ -16,32 +16,50 @@ export function* startPod(
   recorders: { scheduler: EventRecorder; kubelet: EventRecorder },
 ): Process {
   const pod = world.api.put('pods', createdPod(world, template));
-  const change = (next: (pod: Pod) => Pod): void => {
-    const current = world.api.pod(pod.metadata.name, pod.metadata.uid);
-    if (current) world.api.put('pods', next(current));
-  };
-  const emit = (by: EventRecorder, reason: string, message: string): void =>
-    by.emit({ about: { kind: 'Pod', apiVersion: 'v1', object: pod }, reason, message });
+  const { change, emit } = pen(world, pod);
   yield sleep(world.random.between(2, 5));
   change((current) => bound(current, world.api.stamp()));
   const { namespace, name } = pod.metadata;
   emit(recorders.scheduler, 'Scheduled', `Successfully assigned ${namespace}/${name} to ${nodeName}`);
+  world.starter.spawn(startContainers(world, pod, template, readyAfterMs, recorders.kubelet));
+}
+
+/** The kubelet's part of it. */
+function* startContainers(
+  world: World,
+  pod: Pod,
+  template: PodTemplate,
+  readyAfterMs: number,
+  recorder: EventRecorder,
+): Process {
+  const { change, emit } = pen(world, pod);
   yield sleep(world.random.between(6, 15));
   const node = (): string => world.clocks.node.seconds(world.time.now);
   change((current) => starting(world, current, template, node()));
   yield sleep(world.random.between(350, 450));
-  emit(recorders.kubelet, 'Pulled', 'Container image "docker.io/local/busybox:1" already present on machine');
+  emit(recorder, 'Pulled', 'Container image "docker.io/local/busybox:1" already present on machine');
   change((current) => reported(world, current, { PodReadyToStartContainers: 'True' }, node()));
   yield sleep(world.random.between(8, 15));
-  emit(recorders.kubelet, 'Created', 'Container created');
+  emit(recorder, 'Created', 'Container created');
   yield sleep(world.random.between(35, 60));
-  emit(recorders.kubelet, 'Started', 'Container started');
+  emit(recorder, 'Started', 'Container started');
   yield sleep(world.random.between(3, 8));
   const probed = template.containers.some((container) => container.readiness);
   change((current) => started(world, current, !probed, node()));
   if (!probed) return;
   yield sleep(readyAfterMs);
   change((current) => started(world, current, true, node()));
+}
+
+/** Writes about one pod, as long as it is there. */
+function pen(world: World, pod: Pod) {
+  const change = (next: (pod: Pod) => Pod): void => {
+    const current = world.api.pod(pod.metadata.name, pod.metadata.uid);
+    if (current) world.api.put('pods', next(current));
+  };
+  const emit = (by: EventRecorder, reason: string, message: string): void =>
+    by.emit({ about: { kind: 'Pod', apiVersion: 'v1', object: pod }, reason, message });
+  return { change, emit };
 }
 
 /** The same pod, long since ready, as a recording finds it. */

@@ -76,9 +76,12 @@ const acts: Record<TriggerStory['kind'], Act> = {
   preemption: preempt,
   taint: function* (world, { pod }) {
     const events = new EventRecorder(world, world.cluster, world.clocks.controller, 'taint-eviction-controller');
-    const node = world.api.get('nodes', nodeName);
-    const taints = [{ key: 'maintenance', value: 'disk', effect: 'NoExecute' }];
-    if (node) world.api.put('nodes', { ...node, spec: { taints } });
+    const spec = { taints: [{ key: 'maintenance', value: 'disk', effect: 'NoExecute' }] };
+    yield* send(world, 'PATCH', `/api/v1/nodes/${nodeName}`, { spec }, () => {
+      const node = world.api.get('nodes', nodeName);
+      if (node) world.api.put('nodes', { ...node, spec });
+      return { status: 200, body: { kind: 'Node' } };
+    });
     yield sleep(world.random.between(4, 12));
     const { namespace, name } = pod.metadata;
     const about = { kind: 'Pod', apiVersion: 'v1', object: pod, withoutUid: true };
@@ -134,7 +137,12 @@ const acts: Record<TriggerStory['kind'], Act> = {
 /** The condition comes one write before deletionTimestamp, the Event on the victim after it (SIGNALS.md trap 37). */
 function* preempt(world: World, { pod, recorders }: Owner): Process {
   const urgent = { name: 'urgent-0', labels: {}, graceSeconds: 30, containers: world.story.containers };
-  const preemptor = world.api.put('pods', createdPod(world, urgent));
+  const preemptor = createdPod(world, urgent);
+  const path = `/api/v1/namespaces/${world.story.name}/pods`;
+  yield* send(world, 'POST', path, { apiVersion: 'v1', kind: 'Pod', metadata: { name: urgent.name } }, () => ({
+    status: 201,
+    body: world.api.full('pods', world.api.put('pods', preemptor)),
+  }));
   yield sleep(world.random.between(2, 4));
   recorders.scheduler.emit({
     about: { kind: 'Pod', apiVersion: 'v1', object: preemptor },

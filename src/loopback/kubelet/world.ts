@@ -20,6 +20,8 @@ export interface World {
   /** Calls into the runtime: they end with the kubelet that made them, but go on while it stands still. */
   runtime: Host;
   kubelet: Host;
+  /** New pods start here: it freezes with the kubelet. */
+  starter: Host;
   /** ns: when the trigger acts. */
   triggerAt: number;
   /** The pod's object is gone. */
@@ -43,6 +45,7 @@ export function createWorld(story: Story): World {
     node: new Host(time),
     runtime: new Host(time),
     kubelet: new Host(time),
+    starter: new Host(time),
     triggerAt: nanoseconds(story.trigger.atMs),
     removed: new Moment(),
   };

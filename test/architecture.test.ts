@@ -12,7 +12,18 @@ const table: Record<string, string[]> = {
   verdict: ['trace'],
   cluster: ['type:trace', 'errors', 'node:', '@kubernetes/client-node', 'proxy-agent', 'yaml'],
   recording: ['type:trace', 'errors', 'node:'],
-  render: ['trace', 'verdict', 'errors', 'node:', 'chalk', 'cli-table3', 'jsonpath-plus', 'ora', 'string-width', 'yaml'],
+  render: [
+    'trace',
+    'verdict',
+    'errors',
+    'node:',
+    'chalk',
+    'cli-table3',
+    'jsonpath-plus',
+    'ora',
+    'string-width',
+    'yaml',
+  ],
   loopback: ['node:'],
   session: ['trace', 'verdict', 'cluster', 'recording', 'render', 'loopback', 'errors', 'node:'],
   cli: ['session', 'type:cluster', 'verdict', 'errors', 'node:', 'commander', 'package.json'],
@@ -39,7 +50,9 @@ it('imports only what the table allows', () => {
 
 it('has no word in the table that nothing uses', () => {
   const stale = Object.entries(table).flatMap(([room, words]) =>
-    words.filter((word) => !imports.some((one) => one.room === room && allowed(one).includes(word))).map((word) => `${room}: ${word}`),
+    words
+      .filter((word) => !imports.some((one) => one.room === room && allowed(one).includes(word)))
+      .map((word) => `${room}: ${word}`),
   );
   expect(stale).toEqual([]);
 });
@@ -68,7 +81,12 @@ function importsOf(file: string): Import[] {
     ...[...text.matchAll(/()()import\('([^']+)'\)/g)],
   ];
   return found
-    .map(([, , typeOnly, specifier = '']) => ({ file: relative(source, file), room: roomOf(file), target: targetOf(file, specifier), typeOnly: Boolean(typeOnly) }))
+    .map(([, , typeOnly, specifier = '']) => ({
+      file: relative(source, file),
+      room: roomOf(file),
+      target: targetOf(file, specifier),
+      typeOnly: Boolean(typeOnly),
+    }))
     .filter(({ room, target }) => room !== target);
 }
 
@@ -78,7 +96,11 @@ function roomOf(file: string): string {
 
 function targetOf(file: string, specifier: string): string {
   if (specifier.startsWith('node:')) return 'node:';
-  if (!specifier.startsWith('.')) return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  if (!specifier.startsWith('.'))
+    return specifier
+      .split('/')
+      .slice(0, specifier.startsWith('@') ? 2 : 1)
+      .join('/');
   const target = resolve(dirname(file), specifier);
   return target.startsWith(source) ? roomOf(target) : (specifier.split('/').at(-1) ?? '');
 }

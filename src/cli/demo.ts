@@ -15,7 +15,12 @@ interface DemoCommand {
 
 export async function runDemo({ scenario = defaultScenario, flags }: DemoCommand, ports: Ports): Promise<number> {
   if (flags.list) return list(ports);
-  if (flags.writeKubeconfig !== undefined && !flags.serve) throw usageError('demo', '--write-kubeconfig goes with --serve', 'Write: kubectl-podexit demo --serve --write-kubeconfig FILE');
+  if (flags.writeKubeconfig !== undefined && !flags.serve)
+    throw usageError(
+      'demo',
+      '--write-kubeconfig goes with --serve',
+      'Write: kubectl-podexit demo --serve --write-kubeconfig FILE',
+    );
   const cluster = await startDemo(scenario, wholeNumber(flags.port, '--port') ?? 0);
   try {
     return await (flags.serve ? serve(cluster, flags.writeKubeconfig, ports) : trace(cluster, flags, ports));
@@ -36,7 +41,8 @@ async function trace(cluster: DemoCluster, flags: Flags, ports: Ports): Promise<
   const kubeconfig = temporaryKubeconfig(cluster.kubeconfig);
   const words = [cluster.pod, '-n', cluster.namespace, ...scenarioFlags(cluster, flags)];
   try {
-    if (!ports.stdout.isTty || flags.output === undefined) ports.stderr.write(`${cluster.about}\n$ kubectl podexit ${words.join(' ')}\n\n`);
+    if (!ports.stdout.isTty || flags.output === undefined)
+      ports.stderr.write(`${cluster.about}\n$ kubectl podexit ${words.join(' ')}\n\n`);
     return await main([...words, '--kubeconfig', kubeconfig.file, ...passedOn(flags)], ports);
   } finally {
     kubeconfig.remove();
@@ -49,12 +55,22 @@ const scenarioFlags = (cluster: DemoCluster, flags: Flags): string[] =>
 /** Flags as words again: the demo adds nothing to what the command does with them. */
 function passedOn(flags: Flags): string[] {
   const values: [string, string | undefined][] = [
-    ['--grace-period', flags.gracePeriod], ['--timeout', flags.timeout], ['--output', flags.output], ['--record', flags.record],
-    ['--color', flags.color], ['--timestamps', flags.timestamps], ['--v', flags.v],
+    ['--grace-period', flags.gracePeriod],
+    ['--timeout', flags.timeout],
+    ['--output', flags.output],
+    ['--record', flags.record],
+    ['--color', flags.color],
+    ['--timestamps', flags.timestamps],
+    ['--v', flags.v],
   ];
   const switches: [string, boolean | undefined][] = [
-    ['--now', flags.now], ['--force', flags.force], ['--attach', flags.attach], ['--wait-replacement', flags.waitReplacement],
-    ['--ascii', flags.ascii], ['--logs', flags.logs === true], ['--no-logs', flags.logs === false],
+    ['--now', flags.now],
+    ['--force', flags.force],
+    ['--attach', flags.attach],
+    ['--wait-replacement', flags.waitReplacement],
+    ['--ascii', flags.ascii],
+    ['--logs', flags.logs === true],
+    ['--no-logs', flags.logs === false],
   ];
   return [
     ...values.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])),
@@ -63,12 +79,18 @@ function passedOn(flags: Flags): string[] {
   ];
 }
 
-async function serve(cluster: DemoCluster, file: string | undefined, { stdout, stderr, onSignal }: Ports): Promise<number> {
+async function serve(
+  cluster: DemoCluster,
+  file: string | undefined,
+  { stdout, stderr, onSignal }: Ports,
+): Promise<number> {
   const words = [cluster.pod, '-n', cluster.namespace, ...cluster.flags].join(' ');
   if (file === undefined) stdout.write(cluster.kubeconfig);
   else writeFileSync(file, cluster.kubeconfig, { mode: 0o600 });
   const kubeconfig = file === undefined ? 'the kubeconfig above' : file;
-  stderr.write(`${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${words} --kubeconfig ${file ?? 'FILE'}\nCtrl-C ends it\n`);
+  stderr.write(
+    `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${words} --kubeconfig ${file ?? 'FILE'}\nCtrl-C ends it\n`,
+  );
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => {
       stop();

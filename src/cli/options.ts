@@ -34,8 +34,17 @@ export interface Flags {
 }
 
 export function traceOptions(words: readonly string[], flags: Flags, version: string, isTty: boolean): TraceOptions {
-  const grace = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period'), now: flags.now, force: flags.force });
-  if (flags.attach && grace.named) throw usageError('attach', '--attach never deletes, so no grace flag goes with it', 'Leave out --attach, or the grace flag.');
+  const grace = decideGrace({
+    gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period'),
+    now: flags.now,
+    force: flags.force,
+  });
+  if (flags.attach && grace.named)
+    throw usageError(
+      'attach',
+      '--attach never deletes, so no grace flag goes with it',
+      'Leave out --attach, or the grace flag.',
+    );
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
   return {
     connection: connectionOf(flags, version),
@@ -70,7 +79,8 @@ export function connectionOf(flags: Flags, version: string): ConnectOptions {
 export const formatFrom = ({ output }: Flags, isTty: boolean): Format =>
   output === undefined ? { kind: isTty ? 'live' : 'lines' } : parseFormat(output);
 
-export const reportsOf = ({ report = [] }: Flags): ReportFile[] => report.map((file) => ({ file, format: formatOfFile(file) }));
+export const reportsOf = ({ report = [] }: Flags): ReportFile[] =>
+  report.map((file) => ({ file, format: formatOfFile(file) }));
 
 export const lookOf = (flags: Flags): LookOptions => ({
   color: oneOf(flags.color ?? 'auto', ['auto', 'always', 'never'], '--color'),
@@ -81,12 +91,19 @@ export const lookOf = (flags: Flags): LookOptions => ({
 
 export function oneOf<T extends string>(text: string, values: readonly T[], flag: string): T {
   const found = values.find((value) => value === text);
-  if (found === undefined) throw usageError('value', `${flag} must be one of ${values.join(', ')}, not "${text.slice(0, 80)}"`);
+  if (found === undefined)
+    throw usageError('value', `${flag} must be one of ${values.join(', ')}, not "${text.slice(0, 80)}"`);
   return found;
 }
 
 export function wholeNumber(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[+-]?\d{1,10}$/.test(text)) throw usageError('number', `${flag} takes a whole number of seconds, not "${text.slice(0, 80)}"`.replace('of seconds', flag === '-v' ? '' : 'of seconds').replace('  ', ' '));
+  if (!/^[+-]?\d{1,10}$/.test(text))
+    throw usageError(
+      'number',
+      `${flag} takes a whole number of seconds, not "${text.slice(0, 80)}"`
+        .replace('of seconds', flag === '-v' ? '' : 'of seconds')
+        .replace('  ', ' '),
+    );
   return Number(text);
 }

@@ -43,7 +43,8 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
 }
 
 /** Krew's advice: what the user typed is `kubectl podexit` when kubectl started us. */
-export const commandName = (env: Ports['env']): string => (env['KUBECTL_PATH'] === undefined ? 'kubectl-podexit' : 'kubectl podexit');
+export const commandName = (env: Ports['env']): string =>
+  env['KUBECTL_PATH'] === undefined ? 'kubectl-podexit' : 'kubectl podexit';
 
 function addTraceFlags(command: Command): Command {
   return command
@@ -54,7 +55,10 @@ function addTraceFlags(command: Command): Command {
     .option('--now', 'the same as --grace-period=1')
     .option('--force', 'remove the object at once (grace 0), whether or not its containers have stopped')
     .option('--attach', 'never delete: wait for a deletion by somebody else, and trace that')
-    .option('--timeout <duration>', 'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s')
+    .option(
+      '--timeout <duration>',
+      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s',
+    )
     .option('--wait-replacement', 'go on until the replacement is ready')
     .option('--record <file>', 'write what is observed to FILE, for replay')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
@@ -62,7 +66,10 @@ function addTraceFlags(command: Command): Command {
 
 function addOutputFlags(command: Command): Command {
   return command
-    .option('-o, --output <format>', 'lines, ndjson, json, yaml, name, wide, markdown, html, junit, jsonpath=…; default: live at a terminal, else lines')
+    .option(
+      '-o, --output <format>',
+      'lines, ndjson, json, yaml, name, wide, markdown, html, junit, jsonpath=…; default: live at a terminal, else lines',
+    )
     .option('--report <file>', 'also write a report; its ending chooses the format; may be repeated', collect)
     .option('--logs', "show (and record) the containers' log lines")
     .option('--no-logs', "do not follow the containers' logs at all")
@@ -78,7 +85,18 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
   addOutputFlags(replay).action(async (file: string, flags: Flags) => {
     const { replayFile } = await import('../session/replay-file.ts');
     const format = formatFrom(flags, false);
-    set(await replayFile({ file, format, look: { ...lookOf(flags), logs: flags.logs !== false }, reports: reportsOf(flags), policy: noPolicy }, ports));
+    set(
+      await replayFile(
+        {
+          file,
+          format,
+          look: { ...lookOf(flags), logs: flags.logs !== false },
+          reports: reportsOf(flags),
+          policy: noPolicy,
+        },
+        ports,
+      ),
+    );
   });
 }
 

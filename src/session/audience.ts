@@ -50,7 +50,13 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
       const timeline = timelineOf(trace);
       const at = printTime(trace.now, 'earlier');
       const window = windowOf(trace);
-      ndjson.marks(at, (timeline?.marks ?? []).map((mark) => ({ ...markReport(mark, (one) => instantOf(one, window)), provisional: mark.provisional })));
+      ndjson.marks(
+        at,
+        (timeline?.marks ?? []).map((mark) => ({
+          ...markReport(mark, (one) => instantOf(one, window)),
+          provisional: mark.provisional,
+        })),
+      );
       ndjson.gaps(at, gapsOf(trace));
     },
     end: async (_trace, report) => ndjson.end(report),
@@ -68,7 +74,9 @@ function fenced(stage: Stage, { stderr }: Ports): Stage {
     } catch (error) {
       broken = true;
       stage.close();
-      stderr.write(`podexit: the output failed and is left out from here on: ${(error as Error).stack ?? String(error)}\n`);
+      stderr.write(
+        `podexit: the output failed and is left out from here on: ${(error as Error).stack ?? String(error)}\n`,
+      );
     }
   };
   return {

@@ -22,7 +22,9 @@ export interface DemoCluster {
 }
 
 /** Beside the bundle in dist/, or beside the sources. */
-const folders = ['./scenarios/', '../scenarios/', '../loopback/scenarios/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const folders = ['./scenarios/', '../scenarios/', '../loopback/scenarios/'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
 export async function scenarioLines(): Promise<{ name: string; about: string }[]> {
   return firstThatWorks((folder) => listScenarios(folder));
@@ -32,10 +34,19 @@ export async function scenarioLines(): Promise<{ name: string; about: string }[]
 export async function startDemo(name: string, port: number): Promise<DemoCluster> {
   const known = await scenarioLines();
   if (!known.some((one) => one.name === name))
-    throw new PodexitError('demo.scenario', `there is no scenario "${name}"`, `There are: ${known.map((one) => one.name).join(', ')}`);
+    throw new PodexitError(
+      'demo.scenario',
+      `there is no scenario "${name}"`,
+      `There are: ${known.map((one) => one.name).join(', ')}`,
+    );
   const scenario = await firstThatWorks((folder) => loadScenario(folder, name));
   const server = await startLoopback({ scenario, port }).catch((cause: unknown) => {
-    throw new PodexitError('demo.port', `the cluster cannot listen on port ${port}`, 'Choose another one with --port, or leave it out.', { cause });
+    throw new PodexitError(
+      'demo.port',
+      `the cluster cannot listen on port ${port}`,
+      'Choose another one with --port, or leave it out.',
+      { cause },
+    );
   });
   return {
     url: server.url,

@@ -21,5 +21,6 @@ const renderers: Record<DocumentKind, (report: ExitReport, template: string) => 
   junit: async (report) => (await import('../render/junit.ts')).renderJunit(report),
   text: async (report) => (await import('../render/lines.ts')).renderText(report),
   jsonpath: async (report, template) => (await import('../render/jsonpath.ts')).renderJsonPath(report, template),
-  'jsonpath-as-json': async (report, template) => (await import('../render/jsonpath.ts')).renderJsonPathAsJson(report, template),
+  'jsonpath-as-json': async (report, template) =>
+    (await import('../render/jsonpath.ts')).renderJsonPathAsJson(report, template),
 };

@@ -53,5 +53,7 @@ function missingFacts(trace: Trace): boolean {
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     trace.siblingsKnown &&
     ![...trace.siblings.values()].some((sibling) => !sibling.old);
-  return (running.length > 0 && logs) || listed || successor;
+  const forced =
+    trace.gone?.value === 'deleted' && !trace.terminal && !trace.events.some((event) => event.reason === 'Killing');
+  return (running.length > 0 && (logs || forced)) || listed || successor;
 }

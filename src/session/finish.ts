@@ -16,7 +16,14 @@ export interface ReportFile {
 }
 
 /** Shows the report, writes the files, and says with which code to leave. `failed`: something else could not be done. */
-export async function finish(trace: Trace, policy: Policy, stage: Stage, files: readonly ReportFile[], ports: Ports, failed: boolean): Promise<number> {
+export async function finish(
+  trace: Trace,
+  policy: Policy,
+  stage: Stage,
+  files: readonly ReportFile[],
+  ports: Ports,
+  failed: boolean,
+): Promise<number> {
   const report = reportOf(trace, policy);
   if (!report) throw nothingSeen();
   await stage.end(trace, report);
@@ -26,7 +33,11 @@ export async function finish(trace: Trace, policy: Policy, stage: Stage, files: 
 }
 
 const nothingSeen = (): PodexitError =>
-  new PodexitError('trace.empty', 'nothing was observed of the pod', 'Run it again, or check that the recording holds the pod.');
+  new PodexitError(
+    'trace.empty',
+    'nothing was observed of the pod',
+    'Run it again, or check that the recording holds the pod.',
+  );
 
 async function writeReport({ file, format }: ReportFile, report: ExitReport, { stderr }: Ports): Promise<boolean> {
   try {

@@ -14,13 +14,20 @@ const named = [...streamFormats.filter((one) => one !== 'live'), ...documentForm
 
 /** Of `-o FORMAT`. */
 export function parseFormat(text: string): Format {
-  const [word = '', template] = [text.split('=')[0], text.includes('=') ? text.slice(text.indexOf('=') + 1) : undefined];
+  const [word = '', template] = [
+    text.split('=')[0],
+    text.includes('=') ? text.slice(text.indexOf('=') + 1) : undefined,
+  ];
   const plain = named.find((one) => one === word);
   if (plain && template === undefined) return { kind: plain };
   const templated = templateFormats.find((one) => one === word);
   if (templated && template) return { kind: templated, template };
   const allowed = [...named, ...templateFormats.map((one) => `${one}=TEMPLATE`)].join(', ');
-  throw new PodexitError('usage.output', `unable to match a printer suitable for the output format "${text.slice(0, 80)}"`, `Allowed formats are: ${allowed}`);
+  throw new PodexitError(
+    'usage.output',
+    `unable to match a printer suitable for the output format "${text.slice(0, 80)}"`,
+    `Allowed formats are: ${allowed}`,
+  );
 }
 
 const endings: [string, Format][] = [
@@ -38,8 +45,13 @@ const endings: [string, Format][] = [
 export function formatOfFile(file: string): Format {
   const found = endings.find(([ending]) => file.toLowerCase().endsWith(ending));
   if (found) return found[1];
-  throw new PodexitError('usage.report', `no report format goes with the file name ${file}`, `Its ending chooses the format: ${endings.map(([ending]) => ending).join(' ')}`);
+  throw new PodexitError(
+    'usage.report',
+    `no report format goes with the file name ${file}`,
+    `Its ending chooses the format: ${endings.map(([ending]) => ending).join(' ')}`,
+  );
 }
 
 /** Formats under which an error is a document on stdout too. */
-export const speaksJson = (format: Format): boolean => format.kind === 'json' || format.kind === 'ndjson' || format.kind === 'jsonpath-as-json';
+export const speaksJson = (format: Format): boolean =>
+  format.kind === 'json' || format.kind === 'ndjson' || format.kind === 'jsonpath-as-json';

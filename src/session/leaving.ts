@@ -9,7 +9,11 @@ export interface Leaving {
   stop(): void;
 }
 
-export function leaveOnSignals(ports: Ports, live: Pick<Live, 'interrupt' | 'requested'>, pod: { namespace: string; name: string }): Leaving {
+export function leaveOnSignals(
+  ports: Ports,
+  live: Pick<Live, 'interrupt' | 'requested'>,
+  pod: { namespace: string; name: string },
+): Leaving {
   let interrupted = false;
   let closed = false;
   const stop = ports.onSignal((signal) => {

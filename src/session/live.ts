@@ -22,7 +22,20 @@ import { checkPod, deletionNotBegun, noSuchPod, podForbidden } from './pod-check
 import type { Queue } from './queue.ts';
 import { createQueue } from './queue.ts';
 import type { Raw, Target } from './watched.ts';
-import { asRaw, candidateServices, firstTargets, metadataOf, nodeTargets, ownerOf, ownerTargets, printFields, printLabels, runningContainers, siblingTarget, sliceTarget } from './watched.ts';
+import {
+  asRaw,
+  candidateServices,
+  firstTargets,
+  metadataOf,
+  nodeTargets,
+  ownerOf,
+  ownerTargets,
+  printFields,
+  printLabels,
+  runningContainers,
+  siblingTarget,
+  sliceTarget,
+} from './watched.ts';
 
 export interface LiveOptions {
   cluster: Cluster;
@@ -63,7 +76,15 @@ export function liveSource(options: LiveOptions): Live {
   const stop = new AbortController();
   // One listener for each stream and request that is open: more than Node's guess of what is a leak.
   setMaxListeners(0, stop.signal);
-  const run = { options, queue, signal: stop.signal, trace: undefined as Trace | undefined, requested: false, timers: new Map<string, () => void>(), warned: new Set<StreamName>() };
+  const run = {
+    options,
+    queue,
+    signal: stop.signal,
+    trace: undefined as Trace | undefined,
+    requested: false,
+    timers: new Map<string, () => void>(),
+    warned: new Set<StreamName>(),
+  };
   const end = (): void => {
     if (stop.signal.aborted) return;
     run.timers.forEach((cancel) => cancel());
@@ -86,7 +107,13 @@ export function liveSource(options: LiveOptions): Live {
       const ending = endingOf(trace);
       if (ending.kind === 'done') end();
       if (ending.kind === 'settling' && !run.timers.has('settled'))
-        run.timers.set('settled', options.clock.setTimeout(() => last({ at: now(), kind: 'timer', name: 'settled' }), Math.max(0, ending.until - now())));
+        run.timers.set(
+          'settled',
+          options.clock.setTimeout(
+            () => last({ at: now(), kind: 'timer', name: 'settled' }),
+            Math.max(0, ending.until - now()),
+          ),
+        );
     },
     interrupt: (signal) => last({ at: now(), kind: 'interrupted', signal }),
     get requested() {
@@ -165,7 +192,14 @@ type Deliver = (sighting: Sighting) => Promise<void>;
 type Gate = ReturnType<typeof createGate>;
 
 /** Runs one list-and-watch into the queue. Only the pod's own stream can end the run; other lanes are lost with a word. */
-async function follow(run: Run, { fail }: Ends, target: Target, gate: Gate, deliver: Deliver, look?: (sighting: Sighting) => void): Promise<void> {
+async function follow(
+  run: Run,
+  { fail }: Ends,
+  target: Target,
+  gate: Gate,
+  deliver: Deliver,
+  look?: (sighting: Sighting) => void,
+): Promise<void> {
   const { options, signal } = run;
   gate.expect(target.stream);
   try {
@@ -201,12 +235,19 @@ const watchTarget = ({ stream, path, name, fieldSelector, labelSelector }: Targe
 };
 
 /** Said once for each lane that a report misses; lanes that only sharpen others stand in the report alone. */
-function warnRefused({ options, warned }: Run, { verb, resource, group, stream, status }: Extract<Sighting, { kind: 'refused' }>): void {
+function warnRefused(
+  { options, warned }: Run,
+  { verb, resource, group, stream, status }: Extract<Sighting, { kind: 'refused' }>,
+): void {
   const lost = lostWithout[stream];
   if (lost === undefined || warned.has(stream)) return;
   warned.add(stream);
   const of = group === '' ? resource : `${resource}.${group}`;
-  options.warn(status === 403 ? `no permission to ${verb} ${of}: ${lost}` : `the server refuses to ${verb} ${of} (${status}): ${lost}`);
+  options.warn(
+    status === 403
+      ? `no permission to ${verb} ${of}: ${lost}`
+      : `the server refuses to ${verb} ${of} (${status}): ${lost}`,
+  );
 }
 
 const lostWithout: Partial<Record<StreamName, string>> = {
@@ -238,26 +279,45 @@ async function listServices(run: Run, target: Target, gate: Gate, deliver: Deliv
 }
 
 /** All that can be asked once the pod is known. */
-function openLanes(run: Run, ends: Ends, pod: Raw, services: Promise<Raw[] | undefined>, gate: Gate, deliver: Deliver): void {
+function openLanes(
+  run: Run,
+  ends: Ends,
+  pod: Raw,
+  services: Promise<Raw[] | undefined>,
+  gate: Gate,
+  deliver: Deliver,
+): void {
   const { options } = run;
   const { namespace } = options;
   void services.then((all) => openRoutes(run, ends, pod, all, gate, deliver));
   const node = asRaw(pod['spec'])['nodeName'];
-  if (typeof node === 'string') for (const target of nodeTargets(node)) void follow(run, ends, target, createGate(), deliver);
+  if (typeof node === 'string')
+    for (const target of nodeTargets(node)) void follow(run, ends, target, createGate(), deliver);
   const owner = ownerOf(pod);
   if (owner) openOwner(run, ends, owner, deliver);
-  if (options.followLogs) for (const container of runningContainers(pod)) void followContainer(run, container, gate, deliver);
+  if (options.followLogs)
+    for (const container of runningContainers(pod)) void followContainer(run, container, gate, deliver);
   void lookAtNamespace(run, namespace, deliver);
 }
 
-async function openRoutes(run: Run, ends: Ends, pod: Raw, services: Raw[] | undefined, gate: Gate, deliver: Deliver): Promise<void> {
+async function openRoutes(
+  run: Run,
+  ends: Ends,
+  pod: Raw,
+  services: Raw[] | undefined,
+  gate: Gate,
+  deliver: Deliver,
+): Promise<void> {
   const { namespace, clock } = run.options;
   if (!services) return ['services', 'endpointslices'].forEach(gate.open);
   const candidates = candidateServices(services, pod);
   const at = clock.now();
   await deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: candidates });
   gate.open('services');
-  const slices = sliceTarget(namespace, candidates.map((service) => String(metadataOf(service)['name'])));
+  const slices = sliceTarget(
+    namespace,
+    candidates.map((service) => String(metadataOf(service)['name'])),
+  );
   if (slices) await follow(run, ends, slices, gate, deliver);
   else gate.open('endpointslices');
 }
@@ -289,7 +349,11 @@ async function followContainer(run: Run, container: string, gate: Gate, deliver:
   const lane = `logs/${container}`;
   gate.expect(lane);
   try {
-    const log = followLog(options.cluster, { namespace: options.namespace, pod: options.name, container }, { signal, matters: namesStopSignal });
+    const log = followLog(
+      options.cluster,
+      { namespace: options.namespace, pod: options.name, container },
+      { signal, matters: namesStopSignal },
+    );
     for await (const sighting of log) {
       if (sighting.kind === 'refused') warnRefused(run, sighting);
       await deliver(sighting);
@@ -304,7 +368,14 @@ async function followContainer(run: Run, container: string, gate: Gate, deliver:
 async function lookAtNamespace({ options, signal }: Run, namespace: string, deliver: Deliver): Promise<void> {
   try {
     const answer = await getObject(options.cluster, `/api/v1/namespaces/${encodeURIComponent(namespace)}`, { signal });
-    if (answer.status === 200) await deliver({ at: answer.at, kind: 'listed', stream: 'namespace', resourceVersion: '', objects: [answer.body] });
+    if (answer.status === 200)
+      await deliver({
+        at: answer.at,
+        kind: 'listed',
+        stream: 'namespace',
+        resourceVersion: '',
+        objects: [answer.body],
+      });
   } catch {
     // A trigger that stays unknown is no reason to stop.
   }

@@ -23,7 +23,11 @@ export function checkPod(pod: Raw): void {
 export async function noSuchPod(cluster: Cluster, namespace: string, name: string): Promise<PodexitError> {
   const answer = await getObject(cluster, `/api/v1/namespaces/${encodeURIComponent(namespace)}`).catch(() => undefined);
   if (answer?.status === 404)
-    return new PodexitError('namespace.not-found', `namespace "${namespace}" does not exist`, 'List them with: kubectl get namespaces');
+    return new PodexitError(
+      'namespace.not-found',
+      `namespace "${namespace}" does not exist`,
+      'List them with: kubectl get namespaces',
+    );
   return new PodexitError(
     'pod.not-found',
     `there is no pod "${name}" in namespace "${namespace}"`,

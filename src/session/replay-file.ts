@@ -19,7 +19,9 @@ export interface ReplayOptions {
 
 /** The exit code of the run that was recorded. Throws PodexitError for what is no recording. */
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
-  const { sightings, logText } = await openReplay(options.file, (message) => ports.stderr.write(`podexit: ${message}\n`));
+  const { sightings, logText } = await openReplay(options.file, (message) =>
+    ports.stderr.write(`podexit: ${message}\n`),
+  );
   const stage = await openStage(options.format, { ...options.look, logs: options.look.logs && logText }, ports);
   try {
     const trace = await run({ source: sightings, logText, audience: stage });

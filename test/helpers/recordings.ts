@@ -1,6 +1,9 @@
 /** The recorded deletions that tests walk: a new case is a new file in test/recordings. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { readLines } from '../../src/recording/read-lines.ts';
+import { rowOf } from '../../src/recording/rows.ts';
+import type { Row } from '../../src/recording/rows.ts';
 import { openReplay } from '../../src/session/replay.ts';
 import { observe } from '../../src/trace/observe.ts';
 import type { Observation, Sighting } from '../../src/trace/observation.ts';
@@ -39,6 +42,15 @@ export async function sightingsOf(name: string): Promise<Sighting[]> {
   const all: Sighting[] = [];
   for await (const sighting of sightings) all.push(sighting);
   return all;
+}
+
+export async function rowsOf(name: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const line of readLines(recordingFile(name), () => {})) {
+    const row = rowOf(line);
+    if (row) rows.push(row);
+  }
+  return rows;
 }
 
 export const observationsOf = (sightings: readonly Sighting[]): Observation[] =>

@@ -21,7 +21,9 @@ export function heldAgainst(report: ExitReport, truths: readonly Truth[], shiftM
       ['exit', truth.exited, exited],
     ] as const;
     return pairs.flatMap(([instant, stamp, claimed]) =>
-      stamp === undefined || claimed === undefined ? [] : [hold(truth.container, instant, nanoTime(stamp) + shiftMs, claimed)],
+      stamp === undefined || claimed === undefined
+        ? []
+        : [hold(truth.container, instant, nanoTime(stamp) + shiftMs, claimed)],
     );
   });
 }

@@ -34,19 +34,32 @@ describe.each(recordingNames)('reducing %s', (name) => {
 
   it('learns nothing from a list that comes twice', async () => {
     const sightings = await sightingsOf(name);
-    const twice = sightings.flatMap<Sighting>((sighting) => (sighting.kind === 'listed' ? [sighting, sighting] : [sighting]));
-    expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(said(mustReport(traceOf(observationsOf(sightings)))));
+    const twice = sightings.flatMap<Sighting>((sighting) =>
+      sighting.kind === 'listed' ? [sighting, sighting] : [sighting],
+    );
+    expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(
+      said(mustReport(traceOf(observationsOf(sightings)))),
+    );
   });
 
   it('learns nothing from a change that comes twice', async () => {
     const sightings = await sightingsOf(name);
-    const twice = sightings.flatMap<Sighting>((sighting) => (sighting.kind === 'changed' ? [sighting, sighting] : [sighting]));
-    expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(said(mustReport(traceOf(observationsOf(sightings)))));
+    const twice = sightings.flatMap<Sighting>((sighting) =>
+      sighting.kind === 'changed' ? [sighting, sighting] : [sighting],
+    );
+    expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(
+      said(mustReport(traceOf(observationsOf(sightings)))),
+    );
   });
 
   it('gives the same bytes from its own recording', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
-    const recorder = openRecorder(file, { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: false });
+    const recorder = openRecorder(file, {
+      podexit: 1,
+      program: 'test',
+      recorded: '2026-01-01T00:00:00Z',
+      logText: false,
+    });
     const live = await run({ source: await sightingsOf(name), logText: false, record: recorder.write });
     recorder.close();
     const { sightings } = await openReplay(file, (message) => expect.fail(message));
@@ -62,11 +75,18 @@ describe.each(recordingNames)('reducing %s', (name) => {
 
   it('records no environment, argument, address, annotation value or log text', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
-    const recorder = openRecorder(file, { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: false });
+    const recorder = openRecorder(file, {
+      podexit: 1,
+      program: 'test',
+      recorded: '2026-01-01T00:00:00Z',
+      logText: false,
+    });
     await run({ source: await sightingsOf(name), logText: false, record: recorder.write });
     recorder.close();
     const text = readFileSync(file, 'utf8');
-    expect(text).not.toMatch(/SIGTERM received|serving on|httpd|"command"|"args"|"env"|podIP|"addresses"|last-applied-configuration":"[^"]/);
+    expect(text).not.toMatch(
+      /SIGTERM received|serving on|httpd|"command"|"args"|"env"|podIP|"addresses"|last-applied-configuration":"[^"]/,
+    );
   });
 });
 

@@ -80,12 +80,16 @@ describe('what the table says beyond outcomes', () => {
 
   it('finalizer: example.com/audit held it about 5.56 s', async () => {
     const { verdict } = await reportOfRecording('finalizer');
-    expect(verdict.findings.find((finding) => finding.code === 'finalizer-held')?.message).toMatch(/about 5\.56 s.*example\.com\/audit/);
+    expect(verdict.findings.find((finding) => finding.code === 'finalizer-held')?.message).toMatch(
+      /about 5\.56 s.*example\.com\/audit/,
+    );
   });
 
   it('force-delete: it ran on for about 2 s', async () => {
     const { verdict } = await reportOfRecording('force-delete');
-    expect(verdict.findings.find((finding) => finding.code === 'force-deleted')?.message).toContain('ran on for about 2 s');
+    expect(verdict.findings.find((finding) => finding.code === 'force-deleted')?.message).toContain(
+      'ran on for about 2 s',
+    );
   });
 
   it.each(['pending', 'completed', 'crashloop'])('%s: no kubelet had anything to stop', async (name) => {
@@ -104,7 +108,9 @@ describe('what the table says beyond outcomes', () => {
 
   it('node-down: silent for at least 62 s, and the end of the log at +42.6 s is not taken for an exit', async () => {
     const { verdict } = await reportOfRecording('node-down');
-    const silent = /no sign for ([\d.]+) s/.exec(verdict.findings.find((finding) => finding.code === 'node-silent')?.message ?? '');
+    const silent = /no sign for ([\d.]+) s/.exec(
+      verdict.findings.find((finding) => finding.code === 'node-silent')?.message ?? '',
+    );
     expect(Number(silent?.[1])).toBeGreaterThanOrEqual(62);
     expect((await at('node-down', 'exited/app')).earliest).toBeGreaterThan(60);
   });
@@ -133,5 +139,7 @@ describe('what the table says beyond outcomes', () => {
 
 function collectEvidence(value: unknown): number[] {
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => (key === 'evidence' ? (item as number[]) : collectEvidence(item)));
+  return Object.entries(value).flatMap(([key, item]) =>
+    key === 'evidence' ? (item as number[]) : collectEvidence(item),
+  );
 }

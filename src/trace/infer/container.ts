@@ -70,7 +70,7 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
   const outcome = outcomeOf(scene, facts, spec, { began, ended });
   const kill = outcome === 'killed' && ended ? killOf(scene, began, ended) : undefined;
-  const exit = exitOf(scene, { ended, signal: first, kill, facts, outcome, killings });
+  const exit = exitOf(scene, { ended, signal: first, kill, facts, outcome, killings, began, lag });
   const timed =
     first && kill && exit ? beforeKill(scene, spec, { signal: first, exit: exit.at, hook, killings, turn }) : first;
   const signal =
@@ -220,6 +220,8 @@ interface ExitInputs {
   facts: ContainerFacts;
   outcome: ContainerOutcome;
   killings: readonly Occurrence[];
+  began: Estimate;
+  lag: AssumptionName;
 }
 
 function exitOf({ kubelet, trace }: Scene, inputs: ExitInputs): ContainerExit['exit'] {
@@ -239,7 +241,11 @@ function exitOf({ kubelet, trace }: Scene, inputs: ExitInputs): ContainerExit['e
  * The kubelet ends a log within about a second of the container's exit (SIGNALS.md §5), long before any status. It may
  * also be a broken connection or the kubelet's own end, so it counts only until something speaks against it.
  */
-function logEndOf({ facts, signal, killings }: ExitInputs, kubelet: Kubelet, trace: Trace): Estimate | undefined {
+function logEndOf(
+  { facts, signal, killings, began, lag }: ExitInputs,
+  kubelet: Kubelet,
+  trace: Trace,
+): Estimate | undefined {
   const end = facts.log.ended;
   if (!end?.value.clean || !signal || end.at + 1 < signal.client.lo || facts.terminated) return undefined;
   const doubted =
@@ -247,8 +253,22 @@ function logEndOf({ facts, signal, killings }: ExitInputs, kubelet: Kubelet, tra
     trace.events.some((one) => one.reason === 'Starting' && one.at > end.at) ||
     trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
   if (doubted) return undefined;
-  const ended = onClient(atMost(end.at + 1), [end.seq]);
-  return crossed(narrowed(withLastLine(ended, facts), notBefore(signal)), kubelet.clock);
+  const told = crossed(
+    narrowed(withLastLine(onClient(atMost(end.at + 1), [end.seq]), facts), notBefore(signal)),
+    kubelet.clock,
+  );
+  const known = trace.gone ? orKilled(told, began, kubelet, lag) : told;
+  return Number.isFinite(known.client.hi) ? known : undefined;
+}
+
+/** No status will ever confirm it: if the log ended for another reason, the kill at the end of grace did the rest. */
+function orKilled(told: Estimate, began: Estimate, kubelet: Kubelet, lag: AssumptionName): Estimate {
+  const latest = moved(began, { lo: 0, hi: Math.max(minimumGrace, kubelet.grace.max) * second + millisecondsOf(lag) });
+  return {
+    ...told,
+    client: { lo: told.client.lo, hi: Math.max(told.client.hi, latest.client.hi) },
+    node: { lo: told.node.lo, hi: Math.max(told.node.hi, latest.node.hi) },
+  };
 }
 
 function outcomeOf(

@@ -8,6 +8,7 @@ import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
+import type { Span } from '../span.ts';
 import { parseTime } from '../stamps.ts';
 
 const second = 1000;
@@ -64,22 +65,27 @@ function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
 /** An Event was created after its stamp: the apiserver's second bounds the node's clock where delivery was slow. */
 function withCreations(trace: Trace, deletion: Deletion): Clock {
   return trace.events.reduce((clock, event) => {
-    if (event.component !== 'kubelet' || event.named === undefined || !event.created) return clock;
-    const offset = offsetAt(deletion.api, event.at);
-    const value = event.named - event.created.hi + offset.lo;
-    return Number.isFinite(value) ? noLessThan(clock, { at: event.at + 1, value, seq: event.seq }) : clock;
+    const created = event.component === 'kubelet' ? createdAt(event, deletion) : undefined;
+    if (event.named === undefined || !created || !Number.isFinite(created.hi)) return clock;
+    return noLessThan(clock, { at: created.hi, value: event.named - created.hi, seq: event.seq });
   }, trace.clocks.node);
+}
+
+/** When the apiserver wrote the Event, on the client's clock; an old one is dated by the offset of its own time. */
+function createdAt(event: Occurrence, { api }: Deletion): Span | undefined {
+  if (!event.created) return undefined;
+  const near = toClient(api, event.created, event.at + 1);
+  return Number.isFinite(near.lo) ? toClient(api, event.created, near.lo) : near;
 }
 
 /**
  * An Event reaches the apiserver soon after its stamp, which bounds a node clock that is ahead. An Event that was held
  * back would bound it too low, and then contradicts the stamps that did arrive: so it is believed only where it agrees.
  */
-function withPosting(clock: Clock, event: Occurrence, { api }: Deletion): Clock {
+function withPosting(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
   if (event.component !== 'kubelet' || event.named === undefined || event.count > 1) return clock;
-  const created = event.created ? toClient(api, event.created, event.at + 1).lo : -Infinity;
-  const delivered = event.at - millisecondsOf('delivery-lag');
-  const told = Math.max(created, event.isOld ? -Infinity : delivered) - millisecondsOf('event-lag');
+  const delivered = event.isOld ? -Infinity : event.at - millisecondsOf('delivery-lag');
+  const told = Math.max(createdAt(event, deletion)?.lo ?? -Infinity, delivered) - millisecondsOf('event-lag');
   if (!Number.isFinite(told)) return clock;
   const near = Math.min(event.at, told);
   return event.named - told < offsetAt(clock, near).lo

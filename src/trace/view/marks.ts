@@ -77,7 +77,8 @@ function mark(
   at: Estimate | undefined,
   { subject, note, provisional = false }: Extra = {},
 ): TimelineMark[] {
-  if (!at) return [];
+  // What nothing bounds above has not been seen to happen.
+  if (!at || !Number.isFinite(at.client.hi)) return [];
   const id = subject === undefined ? name : `${name}/${subject}`;
   return [
     {

@@ -21,7 +21,7 @@ function phase(
   end: Estimate | undefined,
   subject?: string,
 ): TimelinePhase[] {
-  if (!start || !end) return [];
+  if (!start || !end || !Number.isFinite(start.client.hi) || !Number.isFinite(end.client.hi)) return [];
   return [{ name, ...(subject === undefined ? {} : { subject }), start, end, lasted: between(start, end) }];
 }
 

@@ -1,5 +1,4 @@
 /** Findings about what came after the containers, and about force. */
-import { between } from '../../trace/infer/estimate.ts';
 import { controllerOf, isMirror } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
@@ -54,11 +53,10 @@ function forceDeleted(scene: Scene): Finding[] {
   const left = mainsOf(scene).filter((one) => one.outcome === 'abandoned');
   if (left.length === 0 || !exit.removal.removed) return [];
   const removed = exit.removal.removed;
-  const ran = left.flatMap(({ spec, exit: end }) => {
-    const on = end && between(removed, end.at).hi;
-    return on === undefined
-      ? []
-      : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))} s (its log ended then)`];
+  const ran = left.flatMap(({ spec, exit: end, facts }) => {
+    if (!end || !facts.log.ended) return [];
+    const on = facts.log.ended.at - removed.client.hi;
+    return [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))} s (its log ended then)`];
   });
   const told = ran.length > 0 ? list(ran) : `nothing tells how long ${list(left.map((one) => one.spec.name))} ran on`;
   return [

@@ -1,0 +1,155 @@
+/**
+ * Bending what a recording tells, the way clocks and networks do, so that the truth stays known: remote clocks that are
+ * off and drift, streams that are late against one another, lost, or cut. Times in ms; the client's clock stays true.
+ */
+import type { Sighting, StreamName } from '../../src/trace/observation.ts';
+import { parseEventName, parseTime } from '../../src/trace/stamps.ts';
+import type { Truth } from './recordings.ts';
+import { nanoTime } from './truth.ts';
+
+/** A remote clock: `offset` ms ahead when the recording begins, drifting by `drift` ms a second. */
+export interface Bend {
+  api: { offset: number; drift: number };
+  node: { offset: number; drift: number };
+  /** How late each stream is, ms. */
+  delay: Partial<Record<StreamName, number>>;
+  without?: StreamName;
+  /** Cut the logs at this client time; `clean` as a kubelet that ends them does. */
+  cutLogs?: { at: number; clean: boolean };
+}
+
+type Json = Record<string, unknown>;
+type Shift = (time: number) => number;
+
+export function bend(
+  sightings: readonly Sighting[],
+  { api, node, delay, without, cutLogs }: Bend,
+  truths: readonly Truth[],
+): Sighting[] {
+  const start = sightings[0]?.at ?? 0;
+  const shifted =
+    (clock: { offset: number; drift: number }): Shift =>
+    (time) =>
+      time + clock.offset + ((time - start) / 1000) * clock.drift;
+  const clocks = { api: shifted(api), node: shifted(node) };
+  const told = sightings
+    .filter((one) => streamOf(one) === undefined || streamOf(one) !== without)
+    .map(
+      (one) =>
+        ({
+          ...bendStamps(one, clocks, truths),
+          at: one.at + (delay[streamOf(one) ?? 'pod'] ?? 0) * Number(streamOf(one) !== undefined),
+        }) as Sighting,
+    );
+  return inTime(cutLogs ? cut(told, cutLogs) : told);
+}
+
+function cut(sightings: Sighting[], { at, clean }: { at: number; clean: boolean }): Sighting[] {
+  const open = [...new Set(sightings.flatMap((one) => (one.kind === 'log-opened' ? [one.container] : [])))];
+  const kept = sightings.filter((one) => streamOf(one) !== 'logs' || one.at < at);
+  return [...kept, ...open.map((container): Sighting => ({ at, kind: 'log-ended', container, clean }))];
+}
+
+/** Within a stream the order stays; between streams it is by arrival. */
+const inTime = (sightings: Sighting[]): Sighting[] =>
+  sightings
+    .map((one, index) => ({ one, index }))
+    .sort((a, b) => a.one.at - b.one.at || a.index - b.index)
+    .map(({ one }) => one);
+
+export function streamOf(sighting: Sighting): StreamName | undefined {
+  if (sighting.kind === 'line' || sighting.kind === 'log-ended' || sighting.kind === 'log-opened') return 'logs';
+  return sighting.kind === 'listed' || sighting.kind === 'changed' ? sighting.stream : undefined;
+}
+
+interface Clocks {
+  api: Shift;
+  node: Shift;
+}
+
+function bendStamps(sighting: Sighting, clocks: Clocks, truths: readonly Truth[]): Sighting {
+  const written = sighting.at;
+  switch (sighting.kind) {
+    case 'dated':
+      // The header was written at some moment between sending and arrival; the recorder saw it arrive.
+      return { ...sighting, date: floor(clocks.api(written)) };
+    case 'line':
+      return { ...sighting, time: nanos(clocks.node(nanoTime(sighting.time))) };
+    case 'listed':
+      return {
+        ...sighting,
+        objects: sighting.objects.map((object) => bendObject(object as Json, written, clocks, truths)),
+      };
+    case 'changed':
+      return { ...sighting, object: bendObject(sighting.object as Json, written, clocks, truths) };
+    case 'answered':
+      return sighting.object === undefined
+        ? sighting
+        : { ...sighting, object: bendObject(sighting.object as Json, written, clocks, truths) };
+    default:
+      return sighting;
+  }
+}
+
+function bendObject(object: Json, written: number, clocks: Clocks, truths: readonly Truth[]): Json {
+  const copy = structuredClone(object);
+  const metadata = copy['metadata'] as Json;
+  const isEvent = 'involvedObject' in copy;
+  const kubelet = isEvent && (copy['source'] as Json | undefined)?.['component'] === 'kubelet';
+  const named = isEvent ? parseEventName(String(metadata['name'])) : undefined;
+  metadata['creationTimestamp'] = refloor(
+    metadata['creationTimestamp'],
+    named === undefined ? undefined : named + 1,
+    clocks.api,
+  );
+  const grace = metadata['deletionGracePeriodSeconds'];
+  if (typeof metadata['deletionTimestamp'] === 'string' && typeof grace === 'number')
+    metadata['deletionTimestamp'] = bendDeadline(metadata['deletionTimestamp'], grace, written, clocks.api);
+  for (const entry of (metadata['managedFields'] as Json[] | undefined) ?? [])
+    entry['time'] = refloor(entry['time'], undefined, clocks.api);
+  if (kubelet && named !== undefined) {
+    const name = String(metadata['name']);
+    metadata['name'] =
+      `${name.slice(0, name.lastIndexOf('.'))}.${BigInt(Math.round(clocks.node(named) * 1000) * 1000).toString(16)}`;
+    const only = copy['count'] === 1 ? named : undefined;
+    copy['firstTimestamp'] = refloor(copy['firstTimestamp'], named, clocks.node);
+    copy['lastTimestamp'] = refloor(copy['lastTimestamp'], only, clocks.node);
+  }
+  for (const list of ['initContainerStatuses', 'containerStatuses'])
+    for (const status of ((copy['status'] as Json | undefined)?.[list] as Json[] | undefined) ?? [])
+      bendStatus(status, clocks, truths);
+  if (copy['kind'] === 'Lease') {
+    const spec = copy['spec'] as Json;
+    spec['renewTime'] = nanos(clocks.node(nanoTime(String(spec['renewTime']))));
+  }
+  return copy;
+}
+
+function bendStatus(status: Json, clocks: Clocks, truths: readonly Truth[]): void {
+  const state = status['state'] as Record<string, Json> | undefined;
+  const exited = truths.find((truth) => truth.container === status['name'])?.exited;
+  const terminated = state?.['terminated'];
+  if (!terminated) return;
+  const stamp = parseTime(String(terminated['finishedAt']));
+  const truth = exited === undefined ? undefined : nanoTime(exited);
+  const mine = truth !== undefined && stamp !== undefined && Math.abs(truth - stamp) < 1000 ? truth : undefined;
+  terminated['finishedAt'] = refloor(terminated['finishedAt'], mine, clocks.node);
+}
+
+/** D − grace is the floor of when the write was accepted: take it just before it was told, inside the recorded second. */
+function bendDeadline(deadline: string, grace: number, written: number, api: Shift): string {
+  const asked = (parseTime(deadline) ?? 0) - grace * 1000;
+  const truth = Math.min(Math.max(asked, written - 4), asked + 999);
+  return iso(floor(api(truth)) + grace * 1000);
+}
+
+/** A floored stamp, moved: from the true time where it is known, else from the middle of its second. */
+function refloor(stamp: unknown, truth: number | undefined, shift: Shift): unknown {
+  const time = typeof stamp === 'string' ? parseTime(stamp) : undefined;
+  return time === undefined ? stamp : iso(floor(shift(truth ?? time)));
+}
+
+const floor = (time: number): number => Math.floor(time / 1000) * 1000;
+const iso = (time: number): string => new Date(time).toISOString().replace('.000Z', 'Z');
+const nanos = (time: number): string =>
+  `${new Date(Math.floor(time)).toISOString().slice(0, -1)}${String(Math.round((time % 1) * 1e6) % 1e6).padStart(6, '0')}Z`;

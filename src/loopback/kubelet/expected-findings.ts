@@ -34,6 +34,10 @@ const seconds = (from: number | undefined, to: number | undefined): number | und
 const anyHook = (facts: Facts, outcome: string): boolean =>
   [...facts.hooks.values()].some((hook) => hook.outcome === outcome);
 
+/** A kubelet that stands still or begins anew makes hooks and clean-up look other than they were. */
+const disturbed = (world: World, facts: Facts): boolean =>
+  facts.attempts > 1 || world.story.faults.some((fault) => fault.kind !== 'log-break');
+
 const rules: Record<string, (world: World, facts: Facts, outcomes: readonly string[]) => Sure> = {
   'force-deleted': (_world, _facts, outcomes) => one(outcomes, 'forced'),
   'killed-at-grace': (_world, facts, outcomes) =>
@@ -43,14 +47,14 @@ const rules: Record<string, (world: World, facts: Facts, outcomes: readonly stri
         ? undefined
         : false,
   'oom-on-exit': (_world, _facts, outcomes) => (outcomes.includes('oom') ? one(outcomes, 'oom') : undefined),
-  'prestop-failed': (_world, facts) => {
-    if (facts.attempts !== 1) return undefined;
+  'prestop-failed': (world, facts) => {
+    if (disturbed(world, facts)) return undefined;
     if (anyHook(facts, 'failed'))
       return facts.dropped('FailedPreStopHook') || facts.removedAt === undefined ? undefined : true;
     return false;
   },
   'prestop-cut-off': (world, facts) => {
-    if (facts.attempts !== 1) return undefined;
+    if (disturbed(world, facts)) return undefined;
     if (!anyHook(facts, 'cut-off')) return facts.dropped('Killing') ? undefined : false;
     const sleeps = world.story.containers.some(
       ({ preStop, name }) => preStop?.kind === 'sleep' && facts.hooks.get(name)?.outcome === 'cut-off',
@@ -81,7 +85,8 @@ const rules: Record<string, (world: World, facts: Facts, outcomes: readonly stri
     if (notice === undefined) return undefined;
     return above(notice, 3, 1.5) === false ? false : undefined;
   },
-  'slow-cleanup': (_world, facts) => {
+  'slow-cleanup': (world, facts) => {
+    if (disturbed(world, facts)) return undefined;
     const cleanup = seconds(facts.finishedAt, facts.finalDeleteAt);
     return cleanup === undefined ? false : above(cleanup, 5, 2.2);
   },

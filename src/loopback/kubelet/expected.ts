@@ -59,6 +59,7 @@ export function expectedOf(world: World, facts: Facts): Expected {
 export function containerOutcomes(container: Container, facts: Facts): string[] {
   const { truth, story, reason } = container;
   if (!facts.ranAtFirst(container)) return ['not-running'];
+  if (facts.nodeGone) return ['abandoned', 'unknown', 'failed'];
   if (abandoned(container, facts)) return ['abandoned'];
   if (facts.finishedAt === undefined || truth.exitAt === undefined) return ['unknown', 'abandoned'];
   if (story.app.lost) return ['unknown'];
@@ -84,6 +85,7 @@ export const abandoned = ({ truth }: Container, facts: Facts): boolean =>
   facts.removedAt !== undefined && facts.finishedAt === undefined && (truth.exitAt ?? Infinity) > facts.removedAt;
 
 function podOutcomes(facts: Facts, containers: Expected['containers']): string[] {
+  if (facts.nodeGone) return ['forced', 'unknown', 'failed', 'removed', 'stuck'];
   const mains = containers.filter((one) => one.kind === 'container');
   const has = (outcome: string): boolean => mains.some((one) => one.outcomes.includes(outcome));
   const certain = (outcome: string): boolean => mains.some((one) => one.outcomes.every((o) => o === outcome));

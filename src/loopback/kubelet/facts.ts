@@ -21,6 +21,8 @@ export interface Facts {
   deletedByTrigger: boolean;
   ranAtFirst: (container: Container) => boolean;
   dropped: (reason: string) => boolean;
+  /** The machine went away with all that ran on it. */
+  nodeGone: boolean;
   instants: TrueInstant[];
 }
 
@@ -58,6 +60,7 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
     deletedByTrigger: story.events.dropped.length === 0,
     ranAtFirst: (one) => story.pod.state === 'running' && one.story.state.kind === 'running',
     dropped: (reason) => story.events.dropped.includes(reason) || story.trigger.kind === 'namespace-deletion',
+    nodeGone: story.trigger.kind === 'pod-gc',
     instants,
   };
 }

@@ -23,6 +23,7 @@ export class Kubelet {
   noticedAt?: number;
   /** Seconds: of the first attempt. */
   grace?: number;
+  /** The API was told how it ended: not where its object was gone by then. */
   finishedAt?: number;
   finalDeleteAt?: number;
   probing = true;
@@ -155,13 +156,13 @@ export class Kubelet {
     const { node } = this.#world.clocks;
     const print = (at: number): string => node.seconds(at);
     const now = print(this.#world.time.now);
-    this.finishedAt = this.#world.time.now;
+    if (this.#current()) this.finishedAt = this.#world.time.now;
     this.patch((pod) => finished(pod, this.containers, print, now, this.#world.api.stamp())); // S12
     const cleanup = draw(this.#world, kubelet.cleanupMs);
     yield sleep(cleanup * 0.95); // S13
     if (kubelet.patchesResources) this.patch((pod) => withoutLimits(pod, this.#world.api.stamp()));
     yield sleep(cleanup * 0.05);
-    this.finalDeleteAt = this.#world.time.now;
+    if (this.#current()) this.finalDeleteAt = this.#world.time.now;
     this.#world.api.deletePod(this.#lastKnown.metadata.name, 0, this.uid); // S15
   }
 

@@ -2,6 +2,7 @@
 import { openStreams } from './client.ts';
 import type { Expected } from './expected.ts';
 import { expectedOf } from './expected.ts';
+import type { Facts } from './facts.ts';
 import { gatherFacts } from './facts.ts';
 import { Kubelet } from './kubelet.ts';
 import { befall, createNode } from './node.ts';
@@ -13,6 +14,7 @@ import { doLater, pull } from './trigger.ts';
 import type { Truth } from './truth.ts';
 import { truthOf } from './truth.ts';
 import { nanoseconds } from './virtual-time.ts';
+import type { World } from './world.ts';
 import { createWorld } from './world.ts';
 
 export interface Told {
@@ -45,11 +47,7 @@ export function tellStory(story: Story): Told {
   for (const fault of story.faults) world.cluster.spawn(befall(world, kubelet, fault));
   world.time.play(nanoseconds(story.limitMs));
   const facts = gatherFacts(world, kubelet, acceptedAt);
-  const last = Math.max(
-    world.removed.at ?? Infinity,
-    ...facts.containers.map(({ running, truth }) => (running ? Infinity : (truth.exitAt ?? 0))),
-  );
-  const end = Math.min(nanoseconds(story.limitMs), last + nanoseconds(story.tailMs));
+  const end = Math.min(nanoseconds(story.limitMs), watchedUntil(world, facts) + nanoseconds(story.tailMs));
   const { name: scenario, about } = story;
   const first: Row = { type: 'about', scenario, about, kubernetes: 'v1.36.2', runtime: 'containerd 2.1.9' };
   return {
@@ -57,4 +55,12 @@ export function tellStory(story: Story): Told {
     truth: truthOf(world, kubelet.containers),
     expected: expectedOf(world, facts),
   };
+}
+
+/** The recorder waits for the containers that outlive their object, but no longer than their grace allows. */
+function watchedUntil(world: World, facts: Facts): number {
+  if (world.removed.at === undefined) return Infinity;
+  const exits = facts.containers.map(({ running, truth }) => (running ? Infinity : (truth.exitAt ?? 0)));
+  const patience = nanoseconds((Math.max(2, world.story.pod.graceSeconds) + 2) * 1000);
+  return Math.max(world.removed.at, Math.min(Math.max(...exits), world.removed.at + patience));
 }

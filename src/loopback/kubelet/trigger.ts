@@ -99,6 +99,8 @@ const acts: Record<TriggerStory['kind'], Act> = {
     );
   },
   'pod-gc': function* (world) {
+    // The machine is gone, and what ran on it.
+    for (const host of [world.kubelet, world.runtime, world.node, world.starter]) host.freeze(Infinity);
     world.api.remove('nodes', nodeName);
     yield sleep(world.random.between(5, 30));
     disrupt(world, 'DeletionByPodGC', 'PodGC: node no longer exists', 'kube-controller-manager', 'Failed');

@@ -77,7 +77,10 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Faults
         else if (isKind(armed, 'down') || isKind(armed, 'behind')) schedule(server, armed);
       }
     },
-    stop: () => cancels.forEach((cancel) => cancel()),
+    stop() {
+      queue.stop();
+      cancels.forEach((cancel) => cancel());
+    },
   };
 }
 

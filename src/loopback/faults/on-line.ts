@@ -27,17 +27,26 @@ export const onLine: { [K in FaultKind['kind']]?: Mangle<K> } = {
 export interface Queue {
   later(stream: Stream, ms: number, send: () => void): void;
   isWaiting(stream: Stream): boolean;
+  stop(): void;
 }
 
 export function createQueue(clock: Clock): Queue {
-  const last = new WeakMap<Stream, number>();
+  const waiting = new WeakMap<Stream, { lines: number; lastDue: number }>();
+  const cancels = new Set<() => void>();
   return {
-    isWaiting: (stream) => (last.get(stream) ?? 0) > clock.now(),
+    isWaiting: (stream) => (waiting.get(stream)?.lines ?? 0) > 0,
     later(stream, ms, send) {
-      const due = Math.max(last.get(stream) ?? 0, clock.now() + ms);
-      last.set(stream, due);
-      const cancel = clock.setTimeout(send, due - clock.now());
-      stream.onClose(cancel);
+      const mine = waiting.get(stream) ?? { lines: 0, lastDue: 0 };
+      waiting.set(stream, mine);
+      mine.lines += 1;
+      mine.lastDue = Math.max(mine.lastDue, clock.now() + ms);
+      const cancel = clock.setTimeout(() => {
+        cancels.delete(cancel);
+        mine.lines -= 1;
+        send();
+      }, mine.lastDue - clock.now());
+      cancels.add(cancel);
     },
+    stop: () => cancels.forEach((cancel) => cancel()),
   };
 }

@@ -1,4 +1,5 @@
-import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import type { Agent } from 'node:http';
+import { request, type IncomingHttpHeaders } from 'node:http';
 import type { KubeObject } from '../../../src/loopback/data/kube-object.ts';
 
 export interface Answer {

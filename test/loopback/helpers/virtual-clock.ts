@@ -22,6 +22,8 @@ export function createVirtualClock(now: number): VirtualClock {
     },
     async advance(ms) {
       const target = now + ms;
+      // What was sent just before shall have arrived, on a busy machine too, before time goes on.
+      await new Promise((resolve) => setTimeout(resolve, 25));
       await settle();
       for (let next = earliest(target); next !== undefined; next = earliest(target)) {
         timers.delete(next);

@@ -1,0 +1,340 @@
+import { describe, expect, it } from 'vitest';
+import { open, send } from './helpers/client.ts';
+import { edited, loadRecording } from './helpers/load.ts';
+import { playing } from './helpers/playing.ts';
+
+describe('deleting a pod', () => {
+  it('marks it, and answers with the Pod as the recorded server did', async () => {
+    const { pod, clock, server } = await playing('graceful-exit');
+    const answer = send(pod, { method: 'DELETE' });
+    await clock.advance(10);
+    const { status, body } = await answer;
+    expect(status).toBe(200);
+    expect(body.metadata).toMatchObject({ name: server.pod, generation: 2, deletionGracePeriodSeconds: 10 });
+    expect((await send(pod)).body.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
+    expect(server.deletesAccepted).toBe(1);
+  });
+
+  it('refuses a uid or revision that is not the pod’s, in the body and in the query', async () => {
+    const { pod, server } = await playing('exit-143');
+    const { uid } = (await send(pod)).body.metadata;
+    const wrong = '00000000-0000-0000-0000-000000000000';
+    const words =
+      `Operation cannot be fulfilled on Pod "api-0": the UID in the precondition (${wrong}) does not match the UID in ` +
+      `record (${uid}). The object might have been deleted and then recreated`;
+    const inBody = await send(pod, { method: 'DELETE', body: { preconditions: { uid: wrong } } });
+    expect([inBody.status, inBody.body.message]).toEqual([409, words]);
+    const inQuery = await send(`${pod}?uid=${wrong}`, { method: 'DELETE' });
+    expect([inQuery.status, inQuery.body.message]).toEqual([409, words]);
+    const revision = await send(pod, { method: 'DELETE', body: { preconditions: { resourceVersion: '1' } } });
+    expect(revision.status).toBe(409);
+    expect(server.deletesAccepted).toBe(0);
+    expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('shows in a dry run what would be, and changes nothing', async () => {
+    const { pod, clock, server } = await playing('exit-143');
+    const dry = await send(pod, { method: 'DELETE', body: { dryRun: ['All'], gracePeriodSeconds: 7 } });
+    expect(dry.status).toBe(200);
+    expect(dry.body.metadata.deletionGracePeriodSeconds).toBe(7);
+    expect(Date.parse(dry.body.metadata.deletionTimestamp ?? '')).toBe(Math.floor((clock.now() + 7000) / 1000) * 1000);
+    expect((await send(`${pod}?dryRun=All`, { method: 'DELETE' })).body.metadata.deletionGracePeriodSeconds).toBe(10);
+    await clock.advance(5_000);
+    expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
+    expect(server.deletesAccepted).toBe(0);
+  });
+
+  it('refuses a grace that is no number as a real server does', async () => {
+    const { pod } = await playing('exit-143');
+    const { status, body } = await send(pod, { method: 'DELETE', body: { gracePeriodSeconds: 'x' } });
+    expect(status).toBe(400);
+    expect(body.message).toBe(
+      'json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
+    );
+  });
+
+  it('changes nothing when asked again without a grace, and shortens when asked for less', async () => {
+    const { pod, clock } = await playing('graceful-exit');
+    const first = send(pod, { method: 'DELETE' });
+    await clock.advance(1_000);
+    const { metadata } = (await first).body;
+    const again = await send(pod, { method: 'DELETE' });
+    expect(again.status).toBe(200);
+    expect(again.body.metadata.deletionTimestamp).toBe(metadata.deletionTimestamp);
+    const shorter = await send(`${pod}?gracePeriodSeconds=4`, { method: 'DELETE' });
+    const moved = Date.parse(metadata.deletionTimestamp!) - Date.parse(shorter.body.metadata.deletionTimestamp!);
+    expect([moved, shorter.body.metadata.deletionGracePeriodSeconds]).toEqual([6_000, 4]);
+    await clock.advance(2_600);
+    const later = (await send(pod)).body;
+    expect(later.status).toMatchObject({ phase: 'Succeeded' });
+    expect(later.metadata.deletionTimestamp).toBe(shorter.body.metadata.deletionTimestamp);
+  });
+
+  it('stores "now" and 1 s where the shortened grace has already run out', async () => {
+    const { pod, clock } = await playing('graceful-exit');
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(3_000);
+    const { metadata } = (await send(`${pod}?gracePeriodSeconds=2`, { method: 'DELETE' })).body;
+    expect(metadata.deletionGracePeriodSeconds).toBe(1);
+    expect(metadata.deletionTimestamp).toBe(new Date(clock.now()).toISOString().replace(/\.\d+Z/, 'Z'));
+  });
+
+  it('removes the object at once with grace 0, marked first, while the recorded kill goes on', async () => {
+    const { pod, pods, base, clock } = await playing('graceful-exit');
+    const from = (await send(pods)).body.metadata.resourceVersion;
+    const stream = await open(`${pods}?watch=1&resourceVersion=${from}&labelSelector=app%3Dcheckout`);
+    const { body } = await send(pod, { method: 'DELETE', body: { gracePeriodSeconds: 0 } });
+    expect(body.metadata.deletionGracePeriodSeconds).toBe(0);
+    await clock.advance(6_000);
+    const mine = stream.frames().filter(({ object }) => object.metadata.uid === body.metadata.uid);
+    expect(mine.map(({ type }) => type)).toEqual(['MODIFIED', 'DELETED']);
+    const events = await send(`${base}/events?fieldSelector=reason%3DKilling`);
+    expect(events.body.items).toHaveLength(1);
+    expect((await send(pod)).status).toBe(404);
+  });
+
+  it('ends a pod the recording does not follow within a moment', async () => {
+    const { pods, server, clock } = await playing('graceful-exit');
+    const other = (await send(pods)).body.items.find((item) => item.metadata.name !== server.pod)!;
+    const url = `${pods}/${other.metadata.name}`;
+    expect((await send(url, { method: 'DELETE' })).body.metadata.deletionGracePeriodSeconds).toBe(10);
+    expect((await send(url)).status).toBe(200);
+    await clock.advance(400);
+    expect((await send(url)).status).toBe(404);
+    expect((await send(`${pods}/${server.pod}`)).body.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('does not take a successor of the same name for the pod that was recorded', async () => {
+    const { pod, clock, server } = await playing('statefulset');
+    const old = (await send(pod)).body.metadata.uid;
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(10_000);
+    await server.played;
+    const successor = (await send(pod)).body.metadata.uid;
+    expect(successor).not.toBe(old);
+    const refused = await send(pod, { method: 'DELETE', body: { preconditions: { uid: old } } });
+    expect(refused.status).toBe(409);
+    expect(server.deletesAccepted).toBe(1);
+  });
+
+  it('plays the opening at once when the DELETE comes first', async () => {
+    const { base, pod, clock } = await playing('multi-container');
+    const answer = send(pod, { method: 'DELETE' });
+    await clock.advance(20);
+    expect((await answer).status).toBe(200);
+    expect((await send(`${base}/events`)).body.items.length).toBeGreaterThan(0);
+  });
+
+  it.each(['rolling-update', 'owner-deleted', 'preempted', 'taint-evicted'])(
+    'lets %s begin on its own, 1.2 s after somebody watches pods',
+    async (name) => {
+      const { pods, pod, clock, server } = await playing(name);
+      await clock.advance(60_000);
+      expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
+      await open(`${pods}?watch=1`);
+      await clock.advance(1_100);
+      expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
+      await clock.advance(1_000);
+      expect((await send(pod)).body.metadata.deletionTimestamp).toBeDefined();
+      await clock.advance(15_000);
+      await server.played;
+      expect((await send(pod)).status).toBe(404);
+      expect(server.deletesAccepted).toBe(0);
+    },
+  );
+
+  it('lets the client’s own request begin a rollout, with the recorded answer', async () => {
+    const { server, clock, pod } = await playing('rolling-update');
+    const url = `${server.url}/apis/apps/v1/namespaces/rolling-update/deployments/checkout`;
+    const patched = send(url, {
+      method: 'PATCH',
+      body: {},
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    await clock.advance(1_000);
+    expect((await patched).body).toMatchObject({ kind: 'Deployment', metadata: { generation: 2 } });
+    expect((await send(pod)).body.metadata.deletionTimestamp).toBeDefined();
+  });
+
+  it('honours a DELETE of a pod that a controller was about to delete', async () => {
+    const { pod, clock, server } = await playing('rolling-update');
+    const deleted = send(pod, { method: 'DELETE' });
+    await clock.advance(10);
+    expect((await deleted).body.metadata.deletionTimestamp).toBeDefined();
+    await clock.advance(10_000);
+    await server.played;
+    expect((await send(pod)).status).toBe(404);
+    expect(server.deletesAccepted).toBe(1);
+  });
+});
+
+describe('evicting a pod', () => {
+  const eviction = (more: object = {}) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: {}, ...more });
+
+  it('answers 201 with a Status, and plays the recorded condition and end', async () => {
+    const { pod, clock, server } = await playing('evicted');
+    const answer = send(`${pod}/eviction`, { method: 'POST', body: eviction() });
+    await clock.advance(20);
+    expect(await answer).toMatchObject({ status: 201, body: { kind: 'Status', status: 'Success', code: 201 } });
+    const { metadata, status } = (await send(pod)).body;
+    expect(metadata.deletionTimestamp).toBeDefined();
+    expect(JSON.stringify(status)).toContain('EvictionByEvictionAPI');
+    expect(server.deletesAccepted).toBe(1);
+  });
+
+  it('honours preconditions and dry runs', async () => {
+    const { pod } = await playing('evicted');
+    const url = `${pod}/eviction`;
+    const wrong = eviction({ deleteOptions: { preconditions: { uid: 'other' } } });
+    expect((await send(url, { method: 'POST', body: wrong })).status).toBe(409);
+    const dry = eviction({ deleteOptions: { dryRun: ['All'] } });
+    expect((await send(url, { method: 'POST', body: dry })).status).toBe(201);
+    expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('refuses where a budget forbids it', async () => {
+    const { pod, server } = await playing('evicted');
+    const { labels } = (await send(pod)).body.metadata;
+    server.write('poddisruptionbudgets', 'ADDED', {
+      kind: 'PodDisruptionBudget',
+      apiVersion: 'policy/v1',
+      metadata: { name: 'checkout', namespace: server.namespace },
+      spec: { minAvailable: 2, selector: { matchLabels: { app: labels!.app } } },
+      status: { disruptionsAllowed: 0, desiredHealthy: 2, currentHealthy: 2 },
+    });
+    const { status, body } = await send(`${pod}/eviction`, { method: 'POST', body: eviction() });
+    expect(status).toBe(429);
+    expect(body).toMatchObject({
+      reason: 'TooManyRequests',
+      details: { causes: [{ message: 'The disruption budget checkout needs 2 healthy pods and has 2 currently' }] },
+    });
+    expect(server.deletesAccepted).toBe(0);
+  });
+});
+
+describe('finalizers', () => {
+  const merge = { 'content-type': 'application/merge-patch+json' };
+
+  it('hold the finished pod until they are patched away, and the DELETED object still lists them', async () => {
+    const { pod, pods, clock } = await playing('finalizer');
+    const from = (await send(pods)).body.metadata.resourceVersion;
+    const stream = await open(`${pods}?watch=1&resourceVersion=${from}`);
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(3_000);
+    expect((await send(pod)).body.metadata).toMatchObject({
+      deletionGracePeriodSeconds: 0,
+      finalizers: [expect.any(String)],
+    });
+    const patched = await send(pod, { method: 'PATCH', body: { metadata: { finalizers: null } }, headers: merge });
+    expect(patched.body.metadata.finalizers).toBeUndefined();
+    expect((await send(pod)).status).toBe(404);
+    await clock.advance(10_000);
+    const last = stream.frames().at(-1)!;
+    expect(last.type).toBe('DELETED');
+    expect(last.object.metadata.finalizers).toHaveLength(1);
+    expect(stream.frames().filter(({ type }) => type === 'DELETED')).toHaveLength(1);
+  });
+
+  it('hold a pod the recording lets go, if a client added one', async () => {
+    const { pod, clock, server } = await playing('exit-143');
+    const body = [{ op: 'add', path: '/metadata/finalizers', value: ['example.com/hold'] }];
+    const headers = { 'content-type': 'application/json-patch+json' };
+    expect((await send(pod, { method: 'PATCH', body, headers })).status).toBe(200);
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(10_000);
+    await server.played;
+    expect((await send(pod)).body.metadata).toMatchObject({ deletionGracePeriodSeconds: 0 });
+    await send(pod, { method: 'PATCH', body: { metadata: { finalizers: null } }, headers: merge });
+    expect((await send(pod)).status).toBe(404);
+  });
+});
+
+describe('following logs', () => {
+  it('streams the lines in time and ends when the recorded stream ended', async () => {
+    const { pod, clock, server } = await playing('graceful-exit');
+    const stream = await open(`${pod}/log?follow=true&timestamps=true&container=app`);
+    await stream.until((lines) => lines.length === 1);
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(3_050);
+    expect(stream.lines).toHaveLength(2);
+    await clock.advance(2_000);
+    await stream.ended;
+    expect(stream.lines.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
+      'serving on :8080',
+      'SIGTERM received, draining',
+      'drained, exiting 0',
+    ]);
+    const exited = server.truth()[0]!.exited!;
+    expect(stream.lines[2]!.split(' ')[0]! < exited).toBe(true);
+    expect(stream.lines[2]!.split(' ')[0]).toMatch(/^2031-05-06T07:08:12\.\d{9}Z$/);
+  });
+
+  it('begins where tailLines, sinceTime and limitBytes say', async () => {
+    const { pod, clock } = await playing('graceful-exit');
+    expect((await send(`${pod}/log`)).text).toBe('serving on :8080\n');
+    expect((await send(`${pod}/log?limitBytes=7`)).text).toBe('serving');
+    expect((await send(`${pod}/log?tailLines=0`)).text).toBe('');
+    expect((await send(`${pod}/log?sinceTime=${new Date(clock.now()).toISOString()}`)).text).toBe('');
+    const tail = await open(`${pod}/log?follow=true&tailLines=0`);
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(200);
+    expect(tail.lines).toEqual(['SIGTERM received, draining']);
+  });
+
+  it('answers for containers that never ran or do not exist as the recorded server did', async () => {
+    const waiting = await playing('grace-shortened');
+    const refused = await send(`${waiting.pod}/log?container=app&follow=true`);
+    expect([refused.status, refused.body.code]).toEqual([400, 400]);
+    const pending = await playing('pending');
+    expect((await send(`${pending.pod}/log?follow=true`)).status).toBe(204);
+    const several = await playing('multi-container');
+    expect((await send(`${several.pod}/log`)).body.message).toContain('a container name must be specified');
+    const unknown = await send(`${several.pod}/log?container=zzz`);
+    expect(unknown.body.message).toBe('container zzz is not valid for pod shop-0');
+  });
+
+  it('ends at once for a container that had ended before', async () => {
+    const { pod } = await playing('completed');
+    const stream = await open(`${pod}/log?follow=true&timestamps=true`);
+    await stream.ended;
+    expect(stream.lines).toHaveLength(1);
+  });
+
+  it('outlives a removed object, as existing streams do', async () => {
+    const { pod, clock } = await playing('force-delete');
+    const stream = await open(`${pod}/log?follow=true`);
+    void send(pod, { method: 'DELETE', body: { gracePeriodSeconds: 0 } });
+    await clock.advance(1_000);
+    expect((await send(pod)).status).toBe(404);
+    expect(stream.lines).toContain('SIGTERM received, draining');
+    await clock.advance(1_500);
+    await stream.ended;
+  });
+
+  it('can be opened again after the kubelet restarted, and then ends with the container', async () => {
+    const { pod, clock } = await playing('kubelet-restart');
+    const first = await open(`${pod}/log?follow=true`);
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(2_000);
+    await first.ended;
+    const second = await open(`${pod}/log?follow=true&tailLines=0`);
+    await clock.advance(5_000);
+    expect((await send(pod)).status).toBe(200);
+    await clock.advance(10_000);
+    await second.ended;
+  });
+});
+
+describe('scenarios', () => {
+  it('need no request of their own to be played', async () => {
+    const scenario = loadRecording('exit-143');
+    const rows = scenario.rows.filter(({ type }) => type !== 'request' && type !== 'response');
+    const { pods, pod, clock, server } = await playing('exit-143', {
+      scenario: edited({ ...scenario, rows }, () => {}),
+    });
+    await open(`${pods}?watch=1`);
+    await clock.advance(5_000);
+    await server.played;
+    expect((await send(pod)).status).toBe(404);
+  });
+});

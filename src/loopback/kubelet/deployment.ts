@@ -27,7 +27,6 @@ export class Deployment {
   readonly #events: EventRecorder;
   readonly #setEvents: EventRecorder;
   readonly #sets: ReplicaSet[] = [];
-  readonly #creating = new Map<string, number>();
   #gone = false;
 
   constructor(
@@ -150,19 +149,15 @@ export class Deployment {
   #keep(set: ReplicaSet): void {
     const desired = Number(this.#world.api.get('replicasets', set.name)?.spec?.replicas ?? 0);
     const living = this.#podsOf(set).filter((pod) => pod.metadata.deletionTimestamp === undefined);
-    const known = this.#creating.get(set.name) ?? 0;
-    const coming = Math.max(0, known - living.length);
-    for (let missing = desired - living.length - coming; missing > 0; missing--) this.#create(set);
-    this.#creating.set(set.name, Math.max(desired, living.length));
+    for (let missing = desired - living.length; missing > 0; missing--) this.#create(set);
     const story = this.#world.story.pod.name;
     const surplus = living.sort((a, b) => Number(b.metadata.name === story) - Number(a.metadata.name === story));
-    for (const pod of surplus.slice(0, living.length - desired)) this.#delete(set, pod);
-    if (living.length > desired) this.#creating.set(set.name, desired);
+    for (const pod of surplus.slice(0, Math.max(0, living.length - desired))) this.#delete(set, pod);
   }
 
   #create(set: ReplicaSet): void {
     const template = this.templateOf(set);
-    this.#world.cluster.spawn(startPod(this.#world, template, this.#readyAfterMs, this.#recorders));
+    startPod(this.#world, template, this.#readyAfterMs, this.#recorders);
     this.#aboutSet(set, 'SuccessfulCreate', `Created pod: ${template.name}`);
   }
 

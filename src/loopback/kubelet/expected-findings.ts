@@ -36,7 +36,11 @@ const anyHook = (facts: Facts, outcome: string): boolean =>
 
 /** A kubelet that stands still or begins anew makes hooks and clean-up look other than they were. */
 const disturbed = (world: World, facts: Facts): boolean =>
-  facts.attempts > 1 || world.story.faults.some((fault) => fault.kind !== 'log-break');
+  facts.noticedAt === undefined ||
+  facts.nodeGone ||
+  facts.attempts > 1 ||
+  facts.dropped('Killing') ||
+  world.story.faults.some((fault) => fault.kind !== 'log-break');
 
 const rules: Record<string, (world: World, facts: Facts, outcomes: readonly string[]) => Sure> = {
   'force-deleted': (_world, _facts, outcomes) => one(outcomes, 'forced'),
@@ -65,7 +69,11 @@ const rules: Record<string, (world: World, facts: Facts, outcomes: readonly stri
     const sidecars = facts.containers.filter((container) => container.story.kind === 'sidecar');
     return sidecars.some((container) => container.truth.exitCode === 137) ? undefined : false;
   },
-  'finalizer-held': (_world, facts) => {
+  'finalizer-held': (world, facts) => {
+    // A request for grace 0 hides the kubelet's own.
+    const { trigger, later } = world.story;
+    const forced = 'graceSeconds' in trigger && trigger.graceSeconds === 0;
+    if (forced || world.story.pod.graceSeconds === 0 || later.some((one) => one.kind === 'delete')) return undefined;
     const held = seconds(facts.finalDeleteAt, facts.removedAt);
     return held === undefined ? undefined : above(held, 1, 0.6);
   },

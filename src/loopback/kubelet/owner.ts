@@ -117,7 +117,7 @@ function runStatefulSet(
     const set = world.api.get('statefulsets', name);
     if (!set) return;
     if (create) {
-      world.cluster.spawn(startPod(world, template, readyAfterMs, recorders));
+      startPod(world, template, readyAfterMs, recorders);
       const about = { kind: 'StatefulSet', apiVersion: 'apps/v1', object: set };
       events.emit({
         about,

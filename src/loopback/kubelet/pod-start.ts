@@ -9,13 +9,24 @@ import { sleep } from './virtual-time.ts';
 import type { World } from './world.ts';
 
 /** Its ready probe (or, without one, its start) comes `readyAfterMs` after its containers started. */
-export function* startPod(
+export function startPod(world: World, template: PodTemplate, readyAfterMs: number, recorders: StartRecorders): void {
+  const pod = world.api.put('pods', createdPod(world, template));
+  world.cluster.spawn(bindPod(world, pod, template, readyAfterMs, recorders));
+}
+
+/** Those that speak about new pods. */
+interface StartRecorders {
+  scheduler: EventRecorder;
+  kubelet: EventRecorder;
+}
+
+function* bindPod(
   world: World,
+  pod: Pod,
   template: PodTemplate,
   readyAfterMs: number,
-  recorders: { scheduler: EventRecorder; kubelet: EventRecorder },
+  recorders: StartRecorders,
 ): Process {
-  const pod = world.api.put('pods', createdPod(world, template));
   const { change, emit } = pen(world, pod);
   yield sleep(world.random.between(2, 5));
   change((current) => bound(current, world.api.stamp()));

@@ -157,6 +157,15 @@ describe('the simulated kubelet', () => {
     });
   });
 
+  it('lets controllers delete only where the story says so', () => {
+    everyStory(({ rows }, story) => {
+      const deletes = watches(rows, 'events').filter(
+        (row) => (row.event.object as { reason?: string }).reason === 'SuccessfulDelete',
+      );
+      if (!['rollout', 'scale-down', 'job'].includes(story.trigger.kind)) expect(deletes).toEqual([]);
+    });
+  });
+
   it('is quick: five hundred stories a second and more', () => {
     const began = performance.now();
     for (let seed = 5001; seed <= 5200; seed++) tellStory(randomStory(seed));

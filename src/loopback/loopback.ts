@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock, type Clock } from './clock.ts';
 import { createCluster, type Cluster } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
@@ -8,7 +7,8 @@ import type { Fault } from './faults/fault.ts';
 import { createFaults } from './faults/faults.ts';
 import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
 import { createExchange, type RequestLog } from './http/exchange.ts';
-import { listen, type TlsPair } from './http/server.ts';
+import type { Incoming, Outgoing } from './http/either-version.ts';
+import { listen, type Tls } from './http/server.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { renewLeases } from './play/leases.ts';
 import type { Skew } from './play/move.ts';
@@ -25,7 +25,7 @@ export interface LoopbackOptions {
   clock?: Clock;
   /** Renames the namespace the scenario was recorded in. */
   namespace?: string;
-  tls?: TlsPair;
+  tls?: Tls;
   /** Requests without this bearer token are answered with 401. */
   token?: string;
   streamingLists?: WatchOptions['streamingLists'];
@@ -76,7 +76,7 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
     accepted: () => void (deletesAccepted += 1),
   };
 
-  async function handle(message: IncomingMessage, response: ServerResponse, body: string, nth: number): Promise<void> {
+  async function handle(message: Incoming, response: Outgoing, body: string, nth: number): Promise<void> {
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
     const entry: RequestLog = { ...logEntry(request, url), at: clock.now(), nthOnConnection: nth };

@@ -135,4 +135,17 @@ describe('reading objects', () => {
     const renewed = stream.frames().map(({ object }) => Date.parse((object.spec as { renewTime: string }).renewTime));
     expect(renewed.map((at) => at - renewed[0]!)).toEqual([0, 10_000, 20_000, 30_000]);
   });
+
+  it('lets the Lease lie while the recorded kubelet was silent', async () => {
+    const { server, clock, pod } = await playing('node-down');
+    const leases = `${server.url}/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases`;
+    const stream = await open(`${leases}?watch=1`);
+    await clock.advance(15_000);
+    const deletedAt = clock.now();
+    void send(pod, { method: 'DELETE' });
+    await clock.advance(90_000);
+    const renewed = stream.frames().map(({ object }) => Date.parse((object.spec as { renewTime: string }).renewTime));
+    const silent = renewed.filter((at) => at > deletedAt && at < deletedAt + 62_000);
+    expect([renewed.length, silent.length]).toEqual([5, 0]);
+  });
 });

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import type { ApiRequest } from './api-request.ts';
+import { cut, flushHeaders, isGone, type Outgoing } from './either-version.ts';
 
 /** What was asked of the server and what became of it. */
 export interface RequestLog {
@@ -66,7 +66,7 @@ export interface Outbound {
 export function createExchange(
   request: ApiRequest,
   entry: RequestLog,
-  response: ServerResponse,
+  response: Outgoing,
   outbound: Outbound,
 ): Exchange {
   let isMuted = false;
@@ -77,7 +77,7 @@ export function createExchange(
   }
 
   function answer(status: number, contentType: string, body: string, headers: Record<string, string> = {}): void {
-    if (isMuted || response.destroyed || response.headersSent) return;
+    if (isMuted || response.headersSent || isGone(response)) return;
     const bytes = Buffer.from(body);
     entry.sent += bytes.length;
     head(status, { 'Content-Type': contentType, 'Content-Length': String(bytes.length), ...headers });
@@ -86,10 +86,10 @@ export function createExchange(
 
   function stream(contentType: string): Stream {
     head(200, { 'Content-Type': contentType });
-    response.flushHeaders();
+    flushHeaders(response);
     const opened: Stream = {
       exchange,
-      isOpen: () => !response.destroyed && !response.writableEnded,
+      isOpen: () => !isGone(response),
       line: (text) => outbound.outgoing(opened, `${text}\n`, send),
       end: () => response.end(),
       onClose: (listener) => void response.once('close', listener),
@@ -99,7 +99,7 @@ export function createExchange(
   }
 
   function send(line: string): void {
-    if (response.destroyed || response.writableEnded) return;
+    if (isGone(response)) return;
     entry.lines += 1;
     raw(line);
   }
@@ -117,7 +117,7 @@ export function createExchange(
     stream,
     raw,
     mute: () => void (isMuted = true),
-    cut: () => response.destroy(),
+    cut: () => cut(response),
   };
   return exchange;
 }

@@ -1,12 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { failure, Refusal } from '../data/status.ts';
+import { connectionOf, cut, isGone, type Incoming, type Outgoing } from './either-version.ts';
 
-/** The pair a TLS server shows, as PEM. */
-export interface TlsPair {
+/** What a TLS server shows, as PEM; with `http2` it speaks that to whoever offers it, as a real server does. */
+export interface Tls {
   key: string;
   cert: string;
+  http2?: boolean;
 }
 
 export interface HttpServer {
@@ -21,21 +24,21 @@ export interface HttpServer {
 }
 
 /** `nth` counts the requests of one connection, from 1. */
-export type Handle = (request: IncomingMessage, response: ServerResponse, body: string, nth: number) => Promise<void>;
+export type Handle = (request: Incoming, response: Outgoing, body: string, nth: number) => Promise<void>;
 
 /** More than any client of this API sends. */
 const maxBody = 3 * 1024 * 1024;
 
 /** Listens on 127.0.0.1. Rejects where the port is taken. */
-export async function listen(handle: Handle, port: number, tls: TlsPair | undefined): Promise<HttpServer> {
+export async function listen(handle: Handle, port: number, tls: Tls | undefined): Promise<HttpServer> {
   const sockets = new Set<Socket>();
-  const served = new WeakMap<Socket, number>();
-  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const nth = (served.get(request.socket) ?? 0) + 1;
-    served.set(request.socket, nth);
+  const served = new WeakMap<object, number>();
+  const onRequest = (request: Incoming, response: Outgoing) => {
+    const nth = (served.get(connectionOf(request)) ?? 0) + 1;
+    served.set(connectionOf(request), nth);
     void readThenHandle((...parts) => handle(...parts, nth), request, response);
   };
-  const server = tls === undefined ? createServer(onRequest) : createTlsServer(tls, onRequest);
+  const server = createListener(tls, onRequest);
   // Real servers let streams and idle connections live for minutes; the clock that matters here may be a fake one.
   Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 0, requestTimeout: 0 });
   server.on('connection', (socket: Socket) => {
@@ -48,6 +51,13 @@ export async function listen(handle: Handle, port: number, tls: TlsPair | undefi
   const bound = (server.address() as AddressInfo).port;
   const suspend = () => stopListening(server, sockets);
   return { port: bound, sockets, suspend, resume: () => startListening(server, bound), close: suspend };
+}
+
+function createListener(tls: Tls | undefined, onRequest: (request: Incoming, response: Outgoing) => void): Server {
+  if (tls === undefined) return createServer(onRequest);
+  return tls.http2 === true
+    ? createSecureServer({ ...tls, allowHTTP1: true }, onRequest)
+    : createTlsServer(tls, onRequest);
 }
 
 function startListening(server: Server, port: number): Promise<void> {
@@ -69,9 +79,9 @@ function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<vo
 }
 
 async function readThenHandle(
-  handle: (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>,
-  request: IncomingMessage,
-  response: ServerResponse,
+  handle: (request: Incoming, response: Outgoing, body: string) => Promise<void>,
+  request: Incoming,
+  response: Outgoing,
 ): Promise<void> {
   try {
     await handle(request, response, await readBody(request));
@@ -80,7 +90,7 @@ async function readThenHandle(
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readBody(request: Incoming): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -92,8 +102,8 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /** Last resort for what went wrong before or behind an exchange. */
-function answerError(response: ServerResponse, error: unknown): void {
-  if (response.destroyed || response.headersSent) return void response.destroy();
+function answerError(response: Outgoing, error: unknown): void {
+  if (response.headersSent || isGone(response)) return cut(response);
   const body =
     error instanceof Refusal ? error.body : failure(500, 'InternalError', `Internal error occurred: ${String(error)}`);
   response.writeHead(body.code, { 'Content-Type': 'application/json' });

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { playing } from './helpers/playing.ts';
+import { settle } from './helpers/virtual-clock.ts';
+
+const isMissing = spawnSync('openssl', ['version'], { stdio: 'ignore' }).error !== undefined;
+if (isMissing) process.stderr.write('tls.test.ts: skipped, there is no openssl to make a certificate with\n');
+
+describe.skipIf(isMissing)('over TLS', () => {
+  it('serves HTTP/1.1 under its own certificate, which the kubeconfig carries', async () => {
+    const tls = certificate();
+    const { server, pods } = await playing('exit-143', { tls });
+    const config = JSON.parse(server.kubeconfig()) as { clusters: { cluster: Record<string, string> }[] };
+    const ca = Buffer.from(config.clusters[0]!.cluster['certificate-authority-data']!, 'base64');
+    const status = await new Promise((resolve, reject) => {
+      const sent = request(pods, { ca, agent: false }, (response) => resolve(response.resume().statusCode));
+      sent.on('error', reject).end();
+    });
+    expect(status).toBe(200);
+  });
+
+  it('speaks HTTP/2 where asked to, all streams on one connection, and cuts one without the others', async () => {
+    const tls = { ...certificate(), http2: true };
+    const faults = [{ kind: 'drop', resource: 'pods', verb: 'watch', afterMs: 1_000 } as const];
+    const { server, clock } = await playing('exit-143', { tls, faults });
+    const session = connect(server.url, { ca: tls.cert });
+    const watch = (resource: string) => {
+      const stream = session.request({ ':path': `/api/v1/namespaces/${server.namespace}/${resource}?watch=1` });
+      const seen = { text: '', closed: false };
+      stream.setEncoding('utf8').on('data', (chunk: string) => (seen.text += chunk));
+      stream.on('close', () => (seen.closed = true)).on('error', () => {});
+      return seen;
+    };
+    const [pods, events] = [watch('pods'), watch('events')];
+    const path = `/api/v1/namespaces/${server.namespace}/pods/${server.pod}`;
+    await clock.advance(100);
+    session.request({ ':path': path, ':method': 'DELETE' }).resume().end();
+    await clock.advance(2_000);
+    await settle();
+    expect(pods.text).toContain('"deletionGracePeriodSeconds":10');
+    expect([pods.closed, events.closed]).toEqual([true, false]);
+    expect(events.text).toContain('"reason":"Killing"');
+    expect(new Set(server.requests.map(({ nthOnConnection }) => nthOnConnection))).toEqual(new Set([1, 2, 3]));
+    session.destroy();
+  });
+});
+
+/** A fresh pair for 127.0.0.1. */
+function certificate(): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'loopback-tls-'));
+  const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
+  const names = ['-subj', '/CN=loopback', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const pair = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert];
+  spawnSync('openssl', ['req', '-x509', '-days', '2', ...pair, ...names], { stdio: 'ignore' });
+  try {
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -42,6 +42,10 @@ const disturbed = (world: World, facts: Facts): boolean =>
   facts.dropped('Killing') ||
   world.story.faults.some((fault) => fault.kind !== 'log-break');
 
+/** Events may come after the recorder has left. */
+const late = ({ story: { network, events } }: World): boolean =>
+  (network.watchMs.events?.[1] ?? 0) + events.queueMs[1] > 300;
+
 const rules: Record<string, (world: World, facts: Facts, outcomes: readonly string[]) => Sure> = {
   'force-deleted': (_world, _facts, outcomes) => one(outcomes, 'forced'),
   'killed-at-grace': (_world, facts, outcomes) =>
@@ -54,7 +58,7 @@ const rules: Record<string, (world: World, facts: Facts, outcomes: readonly stri
   'prestop-failed': (world, facts) => {
     if (disturbed(world, facts)) return undefined;
     if (anyHook(facts, 'failed'))
-      return facts.dropped('FailedPreStopHook') || facts.removedAt === undefined ? undefined : true;
+      return facts.dropped('FailedPreStopHook') || late(world) || facts.removedAt === undefined ? undefined : true;
     return false;
   },
   'prestop-cut-off': (world, facts) => {

@@ -116,7 +116,7 @@ function containerReport(container: ContainerExit, at: (estimate: Estimate) => I
     name: spec.name,
     kind: spec.kind,
     outcome,
-    ...(hook && ran
+    ...(hook && ran && isBounded(hook.start) && isBounded(hook.end)
       ? { preStop: { kind: hook.kind, outcome: hook.outcome, start: at(hook.start), end: at(hook.end) } }
       : {}),
     ...(signal ? { stopSignal: { ...at(signal), ...(signal.name === undefined ? {} : { signal: signal.name }) } } : {}),
@@ -126,6 +126,8 @@ function containerReport(container: ContainerExit, at: (estimate: Estimate) => I
       : { exit: { at: at(exit.at), code: exit.code, ...(exit.reason === undefined ? {} : { reason: exit.reason }) } }),
   };
 }
+
+const isBounded = ({ client }: Estimate): boolean => Number.isFinite(client.hi);
 
 function replacementReport(
   exit: Exit | undefined,

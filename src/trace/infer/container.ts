@@ -62,7 +62,7 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   if (!ran) return { ...base, outcome: 'not-running' };
 
   const stopping = stoppingOf(scene, killings);
-  const began = stopping ?? scene.kubelet.noticed ?? notBefore(deletion.accepted);
+  const began = beganAt(scene, stopping, killings);
   const ended = endOf(scene, spec, facts);
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
   const hook = hookFacts(scene, spec, { began, killings, ended, lag });
@@ -70,9 +70,10 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
   const outcome = outcomeOf(scene, facts, spec, { began, ended });
   const kill = outcome === 'killed' && ended ? killOf(scene, began, ended) : undefined;
-  const exit = exitOf(scene, { ended, signal: first, kill, facts, outcome, killings, began, lag });
-  const timed =
-    first && kill && exit ? beforeKill(scene, spec, { signal: first, exit: exit.at, hook, killings, turn }) : first;
+  const sure = kill && ended && (surelyAfter(ended, kill) || !showedLife(trace, spec, facts, began)) ? kill : undefined;
+  const exit = exitOf(scene, { ended, signal: first, kill: sure, facts, outcome, killings, began, lag });
+  const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
+  const timed = first && kill && exit && whole ? beforeKill(scene, first, exit.at) : first;
   const signal =
     timed && !(exit && isBefore(exit.at, timed))
       ? withName(spec, before?.stopSignal, timed, exit?.at, kubelet)
@@ -87,6 +88,28 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
     ...(exit ? { exit } : {}),
     ...(stopping ? { graceEnd } : {}),
     assumes: [...(signal ? [lag] : []), ...(facts.log.lastLine && exit ? ['log-stamp-lag' as const] : [])],
+  };
+}
+
+/**
+ * When the kubelet began with it: K, unless the kubelet had started anew by then and took the Events of a first round
+ * with it. Without any Killing, when the kubelet was first seen to know.
+ */
+function beganAt(
+  { trace, deletion, kubelet }: Scene,
+  stopping: Estimate | undefined,
+  killings: readonly Occurrence[],
+): Estimate {
+  const [first] = killings;
+  const began = stopping ?? kubelet.noticed ?? notBefore(deletion.accepted);
+  const anew = trace.events.some(
+    (event) => isStart(event) && !event.isOld && (!first || event.time.lo <= first.time.hi),
+  );
+  if (!anew) return began;
+  return {
+    ...began,
+    client: { lo: deletion.accepted.client.lo, hi: began.client.hi },
+    node: { lo: -Infinity, hi: began.node.hi },
   };
 }
 
@@ -139,7 +162,7 @@ function signalOf(scene: Scene, spec: ContainerSpec, inputs: SignalInputs): Esti
   const { began, hook, turn, ended, lag } = inputs;
   const { kubelet } = scene;
   const ready = turn ? waited(hook?.end ?? began, turn, moved(began, graceSpan(kubelet))) : (hook?.end ?? began);
-  const call = latestRound(ready, inputs, kubelet);
+  const call = isRoundOpen(scene, inputs, ready) ? notBefore(firstRound(ready, inputs)) : ready;
   const sent = { ...moved(call, { lo: 0, hi: millisecondsOf(lag) }), basis: 'inferred' as const };
   const bounded = ended ? narrowed(sent, notAfter(ended)) : sent;
   const line = signalLine(inputs, call);
@@ -162,14 +185,38 @@ function waited(own: Estimate, turn: Estimate, graceEnd: Estimate): Estimate {
   };
 }
 
-/** After a kubelet restart or FailedKillPod everything begins again: the signal may belong to any round (trap 36). */
-function latestRound(ready: Estimate, { killings }: SignalInputs, kubelet: Kubelet): Estimate {
-  const [first, ...later] = killings;
-  const last = later.at(-1);
-  if (!first || !last) return ready;
-  const delay = last.time.hi - first.time.lo;
-  return crossed({ ...moved(ready, { lo: 0, hi: delay }), evidence: cite(ready.evidence, [last.seq]) }, kubelet.clock);
+/** A hook that failed in a later round says nothing of the signal, which may have been sent in the first. */
+const firstRound = (ready: Estimate, { began, hook, killings }: SignalInputs): Estimate =>
+  hook?.failure && (killings.length !== 1 || hook.failure.time.lo > (killings[1]?.time.lo ?? Infinity)) ? began : ready;
+
+/**
+ * The kubelet did not keep time: a kill failed, the kubelet started anew, or the container outlived every deadline.
+ * Everything begins again then, with a signal only if none was sent before (trap 36), and nothing but the exit or a
+ * line that names the signal bounds it from above.
+ */
+function isRoundOpen(
+  { trace, kubelet }: Scene,
+  { killings, ended, began, lag }: SignalInputs,
+  ready: Estimate,
+): boolean {
+  const last = killings.at(-1);
+  const since = killings[0]?.time.lo ?? began.node.lo;
+  const again = killings.length > 1 || trace.events.some((event) => isNewRound(event) && event.time.hi >= since);
+  const late = killings.length < 2 && ended !== undefined && outlived(kubelet, began, ended, lag);
+  // Without any Killing seen, rounds that failed would not have been seen either.
+  return again || late || last === undefined || !Number.isFinite(ready.client.hi);
 }
+
+/** It lived past hook, minimum grace and kill: whoever had to keep the time did not. */
+export function outlived(kubelet: Kubelet, began: Estimate, ended: Estimate, lag: AssumptionName): boolean {
+  const deadline = (Math.max(minimumGrace, kubelet.grace.max) + minimumGrace + 1) * second + millisecondsOf(lag);
+  return isBefore(moved(began, { lo: 0, hi: deadline }), ended);
+}
+
+const isStart = (event: Occurrence): boolean =>
+  event.reason === 'Starting' && event.about.kind === 'Node' && event.component === 'kubelet';
+
+const isNewRound = (event: Occurrence): boolean => event.reason === 'FailedKillPod' || isStart(event);
 
 /**
  * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless a
@@ -189,26 +236,27 @@ function killOf({ kubelet }: Scene, began: Estimate, ended: Estimate): Estimate 
   return crossed({ ...narrowed({ ...rest, evidence }, notAfter(ended)), basis: 'inferred' }, kubelet.clock);
 }
 
-/** The kill came the runtime's whole timeout after the signal, so the signal was no later than that before the exit. */
-function beforeKill(
-  { kubelet }: Scene,
-  spec: ContainerSpec,
-  {
-    signal,
-    exit,
-    hook,
-    killings,
-    turn,
-  }: {
-    signal: Estimate;
-    exit: Estimate;
-    hook: HookFacts | undefined;
-    killings: readonly Occurrence[];
-    turn: Estimate | undefined;
-  },
-): Estimate {
-  const whole = !hook && !turn && spec.kind !== 'sidecar' && killings.length === 1;
-  const timeout = (whole ? Math.max(minimumGrace, kubelet.grace.min) : minimumGrace) * second;
+/**
+ * finishedAt is a whole second, and in the second in which the grace ends a 137 may still be the application's own. One
+ * that gave no sign of life after its signal did not exit by itself just then.
+ */
+function showedLife(trace: Trace, spec: ContainerSpec, facts: ContainerFacts, began: Estimate): boolean {
+  const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > began.node.lo;
+  const failed = trace.events.some(
+    (event) => event.reason === 'Unhealthy' && event.about.container === spec.name && event.time.hi > began.node.hi,
+  );
+  return spoke || failed || facts.readyLost !== undefined;
+}
+
+const surelyAfter = (ended: Estimate, kill: Estimate): boolean =>
+  ended.node.lo >= kill.node.lo || ended.client.lo >= kill.client.lo;
+
+/**
+ * Without a hook or a turn the kill came the whole grace after the signal, so the signal was no later than that before
+ * the exit. With one, a late 137 may also be the application's own, and proves nothing of the signal.
+ */
+function beforeKill({ kubelet }: Scene, signal: Estimate, exit: Estimate): Estimate {
+  const timeout = Math.max(minimumGrace, kubelet.grace.min) * second;
   const latest = moved(exit, { lo: -timeout, hi: driftOver(timeout) - timeout });
   return crossed(narrowed(signal, notAfter(latest)), kubelet.clock);
 }
@@ -216,6 +264,7 @@ function beforeKill(
 interface ExitInputs {
   ended: Estimate | undefined;
   signal: Estimate | undefined;
+  /** The kill, where it certainly was one. */
   kill: Estimate | undefined;
   facts: ContainerFacts;
   outcome: ContainerOutcome;
@@ -250,7 +299,7 @@ function logEndOf(
   if (!end?.value.clean || !signal || end.at + 1 < signal.client.lo || facts.terminated) return undefined;
   const doubted =
     killings.some((one) => one.at > end.at) ||
-    trace.events.some((one) => one.reason === 'Starting' && one.at > end.at) ||
+    trace.events.some((one) => isStart(one) && one.at > end.at) ||
     trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
   if (doubted) return undefined;
   const told = crossed(
@@ -278,7 +327,8 @@ function outcomeOf(
   { began, ended }: { began: Estimate; ended: Estimate | undefined },
 ): ContainerOutcome {
   const { value: end } = facts.terminated ?? {};
-  if (!end || !ended) return !end && trace.gone?.value === 'deleted' && !trace.terminal ? 'abandoned' : 'unknown';
+  if (!end || !ended)
+    return !end && trace.gone?.value === 'deleted' && lastSeenRunning(trace, spec) ? 'abandoned' : 'unknown';
   if (end.exitCode === 0) return 'completed';
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return 'oom';
   const own = numberOfSignal(stopSignalOf(trace, spec));
@@ -288,6 +338,10 @@ function outcomeOf(
     return 'signalled';
   return end.exitCode === 137 && outlivedGrace(began, ended, kubelet) ? 'killed' : 'failed';
 }
+
+const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
+  trace.pod !== undefined &&
+  statusesOf(trace.pod.value).some((status) => status.name === spec.name && isRunning(status.state));
 
 /** 137 before K + max(2, grace) is the application's own, or somebody else's SIGKILL (SIGNALS.md §5 "Exit codes"). */
 function outlivedGrace(began: Estimate, ended: Estimate, kubelet: Kubelet): boolean {

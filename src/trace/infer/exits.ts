@@ -3,7 +3,7 @@ import { containersOf } from '../pod.ts';
 import type { ContainerExit, Scene } from './container.ts';
 import { containerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
-import { cite, narrowed, notAfter, notBefore } from './estimate.ts';
+import { cite, narrowed, notAfter, notBefore, unbounded } from './estimate.ts';
 
 /** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
 export function exitsOf(scene: Scene): ContainerExit[] {
@@ -34,10 +34,10 @@ function boundedByTurns(exit: ContainerExit, later: readonly ContainerExit[]): C
 /** The moment the last of them was gone; unbounded where one's end is not known. */
 function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {
   const waited = exits.filter((exit) => exit.ran);
-  const ends = waited.flatMap((exit) => (exit.exit ? [exit.exit.at] : []));
+  if (waited.length === 0) return undefined;
+  const ends = waited.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
   const latest = ends.reduce<Estimate | undefined>((last, end) => (last ? later(last, end) : end), undefined);
-  if (!latest) return undefined;
-  return ends.length === waited.length ? latest : notBefore(latest);
+  return latest && ends.length === waited.length ? latest : notBefore(latest ?? unbounded);
 }
 
 const later = (a: Estimate, b: Estimate): Estimate => ({

@@ -8,6 +8,7 @@ import type { PreStopReport } from '../report.ts';
 import type { Span } from '../span.ts';
 import type { Occurrence } from '../trace.ts';
 import type { Scene } from './container.ts';
+import { outlived } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, isBefore, moved, narrowed, notAfter, onClient, onNode } from './estimate.ts';
 
@@ -63,8 +64,10 @@ function endOf(
   const soon = { lo: 0, hi: millisecondsOf(lag) };
   // tcpSocket is no valid handler: it fails at once (trap 11).
   if (kind === 'tcpSocket') return [moved(began, soon), 'failed'];
+  const late = inputs.ended !== undefined && outlived(kubelet, began, inputs.ended, lag);
+  if (late && inputs.ended && !failure) return [onwards(began, inputs.ended), 'unknown'];
   if (kind === 'sleep' && seconds !== undefined) return sleepEnd(inputs, graceEnd, seconds, soon);
-  if (failure) return failedEnd(scene, inputs, failure, graceEnd, soon);
+  if (failure) return failedEnd(scene, inputs, failure, graceEnd, late ? { lo: 0, hi: Infinity } : soon);
   const latest = {
     ...graceEnd,
     client: { lo: began.client.lo, hi: graceEnd.client.hi + soon.hi },
@@ -72,6 +75,14 @@ function endOf(
   };
   return unknownEnd(inputs, latest, graceEnd, scene);
 }
+
+/** Nothing but the exit bounds it. */
+const onwards = (began: Estimate, ended: Estimate): Estimate => ({
+  client: { lo: began.client.lo, hi: ended.client.hi },
+  node: { lo: began.node.lo, hi: ended.node.hi },
+  basis: 'inferred',
+  evidence: cite(began.evidence, ended.evidence),
+});
 
 /** A sleep action lasts as long as it says, and no longer than the grace. */
 function sleepEnd({ began, ended }: Inputs, graceEnd: Estimate, seconds: number, soon: Span): HookEnd {
@@ -100,7 +111,10 @@ function failedEnd(
     kubelet.clock,
   );
   if (killings.length < 2 && isBefore(graceEnd, told))
-    return [{ ...moved(graceEnd, soon), evidence: cite(began.evidence, [failure.seq]) }, 'cut-off'];
+    return [
+      { ...narrowed(moved(graceEnd, soon), notAfter(told)), evidence: cite(began.evidence, [failure.seq]) },
+      'cut-off',
+    ];
   if (isBefore(told, graceEnd)) return [told, 'failed'];
   return [
     {

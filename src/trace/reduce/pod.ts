@@ -120,9 +120,11 @@ const wasReady = (trace: Trace, name: string): boolean =>
 
 const emptyPod: Pod = { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} };
 
+/** PodGC writes Failed over containers that may well run on; the kubelet writes it only when none does (SIGNALS.md §4, S14). */
 const foldPhase: Step = (trace, pod, seen) => {
   const phase = pod.status.phase;
-  if (trace.terminal || !isFinished(pod) || phase === undefined) return trace;
+  const running = statusesOf(pod).some((status) => isRunning(status.state));
+  if (trace.terminal || !isFinished(pod) || phase === undefined || running) return trace;
   return note({ ...trace, terminal: factOf(phase, seen) }, seen, `phase ${phase}`);
 };
 

@@ -1,0 +1,71 @@
+/** A simulated exit through the pure mapping and the reducer, held against what really happened in it. */
+import { tellStory } from '../../src/loopback/kubelet/tell.ts';
+import type { Story } from '../../src/loopback/kubelet/story.ts';
+import { rowOf } from '../../src/recording/rows.ts';
+import { rawSightings } from '../../src/session/raw-replay.ts';
+import { endedLikeLive } from '../../src/session/replay.ts';
+import type { ExitReport, Instant } from '../../src/trace/report.ts';
+import { mustReport, observationsOf, traceOf } from './recordings.ts';
+import { nanoTime } from './truth.ts';
+
+export interface Judged {
+  report: ExitReport;
+  /** One line for each thing that the report says and that is not so. */
+  wrong: string[];
+  /** Instants that were claimed and checked. */
+  held: number;
+}
+
+export function judgeStory(story: Story): Judged {
+  const { rows, expected } = tellStory(story);
+  const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
+  const report = mustReport(traceOf(observationsOf([...endedLikeLive(rawSightings(parsed))])));
+  const instants = expected.instants.flatMap((truth) => {
+    const claimed = claimOf(report, truth.name, truth.subject);
+    return claimed ? [{ truth, claimed }] : [];
+  });
+  const missed = instants.filter(({ truth, claimed }) => !holds(claimed, nanoTime(truth.client)));
+  const codes = report.verdict.findings.map((finding) => finding.code as string);
+  const wrong = [
+    ...missed.map(
+      ({ truth, claimed }) =>
+        `${truth.name} ${truth.subject ?? ''} at ${truth.client}, claimed ${claimed.earliest} … ${claimed.latest}`,
+    ),
+    ...(expected.outcomes.includes(report.verdict.outcome)
+      ? []
+      : [`outcome ${report.verdict.outcome}, not ${expected.outcomes.join(' or ')}`]),
+    ...(expected.triggers.includes(report.trigger.kind)
+      ? []
+      : [`trigger ${report.trigger.kind}, not ${expected.triggers.join(' or ')}`]),
+    ...expected.containers.flatMap(({ name, outcomes }) => {
+      const outcome = report.containers.find((one) => one.name === name)?.outcome ?? 'missing';
+      return outcomes.includes(outcome) ? [] : [`${name} ${outcome}, not ${outcomes.join(' or ')}`];
+    }),
+    ...expected.must.filter((code) => !codes.includes(code)).map((code) => `no finding ${code}`),
+    ...expected.mustNot.filter((code) => codes.includes(code)).map((code) => `finding ${code}`),
+    ...report.phases
+      .filter(({ seconds }) => seconds.min < 0 || seconds.max < seconds.min)
+      .map(({ name }) => `phase ${name} lasted less than nothing`),
+  ];
+  return { report, wrong, held: instants.length };
+}
+
+const holds = ({ earliest, latest }: Instant, truth: number): boolean =>
+  Date.parse(earliest) <= truth && truth <= Date.parse(latest);
+
+function claimOf(report: ExitReport, name: string, subject: string | undefined): Instant | undefined {
+  const container = report.containers.find((one) => one.name === subject);
+  const mark = (id: string) => report.marks.find((one) => one.id === id)?.at;
+  const claims: Record<string, () => Instant | undefined> = {
+    requested: () => mark('requested'),
+    accepted: () => mark('accepted'),
+    'prestop-start': () => container?.preStop?.start,
+    'prestop-end': () => container?.preStop?.end,
+    'stop-signal': () => container?.stopSignal,
+    kill: () => container?.kill,
+    exited: () => container?.exit?.at ?? mark(`exited/${subject}`),
+    'final-delete': () => mark('final-delete'),
+    removed: () => mark('removed'),
+  };
+  return claims[name]?.();
+}

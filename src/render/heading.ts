@@ -1,0 +1,108 @@
+/** The first lines: which pod it is, its grace, its containers, who routes to it. */
+import type { ExitReport } from '../trace/report.ts';
+import type { Header } from '../trace/view/header.ts';
+import type { Pen } from './palette.ts';
+import { dim, flow, padTo, piece, plain, textWidth } from './prose.ts';
+import type { Piece } from './prose.ts';
+import { forTerminal } from './safe-text.ts';
+
+export interface Heading {
+  readonly name: string;
+  readonly facts: readonly string[];
+  readonly rows: readonly { readonly name: string; readonly text: string }[];
+}
+
+/** What is known before the deletion. `day`: of the zero, with the zone that times are told in. */
+export function headingOf(header: Header, day: string | undefined): Heading {
+  const { namespace, node, grace, runtimeClass, containers, routes, owner } = header;
+  return {
+    name: header.name,
+    facts: factsOf({ namespace, node, grace, runtimeClass, day }),
+    rows: [
+      ...containers
+        .filter(({ kind, running }) => running || kind === 'container' || kind === 'sidecar')
+        .map((one) => ({
+          name: one.name,
+          text: [
+            ...(one.kind === 'container' ? [] : [one.kind]),
+            ...(one.running ? [] : ['not running']),
+            one.preStop,
+            one.readiness,
+          ].join(' · '),
+        })),
+      ...(owner ? [{ name: 'owner', text: `${owner.kind}/${owner.name}` }] : []),
+      ...(routes.length > 0 ? [{ name: 'routes', text: routes.map(routeText).join(', ') }] : []),
+    ],
+  };
+}
+
+/** The same from a report, which holds less of the pod's life. */
+export function headingOfReport(report: ExitReport, day: string | undefined): Heading {
+  const { pod, grace, containers, endpoints } = report;
+  const { requestedSeconds, effectiveSeconds: seconds } = grace;
+  const services = [...new Set(endpoints.map(({ service, slice }) => service ?? slice))];
+  const source = requestedSeconds === null ? 'spec' : 'requested';
+  return {
+    name: pod.name,
+    facts: factsOf({ ...pod, grace: { seconds, source }, day }),
+    rows: [
+      ...containers
+        .filter(({ kind, outcome }) => outcome !== 'not-running' || kind === 'container' || kind === 'sidecar')
+        .map(({ name, kind, outcome, preStop }) => ({
+          name,
+          text: [
+            ...(kind === 'container' ? [] : [kind]),
+            ...(outcome === 'not-running' ? ['not running'] : [preStop ? `preStop ${preStop.kind}` : 'no preStop']),
+          ].join(' · '),
+        })),
+      ...(pod.owner ? [{ name: 'owner', text: `${pod.owner.kind}/${pod.owner.name}` }] : []),
+      ...(services.length > 0 ? [{ name: 'routes', text: services.join(', ') }] : []),
+    ],
+  };
+}
+
+interface PodFacts {
+  namespace: string;
+  node?: string | undefined;
+  grace: Header['grace'];
+  runtimeClass?: string | undefined;
+  day: string | undefined;
+}
+
+const factsOf = ({ namespace, node, grace, runtimeClass, day }: PodFacts): string[] => [
+  `namespace ${namespace}`,
+  node === undefined ? 'not scheduled' : `node ${node}`,
+  `grace ${grace.seconds}s (${grace.source})`,
+  ...(runtimeClass === undefined ? [] : [`runtime class ${runtimeClass}`]),
+  ...(day === undefined ? [] : [day]),
+];
+
+function routeText({ service, ready, staysReady }: Header['routes'][number]): string {
+  const endpoints = `${ready} ${ready === 1 ? 'endpoint' : 'endpoints'} ready`;
+  return `${service} (${endpoints}${staysReady ? ', not-ready ones published' : ''})`;
+}
+
+/** Two blank columns before each row, names below one another. */
+export function headingLines(pen: Pen, { name, facts, rows }: Heading, width: number): string[] {
+  const title: Piece[] = [
+    dim('podexit  '),
+    piece('strong', forTerminal(name)),
+    plain('   '),
+    dim(facts.map((fact) => forTerminal(fact)).join(' · ')),
+  ];
+  const names = rows.map((row) => pen.letters(forTerminal(row.name)));
+  const wide = Math.min(24, Math.max(6, ...names.map((one) => textWidth(one))));
+  return [
+    ...flow(pen, title, { width, hang: 2 }),
+    ...rows.flatMap(({ text }, index) =>
+      flow(
+        pen,
+        [plain('  '), piece('accent', padTo(names[index] ?? '', wide)), plain('  '), plain(forTerminal(text))],
+        {
+          width,
+          hang: wide + 4,
+        },
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,120 @@
+/**
+ * The part of the lines that is written while it happens: heading, marks, log lines. A value that takes a step and
+ * gives the lines to write; who writes them, and what stands below them, is the caller's.
+ */
+import type { Observation, ObservationOf } from '../trace/observation.ts';
+import { timelineOf } from '../trace/timeline.ts';
+import type { TimelineMark } from '../trace/timeline.ts';
+import type { Trace } from '../trace/trace.ts';
+import type { Header } from '../trace/view/header.ts';
+import { headerOf } from '../trace/view/header.ts';
+import { headingLines, headingOf } from './heading.ts';
+import { columnsFor, logLines, markLines } from './mark-line.ts';
+import type { Context } from './mark-words.ts';
+import type { MarkView, Timestamps, Zero } from './moments.ts';
+import { dayText, zeroOfMarks } from './moments.ts';
+import type { Pen } from './palette.ts';
+import { forTerminal } from './safe-text.ts';
+import type { Telling } from './telling.ts';
+import { nothingTold, tell } from './telling.ts';
+
+export interface HistoryOptions {
+  readonly timestamps: Timestamps;
+  /** Show the containers' log lines, where the observations hold them. */
+  readonly logs: boolean;
+}
+
+export interface History {
+  /** Lines (without line feeds) of at most `width` columns. */
+  step(trace: Trace, observation: Observation, width: number): string[];
+  /** What was still waiting for something better. */
+  rest(trace: Trace, width: number): string[];
+  /** What offsets count from, once it is known. */
+  zero(): Zero | undefined;
+}
+
+/** Waiting for somebody else's deletion, the heading comes when nothing more of the surroundings is to be expected. */
+const settledAfter = 1000;
+
+export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): History {
+  let header: Header | undefined;
+  let telling: Telling = nothingTold;
+  let zero: Zero | undefined;
+  let seen: Trace['notes'];
+
+  const lane = (width: number) => columnsFor(width, header?.containers.map(({ name }) => forTerminal(name)) ?? []);
+  const context: Context = { timestamps, hookOf: (container) => hookIn(header, container) };
+
+  const marks = (trace: Trace, width: number, last: boolean): string[] => {
+    // Nothing was learnt of the pod, and nothing waits for time to pass: the marks are what they were.
+    if (!last && trace.notes === seen && telling.waiting.size === 0) return [];
+    seen = trace.notes;
+    const views = (timelineOf(trace)?.marks ?? []).map(viewOf);
+    zero ??= zeroOfMarks(views);
+    const now = telling;
+    const told = tell(now, views, trace.now, last);
+    telling = told.telling;
+    const from = zero;
+    return from ? told.sayings.flatMap((saying) => markLines(pen, saying, from, context, lane(width))) : [];
+  };
+
+  const heading = (trace: Trace, width: number): string[] => {
+    header = headerOf(trace);
+    const day = timestamps === 'relative' ? undefined : dayText(trace.now, timestamps);
+    return header ? [...headingLines(pen, headingOf(header, day), width), ''] : [];
+  };
+
+  return {
+    step: (trace, observation, width) => {
+      const first = header === undefined && isDue(trace, observation) ? heading(trace, width) : [];
+      const line =
+        logs && observation.kind === 'line' ? logged(pen, observation, { timestamps, zero }, lane(width)) : [];
+      return header === undefined ? line : [...first, ...marks(trace, width, false), ...line];
+    },
+    rest: (trace, width) => [...(header === undefined ? heading(trace, width) : []), ...marks(trace, width, true)],
+    zero: () => zero,
+  };
+}
+
+/** The request is about to be answered, the deletion is known, or there is nothing but waiting for one. */
+function isDue(trace: Trace, observation: Observation): boolean {
+  if (!trace.pod) return false;
+  if (observation.kind === 'requested' || trace.deletion) return true;
+  return trace.began?.value.mode === 'attach' && trace.now - trace.pod.at >= settledAfter;
+}
+
+const hookIn = (header: Header | undefined, container: string): string | undefined => {
+  const words = header?.containers.find(({ name }) => name === container)?.preStop;
+  return words === undefined || words === 'no preStop' ? undefined : words.replace(/^preStop /, '');
+};
+
+export const viewOf = ({ id, name, subject, note, at, provisional }: TimelineMark): MarkView => ({
+  id,
+  name,
+  ...(subject === undefined ? {} : { subject }),
+  ...(note === undefined ? {} : { note }),
+  // Nothing that has been seen to happen is shown with an endless interval.
+  at: { lo: Number.isFinite(at.client.lo) ? at.client.lo : at.client.hi, hi: at.client.hi, basis: at.basis },
+  provisional,
+});
+
+function logged(
+  pen: Pen,
+  { at, container, text, skipped, seq }: ObservationOf<'line'>,
+  { timestamps, zero }: { timestamps: Timestamps; zero: Zero | undefined },
+  columns: ReturnType<typeof columnsFor>,
+): string[] {
+  const mark: MarkView = {
+    id: `line/${seq}`,
+    name: 'ready-lost',
+    at: { lo: at, hi: at, basis: 'observed' },
+    provisional: false,
+  };
+  const shown = [
+    ...(skipped ? [`(${skipped} lines left out)`] : []),
+    ...(text === undefined ? [] : [forTerminal(text, 4000)]),
+  ];
+  return shown.flatMap((one) =>
+    logLines(pen, { container: forTerminal(container), text: one, mark, zero }, timestamps, columns),
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * The exit as lines: the heading, a line a mark as it becomes known, then phases, verdict and what was not seen
+ * (DESIGN.md §5). The same document is made from a report alone (`.txt`).
+ */
+import type { Observation } from '../trace/observation.ts';
+import type { ExitReport } from '../trace/report.ts';
+import type { Trace } from '../trace/trace.ts';
+import { headingLines, headingOfReport } from './heading.ts';
+import { createHistory } from './history.ts';
+import { columnsFor, markLines } from './mark-line.ts';
+import type { MarkView, Timestamps, Zero } from './moments.ts';
+import { dayText, momentOf, zeroOfMarks } from './moments.ts';
+import type { Pen, Style } from './palette.ts';
+import { penFor, plainStyle } from './palette.ts';
+import { phaseTable } from './phase-table.ts';
+import { millis } from './offsets.ts';
+import { forTerminal } from './safe-text.ts';
+import { verdictLines } from './verdict-text.ts';
+
+export interface LinesOptions {
+  /** Called with whole lines, line feeds included. */
+  readonly write: (text: string) => void;
+  readonly style: Style;
+  readonly timestamps: Timestamps;
+  /** Columns of the terminal, now; absent: no terminal, so that no line is wrapped. */
+  readonly columns?: () => number;
+  /** Show the containers' log lines, where the observations hold them. */
+  readonly logs: boolean;
+}
+
+export interface Lines {
+  step(trace: Trace, observation: Observation): void;
+  /** The rest: phases and verdict. */
+  end(trace: Trace, report: ExitReport): void;
+}
+
+export function createLines({ write, style, timestamps, columns, logs }: LinesOptions): Lines {
+  const pen = penFor(style);
+  const history = createHistory(pen, { timestamps, logs });
+  const width = (): number => columns?.() ?? Infinity;
+  const put = (lines: readonly string[]): void => {
+    if (lines.length > 0) write(lines.map((line) => `${line}\n`).join(''));
+  };
+  return {
+    step: (trace, observation) => put(history.step(trace, observation, width())),
+    end: (trace, report) => {
+      const rest = history.rest(trace, width());
+      const zero = history.zero()?.at ?? zeroOfReport(report).at;
+      put([...rest, ...conclusion(pen, report, zero, width())]);
+    },
+  };
+}
+
+export interface TextOptions {
+  readonly style?: Style;
+  readonly timestamps?: Timestamps;
+  /** Columns of a line; absent: no line is wrapped. */
+  readonly columns?: number;
+}
+
+/** The same document as of `createLines`, from a report alone, its marks in the order in which they happened. */
+export function renderText(report: ExitReport, options: TextOptions = {}): string {
+  const { style = plainStyle, timestamps = 'utc', columns: width = Infinity } = options;
+  const pen = penFor(style);
+  const zero = zeroOfReport(report);
+  const day = timestamps === 'relative' ? undefined : dayText(zero.at, timestamps);
+  const columns = columnsFor(
+    width,
+    report.containers.map(({ name }) => forTerminal(name)),
+  );
+  const hookOf = (name: string) => report.containers.find((one) => one.name === name)?.preStop?.kind;
+  const marks = viewsOf(report).flatMap((mark) =>
+    markLines(pen, { kind: 'told', mark }, zero, { timestamps, hookOf }, columns),
+  );
+  const lines = [
+    ...headingLines(pen, headingOfReport(report, day), width),
+    '',
+    ...marks,
+    ...conclusion(pen, report, zero.at, width),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** What stands below the marks: the phases as a table, then the verdict. `zero`: ms. */
+export function conclusion(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
+  const table = phaseTable(pen, report, width);
+  return [...(table.length > 0 ? ['', ...table] : []), '', ...verdictLines(pen, report, zero, width)];
+}
+
+export const viewsOf = (report: ExitReport): MarkView[] =>
+  report.marks.map(({ id, name, subject, at, note }) => ({
+    id,
+    name,
+    ...(subject === undefined ? {} : { subject }),
+    ...(note === undefined ? {} : { note }),
+    at: momentOf(at),
+    provisional: false,
+  }));
+
+/** Without a mark, what the deadline says of the request. */
+function zeroOfReport(report: ExitReport): Zero {
+  const known = zeroOfMarks(viewsOf(report));
+  if (known) return known;
+  const at = (millis(report.grace.deadline) ?? 0) - report.grace.effectiveSeconds * 1000;
+  return { at, accepted: at };
+}

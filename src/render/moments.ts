@@ -1,0 +1,104 @@
+/** When a mark was, as a line shows it: on the clock, and seconds after the zero. */
+import type { Instant, MarkName } from '../trace/report.ts';
+import { digitsFor } from './duration.ts';
+import { millis } from './offsets.ts';
+
+/** An instant in ms since the epoch, on the client's clock. */
+export interface Moment {
+  readonly lo: number;
+  readonly hi: number;
+  readonly basis: Instant['basis'];
+}
+
+/** `relative`: only the seconds after the zero; the others also show the time of day. */
+export type Timestamps = 'relative' | 'local' | 'utc';
+
+/** A mark of a trace or of a report. */
+export interface MarkView {
+  readonly id: string;
+  readonly name: MarkName;
+  readonly subject?: string;
+  readonly note?: string;
+  readonly at: Moment;
+  readonly provisional: boolean;
+}
+
+/** What the offsets of one exit count from. */
+export interface Zero {
+  readonly at: number;
+  /** No effect of the deletion is shown before this: where intervals overlap, causes still come first. */
+  readonly accepted: number;
+}
+
+/** The request; where it was not ours, the acceptance as it was seen; else the first thing known. */
+export function zeroOfMarks(marks: readonly MarkView[]): Zero | undefined {
+  const requested = marks.find(({ name }) => name === 'requested');
+  const accepted = marks.find(({ name }) => name === 'accepted');
+  const first = accepted ?? marks[0];
+  if (!requested && !first) return undefined;
+  const at = requested ? requested.at.lo : (first?.at.hi ?? 0);
+  return { at, accepted: accepted?.at.hi ?? at };
+}
+
+export function momentOf({ earliest, latest, basis }: Instant): Moment {
+  const lo = millis(earliest) ?? 0;
+  return { lo, hi: millis(latest) ?? lo, basis };
+}
+
+/** The one time (ms) that a mark is shown at: what we sent when it left, what we saw when it came, else the middle. */
+export function shownAt({ name, at }: MarkView, { accepted }: Zero): number {
+  if (name === 'requested') return at.lo;
+  if (at.basis === 'observed') return at.hi;
+  const middle = (at.lo + at.hi) / 2;
+  return middle < accepted && accepted <= at.hi ? accepted : middle;
+}
+
+/** Decimals that it deserves: all three where it was observed. */
+export const decimalsOf = ({ lo, hi, basis }: Moment): number =>
+  basis === 'observed' ? 3 : digitsFor((hi - lo) / 1000);
+
+/** `+0.026`, `~+3.1`, `~−12`: in 10 columns, the points below one another. */
+export function offsetColumn(mark: MarkView, zero: Zero): string {
+  const [whole = '', fraction] = signed((shownAt(mark, zero) - zero.at) / 1000, decimalsOf(mark.at)).split('.');
+  const head = `${mark.at.basis === 'inferred' ? '~' : ' '}${whole}`;
+  return head.padStart(6) + (fraction === undefined ? '' : `.${fraction}`).padEnd(4);
+}
+
+/** `+0.026`, `−0.5`; never a negative zero. */
+export function signed(seconds: number, digits: number): string {
+  const text = Math.abs(seconds).toFixed(digits);
+  return `${seconds < 0 && Number(text) !== 0 ? '−' : '+'}${text}`;
+}
+
+/** `23:04:29.601`, with no more decimals than deserved, in 12 columns; nothing for `relative`. */
+export function clockColumn(mark: MarkView, zero: Zero, timestamps: Timestamps): string {
+  if (timestamps === 'relative') return '';
+  return clockText(shownAt(mark, zero), decimalsOf(mark.at), timestamps).padEnd(12);
+}
+
+/** The time of day; `relative` is told in UTC where a time of day is needed all the same. */
+export function clockText(time: number, digits: number, timestamps: Timestamps): string {
+  const unit = 10 ** (3 - digits);
+  const date = new Date(Math.round(time / unit) * unit);
+  const parts =
+    timestamps === 'local'
+      ? [date.getHours(), date.getMinutes(), date.getSeconds()]
+      : [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()];
+  const fraction = String(date.getUTCMilliseconds()).padStart(3, '0').slice(0, digits);
+  return parts.map((part) => String(part).padStart(2, '0')).join(':') + (digits > 0 ? `.${fraction}` : '');
+}
+
+/** `2026-11-20 UTC`, `2026-11-20 UTC+01:00`. */
+export function dayText(time: number, timestamps: Timestamps): string {
+  const ahead = timestamps === 'local' ? -new Date(time).getTimezoneOffset() : 0;
+  const day = new Date(time + ahead * 60_000).toISOString().slice(0, 10);
+  if (ahead === 0) return `${day} UTC`;
+  const [hours, minutes] = [Math.floor(Math.abs(ahead) / 60), Math.abs(ahead) % 60];
+  return `${day} UTC${ahead < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`;
+}
+
+/** `between +60.0 and +62.1`: said of what is known only to the second or worse; undefined for the others. */
+export function boundsText({ lo, hi, basis }: Moment, zero: Zero): string | undefined {
+  if (basis === 'observed' || hi - lo < 1000) return undefined;
+  return `between ${signed((lo - zero.at) / 1000, 1)} and ${signed((hi - zero.at) / 1000, 1)}`;
+}

@@ -1,0 +1,150 @@
+/** The outcome in one sentence, as a colleague would say it, and what each container used of its grace. */
+import type { ContainerReport, ExitReport, Instant, Outcome, PhaseName, Range } from '../trace/report.ts';
+import { list, plural, seconds } from '../verdict/words.ts';
+import { millis, zeroOf } from './offsets.ts';
+import { describeOutcome } from './summary.ts';
+
+/** Without the outcome's own word before it. Names are as the cluster wrote them: to be escaped. */
+export const outcomeSentence = (report: ExitReport): string =>
+  report.mode === 'check' ? describeOutcome(report) : sentences[report.verdict.outcome](report);
+
+const sentences: Record<Outcome, (report: ExitReport) => string> = {
+  graceful: (report) => {
+    const used = usedBy(mainContainers(report), report);
+    const last = used[0];
+    if (!last) return 'every container ended by itself, within the grace period.';
+    const [only, ...others] = mainContainers(report);
+    const time = `${span(last.range)} of ${graceOf(report)}`;
+    if (only && others.length === 0)
+      return only.preStop ? `${only.name} ended in ${time}, its preStop included.` : `${only.name} drained in ${time}.`;
+    return `all ${plural(others.length + 1, 'container')} ended by themselves, the longest (${last.name}) in ${time}.`;
+  },
+  removed: (report) =>
+    `nothing was running, so nothing had to be stopped; the object was removed${afterRequest(report)}.`,
+  killed: (report) => {
+    const rest = others(report, 'killed');
+    return `${names(report, 'killed')} did not exit within the grace of ${graceOf(report)} and was killed${rest}.`;
+  },
+  failed: (report) => {
+    const failed = having(report, 'failed').map(({ name, exit }) => `${name} exited with code ${exit?.code ?? '?'}`);
+    return `${list(failed) || 'a container ended with an error'}${others(report, 'failed')}.`;
+  },
+  oom: (report) => `${names(report, 'oom')} was killed for memory while exiting${others(report, 'oom')}.`,
+  overran: (report) => {
+    const over = report.phases.filter(({ name }) => name === 'overtime');
+    const by = over.map(({ subject, seconds: range }) => `${subject ?? 'a container'} ended ${span(range)} after it`);
+    return `the grace of ${graceOf(report)} ran out, but nothing was killed${by.length > 0 ? `: ${list(by)}` : ''}.`;
+  },
+  forced: (report) => {
+    const left = having(report, 'abandoned').map(({ name }) => name);
+    return `the object was removed${afterRequest(report)}, while ${list(left) || 'its containers'} still ran.`;
+  },
+  stuck: (report) => `still terminating when the time to wait ran out; waiting for ${missing(report)}.`,
+  unknown: () => 'too much evidence was lost to say how it ended.',
+  'not-started': () => 'no deletion began while podexit was watching.',
+};
+
+/** `drain 3.1 s, exited 0`: what a container spent its grace on, in order, and how it ended. */
+export function containerStory(report: ExitReport, container: ContainerReport): string {
+  const { name, kind, preStop, outcome } = container;
+  const own = report.phases.filter(({ subject }) => subject === name);
+  const parts = own.flatMap(({ name: phase, seconds: range }) => {
+    const word = phaseWords[phase];
+    if (word === undefined) return [];
+    const text = word.replace('%', span(range));
+    return phase === 'prestop' && preStop ? `preStop ${preStop.kind} ${hookWords[preStop.outcome]}${text}` : text;
+  });
+  return [...(kind === 'container' ? [] : [kind]), ...parts, endWords(container, outcome)].join(', ');
+}
+
+const phaseWords: Partial<Record<PhaseName, string>> = {
+  prestop: '%',
+  'sidecar-wait': 'waited % for its turn',
+  drain: 'drain %',
+  overtime: '% of it after the grace had run out',
+};
+
+const hookWords: Record<NonNullable<ContainerReport['preStop']>['outcome'], string> = {
+  completed: '',
+  failed: 'failed after ',
+  'cut-off': 'cut off after ',
+  unknown: '',
+};
+
+function endWords({ exit }: ContainerReport, outcome: ContainerReport['outcome']): string {
+  const code = exit === undefined ? '' : ` ${exit.code}`;
+  const words: Record<ContainerReport['outcome'], string> = {
+    completed: 'exited 0',
+    signalled: `ended by its stop signal (exit${code})`,
+    failed: `exited${code}`,
+    killed: 'killed (SIGKILL, exit 137)',
+    oom: 'killed for memory (OOMKilled)',
+    abandoned: 'still ran when the object was removed',
+    'not-running': 'was not running',
+    unknown: 'nothing told how it ended',
+  };
+  return words[outcome];
+}
+
+const mainContainers = ({ containers }: ExitReport): ContainerReport[] =>
+  containers.filter(({ kind, outcome }) => kind === 'container' && outcome !== 'not-running');
+
+/** From when the kubelet began with it to its exit, seconds; the longest first. */
+function usedBy(containers: readonly ContainerReport[], report: ExitReport): { name: string; range: Range }[] {
+  const used = containers.flatMap(({ name }) => {
+    const own = report.phases.filter((phase) => phase.subject === name && spending.includes(phase.name));
+    const [first, last] = [own[0], own.at(-1)];
+    if (!first || !last) return [];
+    const min = own.reduce((sum, { seconds: range }) => sum + range.min, 0);
+    const max = own.reduce((sum, { seconds: range }) => sum + range.max, 0);
+    // Phases share their uncertain edges: from end to end is narrower than the sum, or the sum than it.
+    const whole = endToEnd(first.start, last.end);
+    return [{ name, range: { min: Math.max(min, whole.min), max: Math.min(max, whole.max) } }];
+  });
+  return used.sort((a, b) => b.range.max - a.range.max);
+}
+
+const spending: readonly PhaseName[] = ['prestop', 'sidecar-wait', 'drain'];
+
+function endToEnd(start: Instant, end: Instant): Range {
+  const at = (time: string): number => millis(time) ?? 0;
+  const [min, max] = [at(end.earliest) - at(start.latest), at(end.latest) - at(start.earliest)];
+  return { min: Math.max(0, min) / 1000, max: Math.max(0, max) / 1000 };
+}
+
+const having = ({ containers }: ExitReport, outcome: ContainerReport['outcome']): ContainerReport[] =>
+  containers.filter((one) => one.kind === 'container' && one.outcome === outcome);
+
+const names = (report: ExitReport, outcome: ContainerReport['outcome']): string =>
+  list(having(report, outcome).map(({ name }) => name)) || 'a container';
+
+/** `; web exited 0`: what became of the other main containers. */
+function others(report: ExitReport, outcome: ContainerReport['outcome']): string {
+  const rest = mainContainers(report).filter((one) => one.outcome !== outcome);
+  return rest.length === 0 ? '' : `; ${list(rest.map((one) => `${one.name} ${endWords(one, one.outcome)}`))}`;
+}
+
+function afterRequest(report: ExitReport): string {
+  const removed = report.marks.find(({ name }) => name === 'removed');
+  const requested = report.marks.some(({ name }) => name === 'requested');
+  const at = removed && millis(removed.at.latest);
+  return at === undefined || !requested ? '' : ` ${((at - zeroOf(report)) / 1000).toFixed(2)} s after the request`;
+}
+
+/** What a pod that is still there is waiting for, as far as its marks tell. */
+function missing({ marks, containers }: ExitReport): string {
+  const has = (name: string): boolean => marks.some((mark) => mark.name === name);
+  const finalizing = marks.find(({ name }) => name === 'finalizing');
+  if (finalizing) return `finalizers: ${finalizing.note ?? 'unknown'}`;
+  if (has('final-delete')) return 'the API server to remove the object';
+  if (has('containers-done')) return "the kubelet's clean-up (volumes, cgroup, sandbox)";
+  if (!has('acknowledged')) return 'a sign of the kubelet';
+  const running = containers.filter(({ outcome, exit }) => outcome !== 'not-running' && !exit);
+  return `${list(running.map(({ name }) => name)) || 'the containers'} to end`;
+}
+
+const graceOf = ({ grace }: ExitReport): string => `${grace.effectiveSeconds} s`;
+
+/** Seconds in words that follow "in": `3.1 s`, `about 3 s`, `at most 1 s`, `1.9–3.8 s`. */
+const span = ({ min, max }: Range): string =>
+  seconds({ lo: min * 1000, hi: max * 1000 }).replace(/^between (.+) s and (.+ s)$/, '$1–$2');

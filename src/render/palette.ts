@@ -1,0 +1,135 @@
+/**
+ * Colours and symbols, in one table, and whether a terminal gets them (PEERS C2). Nothing is told by colour alone: each
+ * ink goes with a word or a symbol. No process here: what decides comes in as arguments.
+ */
+import type { ColorSupportLevel } from 'chalk';
+import { Chalk } from 'chalk';
+
+/** What a terminal can show. `color` is chalk's level: none, 16, 256 colours, or 16 million. */
+export interface Style {
+  readonly color: ColorSupportLevel;
+  readonly unicode: boolean;
+}
+
+/** For files and wherever nothing is known of the reader's terminal. */
+export const plainStyle: Style = { color: 0, unicode: true };
+
+export interface StyleFlags {
+  readonly color: 'auto' | 'always' | 'never';
+  readonly ascii: boolean;
+}
+
+export interface StyleSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of the stream that is written to, not of another one. */
+  readonly isTty: boolean;
+  /** As in process.platform. */
+  readonly platform: string;
+}
+
+export function styleOf(flags: StyleFlags, surroundings: StyleSurroundings): Style {
+  return { color: colorOf(flags, surroundings), unicode: !flags.ascii && speaksUnicode(surroundings) };
+}
+
+/** The order: flag, NO_COLOR (set and not empty, as no-color.org has it), FORCE_COLOR, then kubectl's rule. */
+function colorOf({ color }: StyleFlags, { env, isTty, platform }: StyleSurroundings): ColorSupportLevel {
+  if (color === 'never') return 0;
+  const best = depthOf(env, platform);
+  if (color === 'always') return best;
+  if (env['NO_COLOR']) return 0;
+  const forced = forcedLevel(env['FORCE_COLOR'], best);
+  if (forced !== undefined) return forced;
+  if (!isTty || env['TERM'] === 'dumb') return 0;
+  // kubectl asks Windows for the new terminal; the old console shows escape sequences as they are.
+  if (platform === 'win32' && !env['WT_SESSION']) return 0;
+  // The viewers of CI logs know the sixteen colours, whatever the runner's TERM says.
+  return env['CI'] ? 1 : best;
+}
+
+/** Node's own reading of FORCE_COLOR: empty, `1` and `true` switch on, `2` and `3` name the depth, `0` switches off. */
+function forcedLevel(value: string | undefined, best: ColorSupportLevel): ColorSupportLevel | undefined {
+  if (value === undefined) return undefined;
+  if (value === '0' || value === 'false') return 0;
+  if (value === '2' || value === '3') return value === '2' ? 2 : 3;
+  return value === '1' ? 1 : best;
+}
+
+function depthOf(env: StyleSurroundings['env'], platform: string): 1 | 2 | 3 {
+  if (/^(truecolor|24bit)$/i.test(env['COLORTERM'] ?? '')) return 3;
+  if (platform === 'win32' && env['WT_SESSION']) return 3;
+  return /256(color)?$/i.test(env['TERM'] ?? '') ? 2 : 1;
+}
+
+/** The kernel's console has no glyphs for bars; a locale that is named and is not UTF-8 has no bytes for them. */
+function speaksUnicode({ env, platform }: StyleSurroundings): boolean {
+  if (platform === 'win32') return Boolean(env['WT_SESSION'] ?? env['TERM_PROGRAM'] ?? env['CI']);
+  if (env['TERM'] === 'linux') return false;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
+  return !locale || /utf-?8/i.test(locale);
+}
+
+/** What a piece of text is, to the eye. */
+export type Ink = 'plain' | 'strong' | 'dim' | 'good' | 'info' | 'warning' | 'bad' | 'accent';
+
+/** Each symbol with its stand-in of one ASCII character. */
+export const symbols = {
+  good: ['✔', '+'],
+  warning: ['▲', '!'],
+  bad: ['✖', 'x'],
+  info: ['•', '*'],
+  unknown: ['?', '?'],
+  next: ['→', '>'],
+  /** Bars: certainly there, perhaps there, the rest of the scale. */
+  full: ['█', '#'],
+  perhaps: ['▒', '~'],
+  rest: ['░', '.'],
+  line: ['─', '-'],
+  bar: ['│', '|'],
+  mark: ['◆', 'o'],
+  kill: ['✖', 'X'],
+} as const;
+export type Symbol = keyof typeof symbols;
+
+/** What writes in a style. */
+export interface Pen {
+  paint(ink: Ink, text: string): string;
+  symbol(name: Symbol): string;
+  /** The text with no character that the terminal cannot draw. To be called before anything is measured. */
+  letters(text: string): string;
+  readonly style: Style;
+}
+
+export function penFor(style: Style): Pen {
+  const chalk = new Chalk({ level: style.color });
+  const inks: Record<Ink, (text: string) => string> = {
+    plain: (text) => text,
+    strong: chalk.bold,
+    dim: chalk.dim,
+    good: chalk.green,
+    info: chalk.blue,
+    warning: chalk.yellow,
+    bad: chalk.red,
+    accent: chalk.cyan,
+  };
+  return {
+    paint: (ink, text) => (text === '' ? '' : inks[ink](text)),
+    symbol: (name) => symbols[name][style.unicode ? 0 : 1],
+    letters: style.unicode ? (text) => text : asAscii,
+    style,
+  };
+}
+
+const spellings: Readonly<Record<string, string>> = {
+  '–': '-',
+  '−': '-',
+  '·': '-',
+  '…': '...',
+  '→': '->',
+  '≥': '>=',
+  '≤': '<=',
+};
+
+/** Our own signs have a spelling; what a cluster wrote in other letters is shown by its number. */
+const asAscii = (text: string): string =>
+  // eslint-disable-next-line no-control-regex -- the whole of ASCII is meant
+  text.replace(/[^\u0000-\u007f]/gu, (sign) => spellings[sign] ?? `\\u{${sign.codePointAt(0)?.toString(16)}}`);

@@ -1,0 +1,146 @@
+/** Text of several inks, laid out in lines of a given width. Widths are columns of a terminal, not characters. */
+import stringWidth from 'string-width';
+import type { Ink, Pen } from './palette.ts';
+
+export interface Piece {
+  readonly ink: Ink;
+  readonly text: string;
+}
+
+export const piece = (ink: Ink, text: string): Piece => ({ ink, text });
+export const plain = (text: string): Piece => ({ ink: 'plain', text });
+export const dim = (text: string): Piece => ({ ink: 'dim', text });
+
+export interface Layout {
+  /** Columns of a line; Infinity: never wrapped. */
+  readonly width: number;
+  /** Blanks before every line but the first. */
+  readonly hang: number;
+}
+
+/** Wraps between words; what is longer than a line is broken where the line ends. Always at least one line. */
+export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout): string[] {
+  // Below a few columns nothing can be laid out; then a line may be longer than asked.
+  const room = Math.max(width, 2);
+  const indent = hang < room / 2 ? hang : 2 < room / 2 ? 2 : 0;
+  const lines = [new Line(0)];
+  for (const { ink, text } of tokens(pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) })))) {
+    const blank = text.trim() === '';
+    let rest = text;
+    while (rest !== '') {
+      const line = lines[lines.length - 1]!;
+      const left = room - line.width;
+      if (stringWidth(rest) <= left) {
+        if (!(blank && line.isEmpty && lines.length > 1)) line.add(pen, ink, rest);
+        rest = '';
+      } else if (blank) {
+        lines.push(new Line(indent));
+        rest = '';
+      } else if (!line.isEmpty && stringWidth(rest) <= room - indent) {
+        lines.push(new Line(indent));
+      } else {
+        const head = fitting(rest, left);
+        // Not even one wide character fits behind the indent: it takes the line as it is.
+        const taken = head === '' && line.isEmpty ? firstOf(rest) : head;
+        line.add(pen, ink, taken);
+        rest = rest.slice(taken.length);
+        if (rest !== '') lines.push(new Line(indent));
+      }
+    }
+  }
+  return lines.map((line) => line.text());
+}
+
+/** One line of at most `width` columns, the rest cut off with an ellipsis. */
+export function clip(pen: Pen, pieces: readonly Piece[], width: number): string {
+  const whole = pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
+  if (widthOf(whole) <= width) return whole.map(({ ink, text }) => pen.paint(ink, text)).join('');
+  const ellipsis = pen.letters('…');
+  let left = width - stringWidth(ellipsis);
+  if (left < 0) return fitting(whole.map(({ text }) => text).join(''), width);
+  let line = '';
+  for (const { ink, text } of whole) {
+    const head = fitting(text, left);
+    line += pen.paint(ink, head);
+    left -= stringWidth(head);
+    if (head !== text) break;
+  }
+  return `${line}${ellipsis}`;
+}
+
+export const textWidth = (text: string): number => stringWidth(text);
+
+export const widthOf = (pieces: readonly Piece[]): number =>
+  pieces.reduce((sum, { text }) => sum + stringWidth(text), 0);
+
+/** To `width` columns, with blanks behind. */
+export const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - stringWidth(text)));
+
+/** A name in at most `width` columns, its middle left out: names of one kind differ at their ends. */
+export function shorten(pen: Pen, name: string, width: number): string {
+  const text = pen.letters(name);
+  if (stringWidth(text) <= width) return text;
+  const ellipsis = pen.letters('…');
+  const room = width - stringWidth(ellipsis);
+  if (room < 2) return fitting(text, Math.max(width, 0));
+  const tail = fittingEnd(text, Math.floor(room / 2));
+  return `${fitting(text, room - stringWidth(tail))}${ellipsis}${tail}`;
+}
+
+class Line {
+  private shown = '';
+  private pending = '';
+  width: number;
+  isEmpty = true;
+
+  constructor(private readonly indent: number) {
+    this.width = indent;
+  }
+
+  /** Blanks wait for what follows them, so that no line ends in one. */
+  add(pen: Pen, ink: Ink, text: string): void {
+    if (text === '') return;
+    this.width += stringWidth(text);
+    if (text.trim() === '') {
+      this.pending += text;
+      return;
+    }
+    this.isEmpty = false;
+    this.shown += this.pending + pen.paint(ink, text);
+    this.pending = '';
+  }
+
+  text(): string {
+    return this.shown === '' ? '' : ' '.repeat(this.indent) + this.shown;
+  }
+}
+
+/** Words and the blanks between them. */
+const tokens = (pieces: readonly Piece[]): Piece[] =>
+  pieces.flatMap(({ ink, text }) => (text.match(/ +|[^ ]+/g) ?? []).map((token) => ({ ink, text: token })));
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const firstOf = (text: string): string => graphemes.segment(text).containing(0)?.segment ?? text;
+
+function fitting(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let head = '';
+  let used = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    used += stringWidth(segment);
+    if (used > width) break;
+    head += segment;
+  }
+  return head;
+}
+
+function fittingEnd(text: string, width: number): string {
+  const segments = [...graphemes.segment(text)].map(({ segment }) => segment);
+  let tail = '';
+  for (let index = segments.length - 1; index >= 0; index--) {
+    const next = `${segments[index]}${tail}`;
+    if (stringWidth(next) > width) break;
+    tail = next;
+  }
+  return tail;
+}

@@ -1,0 +1,160 @@
+/** The verdict in prose: the outcome, what used the grace, then the findings with evidence and one thing to do. */
+import type { ExitReport, Finding, Gate, Outcome, Severity } from '../trace/report.ts';
+import { millis } from './offsets.ts';
+import { signed } from './moments.ts';
+import { containerStory, outcomeSentence } from './outcome-text.ts';
+import type { Ink, Pen, Symbol } from './palette.ts';
+import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
+import { forTerminal } from './safe-text.ts';
+import { triggerText } from './summary.ts';
+
+/** `zero`: ms, what offsets count from. Lines of at most `width` columns, indented by two. */
+export function verdictLines(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
+  const { verdict } = report;
+  const grave = verdict.findings.map((finding) => findingLines(pen, report, finding, zero, width));
+  const blocks = [
+    outcomeLines(pen, report, width),
+    storyLines(pen, report, width),
+    ...grave,
+    verdict.gates.flatMap((gate) => gateLines(pen, gate, width)),
+    footnotes(pen, report, zero, width),
+  ];
+  return blocks.filter((block) => block.length > 0).flatMap((block, index) => (index === 0 ? block : ['', ...block]));
+}
+
+const outcomeLooks: Record<Outcome, [Symbol, Ink]> = {
+  graceful: ['good', 'good'],
+  removed: ['good', 'good'],
+  killed: ['bad', 'bad'],
+  failed: ['bad', 'bad'],
+  oom: ['bad', 'bad'],
+  overran: ['bad', 'bad'],
+  forced: ['bad', 'bad'],
+  stuck: ['warning', 'warning'],
+  unknown: ['unknown', 'warning'],
+  'not-started': ['unknown', 'warning'],
+};
+
+function outcomeLines(pen: Pen, report: ExitReport, width: number): string[] {
+  const { verdict, mode } = report;
+  const [symbol, ink] = mode === 'check' ? (['info', 'info'] as const) : outcomeLooks[verdict.outcome];
+  const word = mode === 'check' ? 'check' : verdict.outcome;
+  const code = verdict.exitCode === 0 ? [] : [dim(` Exit code ${verdict.exitCode}.`)];
+  return flow(
+    pen,
+    [
+      plain('  '),
+      piece(ink, `${pen.symbol(symbol)} `),
+      piece(ink, `${word}: `),
+      piece('strong', forTerminal(outcomeSentence(report))),
+      ...code,
+    ],
+    { width, hang: 4 },
+  );
+}
+
+/** Who deleted it, and each container's way to its end. */
+function storyLines(pen: Pen, report: ExitReport, width: number): string[] {
+  const { trigger, mode, containers } = report;
+  const by =
+    mode === 'check' || trigger.kind === 'this-command'
+      ? []
+      : [{ name: 'deleted by', text: trigger.kind === 'unknown' ? 'an unknown client' : triggerText[trigger.kind] }];
+  const ran =
+    mode === 'check' ? [] : containers.filter(({ kind, outcome }) => outcome !== 'not-running' || kind === 'container');
+  const rows = [...by, ...ran.map((one) => ({ name: one.name, text: containerStory(report, one) }))];
+  const names = rows.map(({ name }) =>
+    shorten(pen, forTerminal(name), Math.max(8, Math.min(24, Math.floor(width / 4)))),
+  );
+  const wide = Math.max(0, ...names.map(textWidth));
+  return rows.flatMap(({ text }, index) =>
+    flow(
+      pen,
+      [plain('    '), piece('accent', padTo(names[index] ?? '', wide)), plain('  '), plain(forTerminal(text))],
+      {
+        width,
+        hang: wide + 6,
+      },
+    ),
+  );
+}
+
+const severityLooks: Record<Severity, [Symbol, Ink]> = {
+  error: ['bad', 'bad'],
+  warning: ['warning', 'warning'],
+  info: ['info', 'info'],
+};
+
+function findingLines(pen: Pen, report: ExitReport, finding: Finding, zero: number, width: number): string[] {
+  const { code, severity, message, advice } = finding;
+  const [symbol, ink] = severityLooks[severity];
+  const evidence = evidenceText(report, finding, zero);
+  const layout = { width, hang: 6 };
+  return [
+    ...flow(
+      pen,
+      [
+        plain('  '),
+        piece(ink, `${pen.symbol(symbol)} ${severity} `),
+        piece('strong', `${code}: `),
+        plain(sentence(forTerminal(message, 1000))),
+      ],
+      { width, hang: 4 },
+    ),
+    ...(evidence === undefined ? [] : flow(pen, [dim(`    seen at ${evidence}`)], layout)),
+    ...(advice === undefined
+      ? []
+      : flow(
+          pen,
+          [plain('    '), piece('accent', `${pen.symbol('next')} `), plain(forTerminal(advice, 1000))],
+          layout,
+        )),
+  ];
+}
+
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** How many of the cited observations are told; the report has them all. */
+const told = 3;
+
+/** `+0.017 slice checkout-h79lm: ready false; +0.013 Event Killing about app`. The last ones tell the most. */
+function evidenceText({ observations }: ExitReport, { evidence }: Finding, zero: number): string | undefined {
+  const cited = observations.filter(({ seq }) => evidence.includes(seq));
+  if (cited.length === 0) return undefined;
+  const shown = cited.slice(-told).map(({ at, what }) => {
+    const time = millis(at);
+    return `${time === undefined ? '?' : signed((time - zero) / 1000, 3)} ${forTerminal(what, 120)}`;
+  });
+  const rest = cited.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
+}
+
+const gateLines = (pen: Pen, { name, passed, message }: Gate, width: number): string[] =>
+  flow(
+    pen,
+    [
+      plain('  '),
+      piece(passed ? 'good' : 'bad', `${pen.symbol(passed ? 'good' : 'bad')} gate ${passed ? 'passed' : 'failed'} `),
+      piece('strong', `${forTerminal(name)}: `),
+      plain(forTerminal(message)),
+    ],
+    { width, hang: 4 },
+  );
+
+/** What was not seen, and what was assumed: a line each, if any. */
+function footnotes(pen: Pen, { gaps, assumes }: ExitReport, zero: number, width: number): string[] {
+  const offset = (time: string | undefined): string => {
+    const ms = time === undefined ? undefined : millis(time);
+    return ms === undefined ? '' : signed((ms - zero) / 1000, 1);
+  };
+  const unseen = gaps.map(
+    ({ resource, cause, from, to }) =>
+      `${forTerminal(resource)} (${forTerminal(cause)}, ${to === undefined ? `from ${offset(from)}` : `${offset(from)} to ${offset(to)}`})`,
+  );
+  const assumed = assumes.map(({ name, seconds }) => `${forTerminal(name)} ${seconds}s`);
+  const layout = { width, hang: 4 };
+  return [
+    ...(unseen.length > 0 ? flow(pen, [piece('warning', `  not seen: ${unseen.join(', ')}`)], layout) : []),
+    ...(assumed.length > 0 ? flow(pen, [dim(`  assumes at most: ${assumed.join(', ')}`)], layout) : []),
+  ];
+}

@@ -1,4 +1,5 @@
 /** The outcome of an exit: the first that holds (DESIGN.md §4). */
+import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Outcome } from '../trace/report.ts';
 import { overran } from '../trace/view/phases.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -24,10 +25,11 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
   oom: (scene) => some(scene, 'oom'),
   killed: (scene) => some(scene, 'killed'),
   failed: (scene) => some(scene, 'failed'),
-  overran: (scene) =>
-    mainsOf(scene).some((one) => (overran(one) || one.hook?.outcome === 'cut-off') && one.outcome !== 'killed'),
+  overran: (scene) => mainsOf(scene).some((one) => ended(one) && (overran(one) || one.hook?.outcome === 'cut-off') && one.outcome !== 'killed'),
   stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout'),
   unknown: (scene) => some(scene, 'unknown') || !scene.trace.gone,
-  graceful: (scene) => ranOf(scene).length > 0,
+  graceful: (scene) => mainsOf(scene).length > 0 || ranOf(scene).some(ended),
   removed: () => true,
 };
+
+const ended = ({ exit }: ContainerExit): boolean => exit !== undefined && !exit.provisional;

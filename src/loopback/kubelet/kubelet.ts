@@ -162,7 +162,7 @@ export class Kubelet {
     yield sleep(cleanup * 0.95); // S13
     if (kubelet.patchesResources) this.patch((pod) => withoutLimits(pod, this.#world.api.stamp()));
     yield sleep(cleanup * 0.05);
-    if (this.#current()) this.finalDeleteAt = this.#world.time.now;
+    if (this.#current()) this.finalDeleteAt ??= this.#world.time.now;
     this.#world.api.deletePod(this.#lastKnown.metadata.name, 0, this.uid); // S15
   }
 

@@ -24,11 +24,16 @@ const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 function boundedByTurns(exit: ContainerExit, later: readonly ContainerExit[]): ContainerExit {
   const end = exit.exit;
   if (!end || end.provisional || exit.spec.kind === 'init' || exit.spec.kind === 'ephemeral') return exit;
-  const turns = later.flatMap(({ spec, signal, graceEnd }) =>
-    spec.kind === 'sidecar' && signal && graceEnd && signal.node.hi < graceEnd.node.lo ? [signal] : [],
-  );
+  const turns = later.flatMap((one) => (one.spec.kind === 'sidecar' && one.signal && hadTurn(one) ? [one.signal] : []));
   const at = turns.reduce((next, signal) => narrowed(next, notAfter(signal)), end.at);
   return at === end.at ? exit : { ...exit, exit: { ...end, at } };
+}
+
+/** It got its signal while there was grace left: its end or its own words say so, not merely that it ended. */
+function hadTurn({ signal, graceEnd, outcome, facts }: ContainerExit): boolean {
+  if (!signal || !graceEnd || signal.node.hi >= graceEnd.node.lo) return false;
+  const said = facts.log.signalLines.some((line) => line.value >= signal.node.lo && line.value <= signal.node.hi);
+  return said || outcome === 'signalled';
 }
 
 /** The moment the last of them was gone; unbounded where one's end is not known. */

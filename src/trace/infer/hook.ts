@@ -115,7 +115,8 @@ function failedEnd(
       { ...narrowed(moved(graceEnd, soon), notAfter(told)), evidence: cite(began.evidence, [failure.seq]) },
       'cut-off',
     ];
-  if (isBefore(told, graceEnd)) return [told, 'failed'];
+  // In a second round the failure is that round's, and the first hook may have ended at any time before.
+  if (killings.length < 2 && isBefore(told, graceEnd)) return [told, 'failed'];
   return [
     {
       ...told,
@@ -123,7 +124,7 @@ function failedEnd(
       node: { lo: began.node.lo, hi: told.node.hi },
       basis: 'inferred',
     },
-    'unknown',
+    killings.length < 2 ? 'unknown' : 'failed',
   ];
 }
 

@@ -1,4 +1,5 @@
 /** What deleted the pod, as far as evidence goes (SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
+import { millisecondsOf } from '../assumptions.ts';
 import { controllerOf } from '../pod.ts';
 import type { TriggerKind } from '../report.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
@@ -93,9 +94,12 @@ const byJob: Rule = (trace, { facts }) => {
   };
 };
 
+/** Streams come late against one another: what caused a write may be told after it. */
+const late = millisecondsOf('delivery-lag');
+
 /** An owner that went before the pod was marked; no Event names it (trap 38). */
 const byOwner: Rule = (trace, { facts }) => {
-  const gone = [...trace.owners.values()].filter((owner) => owner.gone !== undefined && owner.gone.at <= facts.seenAt);
+  const gone = [...trace.owners.values()].filter((owner) => owner.gone !== undefined && owner.gone.at <= facts.seenAt + late);
   if (gone.length === 0) return undefined;
   return { kind: 'owner-deleted', evidence: [...gone.flatMap((owner) => owner.gone?.seq ?? []), facts.seenSeq] };
 };
@@ -105,7 +109,7 @@ const byController: Rule = (trace, { facts }) => {
   const told = deletedBy(trace);
   const controller = controllerOf(facts.first.value);
   const owner = controller && trace.owners.get(controller.uid);
-  const lowered = owner?.lowered && owner.lowered.at <= facts.seenAt + 1000 ? owner.lowered : undefined;
+  const lowered = owner?.lowered && owner.lowered.at <= facts.seenAt + late ? owner.lowered : undefined;
   if (!controller || (!told && !lowered)) return undefined;
   const evidence = [facts.seenSeq, ...(told ? [told.seq] : []), ...(lowered ? [lowered.seq] : [])];
   const deployment = [...trace.owners.values()].find((one) => one.first.value.kind === 'Deployment');

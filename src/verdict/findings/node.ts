@@ -58,10 +58,9 @@ function firstSign({ trace, exit }: Scene): { at: number; seq: number } | undefi
 
 function slowStart(scene: Scene): Finding[] {
   const { exit } = scene;
-  const [first] = exit.containers
-    .flatMap((container) => container.stopping ?? [])
-    .sort((a, b) => a.client.lo - b.client.lo);
-  if (!first || !hasKubelet(scene)) return [];
+  const first = exit.kubelet.noticed;
+  const stopped = exit.containers.some((container) => container.stopping);
+  if (!first || !stopped || !hasKubelet(scene)) return [];
   const delay = between(exit.deletion.accepted, first);
   if (delay.lo < 3 * second) return [];
   return [

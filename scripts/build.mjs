@@ -21,4 +21,7 @@ await build({
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
 });
 
-await cp(new URL('../src/loopback/scenarios/', import.meta.url), new URL('../dist/scenarios/', import.meta.url), { recursive: true, force: true }).catch(() => {});
+await cp(new URL('../src/loopback/scenarios/', import.meta.url), new URL('../dist/scenarios/', import.meta.url), {
+  recursive: true,
+  force: true,
+}).catch(() => {});

@@ -85,7 +85,7 @@ export const reportsOf = ({ report = [] }: Flags): ReportFile[] =>
 export const lookOf = (flags: Flags): LookOptions => ({
   color: oneOf(flags.color ?? 'auto', ['auto', 'always', 'never'], '--color'),
   ascii: flags.ascii ?? false,
-  timestamps: oneOf(flags.timestamps ?? 'relative', ['relative', 'local', 'utc'], '--timestamps'),
+  timestamps: oneOf(flags.timestamps ?? 'utc', ['relative', 'local', 'utc'], '--timestamps'),
   logs: flags.logs === true,
 });
 

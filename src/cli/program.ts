@@ -75,7 +75,7 @@ function addOutputFlags(command: Command): Command {
     .option('--no-logs', "do not follow the containers' logs at all")
     .option('--color <when>', 'auto, always or never')
     .option('--ascii', 'draw without Unicode')
-    .option('--timestamps <kind>', 'relative, local or utc');
+    .option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];

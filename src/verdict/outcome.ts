@@ -25,7 +25,10 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
   oom: (scene) => some(scene, 'oom'),
   killed: (scene) => some(scene, 'killed'),
   failed: (scene) => some(scene, 'failed'),
-  overran: (scene) => mainsOf(scene).some((one) => ended(one) && (overran(one) || one.hook?.outcome === 'cut-off') && one.outcome !== 'killed'),
+  overran: (scene) =>
+    mainsOf(scene).some(
+      (one) => ended(one) && (overran(one) || one.hook?.outcome === 'cut-off') && one.outcome !== 'killed',
+    ),
   stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout'),
   unknown: (scene) => some(scene, 'unknown') || !scene.trace.gone,
   graceful: (scene) => mainsOf(scene).length > 0 || ranOf(scene).some(ended),

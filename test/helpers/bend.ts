@@ -34,13 +34,10 @@ export function bend(
   const clocks = { api: shifted(api), node: shifted(node) };
   const told = sightings
     .filter((one) => streamOf(one) === undefined || streamOf(one) !== without)
-    .map(
-      (one) =>
-        ({
-          ...bendStamps(one, clocks, truths),
-          at: one.at + (delay[streamOf(one) ?? 'pod'] ?? 0) * Number(streamOf(one) !== undefined),
-        }) as Sighting,
-    );
+    .map((one) => ({
+      ...bendStamps(one, clocks, truths),
+      at: one.at + (delay[streamOf(one) ?? 'pod'] ?? 0) * Number(streamOf(one) !== undefined),
+    }));
   return inTime(cutLogs ? cut(told, cutLogs) : told);
 }
 

@@ -37,7 +37,7 @@ const cases: Record<string, (random: () => number, start: number, end: number) =
   }),
   'one stream lost': (random) => ({
     ...still,
-    without: streams[1 + Math.floor(random() * (streams.length - 1))] as StreamName,
+    without: streams[1 + Math.floor(random() * (streams.length - 1))],
   }),
   'logs cut': (random, start, end) => ({
     ...still,
@@ -47,7 +47,7 @@ const cases: Record<string, (random: () => number, start: number, end: number) =
     api: { offset: (random() - 0.5) * 6000, drift: (random() - 0.5) * 0.4 },
     node: { offset: (random() - 0.5) * 180_000, drift: (random() - 0.5) * 0.4 },
     delay: Object.fromEntries(streams.map((stream) => [stream, random() * 2000])),
-    ...(random() < 0.4 ? { without: streams[1 + Math.floor(random() * (streams.length - 1))] as StreamName } : {}),
+    ...(random() < 0.4 ? { without: streams[1 + Math.floor(random() * (streams.length - 1))] } : {}),
     ...(random() < 0.4 ? { cutLogs: { at: Math.floor(start + random() * (end - start)), clean: random() < 0.5 } } : {}),
   }),
 };

@@ -99,7 +99,9 @@ const late = millisecondsOf('delivery-lag');
 
 /** An owner that went before the pod was marked; no Event names it (trap 38). */
 const byOwner: Rule = (trace, { facts }) => {
-  const gone = [...trace.owners.values()].filter((owner) => owner.gone !== undefined && owner.gone.at <= facts.seenAt + late);
+  const gone = [...trace.owners.values()].filter(
+    (owner) => owner.gone !== undefined && owner.gone.at <= facts.seenAt + late,
+  );
   if (gone.length === 0) return undefined;
   return { kind: 'owner-deleted', evidence: [...gone.flatMap((owner) => owner.gone?.seq ?? []), facts.seenSeq] };
 };

@@ -1,0 +1,104 @@
+/**
+ * Every recording played by the loopback server to the built command, side by side and in real time: the same row of
+ * the table as the replay, and every instant that has a truth contains it.
+ */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startLoopback } from '../../src/loopback/loopback.ts';
+import { parseScenario } from '../../src/loopback/scenario.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { podexit } from '../helpers/built.ts';
+import { recordingFile, truthsOf } from '../helpers/recordings.ts';
+import type { Truth } from '../helpers/recordings.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+import { expected } from '../trace/expected.ts';
+
+/** What makes the command do what the recorder did: these pods were deleted by somebody else. */
+const flags: Record<string, string[]> = {
+  'rolling-update': ['--attach'],
+  'owner-deleted': ['--attach'],
+  preempted: ['--attach'],
+  'taint-evicted': ['--attach'],
+  evicted: ['--attach'],
+  'force-delete': ['--force'],
+};
+
+describe.concurrent('over HTTP, through the built command', () => {
+  it.for(Object.entries(expected))(
+    '%s says what its replay says',
+    { timeout: 150_000 },
+    async ([name, wanted], { expect }) => {
+      const { report, code, truth, deletes } = await trace(name);
+      expect({ outcome: report.verdict.outcome, code, trigger: report.trigger.kind }).toEqual({
+        outcome: wanted.outcome,
+        code: wanted.exitCode,
+        trigger: wanted.trigger,
+      });
+      expect(Object.fromEntries(report.containers.map((one) => [one.name, one.outcome]))).toEqual(wanted.containers);
+      const codes = report.verdict.findings.map((finding) => finding.code);
+      expect(codes).toEqual(expect.arrayContaining(wanted.findings));
+      expect(codes.filter((one) => wanted.without?.includes(one))).toEqual([]);
+      expect(heldAgainst(report, truth).filter((one) => !one.hit)).toEqual([]);
+      expect(report.gaps).toEqual([]);
+      expect(deletes).toBe(flags[name]?.includes('--attach') ? 0 : 1);
+    },
+  );
+});
+
+async function trace(
+  name: string,
+): Promise<{ report: ExitReport; code: number | null; truth: Truth[]; deletes: number }> {
+  const truths = truthsOf(name).map((truth) => JSON.stringify({ type: 'truth', ...truth }));
+  const scenario = parseScenario([readFileSync(recordingFile(name), 'utf8').trimEnd(), ...truths].join('\n'));
+  const server = await startLoopback({ scenario });
+  const evicts = name === 'evicted';
+  try {
+    const kubeconfig = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'kubeconfig');
+    writeFileSync(kubeconfig, server.kubeconfig());
+    const words = [
+      server.pod,
+      '-n',
+      server.namespace,
+      '--kubeconfig',
+      kubeconfig,
+      '-o',
+      'json',
+      '--timeout',
+      '120s',
+      ...(flags[name] ?? []),
+    ];
+    const running = podexit(words);
+    if (evicts) await evict(server);
+    const { code, stdout, stderr } = await running;
+    if (!stdout.startsWith('{')) throw new Error(`${name}: ${stderr}`);
+    return {
+      report: JSON.parse(stdout) as ExitReport,
+      code,
+      truth: server.truth() as Truth[],
+      deletes: server.deletesAccepted - Number(evicts),
+    };
+  } finally {
+    await server.close();
+  }
+}
+
+/** Somebody else evicts the pod, once the command watches it. */
+async function evict(server: Awaited<ReturnType<typeof startLoopback>>): Promise<void> {
+  while (!server.requests.some((request) => request.subresource === 'log'))
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const body = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name: server.pod, namespace: server.namespace },
+  };
+  const answer = await fetch(`${server.url}/api/v1/namespaces/${server.namespace}/pods/${server.pod}/eviction`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBe(201);
+}

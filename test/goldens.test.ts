@@ -1,0 +1,50 @@
+/**
+ * Every recording, as a person and as a program see it: test/goldens/NAME.txt and NAME.json. A new case is a new file in
+ * test/recordings. To accept a change run with PODEXIT_UPDATE_GOLDENS=1, read the diff, and commit it only where you
+ * know why each line changed.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { renderJson } from '../src/render/json.ts';
+import { createLines } from '../src/render/lines.ts';
+import { plainStyle } from '../src/render/palette.ts';
+import { reduce } from '../src/trace/reduce.ts';
+import { emptyTrace } from '../src/trace/trace.ts';
+import { mustReport, observationsOf, recordingNames, sightingsOf } from './helpers/recordings.ts';
+
+const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
+const update = process.env['PODEXIT_UPDATE_GOLDENS'] === '1';
+
+describe.each(recordingNames)('%s', (name) => {
+  it('reads as it did', async () => compare(`${name}.txt`, (await told(name)).text));
+  it('reports what it did', async () => compare(`${name}.json`, (await told(name)).json));
+});
+
+it('has no golden without a recording', () => {
+  const names = readdirSync(folder).map((file) => file.replace(/\.(txt|json)$/, ''));
+  expect([...new Set(names)].sort()).toEqual(recordingNames);
+});
+
+async function told(name: string): Promise<{ text: string; json: string }> {
+  let text = '';
+  const lines = createLines({ write: (chunk) => (text += chunk), style: plainStyle, timestamps: 'utc', logs: false });
+  let trace = emptyTrace;
+  for (const observation of observationsOf(await sightingsOf(name))) {
+    trace = reduce(trace, observation);
+    lines.step(trace, observation);
+  }
+  const report = mustReport(trace);
+  lines.end(trace, report);
+  return { text, json: renderJson(report) };
+}
+
+function compare(file: string, actual: string): void {
+  const path = `${folder}${file}`;
+  if (update) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path, actual);
+  }
+  expect(existsSync(path), `${file} is missing: run with PODEXIT_UPDATE_GOLDENS=1 and read it`).toBe(true);
+  expect(actual).toBe(readFileSync(path, 'utf8'));
+}

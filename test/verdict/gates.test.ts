@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import type { Gate } from '../../src/trace/report.ts';
+import type { Sighting } from '../../src/trace/observation.ts';
+import type { GateSpec } from '../../src/verdict/gates.ts';
+import { gateRule } from '../../src/verdict/gates.ts';
+import { reportOf } from '../../src/verdict/report.ts';
+import { observationsOf, recordingNames, reportOfRecording, sightingsOf, traceOf } from '../helpers/recordings.ts';
+
+async function judged(name: string, specs: GateSpec[], keep: (sighting: Sighting) => boolean = () => true) {
+  const trace = traceOf(observationsOf((await sightingsOf(name)).filter(keep)));
+  const verdict = reportOf(trace, { gates: specs.map(gateRule), warnOnly: false })?.verdict;
+  if (!verdict) throw new Error('nothing was judged');
+  return verdict;
+}
+
+async function gateOf(name: string, spec: GateSpec, keep?: (sighting: Sighting) => boolean): Promise<Gate> {
+  const [gate] = (await judged(name, [spec], keep)).gates;
+  if (!gate) throw new Error('no gate was judged');
+  return gate;
+}
+
+const isNoRoute = (sighting: Sighting): boolean =>
+  !('stream' in sighting && ['services', 'endpointslices'].includes(sighting.stream));
+
+describe('max-duration', () => {
+  it('passes an exit that was surely shorter, and says by how much', async () => {
+    const gate = await gateOf('prestop-exceeds-grace', { kind: 'max-duration', ms: 10_000 });
+    expect(gate).toMatchObject({ name: 'max-duration', passed: true });
+    expect(gate.message).toMatch(/^the exit took .* s, at least 2\.7\d? s less than the 10 s allowed$/);
+  });
+
+  it('fails one that was longer, and says by how much', async () => {
+    const gate = await gateOf('prestop-exceeds-grace', { kind: 'max-duration', ms: 5000 });
+    expect(gate.passed).toBe(false);
+    expect(gate.message).toMatch(
+      /^the exit took between 6 s and 7\.2 s, at least \d(\.\d+)? s more than the 5 s allowed$/,
+    );
+  });
+
+  it('fails one whose end was never seen: nothing proves that it stayed within', async () => {
+    const early = (sighting: Sighting) => !('change' in sighting && sighting.change === 'DELETED');
+    const gate = await gateOf('exit-143', { kind: 'max-duration', ms: 3_600_000 }, early);
+    expect(gate.passed).toBe(false);
+    expect(gate.message).toMatch(
+      /^the exit is not over after at least \d+(\.\d)? s: nothing proves that it stays within/,
+    );
+  });
+});
+
+describe('max-grace-used', () => {
+  it('counts the whole grace for a container that was killed', async () => {
+    const gate = await gateOf('sigkill-after-grace', { kind: 'max-grace-used', share: 0.8 });
+    expect(gate.passed).toBe(false);
+    expect(gate.message).toMatch(
+      / used 10\d % of the grace, (at least )?(19|2\d)\.\d points more than the 80 % allowed$/,
+    );
+  });
+
+  it('names the container that used most', async () => {
+    const gate = await gateOf('multi-container', { kind: 'max-grace-used', share: 0.5 });
+    expect(gate.message).toMatch(/^legacy used /);
+  });
+
+  it('passes a pod without running containers', async () => {
+    expect(await gateOf('pending', { kind: 'max-grace-used', share: 0 })).toMatchObject({ passed: true });
+  });
+
+  it('fails where the interval reaches beyond the limit, as a matter of proof', async () => {
+    const { phases, grace } = await reportOfRecording('owner-deleted');
+    const drain = phases.find(({ name }) => name === 'drain');
+    if (!drain) throw new Error('no drain');
+    const share = (drain.seconds.min + drain.seconds.max) / 2 / grace.effectiveSeconds;
+    const gate = await gateOf('owner-deleted', { kind: 'max-grace-used', share });
+    expect(gate.passed).toBe(false);
+  });
+});
+
+describe('min-drain-lead', () => {
+  it('is the time between unrouting and stop signal: a preStop sleep gives it', async () => {
+    const gate = await gateOf('prestop-sleep', { kind: 'min-drain-lead', ms: 1000 });
+    expect(gate).toMatchObject({ name: 'min-drain-lead', passed: true });
+    expect(gate.message).toMatch(
+      /^the stop signal of app came .* s after the unrouting in \S+, .*more than the 1 s wanted$/,
+    );
+  });
+
+  it('fails where the signal comes as the endpoint is unrouted', async () => {
+    const gate = await gateOf('graceful-exit', { kind: 'min-drain-lead', ms: 5000 });
+    expect(gate.passed).toBe(false);
+    expect(gate.message).toMatch(/less than the 5 s wanted$/);
+  });
+
+  it('passes a pod that no Service routes to', async () => {
+    const gate = await gateOf('exit-143', { kind: 'min-drain-lead', ms: 5000 }, isNoRoute);
+    expect(gate).toMatchObject({ passed: true, message: 'no Service routed to the pod by its readiness' });
+  });
+
+  it('does not take endpoints that could not be watched for none', async () => {
+    const trace = traceOf(
+      observationsOf([
+        ...(await sightingsOf('exit-143')).filter(isNoRoute),
+        {
+          kind: 'refused',
+          at: Date.now(),
+          stream: 'endpointslices',
+          status: 403,
+          verb: 'list',
+          resource: 'endpointslices',
+          group: 'discovery.k8s.io',
+          message: 'forbidden',
+        },
+      ]),
+    );
+    const gates = reportOf(trace, { gates: [gateRule({ kind: 'min-drain-lead', ms: 1 })], warnOnly: false })?.verdict
+      .gates;
+    expect(gates).toMatchObject([{ passed: false, message: 'endpoints could not be watched, so no lead is proven' }]);
+  });
+});
+
+describe('fail-on', () => {
+  it('fails where the finding is there and repeats what it says', async () => {
+    const verdict = await judged('graceful-exit', [{ kind: 'fail-on', code: 'drain-race' }]);
+    expect(verdict.exitCode).toBe(2);
+    expect(verdict.gates).toMatchObject([{ name: 'fail-on drain-race', passed: false }]);
+    expect(verdict.gates[0]?.message).toBe(verdict.findings.find(({ code }) => code === 'drain-race')?.message);
+  });
+
+  it('passes where it is not', async () => {
+    expect(await judged('graceful-exit', [{ kind: 'fail-on', code: 'oom-on-exit' }])).toMatchObject({
+      exitCode: 0,
+      gates: [{ name: 'fail-on oom-on-exit', passed: true, message: 'no finding oom-on-exit' }],
+    });
+  });
+});
+
+describe('all recordings', () => {
+  const absurd: GateSpec[] = [
+    { kind: 'max-duration', ms: 0 },
+    { kind: 'max-grace-used', share: 0 },
+    { kind: 'min-drain-lead', ms: 3_600_000 },
+  ];
+  const generous: GateSpec[] = [
+    { kind: 'max-duration', ms: 86_400_000 },
+    { kind: 'max-grace-used', share: 1000 },
+  ];
+
+  it.each(recordingNames)(
+    '%s passes generous limits, fails a duration of 0, and says only whole sentences',
+    async (name) => {
+      const { gates } = await judged(name, [...absurd, ...generous]);
+      expect(gates.map(({ passed }) => passed)).toEqual([
+        false,
+        expect.any(Boolean),
+        expect.any(Boolean),
+        true,
+        name !== 'force-delete',
+      ]);
+      for (const { message } of gates) expect(message).not.toMatch(/NaN|Infinity|undefined|null/);
+    },
+  );
+});

@@ -1,27 +1,31 @@
-// Builds dist/: ES modules, split so that what a command does not need is never read.
+// Builds dist/: ES modules, split so that what a command does not need is never read. It appears whole or not at all.
 import { build } from 'esbuild';
-import { cp, rm } from 'node:fs/promises';
+import { cp, rename, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 
-await rm(new URL('../dist/', import.meta.url), { recursive: true, force: true });
+const root = fileURLToPath(new URL('..', import.meta.url));
+const fresh = `${root}dist.${process.pid}`;
 
-await build({
-  entryPoints: [{ in: 'src/cli/start.ts', out: 'podexit' }],
-  absWorkingDir: new URL('..', import.meta.url).pathname.replace(/^\/([A-Za-z]:)/, '$1'),
-  outdir: 'dist',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  minify: true,
-  keepNames: true,
-  legalComments: 'none',
-  chunkNames: 'chunks/[name]-[hash]',
-  // CommonJS packages inside ES modules still call require.
-  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-});
-
-await cp(new URL('../src/loopback/scenarios/', import.meta.url), new URL('../dist/scenarios/', import.meta.url), {
-  recursive: true,
-  force: true,
-}).catch(() => {});
+try {
+  await build({
+    entryPoints: [{ in: 'src/cli/start.ts', out: 'podexit' }],
+    absWorkingDir: root,
+    outdir: fresh,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    minify: true,
+    keepNames: true,
+    legalComments: 'none',
+    chunkNames: 'chunks/[name]-[hash]',
+    // CommonJS packages inside ES modules still call require.
+    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  });
+  await cp(`${root}src/loopback/scenarios`, `${fresh}/scenarios`, { recursive: true });
+  await rm(`${root}dist`, { recursive: true, force: true });
+  await rename(fresh, `${root}dist`);
+} finally {
+  await rm(fresh, { recursive: true, force: true });
+}

@@ -98,7 +98,7 @@ export const viewsOf = (report: ExitReport): MarkView[] =>
   }));
 
 /** Without a mark, what the deadline says of the request. */
-function zeroOfReport(report: ExitReport): Zero {
+export function zeroOfReport(report: ExitReport): Zero {
   const known = zeroOfMarks(viewsOf(report));
   if (known) return known;
   const at = (millis(report.grace.deadline) ?? 0) - report.grace.effectiveSeconds * 1000;

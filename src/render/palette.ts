@@ -83,10 +83,11 @@ export const symbols = {
   full: ['█', '#'],
   perhaps: ['▒', '~'],
   rest: ['░', '.'],
-  line: ['─', '-'],
   bar: ['│', '|'],
   mark: ['◆', 'o'],
   kill: ['✖', 'X'],
+  deadline: ['▽', 'v'],
+  rule: ['┊', ':'],
 } as const;
 export type Symbol = keyof typeof symbols;
 

@@ -1,0 +1,63 @@
+/** What the run is waiting for at a moment, in one phrase. */
+import type { ContainerExit } from '../trace/infer/container.ts';
+import type { Exit, Timeline } from '../trace/timeline.ts';
+import type { Trace } from '../trace/trace.ts';
+import { list } from '../verdict/words.ts';
+import type { ContainerState } from './container-state.ts';
+import { countdown, killAt, stateOf, stateWords, whole } from './container-state.ts';
+
+/** Names in it are as the cluster wrote them: to be escaped. `now`: ms, client clock. */
+export function waitingWords(trace: Trace, { exit, pod }: Timeline, now: number): string {
+  if (!exit) return beforeDeletion(trace, pod.metadata.name);
+  const node = nodeTrouble(trace);
+  return [...(node === undefined || trace.gone ? [] : [node]), duringExit(trace, exit, now)].join('; ');
+}
+
+function beforeDeletion(trace: Trace, name: string): string {
+  const sent = trace.requests.at(-1);
+  if (sent && !sent.answer) return `waiting for the API server's answer to the ${verbs[sent.verb]}`;
+  if (sent) return `waiting for the deletion of ${name} to show`;
+  if (trace.began?.value.mode === 'attach') return `waiting for somebody to delete ${name}`;
+  return 'opening the watches';
+}
+
+const verbs = { delete: 'DELETE', evict: 'eviction' } as const;
+
+function nodeTrouble({ nodeReady, node }: Trace): string | undefined {
+  const last = nodeReady.at(-1);
+  return last && last.value !== 'True' ? `node ${node?.value.metadata.name ?? ''} NotReady` : undefined;
+}
+
+function duringExit(trace: Trace, exit: Exit, now: number): string {
+  const { removal, kubelet, containers, replacement } = exit;
+  if (trace.gone) {
+    const forReplacement = trace.began?.value.waitReplacement && !replacement?.ready;
+    return forReplacement ? 'waiting for the replacement to be ready' : 'removed; waiting for the last facts';
+  }
+  if (removal.finalDelete)
+    return removal.finalizers.length > 0 ? `finalizers: ${removal.finalizers.join(', ')}` : 'waiting for the removal';
+  if (removal.done) return `clean-up, ${whole(now - removal.done.client.hi)}`;
+  if (!kubelet.noticed) return `waiting for the kubelet, ${whole(now - exit.deletion.accepted.client.hi)}`;
+  const running = containers.filter((one) => one.ran && !one.exit);
+  return running.length === 0 ? "waiting for the kubelet's report" : containersWords(running, exit, now);
+}
+
+/** Containers in the same state are told together; of their kills the next one. */
+function containersWords(running: readonly ContainerExit[], exit: Exit, now: number): string {
+  const groups = new Map<ContainerState['kind'], ContainerExit[]>();
+  for (const one of running) {
+    const { kind } = stateOf(one, exit, now);
+    groups.set(kind, [...(groups.get(kind) ?? []), one]);
+  }
+  const texts = [...groups.values()].map((group) => {
+    const [first] = group;
+    const words = first ? stateWords(stateOf(first, exit, now), undefined) : '';
+    return `${namesOf(group)} ${group.length > 1 ? words.replace('its turn', 'their turn') : words}`;
+  });
+  const kills = running.flatMap((one) => killAt(one, exit, now) ?? []).sort((a, b) => a.hi - b.hi);
+  const kill = countdown(kills[0], now);
+  return [...texts, ...(kill === undefined ? [] : [kill])].join(', ');
+}
+
+const namesOf = (group: readonly ContainerExit[]): string =>
+  group.length > 3 ? `${group.length} containers` : list(group.map(({ spec }) => spec.name));

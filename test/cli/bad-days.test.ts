@@ -1,0 +1,172 @@
+/** Bad input and bad days: one clear sentence that names the object and the next step, exit 1, no stack trace. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Ran } from '../helpers/built.ts';
+import { podexit } from '../helpers/built.ts';
+import { recordingFile } from '../helpers/recordings.ts';
+import { serving } from '../helpers/serving.ts';
+
+const scratch = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
+
+function fileWith(text: string): string {
+  const file = join(scratch(), 'file');
+  writeFileSync(file, text);
+  return file;
+}
+
+/** What every refusal has in common. */
+function refused(ran: Ran, sentence: RegExp): void {
+  expect(ran.stderr).toMatch(sentence);
+  expect(ran.stderr).not.toMatch(/^\s+at /m);
+  expect(ran.stderr).not.toContain('unexpected error');
+  expect(ran.code).toBe(1);
+}
+
+describe.concurrent('the cluster says no', () => {
+  it('no such pod', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      const ran = await podexit(['nope', ...flags]);
+      refused(ran, /there is no pod "nope" in namespace "graceful-exit"[\s\S]*kubectl get pods -n graceful-exit/);
+      expect(server.deletesAccepted).toBe(0);
+    }));
+
+  it('no such namespace', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      refused(
+        await podexit([server.pod, ...flags, '-n', 'nowhere']),
+        /namespace "nowhere" does not exist[\s\S]*kubectl get namespaces/,
+      );
+    }));
+
+  it('an unreachable server', async () => {
+    const kubeconfig = fileWith(
+      JSON.stringify({
+        clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:9' } }],
+        users: [{ name: 'u', user: {} }],
+        contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+        'current-context': 'x',
+      }),
+    );
+    refused(
+      await podexit(['web', '--kubeconfig', kubeconfig]),
+      /the server http:\/\/127\.0\.0\.1:9\S* cannot be reached: .*ECONNREFUSED[\s\S]*kubectl cluster-info/,
+    );
+  });
+
+  it('no kubeconfig, a broken one, an unknown context', async () => {
+    refused(await podexit(['web', '--kubeconfig', '/nowhere/at/all']), /\/nowhere\/at\/all/);
+    refused(await podexit(['web', '--kubeconfig', fileWith('clusters: [\n  - name: "x')]), /kubeconfig|YAML/i);
+    await serving('graceful-exit', {}, async ({ flags, server }) =>
+      refused(await podexit([server.pod, ...flags, '--context', 'other']), /other[\s\S]*loopback/),
+    );
+  });
+
+  it('a refused DELETE, and nothing is deleted', () =>
+    serving(
+      'graceful-exit',
+      { faults: [{ kind: 'status', verb: 'delete', code: 403 }] },
+      async ({ flags, server }) => {
+        const ran = await podexit([server.pod, ...flags, '-o', 'json']);
+        refused(ran, new RegExp(server.pod));
+        expect(JSON.parse(ran.stdout)).toMatchObject({
+          apiVersion: 'podexit/v1',
+          kind: 'Error',
+          code: expect.stringMatching(/^delete\./) as unknown,
+        });
+        expect(server.deletesAccepted).toBe(0);
+      },
+    ));
+
+  it('an admission webhook that denies the DELETE', () =>
+    serving('graceful-exit', { faults: [{ kind: 'delete-denied' }] }, async ({ flags, server }) => {
+      refused(await podexit([server.pod, ...flags]), /denied by the cluster's admission: admission webhook/);
+    }));
+
+  it('a server that may not be read: the Role that is needed', () =>
+    serving(
+      'graceful-exit',
+      { faults: [{ kind: 'status', resource: 'pods', code: 403 }] },
+      async ({ flags, server }) => {
+        refused(await podexit([server.pod, ...flags]), /pods[\s\S]*kind: Role/);
+      },
+    ));
+
+  it('a mirror pod, before anything is sent', () =>
+    serving('exit-143', {}, async ({ flags, server }) => {
+      const listed = await fetch(`${server.url}/api/v1/namespaces/${server.namespace}/pods/${server.pod}`);
+      const pod = (await listed.json()) as {
+        metadata: { annotations?: Record<string, string>; resourceVersion: string };
+      };
+      server.write('pods', 'MODIFIED', {
+        ...pod,
+        metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.mirror': 'x' } },
+      } as never);
+      refused(await podexit([server.pod, ...flags]), /mirror of a static pod: deleting it stops nothing/);
+      expect(server.deletesAccepted).toBe(0);
+    }));
+});
+
+describe.concurrent('the file is no recording', () => {
+  it.each([
+    [
+      'a newer version',
+      '{"podexit":99,"program":"9.9","recorded":"2030-01-01T00:00:00Z","logText":false}\n',
+      /newer podexit \(format 99/,
+    ],
+    ['not a recording', 'hello\nworld\n', /is not a podexit recording/],
+    ['JSON, but something else', '{"kind":"Pod"}\n{"kind":"Pod"}\n', /is not a podexit recording/],
+    ['empty', '', /is not a podexit recording|is empty/],
+    [
+      'a broken line in the middle',
+      '{"podexit":1,"program":"0","recorded":"","logText":false}\n{"seq":1,\n{"seq":2}\n',
+      /line 2 of .* is not a complete observation/,
+    ],
+  ])('%s', async (_what, text, sentence) => {
+    refused(await podexit(['replay', fileWith(text)]), sentence);
+  });
+
+  it('a missing file', async () =>
+    refused(await podexit(['replay', '/nowhere/file']), /\/nowhere\/file does not exist/));
+
+  it('cut in the middle of its last line: told, and the rest is shown', async () => {
+    const whole = readFileSync(recordingFile('graceful-exit'), 'utf8');
+    const ran = await podexit(['replay', fileWith(whole.slice(0, whole.length - 40)), '-o', 'json']);
+    expect(ran.stderr).toMatch(/was cut in line \d+: the report covers what was recorded until then/);
+    expect((JSON.parse(ran.stdout) as { kind: string }).kind).toBe('ExitReport');
+  });
+});
+
+describe.concurrent('the words are wrong', () => {
+  it.each([
+    [
+      ['web', '-o', 'yml'],
+      /unable to match a printer suitable for the output format "yml"[\s\S]*lines, ndjson, json, yaml/,
+    ],
+    [['web', '--timeout', '90'], /--timeout: "90" is not a duration[\s\S]*90s, 2m/],
+    [['web', '--timeout', 'soon'], /--timeout: "soon" is not a duration/],
+    [['web', '--grace-period', 'x'], /--grace-period takes a whole number/],
+    [['web', '--now', '--grace-period', '3'], /--now and --grace-period cannot be used together/],
+    [['web', '--force', '--grace-period', '3'], /--force and --grace-period greater than 0/],
+    [['web', '--force', '--now'], /--force and --now/],
+    [['web', '--attach', '--now'], /--attach never deletes/],
+    [['node/web'], /"node"/],
+    [['Web!'], /"Web!" cannot be the name of a pod/],
+    [['web', '--colour', 'x'], /unknown option '--colour'/],
+    [['web', '--report', 'x.pdf'], /no report format[\s\S]*\.html/],
+    [['web', '--color', 'blue'], /--color must be one of auto, always, never/],
+    [['demo', 'nope'], /there is no scenario "nope"[\s\S]*graceful-exit/],
+  ])('%j', async (words, sentence) => refused(await podexit(words), sentence));
+
+  it('an error is a document too under -o json', async () => {
+    const ran = await podexit(['web', '-o', 'json', '--timeout', 'x']);
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      apiVersion: 'podexit/v1',
+      kind: 'Error',
+      code: 'usage.duration',
+      hint: expect.stringContaining('90s') as unknown,
+    });
+    expect(ran.code).toBe(1);
+  });
+});

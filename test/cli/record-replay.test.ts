@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { podexit } from '../helpers/built.ts';
+import { serving } from '../helpers/serving.ts';
+
+describe.concurrent('a recording of a live run', () => {
+  it.each(['json', 'ndjson', 'lines'])('replays to the same bytes under -o %s', async (format) => {
+    await serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const file = join(folder, 'run.ndjson');
+      const live = await podexit([server.pod, ...flags, '-o', format, '--record', file]);
+      const replayed = await podexit(['replay', file, '-o', format]);
+      expect(live.code).toBe(0);
+      expect(replayed.stdout).toBe(live.stdout);
+      expect(replayed.code).toBe(live.code);
+    });
+  });
+
+  it('holds no log text, unless --logs asks for it', async () => {
+    await serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const file = join(folder, 'run.ndjson');
+      await podexit([server.pod, ...flags, '-o', 'json', '--record', file]);
+      expect(readFileSync(file, 'utf8')).not.toContain('SIGTERM received');
+    });
+    await serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const file = join(folder, 'run.ndjson');
+      const live = await podexit([server.pod, ...flags, '-o', 'lines', '--record', file, '--logs']);
+      expect(readFileSync(file, 'utf8')).toContain('SIGTERM received');
+      expect(live.stdout).toContain('SIGTERM received, draining');
+      expect((await podexit(['replay', file, '-o', 'lines'])).stdout).toContain('SIGTERM received, draining');
+    });
+  });
+
+  it('is readable when the process was killed in the middle', async () => {
+    await serving('prestop-sleep', {}, async ({ server, flags, folder }) => {
+      const file = join(folder, 'run.ndjson');
+      const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', file, '--timeout', '2s']);
+      expect(ran.code).toBe(3);
+      const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+      expect(lines.length).toBeGreaterThan(20);
+      lines.forEach((line) => expect(() => JSON.parse(line) as unknown).not.toThrow());
+      expect((await podexit(['replay', file, '-o', 'json'])).stdout).toBe(ran.stdout);
+    });
+  });
+});

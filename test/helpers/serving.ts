@@ -1,0 +1,33 @@
+/** A loopback cluster with a kubeconfig on disk, for the built command. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLoopback } from '../../src/loopback/loopback.ts';
+import type { Loopback, LoopbackOptions } from '../../src/loopback/loopback.ts';
+import { parseScenario } from '../../src/loopback/scenario.ts';
+import { recordingFile } from './recordings.ts';
+
+export interface Serving {
+  server: Loopback;
+  /** `-n NAMESPACE --kubeconfig FILE` */
+  flags: string[];
+  folder: string;
+}
+
+/** Plays a recording for as long as `work` takes. */
+export async function serving<T>(
+  name: string,
+  options: Partial<LoopbackOptions>,
+  work: (serving: Serving) => Promise<T>,
+): Promise<T> {
+  const scenario = parseScenario(readFileSync(recordingFile(name), 'utf8'));
+  const server = await startLoopback({ scenario, ...options });
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, server.kubeconfig());
+  try {
+    return await work({ server, folder, flags: ['-n', server.namespace, '--kubeconfig', kubeconfig] });
+  } finally {
+    await server.close();
+  }
+}

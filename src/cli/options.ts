@@ -1,21 +1,21 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
-import type { ConnectOptions } from '../cluster/connect-options.ts';
 import type { LookOptions } from '../session/audience.ts';
 import type { ReportFile } from '../session/finish.ts';
 import { formatOfFile, parseFormat } from '../session/formats.ts';
 import type { Format } from '../session/formats.ts';
 import type { TraceOptions } from '../session/trace-pod.ts';
 import { noPolicy } from '../verdict/judge.ts';
+import type { ConnectionFlags } from './connection-flags.ts';
+import { connectionOf } from './connection-flags.ts';
+import type { DeleteFlags } from './delete-flags.ts';
+import { chosenBy } from './delete-flags.ts';
 import { parseDuration } from './duration.ts';
 import { decideGrace } from './grace.ts';
-import { parsePod } from './target.ts';
+import { oneOf } from './one-of.ts';
 import { usageError } from './usage.ts';
 
 /** Flags as commander hands them over. */
-export interface Flags {
-  namespace?: string;
-  context?: string;
-  kubeconfig?: string;
+export interface Flags extends ConnectionFlags, DeleteFlags {
   gracePeriod?: string;
   now?: boolean;
   force?: boolean;
@@ -48,8 +48,7 @@ export function traceOptions(words: readonly string[], flags: Flags, version: st
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
   return {
     connection: connectionOf(flags, version),
-    name: parsePod(words),
-    mode: flags.attach ? 'attach' : 'delete',
+    ...chosenBy(words, flags),
     graceSeconds: grace.seconds,
     insist: grace.named,
     ...(timeout === undefined ? {} : { timeoutMs: timeout > 0 ? timeout : null }),
@@ -62,16 +61,6 @@ export function traceOptions(words: readonly string[], flags: Flags, version: st
     reports: reportsOf(flags),
     policy: noPolicy,
     verbosity: wholeNumber(flags.v, '-v') ?? 0,
-  };
-}
-
-export function connectionOf(flags: Flags, version: string): ConnectOptions {
-  const { namespace, context, kubeconfig } = flags;
-  return {
-    version,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(context === undefined ? {} : { context }),
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
   };
 }
 
@@ -88,13 +77,6 @@ export const lookOf = (flags: Flags): LookOptions => ({
   timestamps: oneOf(flags.timestamps ?? 'utc', ['relative', 'local', 'utc'], '--timestamps'),
   logs: flags.logs === true,
 });
-
-export function oneOf<T extends string>(text: string, values: readonly T[], flag: string): T {
-  const found = values.find((value) => value === text);
-  if (found === undefined)
-    throw usageError('value', `${flag} must be one of ${values.join(', ')}, not "${text.slice(0, 80)}"`);
-  return found;
-}
 
 export function wholeNumber(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;

@@ -8,6 +8,7 @@ export function processPorts(): Ports {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     stdinIsTty: process.stdin.isTTY,
+    ask,
     env: process.env,
     clock: systemClock,
     platform: process.platform,
@@ -21,6 +22,17 @@ export function processPorts(): Ports {
     },
     leave: (code) => process.exit(code),
   };
+}
+
+async function ask(question: string): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
+  try {
+    return await Promise.race([lines.question(question), ended]);
+  } finally {
+    lines.close();
+  }
 }
 
 function outputOf(stream: NodeJS.WriteStream): Output {

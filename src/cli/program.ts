@@ -2,8 +2,11 @@
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../session/ports.ts';
 import type { Flags } from './options.ts';
+import { addConnectionFlags, collect } from './connection-flags.ts';
+import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { noPolicy } from '../verdict/judge.ts';
+import { plainWords } from './words.ts';
 import { usageError } from './usage.ts';
 
 /** Runs a command line (without node and script). The exit code; throws PodexitError. */
@@ -12,7 +15,7 @@ export async function runProgram(argv: readonly string[], ports: Ports): Promise
   const set = (result: number): void => void (code = result);
   const program = buildProgram(ports, set);
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(plainWords(argv, program), { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -25,35 +28,56 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
   const { stdout, version } = ports;
   const program = new Command(commandName(ports.env))
     .description('Deletes one pod, or attaches to a deletion under way, and tells how it died.')
-    .usage('POD [flags]')
-    .argument('[pod...]', 'POD, pod/POD or pod POD; a pod named like a command is written pod/NAME')
+    .usage('TARGET [flags]')
+    .argument(
+      '[target...]',
+      'POD, TYPE/NAME or TYPE NAME; TYPE: pod, deployment, statefulset, daemonset, replicaset, job, service',
+    )
     .version(version, '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', examples(commandName(ports.env)))
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
-  addTraceFlags(addOutputFlags(program)).action(async (words: string[], flags: Flags) => {
-    if (words.length === 0) return program.outputHelp();
-    const { tracePod } = await import('../session/trace-pod.ts');
-    set(await tracePod(traceOptions(words, flags, version, stdout.isTty), ports));
-  });
+  addConnectionFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program))))).action(
+    async (words: string[], flags: Flags) => {
+      if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
+        return program.outputHelp();
+      const { tracePod } = await import('../session/trace-pod.ts');
+      set(await tracePod(traceOptions(words, flags, version, stdout.isTty), ports));
+    },
+  );
   addReplay(program, ports, set);
   addDemo(program, ports, set);
   return program;
 }
 
-/** Krew's advice: what the user typed is `kubectl podexit` when kubectl started us. */
+const examples = (name: string): string => `
+Examples:
+  ${name} checkout-754699c75f-5qlrp          delete this pod and trace its exit
+  ${name} deploy/checkout --pick=oldest      one of a workload's pods
+  ${name} -l app=checkout --evict            evict instead of delete
+  ${name} deploy/checkout --attach           trace the next pod that a rollout ends
+  ${name} web-0 -n shop -o json > exit.json  the report, for programs
+  ${name} demo                               no cluster needed
+
+A pod named like a command is written pod/NAME.
+Exit codes: 0 graceful · 2 not graceful, or a gate failed · 3 still there at --timeout · 4 evidence lost ·
+            1 could not do the work · 128 + n ended by signal n
+`;
+
+/**
+ * Krew's advice: what the user typed is `kubectl podexit` when kubectl started us. Newer kubectls say so themselves;
+ * with older ones the shell's `_` still names the program that it started, since kubectl replaces itself by us.
+ */
 export const commandName = (env: Ports['env']): string =>
-  env['KUBECTL_PATH'] === undefined ? 'kubectl-podexit' : 'kubectl podexit';
+  env['KUBECTL_PATH'] !== undefined || /(^|[\\/])kubectl(\.exe)?$/.test(env['_'] ?? '')
+    ? 'kubectl podexit'
+    : 'kubectl-podexit';
 
 function addTraceFlags(command: Command): Command {
   return command
-    .option('-n, --namespace <name>', "the pod's namespace")
-    .option('--context <name>', 'the kubeconfig context to use')
-    .option('--kubeconfig <file>', 'the kubeconfig file to use')
-    .option('--grace-period <seconds>', 'seconds the pod has to exit; negative: its own; 0 becomes 1 without --force')
-    .option('--now', 'the same as --grace-period=1')
-    .option('--force', 'remove the object at once (grace 0), whether or not its containers have stopped')
+    .optionsGroup('Trace:')
     .option('--attach', 'never delete: wait for a deletion by somebody else, and trace that')
     .option(
       '--timeout <duration>',
@@ -66,6 +90,7 @@ function addTraceFlags(command: Command): Command {
 
 function addOutputFlags(command: Command): Command {
   return command
+    .optionsGroup('Output:')
     .option(
       '-o, --output <format>',
       'lines, ndjson, json, yaml, name, wide, markdown, html, junit, jsonpath=…; default: live at a terminal, else lines',
@@ -77,8 +102,6 @@ function addOutputFlags(command: Command): Command {
     .option('--ascii', 'draw without Unicode')
     .option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
-
-const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
   const replay = program.command('replay <file>').description('show the report of a recording again').exitOverride();
@@ -116,7 +139,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();
-  addTraceFlags(addOutputFlags(demo)).action(async (scenario: string | undefined, flags: DemoFlags) => {
+  addOutputFlags(addTraceFlags(addDeleteFlags(demo))).action(async (scenario: string | undefined, flags: DemoFlags) => {
     const { runDemo } = await import('./demo.ts');
     set(await runDemo({ scenario, flags }, ports));
   });

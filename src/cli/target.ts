@@ -1,24 +1,75 @@
+/** The words that name what is traced: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
+import type { Target, WorkloadResource } from '../session/target.ts';
 import { usageError } from './usage.ts';
 
-const kinds = new Set(['pod', 'pods', 'po']);
+/** kubectl's names for a kind: singular, plural, short; with or without the API group behind it. */
+const types: Record<WorkloadResource | 'pods', readonly string[]> = {
+  pods: ['pod', 'pods', 'po'],
+  deployments: ['deployment', 'deployments', 'deploy'],
+  statefulsets: ['statefulset', 'statefulsets', 'sts'],
+  daemonsets: ['daemonset', 'daemonsets', 'ds'],
+  replicasets: ['replicaset', 'replicasets', 'rs'],
+  jobs: ['job', 'jobs'],
+  services: ['service', 'services', 'svc'],
+};
 
-/** `name`, `pod/name` or `pod name`. Throws for anything else. */
-export function parsePod(words: readonly string[]): string {
+export interface SelectorFlags {
+  selector?: string;
+  fieldSelector?: string;
+}
+
+/** Throws usageError `target` for words that name no pod, or several. */
+export function parseTarget(words: readonly string[], { selector, fieldSelector }: SelectorFlags = {}): Target {
+  if (selector !== undefined || fieldSelector !== undefined)
+    return parseSelector(words, selector ?? '', fieldSelector ?? '');
   const [first = '', second, ...more] = words.flatMap((word) => (word.includes('/') ? word.split('/') : [word]));
-  if (more.length > 0 || first === '')
+  if (more.length > 0 || first === '') throw notOne(words);
+  const resource = second === undefined ? 'pods' : typeOf(first);
+  if (resource === undefined)
     throw usageError(
       'target',
-      `one pod is traced, but ${words.length === 0 ? 'none was' : 'several words were'} given`,
-      'Write: kubectl podexit POD, pod/POD, or pod POD',
+      `"${first.slice(0, 80)}" is no kind whose pods can be traced`,
+      `Name a pod, or one of its owners: ${Object.values(types)
+        .map(([name]) => `${name}/NAME`)
+        .join(', ')}`,
     );
-  const name = second === undefined ? first : second;
-  if (second !== undefined && !kinds.has(first.toLowerCase()))
-    throw usageError('target', `"${first}" is no kind that can be traced`, 'Name a pod: POD, pod/POD, or pod POD');
-  if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.length > 253)
+  const name = nameFrom(second ?? first, resource);
+  return resource === 'pods' ? { kind: 'pod', name } : { kind: 'workload', resource, name };
+}
+
+/** The resource behind a word such as `deploy` or `deployments.apps`. */
+export function typeOf(word: string): WorkloadResource | 'pods' | undefined {
+  const [name = ''] = word.toLowerCase().split('.');
+  return (Object.keys(types) as (keyof typeof types)[]).find((resource) => types[resource].includes(name));
+}
+
+/** The names that completion offers. */
+export const typeNames = Object.values(types).map(([singular = '']) => singular);
+
+function parseSelector(words: readonly string[], labels: string, fields: string): Target {
+  const onlyPods = words.length === 0 || (words.length === 1 && typeOf(words[0] ?? '') === 'pods');
+  if (!onlyPods)
     throw usageError(
       'target',
-      `"${name.slice(0, 80)}" cannot be the name of a pod`,
-      'Names are lower-case letters, digits, "-" and "."; list pods with: kubectl get pods',
+      'a name and a selector cannot be given together',
+      'Write: kubectl podexit -l SELECTOR, or kubectl podexit POD',
     );
-  return name;
+  return { kind: 'selector', labels, fields };
+}
+
+function notOne(words: readonly string[]): Error {
+  return usageError(
+    'target',
+    `one pod is traced, but ${words.length === 0 ? 'none was' : 'several words were'} given`,
+    'Write: kubectl podexit POD, pod/POD, deployment/NAME, or -l SELECTOR',
+  );
+}
+
+function nameFrom(name: string, resource: WorkloadResource | 'pods'): string {
+  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 253) return name;
+  throw usageError(
+    'target',
+    `"${name.slice(0, 80)}" cannot be the name of a ${types[resource][0] ?? 'pod'}`,
+    `Names are lower-case letters, digits, "-" and "."; list them with: kubectl get ${resource}`,
+  );
 }

@@ -5,6 +5,7 @@ import { refusedDelete } from './delete-refused.ts';
 import { decideDelete } from './delete-decide.ts';
 import { TransportFailure } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
+import type { Refusal } from './status.ts';
 import { asRecord, asText, isFailureStatus, readRefusal } from './status.ts';
 import { passed } from './surroundings.ts';
 import { notReached } from './trouble.ts';
@@ -18,10 +19,13 @@ export interface DeleteTarget {
   graceSeconds: number | null;
   /** Ask the eviction API, which heeds disruption budgets. */
   evict?: boolean;
+  /** The server checks everything and does nothing (`dryRun: [All]`). */
+  dryRun?: boolean;
 }
 
 /**
- * Asks for the deletion so that it is accepted once: `requested` whenever a request went out, then `answered`, or
+ * Asks for the deletion so that it is accepted once: `requested` whenever a request went out, then `answered` (also
+ * where flow control turned it away and it is sent again), or
  * `looked` where the answer was lost and a look shows that it was executed. Sent again only where it provably was not
  * executed. Ends quietly on abort. Throws PodexitError where the server says no (see delete-refused.ts) and
  * `server.unreachable` where no connection could be made for as long as it was tried.
@@ -37,9 +41,16 @@ export async function* deletePod(
     const step = decideDelete(tried, failures);
     if (step.next === 'done') return;
     if (step.next === 'give-up') throw giveUp(cluster, target, tried);
+    if (step.next === 'again' && tried.kind === 'refused') yield turnedAway(cluster, target, tried.refusal);
     if (step.next === 'look' && (yield* wasExecuted(cluster, target, signal))) return;
     if (signal.aborted || !(await passed(cluster.surroundings, step.ms, signal))) return;
   }
+}
+
+/** Told, so that nobody takes this try for the one that began the deletion. */
+function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): Sighting {
+  const verb = evict ? 'evict' : 'delete';
+  return { kind: 'answered', at: cluster.surroundings.now(), verb, status, message: cluster.clean(message) };
 }
 
 /** One try: what came of it. */
@@ -91,9 +102,10 @@ async function ask(
 }
 
 /** The body, never the query: the server reads the query only where the body is empty (SIGNALS §1). */
-function questionFor({ namespace, name, uid, graceSeconds, evict }: DeleteTarget) {
+function questionFor({ namespace, name, uid, graceSeconds, evict, dryRun }: DeleteTarget) {
   const grace = graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds };
-  const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, ...grace };
+  const dry = dryRun ? { dryRun: ['All'] } : {};
+  const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, ...grace, ...dry };
   if (!evict) return { method: 'DELETE', path: podPath(namespace, name), body: options } as const;
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions: options };
   return { method: 'POST', path: podPath(namespace, name, 'eviction'), body } as const;

@@ -5,7 +5,6 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Cluster } from '../cluster/cluster.ts';
-import { deletePod } from '../cluster/delete.ts';
 import { getObject } from '../cluster/get.ts';
 import { followLog } from '../cluster/logs.ts';
 import { listObjects } from '../cluster/list.ts';
@@ -15,6 +14,7 @@ import { PodexitError } from '../errors.ts';
 import type { Began, Interrupted, Mode, Sighting, StreamName } from '../trace/observation.ts';
 import { namesStopSignal } from '../trace/observe/line.ts';
 import type { Trace } from '../trace/trace.ts';
+import { askDeletion } from './ask-deletion.ts';
 import { endingOf } from './ending.ts';
 import { createGate } from './gate.ts';
 import type { Clock } from './clock.ts';
@@ -51,6 +51,8 @@ export interface LiveOptions {
   timeoutMs: number | null | 'by-grace';
   waitReplacement: boolean;
   followLogs: boolean;
+  /** Ask again for as long as a budget refuses the eviction. */
+  retryEvict?: boolean;
   /** One sentence for stderr. */
   warn(message: string): void;
 }
@@ -396,7 +398,8 @@ async function request(run: Run, { fail }: Ends, pod: Raw, deliver: Deliver): Pr
   if (signal.aborted || run.trace?.gone) return;
   run.requested = true;
   const target = { namespace, name, uid: typeof uid === 'string' ? uid : '', graceSeconds, evict: mode === 'evict' };
-  for await (const sighting of deletePod(cluster, target, { signal })) await deliver(sighting);
+  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn };
+  for await (const sighting of askDeletion(cluster, target, pod, asking)) await deliver(sighting);
   if (signal.aborted || run.trace?.deletion || run.trace?.gone) return;
   run.timers.set(
     'marked',

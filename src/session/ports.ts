@@ -17,6 +17,8 @@ export interface Ports {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdinIsTty: boolean;
+  /** Asks on stderr and reads one line of stdin; undefined where that has ended. Absent where nobody can be asked. */
+  ask?(question: string): Promise<string | undefined>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly platform: string;

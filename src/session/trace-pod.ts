@@ -1,23 +1,34 @@
 /** Traces one pod of a cluster: connects, runs the live source through the loop, shows and records it. */
+import type { Cluster } from '../cluster/cluster.ts';
 import type { ConnectOptions } from '../cluster/connect-options.ts';
-import type { Surroundings } from '../cluster/surroundings.ts';
+import { PodexitError } from '../errors.ts';
 import { openRecorder } from '../recording/recorder.ts';
 import { recordingVersion } from '../recording/header.ts';
 import type { Mode } from '../trace/observation.ts';
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
+import { connectCluster } from './connected.ts';
 import { finish } from './finish.ts';
 import type { ReportFile } from './finish.ts';
 import type { Format } from './formats.ts';
 import { leaveOnSignals } from './leaving.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
+import { resolveTarget } from './resolve-target.ts';
 import { run } from './run.ts';
+import type { Pick, Target } from './target.ts';
 
 export interface TraceOptions {
   connection: ConnectOptions;
-  name: string;
+  target: Target;
+  /** Which pod, where the target has several. */
+  pick?: Pick;
+  ignoreNotFound: boolean;
+  /** Ask before anything is deleted. */
+  interactive: boolean;
+  /** Delete and trace nothing: --dry-run, --wait=false. */
+  once?: { dryRun: 'none' | 'client' | 'server'; nameOnly: boolean };
   mode: Exclude<Mode, 'check'>;
   graceSeconds: number | null;
   /** A grace flag was given. */
@@ -25,6 +36,7 @@ export interface TraceOptions {
   /** ms; null: never; absent: never at a terminal, else effective grace + 120 s. */
   timeoutMs?: number | null;
   waitReplacement: boolean;
+  retryEvict: boolean;
   followLogs: boolean;
   /** Show and record the text of log lines. */
   logText: boolean;
@@ -36,10 +48,47 @@ export interface TraceOptions {
   verbosity: number;
 }
 
+/** What tracing one pod needs, whoever chose it. */
+export type ExitOptions = Omit<
+  TraceOptions,
+  'connection' | 'target' | 'pick' | 'ignoreNotFound' | 'interactive' | 'once'
+>;
+
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions, ports: Ports): Promise<number> {
-  const { connect } = await import('../cluster/connect.ts');
-  const cluster = await connect(options.connection, surroundingsOf(ports, options.verbosity));
+  const cluster = await connectCluster(options.connection, ports, options.verbosity);
+  try {
+    return await onCluster(cluster, options, ports);
+  } catch (error) {
+    // kubectl's --ignore-not-found is about the object, never about its namespace or its rights.
+    const missing =
+      error instanceof PodexitError && ['pod.not-found', 'target.no-pods', 'target.not-found'].includes(error.code);
+    if (options.ignoreNotFound && missing) return 0;
+    throw error;
+  } finally {
+    cluster.close();
+  }
+}
+
+async function onCluster(cluster: Cluster, options: TraceOptions, ports: Ports): Promise<number> {
+  const timeoutMs = options.timeoutMs ?? null;
+  const name = await resolveTarget(cluster, { ...options, timeoutMs }, ports);
+  if (options.interactive && !(await agreed(name, cluster.namespace, ports))) return 0;
+  if (!options.once) return traceOne(cluster, name, options, ports);
+  const { deleteOnce } = await import('./delete-once.ts');
+  return deleteOnce({ ...options, ...options.once, cluster, name, evict: options.mode === 'evict' }, ports);
+}
+
+/** kubectl's question, on stderr since stdout may be read by a program. */
+async function agreed(name: string, namespace: string, { ask }: Ports): Promise<boolean> {
+  const answer = await ask?.(
+    `pod "${name}" in namespace "${namespace}" will be deleted\nDo you want to continue? (y/N): `,
+  );
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
+}
+
+/** Traces one pod to its end. The exit code. */
+export async function traceOne(cluster: Cluster, name: string, options: ExitOptions, ports: Ports): Promise<number> {
   const recorder = options.record === undefined ? undefined : openRecorder(options.record, headerOf(options, ports));
   const stage = await openStage(options.format, options.look, ports);
   const warn = (message: string): void => ports.stderr.write(`podexit: ${message}\n`);
@@ -47,16 +96,17 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
     cluster,
     clock: ports.clock,
     namespace: cluster.namespace,
-    name: options.name,
+    name,
     mode: options.mode,
     graceSeconds: options.graceSeconds,
     insist: options.insist,
     timeoutMs: options.timeoutMs === undefined ? (ports.stdout.isTty ? null : 'by-grace') : options.timeoutMs,
     waitReplacement: options.waitReplacement,
     followLogs: options.followLogs,
+    retryEvict: options.retryEvict,
     warn,
   });
-  const leaving = leaveOnSignals(ports, live, { name: options.name, namespace: cluster.namespace });
+  const leaving = leaveOnSignals(ports, live, { name, namespace: cluster.namespace });
   try {
     let warned = false;
     const trace = await run({
@@ -77,35 +127,12 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
     leaving.stop();
     stage.close();
     recorder?.close();
-    cluster.close();
   }
 }
 
-const headerOf = ({ logText }: TraceOptions, { clock, version }: Ports) => ({
+const headerOf = ({ logText }: ExitOptions, { clock, version }: Ports) => ({
   podexit: recordingVersion,
   program: version,
   recorded: new Date(clock.now()).toISOString(),
   logText,
 });
-
-function surroundingsOf({ env, stderr, stdinIsTty, clock, random }: Ports, verbosity: number): Surroundings {
-  return {
-    env,
-    stderr,
-    stdinIsTty,
-    now: clock.now,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        const done = (): void => {
-          cancel();
-          signal?.removeEventListener('abort', done);
-          resolve();
-        };
-        const cancel = clock.setTimeout(done, ms);
-        signal?.addEventListener('abort', done, { once: true });
-        if (signal?.aborted) done();
-      }),
-    random,
-    log: (level, message) => void (level <= verbosity && stderr.write(`podexit: ${message}\n`)),
-  };
-}

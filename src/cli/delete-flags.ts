@@ -1,0 +1,107 @@
+/** Which pod, and how it is deleted: kubectl's flags for `delete`, and ours beside them. */
+import type { Command } from 'commander';
+import { picks } from '../session/target.ts';
+import type { TraceOptions } from '../session/trace-pod.ts';
+import { oneOf } from './one-of.ts';
+import type { SelectorFlags } from './target.ts';
+import { parseTarget } from './target.ts';
+import { usageError } from './usage.ts';
+
+export interface DeleteFlags extends SelectorFlags {
+  pick?: string;
+  attach?: boolean;
+  evict?: boolean;
+  retryEvict?: boolean;
+  ignoreNotFound?: boolean;
+  dryRun?: string;
+  interactive?: boolean;
+  wait?: string;
+  cascade?: string;
+  output?: string;
+  record?: string;
+  report?: string[];
+}
+
+/** The flags that name a pod; `check` has them too. */
+export function addTargetFlags(command: Command): Command {
+  return command
+    .optionsGroup('Which pod:')
+    .option('-l, --selector <labels>', 'a pod with these labels, as in kubectl get -l')
+    .option('--field-selector <fields>', 'a pod with these fields, as in kubectl get --field-selector')
+    .option('--pick <which>', 'where several match: oldest, newest, random or not-ready');
+}
+
+export function addDeleteFlags(command: Command): Command {
+  return command
+    .optionsGroup('Deletion, as in kubectl delete:')
+    .option('--grace-period <seconds>', 'seconds the pod has to exit; negative: its own; 0 becomes 1 without --force')
+    .option('--now', 'the same as --grace-period=1')
+    .option('--force', 'remove the object at once (grace 0), whether or not its containers have stopped')
+    .option('--evict', 'use the eviction API, which heeds PodDisruptionBudgets')
+    .option('--retry-evict', 'with --evict: ask again for as long as a budget refuses')
+    .option('--ignore-not-found', 'a pod that does not exist is no error')
+    .option('--dry-run <how>', 'none, client or server: delete nothing, and say what would be deleted')
+    .option('-i, --interactive', 'ask before the pod is deleted')
+    .option('--wait <true|false>', 'false: delete and leave at once; nothing is traced')
+    .option('--cascade <how>', 'refused: a pod has no dependents to cascade to');
+}
+
+type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode'> &
+  Partial<Pick<TraceOptions, 'pick' | 'once'>>;
+
+/** Throws usageError for flags that contradict each other, or that podexit refuses. */
+export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
+  refuseForeign(flags);
+  refusePairs(flags);
+  const once = onceOf(flags);
+  return {
+    target: parseTarget(words, flags),
+    ...(flags.pick === undefined ? {} : { pick: oneOf(flags.pick, picks, '--pick') }),
+    mode: flags.attach ? 'attach' : flags.evict ? 'evict' : 'delete',
+    ignoreNotFound: flags.ignoreNotFound ?? false,
+    interactive: flags.interactive ?? false,
+    retryEvict: flags.retryEvict ?? false,
+    ...(once ? { once } : {}),
+  };
+}
+
+function refuseForeign({ cascade }: DeleteFlags): void {
+  if (cascade !== undefined)
+    throw usageError(
+      'cascade',
+      '--cascade is refused: nothing depends on a pod, so there is nothing to cascade to or to orphan',
+      'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
+    );
+}
+
+function refusePairs(flags: DeleteFlags): void {
+  const deletes = ['evict', 'dryRun', 'wait', 'interactive'] as const;
+  const together = deletes.find((name) => flags[name] !== undefined);
+  if (flags.attach && together !== undefined && !isIdle(flags, together))
+    throw usageError(
+      'attach',
+      `--attach never deletes, so --${together === 'dryRun' ? 'dry-run' : together} does not go with it`,
+      'Leave out one of the two.',
+    );
+  if (flags.retryEvict && !flags.evict)
+    throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion heeds no budget.');
+}
+
+/** Said, but to its default. */
+const isIdle = (flags: DeleteFlags, name: 'evict' | 'dryRun' | 'wait' | 'interactive'): boolean =>
+  (name === 'dryRun' && flags.dryRun === 'none') || (name === 'wait' && flags.wait === 'true');
+
+function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: DeleteFlags): TraceOptions['once'] {
+  const how = oneOf(dryRun, ['none', 'client', 'server'], '--dry-run');
+  const waits = oneOf(wait, ['true', 'false'], '--wait') === 'true';
+  if (how === 'none' && waits) return undefined;
+  const flag = how === 'none' ? '--wait=false' : `--dry-run=${how}`;
+  const asked = record !== undefined ? '--record' : report !== undefined ? '--report' : undefined;
+  if (asked !== undefined || (output !== undefined && output !== 'name'))
+    throw usageError(
+      'once',
+      `${flag} traces nothing, so ${asked ?? `-o ${output}`} has nothing to tell`,
+      `Leave out one of the two; -o name goes with ${flag}.`,
+    );
+  return { dryRun: how, nameOnly: output === 'name' };
+}

@@ -1,0 +1,55 @@
+/** The one request that ends the pod: a DELETE, or an eviction that may have to wait for a budget. */
+import type { Cluster } from '../cluster/cluster.ts';
+import { deletePod } from '../cluster/delete.ts';
+import type { DeleteTarget } from '../cluster/delete.ts';
+import { passed } from '../cluster/surroundings.ts';
+import { PodexitError } from '../errors.ts';
+import type { Sighting } from '../trace/observation.ts';
+import { budgetsOf, explainRefusal } from './budgets.ts';
+import type { Raw } from './watched.ts';
+
+export interface Asking {
+  signal: AbortSignal;
+  /** Ask again for as long as a budget refuses the eviction. */
+  retryEvict: boolean;
+  /** One sentence for stderr. */
+  warn(message: string): void;
+}
+
+/** As often as `kubectl drain` tries. */
+const retryMs = 5000;
+
+/** Throws what deletePod throws; a budget's refusal with the budgets behind it. */
+export async function* askDeletion(
+  cluster: Cluster,
+  target: DeleteTarget,
+  pod: Raw,
+  asking: Asking,
+): AsyncGenerator<Sighting, void> {
+  for (;;) {
+    // Asked as a dry run first, so that refused tries are no part of the trace.
+    if (target.evict && asking.retryEvict) await untilAllowed(cluster, target, pod, asking);
+    try {
+      return yield* deletePod(cluster, target, asking);
+    } catch (error) {
+      if (!isBudgetRefusal(error)) throw error;
+      if (!asking.retryEvict) throw explainRefusal(error, await budgetsOf(cluster, pod, asking.signal));
+    }
+  }
+}
+
+async function untilAllowed(cluster: Cluster, target: DeleteTarget, pod: Raw, asking: Asking): Promise<void> {
+  for (let told = false; !asking.signal.aborted; told = true) {
+    try {
+      for await (const _ of deletePod(cluster, { ...target, dryRun: true }, asking));
+      return;
+    } catch (error) {
+      if (!isBudgetRefusal(error)) throw error;
+      if (!told) asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
+    }
+    await passed(cluster.surroundings, retryMs, asking.signal);
+  }
+}
+
+const isBudgetRefusal = (error: unknown): error is PodexitError =>
+  error instanceof PodexitError && error.code === 'evict.disruption-budget';

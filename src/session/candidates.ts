@@ -1,0 +1,130 @@
+/** The pods behind a target: read from the cluster, and what is needed to choose one of them. */
+import type { Cluster } from '../cluster/cluster.ts';
+import { getObject } from '../cluster/get.ts';
+import { listObjects } from '../cluster/list.ts';
+import { forbiddenPods, refusalOf } from '../cluster/pod-refused.ts';
+import { PodexitError } from '../errors.ts';
+import type { Target } from './target.ts';
+import { targetText, workloadKinds, workloadPath } from './target.ts';
+import type { LabelSelector, Raw } from './watched.ts';
+import { asRaw, metadataOf, ownerOf, printLabels, siblingTarget } from './watched.ts';
+
+export interface Candidate {
+  name: string;
+  node: string;
+  ready: boolean;
+  /** Already deleted by somebody. */
+  terminating: boolean;
+  /** Succeeded or Failed: nothing of it runs. */
+  finished: boolean;
+  /** ms since the epoch; NaN where the server did not say. */
+  created: number;
+}
+
+/** How the pods of a target are selected, so that they can be listed and watched. */
+export interface PodSelector {
+  labels: string;
+  fields: string;
+  /** Whether a pod that matches really belongs to the target: labels may overlap, owners do not. */
+  owns(pod: Raw): boolean;
+}
+
+/** Throws PodexitError `target.not-found`, `target.unreadable`, `target.no-selector`. */
+export async function podSelector(cluster: Cluster, target: Exclude<Target, { kind: 'pod' }>): Promise<PodSelector> {
+  if (target.kind === 'selector') return { labels: target.labels, fields: target.fields, owns: () => true };
+  const object = await readWorkload(cluster, target);
+  const labels = labelsOf(target, object);
+  if (labels === undefined)
+    throw new PodexitError(
+      'target.no-selector',
+      `${targetText(target)} in namespace "${cluster.namespace}" selects no pods`,
+      'Name the pod itself.',
+    );
+  if (target.resource === 'services') return { labels, fields: '', owns: () => true };
+  const uids = target.resource === 'deployments' ? await replicaSetsOf(cluster, object, labels) : [uidOf(object)];
+  return { labels, fields: '', owns: (pod) => uids === undefined || uids.includes(controllerUid(pod)) };
+}
+
+/** Throws PodexitError `pod.forbidden` or `target.unreadable`. */
+export async function listCandidates(cluster: Cluster, { labels, fields, owns }: PodSelector): Promise<Candidate[]> {
+  const result = await listObjects(
+    cluster,
+    {
+      stream: 'siblings',
+      path: `/api/v1/namespaces/${encodeURIComponent(cluster.namespace)}/pods`,
+      ...(labels === '' ? {} : { labelSelector: labels }),
+      ...(fields === '' ? {} : { fieldSelector: fields }),
+    },
+    { signal: new AbortController().signal },
+  );
+  if (result.kind === 'listed') return result.objects.map(asRaw).filter(owns).map(candidateOf);
+  if (result.refusal.status === 403) throw forbiddenPods(cluster.namespace, cluster.clean(result.refusal.message));
+  throw unreadable('the pods', cluster, result.refusal.message);
+}
+
+export function candidateOf(pod: Raw): Candidate {
+  const { name, creationTimestamp, deletionTimestamp } = metadataOf(pod);
+  const { phase, conditions } = asRaw(pod['status']);
+  const node = asRaw(pod['spec'])['nodeName'];
+  const ready = Array.isArray(conditions) ? conditions.map(asRaw).find((one) => one['type'] === 'Ready') : undefined;
+  return {
+    name: String(name),
+    node: typeof node === 'string' ? node : '',
+    ready: ready?.['status'] === 'True',
+    terminating: deletionTimestamp !== undefined,
+    finished: phase === 'Succeeded' || phase === 'Failed',
+    created: Date.parse(String(creationTimestamp)),
+  };
+}
+
+/** Throws as podSelector does. */
+export async function readWorkload(cluster: Cluster, target: Extract<Target, { kind: 'workload' }>): Promise<Raw> {
+  const { namespace } = cluster;
+  const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
+  if (answer.status === 200) return asRaw(answer.body);
+  const kind = workloadKinds[target.resource].kind.toLowerCase();
+  if (answer.status === 404)
+    throw new PodexitError(
+      'target.not-found',
+      `there is no ${kind} "${target.name}" in namespace "${namespace}"`,
+      `List them with: kubectl get ${target.resource} -n ${namespace}`,
+    );
+  throw unreadable(`${kind} "${target.name}"`, cluster, refusalOf(cluster, answer).message);
+}
+
+const unreadable = (what: string, cluster: Cluster, message: string): PodexitError =>
+  new PodexitError(
+    'target.unreadable',
+    `${what} in namespace "${cluster.namespace}" cannot be read: ${cluster.clean(message)}`,
+    'Name the pod itself, which needs no more rights than on pods.',
+  );
+
+function labelsOf(target: Extract<Target, { kind: 'workload' }>, object: Raw): string | undefined {
+  if (target.resource !== 'services') {
+    const selector = siblingTarget('', object)?.labelSelector;
+    return selector && printLabels(selector);
+  }
+  const selector = asRaw(asRaw(object['spec'])['selector']) as NonNullable<LabelSelector['matchLabels']>;
+  return Object.keys(selector).length === 0 ? undefined : printLabels({ matchLabels: selector });
+}
+
+/** Undefined where they may not be listed: then the labels alone decide, as they do for a Service. */
+async function replicaSetsOf(cluster: Cluster, deployment: Raw, labels: string): Promise<string[] | undefined> {
+  const path = workloadPath(cluster.namespace, 'replicasets');
+  const { signal } = new AbortController();
+  const result = await listObjects(cluster, { stream: 'owner', path, labelSelector: labels }, { signal });
+  if (result.kind !== 'listed') return undefined;
+  const own = result.objects.map(asRaw).filter((one) => controllerUid(one) === uidOf(deployment));
+  return own.map(uidOf);
+}
+
+const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
+
+function controllerUid(object: Raw): string {
+  const owner = ownerOf(object);
+  const references = metadataOf(object)['ownerReferences'];
+  const found = (Array.isArray(references) ? references : [])
+    .map(asRaw)
+    .find((one) => one['kind'] === owner?.kind && one['name'] === owner?.name);
+  return String(found?.['uid']);
+}

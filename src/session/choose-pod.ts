@@ -1,0 +1,111 @@
+/** Which one of several pods: by a rule, or by asking. Pure but for `ask`. */
+import { PodexitError } from '../errors.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import type { Candidate } from './candidates.ts';
+import type { Pick } from './target.ts';
+
+export interface Choosing {
+  /** For messages: `deployment/checkout`. */
+  what: string;
+  namespace: string;
+  candidates: readonly Candidate[];
+  pick?: Pick;
+  /** ms since the epoch. */
+  now: number;
+  /** In [0, 1). */
+  random(): number;
+  /** Absent where nobody can be asked; undefined where the person gave no answer. */
+  ask?(question: string): Promise<string | undefined>;
+}
+
+/**
+ * The pod to delete: those that end already are not offered while others run. Throws PodexitError `target.no-pods`,
+ * `target.all-ready`, `target.several`, `target.not-chosen`.
+ */
+export async function choosePod(choosing: Choosing): Promise<Candidate> {
+  const { candidates, what, namespace, pick } = choosing;
+  const live = preferred(candidates);
+  const [only] = live;
+  if (!only)
+    throw new PodexitError(
+      'target.no-pods',
+      `${what} in namespace "${namespace}" has no pods`,
+      `Look at: kubectl get pods -n ${namespace}`,
+    );
+  if (pick !== undefined) return picked(live, pick, choosing);
+  if (live.length === 1) return only;
+  return choosing.ask ? asked(live, choosing, choosing.ask) : refuse(live, choosing);
+}
+
+function preferred(candidates: readonly Candidate[]): Candidate[] {
+  const sorted = [...candidates].sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const running = sorted.filter((one) => !one.terminating && !one.finished);
+  const open = sorted.filter((one) => !one.terminating);
+  return running.length > 0 ? running : open.length > 0 ? open : sorted;
+}
+
+function picked(live: readonly Candidate[], pick: Pick, { what, namespace, random }: Choosing): Candidate {
+  const byAge = [...live].sort((a, b) => (a.created || 0) - (b.created || 0));
+  const rules: Record<Pick, () => Candidate | undefined> = {
+    oldest: () => byAge[0],
+    newest: () => byAge.at(-1),
+    random: () => live[Math.floor(random() * live.length)],
+    'not-ready': () => byAge.find((one) => !one.ready),
+  };
+  const found = rules[pick]();
+  if (found) return found;
+  throw new PodexitError(
+    'target.all-ready',
+    `every pod of ${what} in namespace "${namespace}" is ready`,
+    'Pick another one: --pick=oldest, newest or random.',
+  );
+}
+
+function refuse(live: readonly Candidate[], { what, namespace, now }: Choosing): never {
+  throw new PodexitError(
+    'target.several',
+    `${what} in namespace "${namespace}" has ${live.length} pods, and one is traced`,
+    `${podTable(live, now).join('\n')}\nName one of them, or let --pick=oldest|newest|random|not-ready choose.`,
+  );
+}
+
+async function asked(
+  live: readonly Candidate[],
+  { what, now }: Choosing,
+  ask: NonNullable<Choosing['ask']>,
+): Promise<Candidate> {
+  const [head, ...rows] = podTable(live, now);
+  const width = String(live.length).length;
+  const list = rows.map((row, index) => `${String(index + 1).padStart(width)}  ${row}`);
+  const answer = await ask(
+    `${what} has ${live.length} pods:\n${' '.repeat(width)}  ${head}\n${list.join('\n')}\nWhich one (1-${live.length})? `,
+  );
+  const chosen = live[Number(answer?.trim() || NaN) - 1] ?? live.find((one) => one.name === answer?.trim());
+  if (chosen) return chosen;
+  throw new PodexitError('target.not-chosen', 'no pod was chosen', 'Nothing was deleted.');
+}
+
+/** Aligned as kubectl aligns. */
+export function podTable(pods: readonly Candidate[], now: number): string[] {
+  const rows = [
+    ['NAME', 'READY', 'AGE', 'NODE'],
+    ...pods.map((one) => [
+      forTerminal(one.name),
+      one.ready ? 'yes' : 'no',
+      age(now - one.created),
+      forTerminal(one.node || '<none>'),
+    ]),
+  ];
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   '));
+}
+
+/** Two figures at most, as kubectl has it: `45s`, `12m`, `5h`, `3d`. */
+function age(ms: number): string {
+  if (!Number.isFinite(ms)) return '<unknown>';
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}

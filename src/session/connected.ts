@@ -1,0 +1,33 @@
+/** From the connection flags to a cluster, with the process around it handed in. */
+import type { Cluster } from '../cluster/cluster.ts';
+import type { ConnectOptions } from '../cluster/connect-options.ts';
+import type { Surroundings } from '../cluster/surroundings.ts';
+import type { Ports } from './ports.ts';
+
+/** Throws PodexitError where the configuration leads nowhere. Sends nothing yet. */
+export async function connectCluster(connection: ConnectOptions, ports: Ports, verbosity: number): Promise<Cluster> {
+  const { connect } = await import('../cluster/connect.ts');
+  return connect(connection, surroundingsOf(ports, verbosity));
+}
+
+function surroundingsOf({ env, stderr, stdinIsTty, clock, random }: Ports, verbosity: number): Surroundings {
+  return {
+    env,
+    stderr,
+    stdinIsTty,
+    now: clock.now,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        const done = (): void => {
+          cancel();
+          signal?.removeEventListener('abort', done);
+          resolve();
+        };
+        const cancel = clock.setTimeout(done, ms);
+        signal?.addEventListener('abort', done, { once: true });
+        if (signal?.aborted) done();
+      }),
+    random,
+    log: (level, message) => void (level <= verbosity && stderr.write(`podexit: ${message}\n`)),
+  };
+}

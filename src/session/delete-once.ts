@@ -1,0 +1,43 @@
+/** Deletions that nothing is traced of: `--dry-run`, and `--wait=false`. They say what kubectl says. */
+import type { Cluster } from '../cluster/cluster.ts';
+import { getObject } from '../cluster/get.ts';
+import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
+import { podPath } from '../cluster/resource-path.ts';
+import { askDeletion } from './ask-deletion.ts';
+import { checkPod, noSuchPod } from './pod-checks.ts';
+import type { Ports } from './ports.ts';
+import { asRaw, metadataOf } from './watched.ts';
+
+export interface DeleteOnce {
+  cluster: Cluster;
+  name: string;
+  graceSeconds: number | null;
+  evict: boolean;
+  retryEvict: boolean;
+  /** `none`: it is really deleted, and not waited for. */
+  dryRun: 'none' | 'client' | 'server';
+  /** `-o name`. */
+  nameOnly: boolean;
+}
+
+/** The exit code, 0. Throws PodexitError where there is no such pod, or the server says no. */
+export async function deleteOnce(options: DeleteOnce, { stdout, stderr }: Ports): Promise<number> {
+  const { cluster, name, graceSeconds, evict, retryEvict, dryRun, nameOnly } = options;
+  const { namespace } = cluster;
+  const answer = await getObject(cluster, podPath(namespace, name));
+  if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
+  if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
+  const pod = asRaw(answer.body);
+  checkPod(pod);
+  if (dryRun !== 'client') {
+    const uid = String(metadataOf(pod)['uid']);
+    const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
+    const { signal } = new AbortController();
+    const warn = (message: string): void => stderr.write(`podexit: ${message}\n`);
+    for await (const _ of askDeletion(cluster, target, pod, { signal, retryEvict, warn }));
+  }
+  const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
+  const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
+  stdout.write(nameOnly ? `pod/${name}\n` : `pod "${name}" ${done} from ${namespace} namespace${how}\n`);
+  return 0;
+}

@@ -1,0 +1,73 @@
+/** `--attach` with a workload: waits for the next of its pods that is being deleted. */
+import type { Cluster } from '../cluster/cluster.ts';
+import { forbiddenPods } from '../cluster/pod-refused.ts';
+import { watchObjects } from '../cluster/watch.ts';
+import { PodexitError } from '../errors.ts';
+import type { PodSelector } from './candidates.ts';
+import type { Clock } from './clock.ts';
+import type { Raw } from './watched.ts';
+import { asRaw, metadataOf } from './watched.ts';
+
+export interface Waiting {
+  cluster: Cluster;
+  selector: PodSelector;
+  /** For messages. */
+  what: string;
+  clock: Clock;
+  /** ms; null: for ever. */
+  timeoutMs: number | null;
+}
+
+/** Its name. Throws `attach.not-started` (exit 3) when none came by the timeout, `pod.forbidden`. */
+export async function nextTerminating({ cluster, selector, what, clock, timeoutMs }: Waiting): Promise<string> {
+  const stop = new AbortController();
+  const cancel = timeoutMs === null ? () => {} : clock.setTimeout(() => stop.abort(), timeoutMs);
+  try {
+    for await (const pod of terminatingPods(cluster, selector, stop.signal)) return String(metadataOf(pod)['name']);
+  } finally {
+    cancel();
+    stop.abort();
+  }
+  throw new PodexitError(
+    'attach.not-started',
+    `no pod of ${what} in namespace "${cluster.namespace}" was being deleted within --timeout`,
+    'Start the rollout or the deletion, or wait longer with --timeout.',
+    { exitCode: 3 },
+  );
+}
+
+/** Each pod once, as soon as it is seen with a deletionTimestamp. Ends quietly on abort. Throws `pod.forbidden`. */
+export async function* terminatingPods(
+  cluster: Cluster,
+  selector: PodSelector,
+  signal: AbortSignal,
+  /** Told of every state of every pod of the target, and of pods that are gone (undefined). */
+  look: (uid: string, pod: Raw | undefined) => void = () => {},
+): AsyncGenerator<Raw> {
+  const told = new Set<string>();
+  const path = `/api/v1/namespaces/${encodeURIComponent(cluster.namespace)}/pods`;
+  const { labels, fields } = selector;
+  const target = {
+    stream: 'siblings' as const,
+    path,
+    ...(labels === '' ? {} : { labelSelector: labels }),
+    ...(fields === '' ? {} : { fieldSelector: fields }),
+  };
+  try {
+    for await (const sighting of watchObjects(cluster, target, { signal })) {
+      if (sighting.kind === 'refused') throw forbiddenPods(cluster.namespace, sighting.message);
+      const removed = sighting.kind === 'changed' && sighting.change === 'DELETED';
+      const objects =
+        sighting.kind === 'listed' ? sighting.objects : sighting.kind === 'changed' ? [sighting.object] : [];
+      for (const pod of objects.map(asRaw).filter(selector.owns)) {
+        const { uid, deletionTimestamp } = metadataOf(pod);
+        look(String(uid), removed ? undefined : pod);
+        if (removed || deletionTimestamp === undefined || told.has(String(uid))) continue;
+        told.add(String(uid));
+        yield pod;
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

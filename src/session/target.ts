@@ -1,0 +1,36 @@
+/** What the user named: one pod, or something that has pods. */
+
+/** Kinds whose pods can be traced, by the plural of their API. */
+export const workloadKinds = {
+  deployments: { kind: 'Deployment', group: 'apps/v1' },
+  statefulsets: { kind: 'StatefulSet', group: 'apps/v1' },
+  daemonsets: { kind: 'DaemonSet', group: 'apps/v1' },
+  replicasets: { kind: 'ReplicaSet', group: 'apps/v1' },
+  jobs: { kind: 'Job', group: 'batch/v1' },
+  services: { kind: 'Service', group: 'v1' },
+} as const;
+export type WorkloadResource = keyof typeof workloadKinds;
+
+export type Target =
+  | { kind: 'pod'; name: string }
+  | { kind: 'workload'; resource: WorkloadResource; name: string }
+  | { kind: 'selector'; labels: string; fields: string };
+
+/** Which one, where several match. */
+export const picks = ['oldest', 'newest', 'random', 'not-ready'] as const;
+export type Pick = (typeof picks)[number];
+
+/** As kubectl prints it: `deployment/checkout`. */
+export function targetText(target: Target): string {
+  if (target.kind === 'pod') return `pod/${target.name}`;
+  if (target.kind === 'workload') return `${workloadKinds[target.resource].kind.toLowerCase()}/${target.name}`;
+  return [`-l ${target.labels}`, ...(target.fields === '' ? [] : [`--field-selector ${target.fields}`])].join(' ');
+}
+
+/** Path of a workload object. `namespace` is escaped here. */
+export function workloadPath(namespace: string, resource: WorkloadResource, name = ''): string {
+  const { group } = workloadKinds[resource];
+  const root = group === 'v1' ? '/api/v1' : `/apis/${group}`;
+  const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+  return name === '' ? path : `${path}/${encodeURIComponent(name)}`;
+}

@@ -18,7 +18,7 @@ import { selectors } from './watch-target.ts';
 /**
  * The state of a collection and all that changes in it, for as long as the signal lives: `listed` and `synced` once,
  * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server does
- * not let us; `dated` for each answer. Lost connections are resumed without a word: nothing is lost by them.
+ * not let us; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
  *
  * Ends quietly on abort. Throws PodexitError `auth.unauthorized`, `server.untrusted`, or `server.unreachable` where
  * the server was never reached.
@@ -73,7 +73,7 @@ async function* attempt(
   signal: AbortSignal,
 ): Attempt {
   try {
-    if (step.next === 'resume') return yield* watchOn(cluster, target, position, signal);
+    if (step.next === 'resume') return yield* watchOn(cluster, target, position, true, signal);
     if (cluster.memory.streamingLists === 'withheld' || step.notOlder) {
       return yield* listAndWatch(cluster, target, position, step.notOlder === true, signal);
     }
@@ -120,10 +120,17 @@ async function* listAndWatch(
   yield* result.dated;
   if (result.kind === 'failed') return { outcome: result.outcome, refusal: result.refusal, verb: 'list' };
   const behind = yield* tellList(target, position, result);
-  return behind ?? (yield* watchOn(cluster, target, position, signal));
+  return behind ?? (yield* watchOn(cluster, target, position, false, signal));
 }
 
-async function* watchOn(cluster: Cluster, target: WatchTarget, position: Position, signal: AbortSignal): Attempt {
+/** `resumes`: an earlier watch was cut, so what comes first may have happened at any time since then. */
+async function* watchOn(
+  cluster: Cluster,
+  target: WatchTarget,
+  position: Position,
+  resumes: boolean,
+  signal: AbortSignal,
+): Attempt {
   const query = {
     ...selectors(target),
     watch: '1',
@@ -133,6 +140,7 @@ async function* watchOn(cluster: Cluster, target: WatchTarget, position: Positio
   const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
   yield* flow.dated;
   if (flow.status !== 200) return await refusedWatch(flow, signal);
+  if (resumes) yield { kind: 'resumed', at: flow.at, stream: target.stream, since: position.goodAt };
   return yield* followWatch(cluster, target, position, flow, { initial: false, signal });
 }
 

@@ -145,8 +145,8 @@ export interface Trace {
   readonly nodeReady: readonly Fact<string>[];
   readonly namespaceEnding?: Fact<true>;
   readonly gaps: readonly Fact<Gap>[];
-  /** Streams that were cut and went on, with the time since when they had been silent. */
-  readonly resumes: readonly Fact<{ stream: StreamName; since: number }>[];
+  /** Streams that were cut and went on, with the time since when they had been silent. `late`: news came at once then. */
+  readonly resumes: readonly Fact<{ stream: StreamName; since: number; late: boolean }>[];
   readonly refused: readonly Fact<Refused>[];
   readonly timers: readonly Fact<Timer['name']>[];
   readonly interrupted?: Fact<Interrupted['signal']>;

@@ -1,4 +1,10 @@
-/** How long a Service had no ready endpoint at all, having had one before. By arrivals on one stream. */
+/**
+ * How long a Service had no ready endpoint at all, having had one before. By arrivals on one stream; where the stream
+ * was late, by the server's stamps.
+ */
+import type { Clock } from '../trace/clock.ts';
+import { toClient } from '../trace/clock.ts';
+import { heardSince } from '../trace/infer/arrival.ts';
 import type { Exit } from '../trace/timeline.ts';
 import type { Fact, SliceState, Trace } from '../trace/trace.ts';
 
@@ -14,7 +20,7 @@ export function emptySpells(trace: Trace, { deletion }: Exit): EmptySpell[] {
   const services = new Set([...trace.slices.values()].flatMap((facts) => facts.service ?? []));
   const since = deletion.accepted.client.lo;
   return [...services].flatMap((service) => {
-    const spells = spellsOf(trace, service).filter((spell) => spell.to > since && spell.to > spell.from);
+    const spells = spellsOf(trace, deletion.api, service).filter((spell) => spell.to > since && spell.to > spell.from);
     const longest = spells.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
     return longest ? [{ service, ms: longest.to - longest.from, open: longest.open, evidence: longest.evidence }] : [];
   });
@@ -27,23 +33,35 @@ interface Spell {
   evidence: number[];
 }
 
-function spellsOf(trace: Trace, service: string): Spell[] {
+function spellsOf(trace: Trace, api: Clock, service: string): Spell[] {
   const slices = [...trace.slices].filter(([, facts]) => facts.service === service);
   const changes = slices
     .flatMap(([name, facts]) => facts.states.map((state) => ({ name, state })))
     .sort((a, b) => a.state.seq - b.state.seq);
-  const latest = new Map<string, Fact<SliceState>>();
+  const now = new Map<string, Fact<SliceState>>();
   const spells: Spell[] = [];
   let had = false;
   for (const { name, state } of changes) {
-    latest.set(name, state);
-    const ready = [...latest.values()].reduce((sum, one) => sum + readyIn(one.value), 0);
+    now.set(name, state);
+    const ready = [...now.values()].reduce((sum, one) => sum + readyIn(one.value), 0);
     const open = spells.at(-1)?.open === true ? spells.at(-1) : undefined;
-    if (ready > 0 && open) Object.assign(open, { to: state.at, open: false, evidence: [...open.evidence, state.seq] });
-    if (ready === 0 && had && !open) spells.push({ from: state.at, to: trace.now, open: true, evidence: [state.seq] });
+    if (ready > 0 && open)
+      Object.assign(open, { to: earliest(trace, api, state), open: false, evidence: [...open.evidence, state.seq] });
+    if (ready === 0 && had && !open)
+      spells.push({ from: latest(api, state), to: trace.now, open: true, evidence: [state.seq] });
     had = had || ready > 0;
   }
   return spells;
+}
+
+/** The moment of a change as late as it can have been, so that a spell is never told longer than it was. */
+const latest = (api: Clock, { value, at }: Fact<SliceState>): number =>
+  Math.min(at, value.written ? toClient(api, value.written, at).hi : at);
+
+/** As early as it can have been: what comes on a stream that is alive came when it arrived. */
+function earliest(trace: Trace, api: Clock, { value, at }: Fact<SliceState>): number {
+  const heard = heardSince(trace, 'endpointslices', at);
+  return heard === at ? at : Math.max(heard, value.written ? toClient(api, value.written, at).lo : heard);
 }
 
 const readyIn = (state: SliceState): number => state.otherReady + (state.own?.ready ? 1 : 0);

@@ -193,8 +193,22 @@ export function gapsOf(trace: Trace): ExitReport['gaps'] {
     ...(value.to === undefined ? {} : { to: printTime(value.to, 'later') }),
     cause: value.cause,
   }));
-  return [...gaps, ...refused];
+  return [...gaps, ...lateNews(trace), ...refused];
 }
+
+/** Shorter, nobody would miss it: news is late by as much on any day. */
+const worthTelling = 1000;
+
+/** Nothing is missing, but what came then is dated less well: the connection had been dead, or the server away. */
+const lateNews = (trace: Trace): ExitReport['gaps'] =>
+  trace.resumes
+    .filter(({ value, at }) => value.late && at - value.since > worthTelling)
+    .map(({ value, at }) => ({
+      resource: resourceOf[value.stream],
+      from: printTime(value.since, 'earlier'),
+      to: printTime(at, 'later'),
+      cause: 'late',
+    }));
 
 /** One line each for all that is cited, and for nothing else. */
 function cited(trace: Trace, report: Omit<ExitReport, 'observations'>): ExitReport['observations'] {

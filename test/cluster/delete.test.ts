@@ -137,7 +137,8 @@ describe('deletePod', () => {
     });
     const around = surroundings({ speed: 100 });
     const seen = await all(deletePod(await connected(api, { around }), target, { signal: stopping() }));
-    expect(kinds(seen)).toEqual(['requested', 'requested', 'answered']);
+    expect(kinds(seen)).toEqual(['requested', 'answered', 'requested', 'answered']);
+    expect(seen[1]).toMatchObject({ status: 429 });
     expect(around.waits).toContain(3000);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { watchObjects } from '../../src/cluster/watch.ts';
+import type { Sighting } from '../../src/trace/observation.ts';
 import type { Asked } from './helpers/api.ts';
 import { bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
@@ -95,6 +96,21 @@ describe('watchObjects', () => {
     expect(seen[0]).toMatchObject({ objects: [pod('a', '1'), pod('b', '2')] });
     expect(api.asked.filter(isList)).toHaveLength(4);
     expect(api.asked.filter(isList).every(({ query }) => query['limit'] === '500')).toBe(true);
+  });
+
+  it('says since when what comes after a cut may have happened', async () => {
+    const api = await serve((asked, response) => {
+      if (!isStreamingList(asked)) return void response.write(line('MODIFIED', pod('web', '9')));
+      response.write(bookmark('7', true) + line('MODIFIED', pod('web', '8')));
+      setTimeout(() => response.destroy(), 20);
+    });
+    const seen: Sighting[] = [];
+    for await (const sighting of watchObjects(await connected(api), target, { signal: stopping() })) {
+      if (sighting.kind !== 'dated') seen.push(sighting);
+      if (seen.length === 5) break;
+    }
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed', 'resumed', 'changed']);
+    expect(seen[3]).toMatchObject({ stream: 'pod', since: seen[2]?.at });
   });
 
   it('resumes from the last version after a cut in the middle of a line, without a gap', async () => {

@@ -10,11 +10,19 @@ import { narrowed, notBefore, onClient } from './estimate.ts';
  * while it was cut; otherwise the assumed delivery lag bounds how old the news can be.
  */
 export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
-  const lag = millisecondsOf('delivery-lag');
-  const resumed = trace.resumes.filter(
-    (one) => one.value.stream === stream && one.at <= fact.at && fact.at <= one.at + lag,
-  );
-  const lo = Math.min(fact.at - lag, ...resumed.map((one) => one.value.since - lag));
+  const lo = heardSince(trace, stream, fact.at) - lag;
   const told = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
   return narrowed(told, { ...notBefore(cause), evidence: [] });
 }
+
+/**
+ * The earliest that what arrived at `at` could have arrived on a stream that was never cut (client ms): `at`, or when a
+ * stream that had just been resumed, or listed anew, had last been alive.
+ */
+export function heardSince(trace: Trace, stream: StreamName, at: number): number {
+  const resumed = trace.resumes.filter((one) => one.value.stream === stream && one.at <= at && at <= one.at + lag);
+  const relisted = trace.gaps.filter(({ value }) => value.stream === stream && value.to === at);
+  return Math.min(at, ...resumed.map(({ value }) => value.since), ...relisted.map(({ value }) => value.from));
+}
+
+const lag = millisecondsOf('delivery-lag');

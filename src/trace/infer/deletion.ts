@@ -25,7 +25,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const facts = trace.deletion;
   if (!facts) return undefined;
   const ours = ourRequest(trace, facts);
-  const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(trace, facts, ours) };
+  const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(facts, ours) };
   const api = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
   const asked = requestTime(trace, facts);
   const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
@@ -42,12 +42,19 @@ export function deletionOf(trace: Trace): Deletion | undefined {
 const firstGrace = (facts: DeletionFacts): number =>
   facts.first.value.metadata.deletionGracePeriodSeconds ?? facts.first.value.spec.terminationGracePeriodSeconds ?? 0;
 
-const arrival = (trace: Trace, facts: DeletionFacts, ours: RequestFacts | undefined): number =>
-  Math.min(facts.seenAt, ours?.answer && ours.answer.value.status < 300 ? ours.answer.at : Infinity) + 1;
+/** An answer with the unchanged pod is a webhook's, or says that the deed is still to come. */
+function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
+  const { value, at } = ours?.answer ?? {};
+  const tells = value && value.status < 300 && (!value.pod || value.pod.metadata.deletionTimestamp !== undefined);
+  return Math.min(facts.seenAt, tells && at !== undefined ? at : Infinity) + 1;
+}
+
+/** Flow control turns a request away before it is executed. */
+const tooManyRequests = 429;
 
 /** A try that failed may yet have been executed, but not before the last look that showed no deletionTimestamp. */
 function sentSince(trace: Trace, ours: RequestFacts): number {
-  const [first] = trace.requests;
+  const [first] = trace.requests.filter((one) => one.answer?.value.status !== tooManyRequests);
   return first && first !== ours ? Math.max(first.sent.at, trace.notDeletingAt) : ours.sent.at;
 }
 

@@ -1,3 +1,4 @@
+import { millisecondsOf } from '../assumptions.ts';
 import type { ObservationOf } from '../observation.ts';
 import type { Trace } from '../trace.ts';
 import { factOf, note } from './notes.ts';
@@ -7,10 +8,20 @@ export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   return note({ ...trace, gaps: [...trace.gaps, factOf(gap, o)] }, o, `gap in ${o.stream}: ${o.cause}`);
 }
 
+/** Something came on a stream that had just been resumed: it may be as old as the cut. */
+export function foldLate(trace: Trace, { stream, at }: ObservationOf<'changed'>): Trace {
+  const index = trace.resumes.findLastIndex(
+    (one) => one.value.stream === stream && one.at <= at && at <= one.at + millisecondsOf('delivery-lag'),
+  );
+  const resume = trace.resumes[index];
+  if (!resume || resume.value.late) return trace;
+  return { ...trace, resumes: trace.resumes.with(index, { ...resume, value: { ...resume.value, late: true } }) };
+}
+
 /** A stream that is cut all day long is remembered by its last cuts. */
 const mostResumes = 256;
 
 export const foldResumed = (trace: Trace, o: ObservationOf<'resumed'>): Trace => ({
   ...trace,
-  resumes: [...trace.resumes, factOf({ stream: o.stream, since: o.since }, o)].slice(-mostResumes),
+  resumes: [...trace.resumes, factOf({ stream: o.stream, since: o.since, late: false }, o)].slice(-mostResumes),
 });

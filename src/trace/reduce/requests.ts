@@ -11,7 +11,8 @@ export function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace 
 }
 
 export function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
-  const open = trace.requests.findIndex((request) => request.verb === o.verb && request.answer === undefined);
+  // An answer is to the last try: those before it got none, or none that is told.
+  const open = trace.requests.findLastIndex((request) => request.verb === o.verb && request.answer === undefined);
   const answer = factOf({ status: o.status, ...(o.object ? { pod: o.object } : {}) }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
   const answered = note(

@@ -1,5 +1,7 @@
 /** Findings about the kubelet and its node. */
+import { heardSince } from '../../trace/infer/arrival.ts';
 import { between } from '../../trace/infer/estimate.ts';
+import type { StreamName } from '../../trace/observation.ts';
 import { isFinished } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
@@ -27,7 +29,7 @@ function nodeSilent(scene: Scene): Finding[] {
   if (!hasKubelet(scene)) return [];
   const { accepted, facts } = exit.deletion;
   const first = firstSign(scene);
-  const until = first?.at ?? trace.gone?.at ?? trace.now;
+  const until = first?.at ?? (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now);
   const silent = until - accepted.client.hi;
   const notReady = scene.timeline.marks.find((mark) => mark.name === 'node-not-ready');
   const meanwhile = notReady !== undefined && (first === undefined || notReady.at.client.hi <= first.at + 1);
@@ -45,13 +47,16 @@ function nodeSilent(scene: Scene): Finding[] {
   ];
 }
 
-/** What the kubelet was first seen to do about the deletion, by its arrival. */
+/** What the kubelet was first seen to do about the deletion, by its arrival, or when it could have arrived had no stream been cut. */
 function firstSign({ trace, exit }: Scene): { at: number; seq: number } | undefined {
-  const killings = [...exit.kubelet.killings.values()].flat();
+  const heard = (stream: StreamName) => (fact: { at: number; seq: number }) => ({
+    at: heardSince(trace, stream, fact.at),
+    seq: fact.seq,
+  });
   const signs = [
-    ...killings,
-    ...(trace.acknowledged ? [trace.acknowledged] : []),
-    ...(trace.terminal ? [trace.terminal] : []),
+    ...[...exit.kubelet.killings.values()].flat().map(heard('events')),
+    ...(trace.acknowledged ? [trace.acknowledged].map(heard('pod')) : []),
+    ...(trace.terminal ? [trace.terminal].map(heard('pod')) : []),
   ];
   return signs.sort((a, b) => a.at - b.at)[0];
 }

@@ -1,4 +1,5 @@
 /** Findings about what came after the containers, and about force. */
+import { heardSince } from '../../trace/infer/arrival.ts';
 import { controllerOf, isMirror } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
@@ -18,7 +19,7 @@ function finalizerHeld({ trace, exit }: Scene): Finding[] {
   const { finalizers, finalDelete } = exit.removal;
   if (finalizers.length === 0 || !finalDelete || !trace.finalizing) return [];
   // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
-  const held = (trace.gone?.at ?? trace.now) - trace.finalizing.at;
+  const held = (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now) - trace.finalizing.at;
   if (held < second) return [];
   return [
     {
@@ -34,7 +35,8 @@ function finalizerHeld({ trace, exit }: Scene): Finding[] {
 function slowCleanup({ trace, exit }: Scene): Finding[] {
   const { done, finalDelete } = exit.removal;
   if (!done || !trace.terminal) return [];
-  const took = (trace.finalDelete?.at ?? trace.gone?.at ?? trace.now) - trace.terminal.at;
+  const end = trace.finalDelete ?? trace.gone;
+  const took = (end ? heardSince(trace, 'pod', end.at) : trace.now) - trace.terminal.at;
   if (took <= 5 * second) return [];
   return [
     {

@@ -1,10 +1,10 @@
 import type { Sighting } from '../../../src/trace/observation.ts';
 
-/** The first sightings that are not about the clock; leaves the source then. */
+/** The first sightings that are not about the clock or the connection; leaves the source then. */
 export async function take(source: AsyncGenerator<Sighting>, count: number): Promise<Sighting[]> {
   const seen: Sighting[] = [];
   for await (const sighting of source) {
-    if (sighting.kind !== 'dated') seen.push(sighting);
+    if (sighting.kind !== 'dated' && sighting.kind !== 'resumed') seen.push(sighting);
     if (seen.length === count) break;
   }
   return seen;

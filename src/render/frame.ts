@@ -1,7 +1,8 @@
 /**
  * The live region as lines: a ruler, a lane for each container, Service, the object and the replacement, and what is
- * waited for. A pure function of the trace, the time and the window; never wider than `columns`, never taller than
- * `rows` - 1, so that it can always be painted over.
+ * waited for. A pure function of the trace, the time and the window; never taller than `rows` - 1, so that it can always
+ * be painted over, and never as wide as `columns`: a terminal that waits in its last column to wrap would lose the
+ * character there to an erasure.
  */
 import type { Exit, Timeline } from '../trace/timeline.ts';
 import { timelineOf } from '../trace/timeline.ts';
@@ -29,10 +30,12 @@ export function frame(trace: Trace, now: number, columns: number, rows: number, 
   const room = Math.max(0, rows - 1);
   if (!timeline || room === 0) return [];
   const pen = penFor(style);
-  const status = statusLine(pen, trace, timeline, now, columns);
+  const width = columns - 1;
+  const status = statusLine(pen, trace, timeline, now, width);
   if (!timeline.exit) return [status];
-  const picture = pictureLines(pen, { trace, timeline, exit: timeline.exit, now }, columns, room - 1);
-  return [...picture, status];
+  const picture = pictureLines(pen, { trace, timeline, exit: timeline.exit, now }, width, room - 1);
+  // A blank line parts it from the history, where that costs no lane.
+  return [...(picture.length + 2 <= room / 2 ? [''] : []), ...picture, status];
 }
 
 /** The lanes as they are at the end: all of them, without a word about waiting. */

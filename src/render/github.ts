@@ -1,5 +1,5 @@
 /** What a step in GitHub Actions leaves behind. Pure: who writes it, and where to, is decided elsewhere. */
-import type { ExitReport, Finding, Severity } from '../trace/report.ts';
+import type { ExitReport, Finding, Gate, Severity } from '../trace/report.ts';
 import { markdownSections } from './markdown.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
 import { describeOutcome } from './summary.ts';
@@ -8,16 +8,21 @@ import { describeOutcome } from './summary.ts';
 const mostAnnotations = 10;
 
 /** The cap of a step summary; more of it is an error of the step. */
-const summaryBytes = 1024 * 1024;
+export const summaryBytes = 1024 * 1024;
 
 const commands: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'notice' };
 const weight: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
 
-/** Workflow commands, one line each and without newlines: a finding an annotation, the gravest first. */
+/** Workflow commands, one line each and without newlines: gates that failed, then findings, the gravest first. */
 export function githubAnnotations(report: ExitReport): string[] {
-  const { findings, outcome, exitCode } = report.verdict;
-  const gravest = [...findings].sort((a, b) => weight[a.severity] - weight[b.severity]).slice(0, mostAnnotations);
-  if (gravest.length > 0) return gravest.map((finding) => annotation(report, finding));
+  const { findings, gates, outcome, exitCode } = report.verdict;
+  const failed = gates.filter(({ passed }) => !passed);
+  const gravest = [...findings].sort((a, b) => weight[a.severity] - weight[b.severity]);
+  const all = [
+    ...failed.map((gate) => gateAnnotation(report, gate)),
+    ...gravest.map((finding) => annotation(report, finding)),
+  ];
+  if (all.length > 0) return all.slice(0, mostAnnotations);
   if (exitCode === 0) return [];
   return [command('error', `podexit ${outcome}: pod ${report.pod.name}`, [describeOutcome(report)])];
 }
@@ -38,6 +43,11 @@ function annotation({ pod }: ExitReport, { severity, code, message, advice }: Fi
     message,
     ...(advice === undefined ? [] : [advice]),
   ]);
+}
+
+/** A gate that fails is an error, unless the run was told only to warn. */
+function gateAnnotation({ pod, verdict }: ExitReport, { name, message }: Gate): string {
+  return command(verdict.exitCode === 0 ? 'warning' : 'error', `podexit gate ${name}: pod ${pod.name}`, [message]);
 }
 
 /** Only the line feeds between our own lines become line feeds. */

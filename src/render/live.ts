@@ -1,7 +1,6 @@
 /**
- * The live view: the lines of the history scroll above, the frame below them is painted over. Between two paintings the
- * cursor waits at the frame's first column, so that a terminal which wraps lines anew on a resize takes it along and
- * erasing from there always erases the whole frame. One write a painting; nothing where nothing changed.
+ * The live view: the lines of the history scroll above, the frame below them is painted over (screen.ts). At most ten
+ * paintings a second, one write each, none where nothing changed.
  */
 import type { Observation } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';
@@ -12,6 +11,7 @@ import { conclusion, zeroOfReport } from './lines.ts';
 import type { Timestamps } from './moments.ts';
 import type { Style } from './palette.ts';
 import { penFor } from './palette.ts';
+import { createScreen } from './screen.ts';
 import { startSpinner } from './spinner.ts';
 
 export interface LiveOptions {
@@ -46,7 +46,7 @@ export interface Live {
   close(): void;
 }
 
-/** At most ten paintings a second; without news the bars still grow, and the countdown counts. */
+/** ms; without news the bars still grow, and the countdown counts. */
 const leastPause = 100;
 const heartbeat = 200;
 
@@ -54,7 +54,7 @@ export function createLive(options: LiveOptions): Live {
   const { style, columns, rows, clock } = options;
   const pen = penFor(style);
   const history = createHistory(pen, { timestamps: options.timestamps, logs: options.logs ?? false });
-  const screen = createScreen(options.write);
+  const screen = createScreen(options.write, columns);
   const spinner = startSpinner({ write: screen.put, columns, pen, text: 'asking the cluster' });
   let trace: Trace | undefined;
   let news: string[] = [];
@@ -113,59 +113,5 @@ export function createLive(options: LiveOptions): Live {
       leave([...rest, ...(picture.length > 0 ? ['', ...picture] : []), ...conclusion(pen, report, zero, width)]);
     },
     close: () => leave([]),
-  };
-}
-
-const sequences = {
-  hideCursor: '\u001b[?25l',
-  showCursor: '\u001b[?25h',
-  /** Synchronised output: a terminal that knows it shows the whole painting at once; others ignore it. */
-  begin: '\u001b[?2026h',
-  end: '\u001b[?2026l',
-  eraseBelow: '\r\u001b[J',
-};
-
-interface Screen {
-  /** As it is: for the spinner. */
-  put(text: string): void;
-  /** Whether anything had to be written. */
-  paint(above: readonly string[], region: readonly string[]): boolean;
-  /** The window was reshaped: what is on it may not be what was painted. */
-  forget(): void;
-  /** Lines in the place of the region; the cursor below them, to be seen again. */
-  leave(lines: readonly string[]): void;
-}
-
-function createScreen(write: (text: string) => void): Screen {
-  let shown: readonly string[] | undefined;
-  let hidden = false;
-  const hide = (): string => {
-    const first = !hidden;
-    hidden = true;
-    return first ? sequences.hideCursor : '';
-  };
-  const lined = (lines: readonly string[]): string => lines.map((line) => `${line}\r\n`).join('');
-  return {
-    put: (text) => write(hide() + text),
-    paint: (above, region) => {
-      const same = shown?.length === region.length && region.every((line, index) => line === shown?.[index]);
-      if (above.length === 0 && (same || (region.length === 0 && shown === undefined))) return false;
-      shown = region;
-      const back = region.length > 1 ? `\u001b[${region.length - 1}A\r` : '\r';
-      write(
-        `${hide()}${sequences.begin}${sequences.eraseBelow}${lined(above)}${region.join('\r\n')}${back}${sequences.end}`,
-      );
-      return true;
-    },
-    forget: () => {
-      shown = undefined;
-    },
-    leave: (lines) => {
-      const painted = shown !== undefined || lines.length > 0;
-      const text = painted ? `${sequences.eraseBelow}${lined(lines)}` : '';
-      if (text !== '' || hidden) write(`${text}${hidden ? sequences.showCursor : ''}`);
-      hidden = false;
-      shown = undefined;
-    },
   };
 }

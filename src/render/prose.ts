@@ -18,11 +18,14 @@ export interface Layout {
   readonly hang: number;
 }
 
+/** Columns that an indent must leave for the text. */
+const leastText = 10;
+
 /** Wraps between words; what is longer than a line is broken where the line ends. Always at least one line. */
 export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout): string[] {
   // Below a few columns nothing can be laid out; then a line may be longer than asked.
   const room = Math.max(width, 2);
-  const indent = hang < room / 2 ? hang : 2 < room / 2 ? 2 : 0;
+  const indent = hang + leastText <= room ? hang : 2 + leastText <= room ? 2 : 0;
   const lines = [new Line(0)];
   for (const { ink, text } of tokens(pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) })))) {
     const blank = text.trim() === '';
@@ -51,9 +54,10 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout
   return lines.map((line) => line.text());
 }
 
-/** One line of at most `width` columns, the rest cut off with an ellipsis. */
+/** One line of at most `width` columns, the rest cut off with an ellipsis; no blanks at its end. */
 export function clip(pen: Pen, pieces: readonly Piece[], width: number): string {
-  const whole = pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
+  const last = pieces.findLastIndex(({ text }) => text.trim() !== '');
+  const whole = pieces.slice(0, last + 1).map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
   if (widthOf(whole) <= width) return whole.map(({ ink, text }) => pen.paint(ink, text)).join('');
   const ellipsis = pen.letters('…');
   let left = width - stringWidth(ellipsis);

@@ -1,0 +1,54 @@
+/** A program of its own: plays a recording into the live view on the real stdout. Usage: play-live.ts FILE [SPEED]. */
+import { createLive } from '../../../src/render/live.ts';
+import { styleOf } from '../../../src/render/palette.ts';
+import { openReplay } from '../../../src/session/replay.ts';
+import { run } from '../../../src/session/run.ts';
+import type { Sighting } from '../../../src/trace/observation.ts';
+import { reportOf } from '../../../src/verdict/report.ts';
+
+const [file = '', speedText = '1'] = process.argv.slice(2);
+const speed = Number(speedText);
+const { stdout } = process;
+const { sightings } = await openReplay(file, () => {});
+const rows: Sighting[] = [];
+for await (const sighting of sightings) rows.push(sighting);
+const requested = rows.find(({ kind }) => kind === 'requested')?.at ?? rows[0]?.at ?? 0;
+const start = Date.now();
+/** The recording's own time, a second before the request to begin with. */
+const now = (): number => requested - 500 + (Date.now() - start) * speed;
+
+const live = createLive({
+  write: (text) => void stdout.write(text),
+  style: styleOf(
+    { color: 'auto', ascii: false },
+    { env: process.env, isTty: stdout.isTTY, platform: process.platform },
+  ),
+  columns: () => stdout.columns,
+  rows: () => stdout.rows,
+  clock: {
+    now,
+    setTimeout: (callback, ms) => {
+      const timer = setTimeout(callback, ms / speed);
+      return () => clearTimeout(timer);
+    },
+  },
+  timestamps: 'relative',
+  logs: true,
+});
+stdout.on('resize', () => live.resize());
+
+async function* paced(): AsyncGenerator<Sighting> {
+  for (const row of rows) {
+    const wait = (row.at - now()) / speed;
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    yield row;
+  }
+}
+
+try {
+  const trace = await run({ source: paced(), logText: true, audience: live });
+  const report = reportOf(trace);
+  if (report) live.end(trace, report);
+} finally {
+  live.close();
+}

@@ -1,0 +1,53 @@
+/** A terminal without a window: what a person would see after these bytes, history included. */
+import headless from '@xterm/headless';
+
+export type Happening = { kind: 'write'; text: string } | { kind: 'resize'; columns: number; rows: number };
+
+export interface Screen {
+  /** The lines in the window, without blanks at their ends; wrapped lines as the terminal wraps them. */
+  window: string[];
+  /** Lines that have scrolled out above. */
+  history: string[];
+  cursorHidden: boolean;
+  /** Row in the window and column of the cursor. */
+  cursor: { row: number; column: number };
+}
+
+export async function screenOf(
+  size: { columns: number; rows: number },
+  happenings: readonly Happening[],
+): Promise<Screen> {
+  const terminal = new headless.Terminal({
+    cols: size.columns,
+    rows: size.rows,
+    scrollback: 5000,
+    allowProposedApi: true,
+  });
+  let cursorHidden = false;
+  for (const one of happenings) {
+    if (one.kind === 'resize') {
+      terminal.resize(one.columns, one.rows);
+      continue;
+    }
+    const [hide, show] = ['\u001b[?25l', '\u001b[?25h'].map((sequence) => one.text.lastIndexOf(sequence));
+    if (hide !== show) cursorHidden = (hide ?? -1) > (show ?? -1);
+    await new Promise<void>((resolve) => terminal.write(one.text, resolve));
+  }
+  const buffer = terminal.buffer.active;
+  const lines = Array.from(
+    { length: buffer.length },
+    (_, index) => buffer.getLine(index)?.translateToString(true) ?? '',
+  );
+  const screen: Screen = {
+    window: lines.slice(buffer.baseY),
+    history: lines.slice(0, buffer.baseY),
+    cursorHidden,
+    cursor: { row: buffer.cursorY, column: buffer.cursorX },
+  };
+  terminal.dispose();
+  return screen;
+}
+
+/** All that was ever there, for searching; blank lines at the end left out. */
+export const allLines = ({ history, window }: Screen): string[] =>
+  [...history, ...window].join('\n').trimEnd().split('\n');

@@ -1,0 +1,100 @@
+/** Plays observations into the live view in virtual time, and keeps what was written when. */
+import { createLive } from '../../../src/render/live.ts';
+import type { Live } from '../../../src/render/live.ts';
+import type { Style } from '../../../src/render/palette.ts';
+import { reduce } from '../../../src/trace/reduce.ts';
+import type { Observation } from '../../../src/trace/observation.ts';
+import type { Trace } from '../../../src/trace/trace.ts';
+import { emptyTrace } from '../../../src/trace/trace.ts';
+import { mustReport } from '../../helpers/recordings.ts';
+import type { Happening } from './screen.ts';
+
+export interface Play {
+  columns: number;
+  rows: number;
+  style: Style;
+  /** Seconds after the request (or the first sight of the deletion) at which the curtain falls; absent: to the end. */
+  until?: number;
+  resize?: { at: number; columns: number; rows: number };
+}
+
+export interface Played {
+  happenings: Happening[];
+  /** When each write came, ms. */
+  writtenAt: number[];
+  live: Live;
+}
+
+export function play(observations: readonly Observation[], { columns, rows, style, until, resize }: Play): Played {
+  const size = { columns, rows };
+  const happenings: Happening[] = [];
+  const writtenAt: number[] = [];
+  const clock = virtualClock(observations[0]?.at ?? 0);
+  const live = createLive({
+    write: (text) => {
+      happenings.push({ kind: 'write', text });
+      writtenAt.push(clock.now());
+    },
+    style,
+    columns: () => size.columns,
+    rows: () => size.rows,
+    clock,
+    timestamps: 'relative',
+  });
+  const zero = zeroOf(observations);
+  const reshape = resize && {
+    at: zero + resize.at * 1000,
+    run: () => {
+      Object.assign(size, { columns: resize.columns, rows: resize.rows });
+      happenings.push({ kind: 'resize', columns: resize.columns, rows: resize.rows });
+      live.resize();
+    },
+  };
+  if (reshape) clock.setTimeout(reshape.run, Math.max(0, reshape.at - clock.now()));
+  const curtain = until === undefined ? Infinity : zero + until * 1000;
+  let trace: Trace = emptyTrace;
+  for (const observation of observations) {
+    if (observation.at > curtain) break;
+    clock.advanceTo(observation.at);
+    trace = reduce(trace, observation);
+    live.step(trace, observation);
+  }
+  if (until === undefined) live.end(trace, mustReport(trace));
+  else clock.advanceTo(curtain);
+  return { happenings, writtenAt, live };
+}
+
+function zeroOf(observations: readonly Observation[]): number {
+  let trace: Trace = emptyTrace;
+  for (const observation of observations) {
+    trace = reduce(trace, observation);
+    if (observation.kind === 'requested' || trace.deletion) return observation.at;
+  }
+  return observations[0]?.at ?? 0;
+}
+
+function virtualClock(start: number) {
+  let now = start;
+  let timers: { at: number; callback: () => void }[] = [];
+  return {
+    now: () => now,
+    setTimeout: (callback: () => void, ms: number) => {
+      const timer = { at: now + ms, callback };
+      timers.push(timer);
+      return () => void (timers = timers.filter((one) => one !== timer));
+    },
+    advanceTo: (time: number) => {
+      for (let next = soonest(); next && next.at <= time; next = soonest()) {
+        const due = next;
+        timers = timers.filter((one) => one !== due);
+        now = Math.max(now, due.at);
+        due.callback();
+      }
+      now = Math.max(now, time);
+    },
+  };
+
+  function soonest() {
+    return timers.sort((a, b) => a.at - b.at)[0];
+  }
+}

@@ -2,7 +2,7 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import { listObjects } from '../cluster/list.ts';
 import { PodexitError } from '../errors.ts';
-import type { LabelSelector, Raw } from './watched.ts';
+import type { Raw } from './watched.ts';
 import { asRaw, metadataOf, selects } from './watched.ts';
 
 export interface Budget {

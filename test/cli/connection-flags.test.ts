@@ -1,0 +1,93 @@
+/** kubectl's connection flags, where kubectl accepts them and in the forms that it accepts. */
+import { expect, it } from 'vitest';
+import { connectionOf } from '../../src/cli/connection-flags.ts';
+import { buildProgram, commandName } from '../../src/cli/program.ts';
+import type { Flags } from '../../src/cli/options.ts';
+import { plainWords } from '../../src/cli/words.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+function parse(...words: string[]): Flags {
+  const ports = { env: {}, version: '0', stdout: { write: () => {}, isTty: false } } as never;
+  const program = buildProgram(ports, () => {});
+  program.action(() => {});
+  program.parse(plainWords(words, program), { from: 'user' });
+  return program.opts();
+}
+
+it('each of them arrives where the connection is made', () => {
+  const flags = parse(
+    ...['web', '--kubeconfig=k', '--context', 'c', '--cluster=cl', '--user=u', '-n=shop', '-s=https://h', '--token=t'],
+    ...['--username=n', '--password=p', '--as=a', '--as-group=g1', '--as-group=g2', '--as-uid=7'],
+    ...['--as-user-extra=k=v', '--certificate-authority=ca', '--client-certificate=cc', '--client-key=ck'],
+    ...['--insecure-skip-tls-verify=true', '--tls-server-name=s', '--request-timeout=5'],
+    ...['--cache-dir=/tmp', '--disable-compression'],
+  );
+  expect(connectionOf(flags, '1')).toEqual({
+    version: '1',
+    kubeconfig: 'k',
+    context: 'c',
+    cluster: 'cl',
+    user: 'u',
+    namespace: 'shop',
+    server: 'https://h',
+    token: 't',
+    username: 'n',
+    password: 'p',
+    as: 'a',
+    asGroup: ['g1', 'g2'],
+    asUid: '7',
+    asUserExtra: ['k=v'],
+    certificateAuthority: 'ca',
+    clientCertificate: 'cc',
+    clientKey: 'ck',
+    insecureSkipTlsVerify: true,
+    tlsServerName: 's',
+    requestTimeoutMs: 5000,
+  });
+});
+
+it('switches may say true or false, short flags may have "=", and words after "--" stay as they are', () => {
+  expect(parse('web', '--insecure-skip-tls-verify=false').insecureSkipTlsVerify).toBeUndefined();
+  expect(parse('web', '-v=6').v).toBe('6');
+  expect(parse('web', '--dry-run').dryRun).toBe('client');
+  expect(() => parse('web', '--now=perhaps')).toThrow();
+  expect(parse('web', '-l=app in (a,b)').selector).toBe('app in (a,b)');
+});
+
+it('--server and --token need no kubeconfig', () =>
+  serving('graceful-exit', { token: 'sesame' }, async ({ server }) => {
+    const words = [server.pod, '--dry-run=client', '-o', 'name', '-n', server.namespace, '--server', server.url];
+    const env = { KUBECONFIG: '/nowhere' };
+    expect(await runMain([...words, '--token=sesame'], { env })).toMatchObject({
+      code: 0,
+      stdout: `pod/${server.pod}\n`,
+    });
+    expect((await runMain([...words, '--token=wrong'], { env })).code).toBe(1);
+  }));
+
+it('-v=6 tells requests on stderr, and no secret', () =>
+  serving('graceful-exit', { token: 'sesame' }, async ({ flags, server }) => {
+    const ran = await runMain([server.pod, '--dry-run=client', '-v=6', '--token=sesame', ...flags]);
+    expect(ran.stderr).toMatch(
+      /GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/namespaces\/graceful-exit\/pods\/\S+ 200 in \d+ ms/,
+    );
+    expect(ran.stderr).not.toContain('sesame');
+  }));
+
+it('help is named as it was called', async () => {
+  expect(commandName({ KUBECTL_PATH: '/usr/bin/kubectl' })).toBe('kubectl podexit');
+  expect(commandName({ _: '/usr/local/bin/kubectl' })).toBe('kubectl podexit');
+  expect(commandName({ _: '/usr/local/bin/kubectl-podexit' })).toBe('kubectl-podexit');
+  const help = await runMain(['--help'], { env: { KUBECTL_PATH: '/usr/bin/kubectl' } });
+  expect(help).toMatchObject({ code: 0, stderr: '' });
+  expect(help.stdout).toMatch(/^Usage: kubectl podexit TARGET/);
+  for (const group of [
+    'Which pod:',
+    'Deletion, as in kubectl delete:',
+    'Output:',
+    'Connection, as in kubectl:',
+    'Examples:',
+  ])
+    expect(help.stdout).toContain(`\n${group}\n`);
+});

@@ -1,0 +1,125 @@
+/** The flags of kubectl delete mean what they mean there. */
+import { describe, expect, it } from 'vitest';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const budget = (allowed: number) =>
+  ({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'checkout', namespace: 'graceful-exit', uid: 'b-1' },
+    spec: { minAvailable: 2, selector: { matchLabels: { app: 'checkout' } } },
+    status: { disruptionsAllowed: allowed, currentHealthy: 2, desiredHealthy: 2, expectedPods: 2 },
+  }) as never;
+
+describe('deletions that nothing is traced of', () => {
+  it('--dry-run=client asks for the pod and sends no DELETE', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      const ran = await runMain([server.pod, '--dry-run', ...flags]);
+      expect(ran).toEqual({
+        code: 0,
+        stderr: '',
+        stdout: `pod "${server.pod}" deleted from graceful-exit namespace (dry run)\n`,
+      });
+      expect(server.requests.map((one) => one.method)).toEqual(['GET']);
+    }));
+
+  it('--dry-run=server has the server check the DELETE, and nothing happens', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      const ran = await runMain([server.pod, '--dry-run=server', '--now', ...flags]);
+      expect(ran.stdout).toMatch(/deleted from graceful-exit namespace \(server dry run\)\n$/);
+      const sent = server.requests.find((one) => one.method === 'DELETE');
+      expect(JSON.parse(sent?.body ?? '')).toMatchObject({ dryRun: ['All'], gracePeriodSeconds: 1 });
+      expect(server.deletesAccepted).toBe(0);
+    }));
+
+  it('--wait=false deletes and leaves', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      const ran = await runMain([server.pod, '--wait=false', '-o=name', ...flags]);
+      expect(ran).toMatchObject({ code: 0, stdout: `pod/${server.pod}\n` });
+      expect(server.deletesAccepted).toBe(1);
+    }));
+
+  it('have no report to write', async () => {
+    expect((await runMain(['x', '--wait=false', '-o', 'json'])).stderr).toMatch(/--wait=false traces nothing/);
+    expect((await runMain(['x', '--dry-run=server', '--record', 'f'])).stderr).toMatch(/--record has nothing to tell/);
+  });
+});
+
+it('--ignore-not-found forgives a pod that is not there, and nothing else', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    expect(await runMain(['nope', '--ignore-not-found', ...flags])).toMatchObject({ code: 0, stdout: '' });
+    expect((await runMain(['nope', '--ignore-not-found=false', ...flags])).code).toBe(1);
+    expect((await runMain(['nope', '--ignore-not-found', ...flags, '-n', 'nowhere'])).code).toBe(1);
+  }));
+
+it('-i deletes nothing unless the answer is yes', () =>
+  serving('graceful-exit', {}, async ({ flags, server }) => {
+    const words = [server.pod, '-i', '--wait=false', ...flags];
+    expect((await runMain(words, { answers: ['no'] })).stderr).toMatch(/will be deleted\nDo you want to continue\?/);
+    expect((await runMain(words)).code).toBe(0);
+    expect(server.deletesAccepted).toBe(0);
+    expect((await runMain(words, { answers: ['y'] })).stdout).toMatch(/deleted from/);
+    expect(server.deletesAccepted).toBe(1);
+  }));
+
+describe('flags that are refused', () => {
+  it.each([
+    [['x', '--cascade'], /--cascade is refused: nothing depends on a pod/],
+    [['x', '--cascade=foreground'], /--cascade is refused/],
+    [['x', '--attach', '--evict'], /--attach never deletes/],
+    [['x', '--attach', '--wait=false'], /--attach never deletes/],
+    [['x', '--retry-evict'], /needs --evict/],
+    [['x', '--dry-run=maybe'], /none, client, server/],
+  ])('%j', async (words, sentence) => {
+    const ran = await runMain(words);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toMatch(sentence);
+  });
+});
+
+describe('--evict', () => {
+  it('explains which budget refused, and how many it allows', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      server.write('poddisruptionbudgets', 'ADDED', budget(0));
+      const ran = await runMain([server.pod, '--evict', '-o', 'json', ...flags]);
+      expect(ran.code).toBe(1);
+      expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'evict.disruption-budget' });
+      expect(ran.stderr).toMatch(
+        /PodDisruptionBudget "checkout" allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay/,
+      );
+      expect(server.deletesAccepted).toBe(0);
+    }));
+
+  it('--retry-evict waits for the budget, and its refused tries are no part of the report', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      server.write('poddisruptionbudgets', 'ADDED', budget(0));
+      setTimeout(() => server.write('poddisruptionbudgets', 'MODIFIED', budget(1)), 1500);
+      const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags]);
+      expect(ran.stderr).toMatch(/allows 0 disruptions now.*; waiting/);
+      const report = JSON.parse(ran.stdout) as { mode: string; marks: { name: string }[] };
+      expect(report.mode).toBe('evict');
+      expect(report.marks.filter((mark) => mark.name === 'requested')).toHaveLength(1);
+      expect(ran.code).toBe(0);
+      expect(server.deletesAccepted).toBe(1);
+    }));
+});
+
+it("a workload's next terminating pod is traced with --attach", () =>
+  serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
+    const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...flags]);
+    expect(ran.stderr).toMatch(/waiting for the next terminating pod of deployment\/checkout/);
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      mode: 'attach',
+      pod: { name: server.pod },
+      trigger: { kind: 'rollout' },
+    });
+    expect(ran.code).toBe(0);
+  }));
+
+it('--attach to a workload gives up at --timeout with exit 3', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const ran = await runMain(['deploy/checkout', '--attach', '--timeout=300ms', ...flags]);
+    expect(ran.code).toBe(3);
+    expect(ran.stderr).toMatch(/no pod of deployment\/checkout .* was being deleted within --timeout/);
+  }));

@@ -1,0 +1,44 @@
+/** The command line in this process: argv in, exit code and texts out. */
+import { main } from '../../../src/cli/main.ts';
+import { systemClock } from '../../../src/session/clock.ts';
+import type { Output, Ports } from '../../../src/session/ports.ts';
+
+export interface Told {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
+  /** What a person at the terminal answers to each question; without it nobody is there. */
+  answers?: string[];
+}
+
+export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Told> {
+  const { answers, ...others } = pretending;
+  const told = { stdout: '', stderr: '' };
+  const output = (name: 'stdout' | 'stderr'): Output => ({
+    write: (text) => void (told[name] += text),
+    isTty: name === 'stderr' && answers !== undefined,
+    columns: () => 80,
+    rows: () => 24,
+    onResize: () => () => {},
+    closed: new Promise(() => {}),
+  });
+  const ports: Ports = {
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    stdinIsTty: answers !== undefined,
+    env: {},
+    clock: systemClock,
+    platform: 'linux',
+    version: '0.0.0-test',
+    random: () => 0.999,
+    onSignal: () => () => {},
+    leave: () => {},
+    ...(answers === undefined ? {} : { ask: async (question: string) => ((told.stderr += question), answers.shift()) }),
+    ...others,
+  };
+  const code = await main(argv, ports);
+  return { code, ...told };
+}

@@ -1,0 +1,88 @@
+/** Which pod a command line names: workloads, selectors, picks, and what is said where several match. */
+import { describe, expect, it } from 'vitest';
+import { parseTarget } from '../../src/cli/target.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const [first, second] = ['checkout-754699c75f-5qlrp', 'checkout-754699c75f-dqc45'];
+
+describe('words', () => {
+  it.each([
+    [['web'], { kind: 'pod', name: 'web' }],
+    [['pod/web'], { kind: 'pod', name: 'web' }],
+    [['po', 'web'], { kind: 'pod', name: 'web' }],
+    [['deploy/web'], { kind: 'workload', resource: 'deployments', name: 'web' }],
+    [['Deployments.apps', 'web'], { kind: 'workload', resource: 'deployments', name: 'web' }],
+    [['sts/db'], { kind: 'workload', resource: 'statefulsets', name: 'db' }],
+    [['ds', 'log'], { kind: 'workload', resource: 'daemonsets', name: 'log' }],
+    [['rs/web-1'], { kind: 'workload', resource: 'replicasets', name: 'web-1' }],
+    [['job/once'], { kind: 'workload', resource: 'jobs', name: 'once' }],
+    [['svc/web'], { kind: 'workload', resource: 'services', name: 'web' }],
+  ])('%j', (words, target) => expect(parseTarget(words)).toEqual(target));
+
+  it.each([[['a', 'b', 'c']], [['a/b/c']], [['configmap/x']], [['Web_1']], [['deploy/']], [[]]])(
+    '%j is refused with the words that are meant',
+    (words) => expect(() => parseTarget(words)).toThrow(/one pod|no kind|cannot be the name/),
+  );
+
+  it('a name and a selector together are refused', () => {
+    expect(() => parseTarget(['web'], { selector: 'app=web' })).toThrow(/cannot be given together/);
+    expect(parseTarget(['pods'], { selector: 'app=web' })).toEqual({ kind: 'selector', labels: 'app=web', fields: '' });
+  });
+});
+
+describe('several pods', () => {
+  it('are listed with age, node and readiness, and nothing is deleted', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      const ran = await runMain(['deploy/checkout', ...flags]);
+      expect(ran).toMatchObject({ code: 1, stdout: '' });
+      expect(ran.stderr).toMatch(/deployment\/checkout in namespace "graceful-exit" has 2 pods/);
+      expect(ran.stderr).toMatch(/NAME +READY +AGE +NODE\n/);
+      expect(ran.stderr).toMatch(new RegExp(`${first} +yes +\\d+[smhd] +node1\n${second} +yes`));
+      expect(server.deletesAccepted).toBe(0);
+    }));
+
+  it.each([
+    ['oldest', first],
+    ['newest', second],
+    ['random', second],
+  ])('--pick=%s takes one', (pick, name) =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      // The recording made both in one second; an hour between them tells the ages apart.
+      server.write('pods', 'MODIFIED', await aged(server.url, first, 3600));
+      const ran = await runMain(['-l', 'app=checkout', `--pick=${pick}`, '--dry-run=client', '-o', 'name', ...flags]);
+      expect(ran).toMatchObject({ code: 0, stdout: `pod/${name}\n` });
+    }),
+  );
+
+  it('--pick=not-ready says so where every pod is ready', () =>
+    serving('graceful-exit', {}, async ({ flags }) => {
+      const ran = await runMain(['svc/checkout', '--pick=not-ready', '--dry-run=client', ...flags]);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toMatch(/every pod of service\/checkout .* is ready/);
+    }));
+
+  it('at a terminal the person chooses by number', () =>
+    serving('graceful-exit', {}, async ({ flags }) => {
+      const words = ['rs/checkout-754699c75f', '--dry-run=client', '-o', 'name', ...flags];
+      const ran = await runMain(words, { answers: ['2'] });
+      expect(ran.stderr).toMatch(/1 {2}checkout-754699c75f-5qlrp[\s\S]*Which one \(1-2\)\?/);
+      expect(ran).toMatchObject({ code: 0, stdout: `pod/${second}\n` });
+      expect((await runMain(words, { answers: ['7'] })).stderr).toMatch(/no pod was chosen/);
+    }));
+});
+
+it('says which workload does not exist, or has no pods', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    expect((await runMain(['deploy/nope', ...flags])).stderr).toMatch(/no deployment "nope".*\n.*get deployments/);
+    expect((await runMain(['-l', 'app=nope', ...flags])).stderr).toMatch(/-l app=nope .* has no pods/);
+    expect(await runMain(['deploy/nope', '--ignore-not-found', ...flags])).toEqual({ code: 0, stdout: '', stderr: '' });
+  }));
+
+async function aged(url: string, name: string, seconds: number): Promise<never> {
+  const answer = await fetch(`${url}/api/v1/namespaces/graceful-exit/pods/${name}`);
+  const pod = (await answer.json()) as { metadata: { creationTimestamp: string } };
+  const created = Date.parse(pod.metadata.creationTimestamp) - seconds * 1000;
+  pod.metadata.creationTimestamp = new Date(created).toISOString().replace('.000', '');
+  return pod as never;
+}

@@ -111,26 +111,20 @@ function serviceLane(service: string, slices: readonly EndpointExit[], zero: Zer
         : []),
     ],
     points: removed ? [{ at: middle(removed), symbol: 'mark', ink: 'dim' }] : [],
-    words: routeWords({ unrouted, removed, others, wasReady }, zero),
-    brief: unrouted ? 'unrouted' : removed ? 'removed' : wasReady ? 'still routed' : 'not routed',
+    words: `${routeWords({ unrouted, removed, wasReady }, zero)}, ${others === 0 ? 'no' : others} other ready`,
+    brief: routeWords({ unrouted, removed, wasReady }, zero),
     ink: unrouted && others === 0 ? 'warning' : 'plain',
     rank: 2,
   };
 }
 
 function routeWords(
-  {
-    unrouted,
-    removed,
-    others,
-    wasReady,
-  }: { unrouted: Estimate | undefined; removed: Estimate | undefined; others: number; wasReady: boolean },
+  { unrouted, removed, wasReady }: { unrouted: Estimate | undefined; removed: Estimate | undefined; wasReady: boolean },
   zero: Zero,
 ): string {
-  const rest = `${others === 0 ? 'no' : others} other ready`;
-  if (unrouted) return `unrouted ${timeText(unrouted, zero)}, ${rest}`;
-  if (removed) return `removed ${timeText(removed, zero)}, ${rest}`;
-  return wasReady ? `still routed, ${rest}` : `not routed, ${rest}`;
+  if (unrouted) return `unrouted ${timeText(unrouted, zero)}`;
+  if (removed) return `removed ${timeText(removed, zero)}`;
+  return wasReady ? 'still routed' : 'not routed';
 }
 
 /** Known only once all slices have it. */
@@ -167,6 +161,7 @@ function objectLane(trace: Trace, { deletion, removal }: Exit, zero: Zero, now: 
 function replacementLane({ replacement }: Exit, zero: Zero): LaneView[] {
   if (!replacement) return [];
   const { created, ready, name } = replacement;
+  const brief = ready ? `ready ${timeText(ready, zero)}` : `created ${timeText(created, zero)}`;
   return [
     {
       name: 'replacement',
@@ -175,8 +170,8 @@ function replacementLane({ replacement }: Exit, zero: Zero): LaneView[] {
         ...(ready ? [stretch('ready', edgeOf(ready))] : []),
       ],
       points: [],
-      brief: ready ? 'ready' : 'created',
-      words: ready ? `ready ${timeText(ready, zero)}: ${name}` : `created ${timeText(created, zero)}: ${name}`,
+      words: `${brief}: ${name}`,
+      brief,
       ink: ready ? 'good' : 'plain',
       rank: 4,
     },

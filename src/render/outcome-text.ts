@@ -23,13 +23,14 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
     `nothing was running, so nothing had to be stopped; the object was removed${afterRequest(report)}.`,
   killed: (report) => {
     const rest = others(report, 'killed');
-    return `${names(report, 'killed')} did not exit within the grace of ${graceOf(report)} and was killed${rest}.`;
+    return `${names(report, 'killed')} did not exit within the grace of ${graceOf(report)} and ${wasKilled(report, 'killed')}${rest}.`;
   },
   failed: (report) => {
     const failed = having(report, 'failed').map(({ name, exit }) => `${name} exited with code ${exit?.code ?? '?'}`);
     return `${list(failed) || 'a container ended with an error'}${others(report, 'failed')}.`;
   },
-  oom: (report) => `${names(report, 'oom')} was killed for memory while exiting${others(report, 'oom')}.`,
+  oom: (report) =>
+    `${names(report, 'oom')} ${wasKilled(report, 'oom')} for memory while exiting${others(report, 'oom')}.`,
   overran: (report) => {
     const over = report.phases.filter(({ name }) => name === 'overtime');
     const by = over.map(({ subject, seconds: range }) => `${subject ?? 'a container'} ended ${span(range)} after it`);
@@ -117,6 +118,9 @@ const having = ({ containers }: ExitReport, outcome: ContainerReport['outcome'])
 
 const names = (report: ExitReport, outcome: ContainerReport['outcome']): string =>
   list(having(report, outcome).map(({ name }) => name)) || 'a container';
+
+const wasKilled = (report: ExitReport, outcome: 'killed' | 'oom'): string =>
+  having(report, outcome).length > 1 ? 'were killed' : 'was killed';
 
 /** `; web exited 0`: what became of the other main containers. */
 function others(report: ExitReport, outcome: ContainerReport['outcome']): string {

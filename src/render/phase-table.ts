@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import type { ExitReport, Phase, PhaseName, Range } from '../trace/report.ts';
 import { formatSeconds, formatShare, weaker } from './duration.ts';
 import type { Pen } from './palette.ts';
-import { shorten } from './prose.ts';
+import { shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 
 /** Phases that spend a container's grace; the others go on beside or after it. */
@@ -21,20 +21,26 @@ const spends: Record<PhaseName, boolean> = {
 };
 
 const longestBar = 24;
+const longestSubject = 24;
 
-/** Lines of at most `width` columns; none where no phase is known. */
+/** Lines of at most `width` columns; none where no phase is known, or where the window is too narrow for a table. */
 export function phaseTable(pen: Pen, { phases, grace }: ExitReport, width: number): string[] {
-  if (phases.length === 0) return [];
-  const room = Math.max(0, width - 42);
-  const subject = Math.min(24, Math.max(8, Math.floor(room / 2)));
-  const bar = Math.min(longestBar, Math.max(0, room - subject + 8));
+  const rows = phases.map((phase) => cellsOf(pen, phase));
+  const widths = widthsFor(rows, width);
+  if (rows.length === 0 || !widths) return [];
+  const share = `of grace ${grace.effectiveSeconds}s`;
   const table = new Table({
     chars: noLines,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': gap },
   });
   table.push(
-    ['phase', '', 'lasted', `of grace ${grace.effectiveSeconds}s`].map((title) => pen.paint('dim', title)),
-    ...phases.map((phase) => row(pen, phase, { subject, bar })),
+    ['phase', '', 'lasted', widths.bar + widths.share >= share.length ? share : ''].map((one) => pen.paint('dim', one)),
+    ...rows.map(({ name, subject, lasted, share, used }) => [
+      name,
+      pen.paint('accent', shorten(pen, subject, widths.subject)),
+      lasted,
+      used ? `${graceBar(pen, used, widths.bar)}${share}` : '',
+    ]),
   );
   return table
     .toString()
@@ -42,17 +48,39 @@ export function phaseTable(pen: Pen, { phases, grace }: ExitReport, width: numbe
     .map((line) => `  ${line}`.trimEnd());
 }
 
-function row(pen: Pen, phase: Phase, widths: { subject: number; bar: number }): string[] {
-  const basis = weaker(phase.start.basis, phase.end.basis);
-  const name = shorten(pen, forTerminal(phase.subject ?? ''), widths.subject);
-  return [
-    phase.name,
-    pen.paint('accent', name),
-    pen.letters(formatSeconds(phase.seconds, basis)),
-    spends[phase.name]
-      ? `${graceBar(pen, phase.ofGrace, widths.bar)}${pen.letters(formatShare(phase.ofGrace, basis))}`
-      : '',
-  ];
+interface Cells {
+  readonly name: string;
+  readonly subject: string;
+  readonly lasted: string;
+  readonly share: string;
+  /** Of the grace; undefined where the phase uses none. */
+  readonly used: Range | undefined;
+}
+
+function cellsOf(pen: Pen, { name, subject = '', start, end, seconds, ofGrace }: Phase): Cells {
+  const basis = weaker(start.basis, end.basis);
+  return {
+    name,
+    subject: pen.letters(forTerminal(subject)),
+    lasted: pen.letters(formatSeconds(seconds, basis)),
+    share: spends[name] ? pen.letters(formatShare(ofGrace, basis)) : '',
+    used: spends[name] ? ofGrace : undefined,
+  };
+}
+
+/** Blanks between columns, and before the first. */
+const gap = 2;
+
+/** Names first, then the bar; undefined where not even names fit. */
+function widthsFor(rows: readonly Cells[], width: number): { subject: number; bar: number; share: number } | undefined {
+  const widest = (cell: 'name' | 'subject' | 'lasted' | 'share', least: number) =>
+    Math.max(least, ...rows.map((row) => textWidth(row[cell])));
+  const share = widest('share', 4);
+  const room = width - gap - widest('name', 5) - gap - widest('lasted', 6) - gap - share - gap;
+  const wanted = Math.min(longestSubject, widest('subject', 0));
+  const subject = room >= wanted + longestBar ? wanted : Math.min(wanted, Math.max(3, Math.floor(room * 0.6)));
+  const bar = Math.min(longestBar, room - subject - gap);
+  return room < 3 ? undefined : { subject, bar: room >= Infinity ? longestBar : bar, share };
 }
 
 /** Certainly used, perhaps used, left. More than all of it fills the bar; the figure behind it says how much more. */

@@ -34,7 +34,7 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout
       const line = lines[lines.length - 1]!;
       const left = room - line.width;
       if (stringWidth(rest) <= left) {
-        if (!(blank && line.isEmpty && lines.length > 1)) line.add(pen, ink, rest);
+        if (!(blank && line.isEmpty && lines.length > 1)) line.add({ ink, text: rest });
         rest = '';
       } else if (blank) {
         lines.push(new Line(indent));
@@ -45,13 +45,13 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout
         const head = fitting(rest, left);
         // Not even one wide character fits behind the indent: it takes the line as it is.
         const taken = head === '' && line.isEmpty ? firstOf(rest) : head;
-        line.add(pen, ink, taken);
+        line.add({ ink, text: taken });
         rest = rest.slice(taken.length);
         if (rest !== '') lines.push(new Line(indent));
       }
     }
   }
-  return lines.map((line) => line.text());
+  return lines.map((line) => line.print(pen));
 }
 
 /** One line of at most `width` columns, the rest cut off with an ellipsis; no blanks at its end. */
@@ -92,30 +92,35 @@ export function shorten(pen: Pen, name: string, width: number): string {
 }
 
 class Line {
-  private shown = '';
-  private pending = '';
+  private readonly runs: { ink: Ink; text: string }[] = [];
+  private blanks = '';
   width: number;
-  isEmpty = true;
 
   constructor(private readonly indent: number) {
     this.width = indent;
   }
 
+  get isEmpty(): boolean {
+    return this.runs.length === 0;
+  }
+
   /** Blanks wait for what follows them, so that no line ends in one. */
-  add(pen: Pen, ink: Ink, text: string): void {
+  add({ ink, text }: Piece): void {
     if (text === '') return;
     this.width += stringWidth(text);
     if (text.trim() === '') {
-      this.pending += text;
+      this.blanks += text;
       return;
     }
-    this.isEmpty = false;
-    this.shown += this.pending + pen.paint(ink, text);
-    this.pending = '';
+    const last = this.runs.at(-1);
+    if (last?.ink === ink) last.text += this.blanks + text;
+    else this.runs.push({ ink, text: this.blanks + text });
+    this.blanks = '';
   }
 
-  text(): string {
-    return this.shown === '' ? '' : ' '.repeat(this.indent) + this.shown;
+  print(pen: Pen): string {
+    if (this.isEmpty) return '';
+    return ' '.repeat(this.indent) + this.runs.map(({ ink, text }) => pen.paint(ink, text)).join('');
   }
 }
 

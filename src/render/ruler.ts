@@ -46,7 +46,10 @@ export function rulerPieces(pen: Pen, scale: Scale, { deadline, kill, spared }: 
       : ([pen.symbol('kill'), 'kill', 'bad'] as const);
     if (!put(cell, `${sign} ${word}`, ink, 0)) put(cell, sign, ink, 0);
   }
-  if (deadline !== undefined) put(cellAt(scale, deadline), pen.symbol('deadline'), 'warning', 0);
+  if (deadline !== undefined) {
+    const cell = cellAt(scale, deadline);
+    if (!put(cell, `${pen.symbol('deadline')} deadline`, 'warning', 0)) put(cell, pen.symbol('deadline'), 'warning', 0);
+  }
   const step = tickStep(scale);
   for (let at = 0; at < scale.length; at += step)
     put(cellAt(scale, scale.zero + at), `${Number((at / 1000).toFixed(1))}s`, 'dim', 1);

@@ -2,7 +2,7 @@ import type { Sighting } from '../trace/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { TransportFailure } from './http/failure.ts';
 import { isNewer, versionOf } from './resource-version.ts';
-import { asArray, asRecord } from './status.ts';
+import { asArray, asRecord, asText } from './status.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { selectors } from './watch-target.ts';
 
@@ -18,6 +18,8 @@ export interface Alive {
   ahead: boolean;
   /** The question was answered: up to now the stream has told all there was, unless `ahead`. */
   answered: boolean;
+  /** The answer spoke of all that the stream is about, not of its first page. */
+  complete: boolean;
   dated: Sighting[];
 }
 
@@ -40,11 +42,14 @@ export async function askWhatIsNew(
       target.name === undefined ? aboutCollection(target, signal) : aboutObject(target, signal),
     );
   } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted) return { ahead: false, answered: false, dated: [] };
+    if (error instanceof TransportFailure || signal.aborted)
+      return { ahead: false, answered: false, complete: false, dated: [] };
     throw error;
   }
   const answered = answer.status === 200 || (answer.status === 404 && target.name !== undefined);
-  return { ahead: answered && isAhead(answer, target, known), answered, dated: answer.dated };
+  const next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
+  const ahead = answered && isAhead(answer, target, known);
+  return { ahead, answered, complete: target.name !== undefined || next === '', dated: answer.dated };
 }
 
 function isAhead(answer: Answer, target: WatchTarget, known: Known): boolean {

@@ -1,8 +1,10 @@
 import type { Sighting } from '../trace/observation.ts';
 import { askWhatIsNew } from './alive.ts';
+import type { Around } from './around.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import type { Outcome } from './decide.ts';
 import type { LineEvent } from './lines.ts';
+import type { Health } from './health.ts';
 import { readLines } from './lines.ts';
 import { isNewer } from './resource-version.ts';
 import { within } from './surroundings.ts';
@@ -19,6 +21,8 @@ const mostLineBytes = 32 * 1024 * 1024;
 const quiet = {
   /** An open stream may be silent for minutes; now and then it is worth asking. */
   beforeAsking: 10_000,
+  /** Somebody waits for the answer. */
+  whenDoubted: 10,
   /** The answer was ahead: so long may the line itself still be under way. */
   grace: 1000,
   /** A server that knows streaming lists sends the end mark at once. */
@@ -31,32 +35,30 @@ const quiet = {
 
 /** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
 export async function* followWatch(
-  cluster: Cluster,
-  target: WatchTarget,
-  position: Position,
+  around: Around,
   flow: Flow,
-  { initial, signal }: { initial: boolean; signal: AbortSignal },
+  { initial }: { initial: boolean },
 ): AsyncGenerator<Sighting, Ending> {
+  const { cluster, target, position } = around;
   const lines = readLines(flow.body, {
     mostBytes: mostLineBytes,
     onLong: 'stop',
     now: () => cluster.surroundings.now(),
   });
-  const reader: Reader = { cluster, signal, next: createPull(lines) };
+  const reader: Reader = { ...around, next: createPull(lines) };
   try {
     if (initial) {
       const ending = yield* readInitialState(reader, target, position, flow.sentAt);
       if (ending !== undefined) return ending;
     }
+    around.health.flows();
     return yield* readChanges(reader, target, position);
   } finally {
     flow.body.destroy();
   }
 }
 
-interface Reader {
-  cluster: Cluster;
-  signal: AbortSignal;
+interface Reader extends Pick<Around, 'cluster' | 'signal' | 'health'> {
   next: Pull;
 }
 
@@ -123,17 +125,27 @@ function keep(state: Map<string, unknown>, { change, object }: Extract<WatchLine
 }
 
 async function* readChanges(reader: Reader, target: WatchTarget, position: Position): AsyncGenerator<Sighting, Ending> {
-  const { cluster, signal, next } = reader;
+  const { cluster, signal, health, next } = reader;
   for (;;) {
-    const event = await next(cluster, quiet.beforeAsking, signal);
+    const isDoubted = health.doubted.aborted && !position.whole;
+    const patience = isDoubted ? quiet.whenDoubted : quiet.beforeAsking;
+    const event = await next(cluster, patience, health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return end({ kind: 'ended' });
     const told = event ?? (yield* askAndListen(reader, target, position));
-    if (told === 'alive') continue;
+    if (told === 'alive') {
+      if (isDoubted) tellWhole(position, health);
+      continue;
+    }
     if (told === 'dead') return end({ kind: 'dead' });
     if (told.kind !== 'line') return end(outcomeOf(told));
     const ending = yield* tellLine(target, position, readWatchLine(told.bytes), told.at);
     if (ending !== undefined) return ending;
   }
+}
+
+function tellWhole(position: Position, health: Health): void {
+  position.whole = true;
+  health.whole();
 }
 
 /** Never cuts a stream for being silent: only for being silent about something that the server has. */
@@ -151,7 +163,7 @@ async function* askAndListen(
   yield* alive.dated;
   position.failures = 0;
   if (!alive.ahead) {
-    if (alive.answered && target.name !== undefined) position.goodAt = asked;
+    if (alive.answered && alive.complete) position.goodAt = asked;
     return 'alive';
   }
   return (await next(cluster, quiet.grace, signal)) ?? 'dead';

@@ -12,6 +12,8 @@ export interface Position extends Omit<Cursor, 'reached'> {
   goodAt: number;
   /** The named object exists. */
   present: boolean;
+  /** When it was doubted, it had told all there was. */
+  whole: boolean;
 }
 
 /** How an attempt ended, with what the server said where it refused. */

@@ -1,7 +1,10 @@
 import type { Sighting } from '../trace/observation.ts';
+import type { Around } from './around.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import type { Next, Outcome, Wait } from './decide.ts';
 import { decide } from './decide.ts';
+import type { Health } from './health.ts';
+import { untold } from './health.ts';
 import { readJson } from './http/body.ts';
 import { isUntrusted, TransportFailure } from './http/failure.ts';
 import { listObjects } from './list.ts';
@@ -26,7 +29,7 @@ import { selectors } from './watch-target.ts';
 export async function* watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal }: { signal: AbortSignal },
+  { signal, health = untold }: { signal: AbortSignal; health?: Health },
 ): AsyncGenerator<Sighting, void> {
   const { surroundings, memory } = cluster;
   const position: Position = {
@@ -35,12 +38,21 @@ export async function* watchObjects(
     synced: false,
     goodAt: surroundings.now(),
     present: false,
+    whole: false,
   };
+  const around: Around = { cluster, target, position, signal, health };
   let step: GoOn = { next: 'relist', wait: [0, 0] };
   for (;;) {
-    if (!(await passed(surroundings, pick(step.wait, surroundings.random()), signal))) return;
-    const ending: Ending = yield* attempt(cluster, target, position, step, signal);
+    // Whoever doubts the stream does not wait for its patience.
+    await passed(
+      surroundings,
+      pick(step.wait, surroundings.random()),
+      health.doubted.aborted ? signal : health.doubted,
+    );
     if (signal.aborted) return;
+    const ending: Ending = yield* attempt(around, step);
+    if (signal.aborted) return;
+    health.lost(position.goodAt);
 
     const next = decide(ending.outcome, { ...position, reached: memory.reached });
     surroundings.log(5, cluster.clean(`${target.stream}: ${ending.outcome.kind}, next: ${next.next}`));
@@ -65,19 +77,14 @@ function pick([low, high]: Wait, random: number): number {
 type Attempt = AsyncGenerator<Sighting, Ending>;
 
 /** One list or watch, from its request to its end. */
-async function* attempt(
-  cluster: Cluster,
-  target: WatchTarget,
-  position: Position,
-  step: GoOn,
-  signal: AbortSignal,
-): Attempt {
+async function* attempt(around: Around, step: GoOn): Attempt {
+  const { cluster, signal } = around;
   try {
-    if (step.next === 'resume') return yield* watchOn(cluster, target, position, true, signal);
+    if (step.next === 'resume') return yield* watchOn(around, true);
     if (cluster.memory.streamingLists === 'withheld' || step.notOlder) {
-      return yield* listAndWatch(cluster, target, position, step.notOlder === true, signal);
+      return yield* listAndWatch(around, step.notOlder === true);
     }
-    return yield* streamList(cluster, target, position, signal);
+    return yield* streamList(around);
   } catch (error) {
     if (error instanceof TransportFailure) {
       return { outcome: { kind: 'unanswered', untrusted: isUntrusted(error) }, failure: error, verb: 'watch' };
@@ -88,7 +95,8 @@ async function* attempt(
 }
 
 /** The list as the beginning of the watch (KEP-3157): one request, one connection, consistent. */
-async function* streamList(cluster: Cluster, target: WatchTarget, position: Position, signal: AbortSignal): Attempt {
+async function* streamList(around: Around): Attempt {
+  const { cluster, target, signal } = around;
   const query = {
     ...selectors(target),
     watch: '1',
@@ -98,20 +106,15 @@ async function* streamList(cluster: Cluster, target: WatchTarget, position: Posi
   };
   const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
   yield* flow.dated;
-  if (flow.status === 200) return yield* followWatch(cluster, target, position, flow, { initial: true, signal });
+  if (flow.status === 200) return yield* followWatch(around, flow, { initial: true });
   const ending = await refusedWatch(flow, signal);
   if (flow.status !== 400 && flow.status !== 422) return ending;
   cluster.memory.streamingLists = 'withheld';
   return { ...ending, outcome: { kind: 'no-streaming-list' } };
 }
 
-async function* listAndWatch(
-  cluster: Cluster,
-  target: WatchTarget,
-  position: Position,
-  notOlder: boolean,
-  signal: AbortSignal,
-): Attempt {
+async function* listAndWatch(around: Around, notOlder: boolean): Attempt {
+  const { cluster, target, position, signal } = around;
   const floor = notOlder ? position.resourceVersion : undefined;
   const result = await listObjects(cluster, target, {
     signal,
@@ -120,17 +123,12 @@ async function* listAndWatch(
   yield* result.dated;
   if (result.kind === 'failed') return { outcome: result.outcome, refusal: result.refusal, verb: 'list' };
   const behind = yield* tellList(target, position, result);
-  return behind ?? (yield* watchOn(cluster, target, position, false, signal));
+  return behind ?? (yield* watchOn(around, false));
 }
 
 /** `resumes`: an earlier watch was cut, so what comes first may have happened at any time since then. */
-async function* watchOn(
-  cluster: Cluster,
-  target: WatchTarget,
-  position: Position,
-  resumes: boolean,
-  signal: AbortSignal,
-): Attempt {
+async function* watchOn(around: Around, resumes: boolean): Attempt {
+  const { cluster, target, position, signal } = around;
   const query = {
     ...selectors(target),
     watch: '1',
@@ -141,7 +139,7 @@ async function* watchOn(
   yield* flow.dated;
   if (flow.status !== 200) return await refusedWatch(flow, signal);
   if (resumes) yield { kind: 'resumed', at: flow.at, stream: target.stream, since: position.goodAt };
-  return yield* followWatch(cluster, target, position, flow, { initial: false, signal });
+  return yield* followWatch(around, flow, { initial: false });
 }
 
 async function refusedWatch(flow: Flow, signal: AbortSignal): Promise<Ending> {

@@ -15,8 +15,10 @@ import type { Began, Interrupted, Mode, Sighting, StreamName } from '../trace/ob
 import { namesStopSignal } from '../trace/observe/line.ts';
 import type { Trace } from '../trace/trace.ts';
 import { askDeletion } from './ask-deletion.ts';
-import { endingOf } from './ending.ts';
 import { createGate } from './gate.ts';
+import type { Lanes } from './lanes.ts';
+import { createLanes } from './lanes.ts';
+import { nextStep } from './next-step.ts';
 import type { Clock } from './clock.ts';
 import { checkPod, deletionNotBegun, noSuchPod, podForbidden } from './pod-checks.ts';
 import type { Queue } from './queue.ts';
@@ -86,36 +88,39 @@ export function liveSource(options: LiveOptions): Live {
     requested: false,
     timers: new Map<string, () => void>(),
     warned: new Set<StreamName>(),
+    lanes: createLanes(() => consider()),
   };
-  const end = (): void => {
-    if (stop.signal.aborted) return;
+  const close = (): boolean => {
+    if (stop.signal.aborted) return false;
     run.timers.forEach((cancel) => cancel());
     stop.abort();
-    queue.end();
+    // Wakes whoever waits for that alone.
+    run.lanes.doubt();
+    return true;
   };
-  const fail = (error: unknown): void => {
-    if (stop.signal.aborted) return;
-    run.timers.forEach((cancel) => cancel());
-    stop.abort();
-    queue.fail(error);
-  };
+  const end = (): void => void (close() && queue.end());
+  const fail = (error: unknown): void => void (close() && queue.fail(error));
   const now = options.clock.now;
-  const last = (sighting: Sighting): void => void queue.put(sighting).then(end);
+  const last = (sighting: Sighting): void => {
+    for (const { stream, since } of run.lanes.lost())
+      void queue.put({ at: now(), kind: 'gap', stream, from: since, cause: 'disconnected' });
+    void queue.put(sighting).then(end);
+  };
+  const consider = (): void => {
+    const step = stop.signal.aborted || !run.trace ? undefined : nextStep(run.trace, run.lanes, now());
+    if (step?.kind === 'end') end();
+    if (step?.kind === 'settled') last({ at: now(), kind: 'timer', name: 'settled' });
+    if (step?.kind !== 'wait') return;
+    run.lanes.doubt();
+    run.timers.get('settled')?.();
+    run.timers.set('settled', options.clock.setTimeout(consider, step.until - now()));
+  };
   void conduct(run, { fail, last }).catch(fail);
   return {
     sightings: queue,
     onTrace: (trace) => {
       run.trace = trace;
-      const ending = endingOf(trace);
-      if (ending.kind === 'done') end();
-      if (ending.kind === 'settling' && !run.timers.has('settled'))
-        run.timers.set(
-          'settled',
-          options.clock.setTimeout(
-            () => last({ at: now(), kind: 'timer', name: 'settled' }),
-            Math.max(0, ending.until - now()),
-          ),
-        );
+      consider();
     },
     interrupt: (signal) => last({ at: now(), kind: 'interrupted', signal }),
     get requested() {
@@ -132,6 +137,7 @@ interface Run {
   requested: boolean;
   readonly timers: Map<string, () => void>;
   readonly warned: Set<StreamName>;
+  readonly lanes: Lanes;
 }
 
 interface Ends {
@@ -204,8 +210,9 @@ async function follow(
 ): Promise<void> {
   const { options, signal } = run;
   gate.expect(target.stream);
+  const health = run.lanes.open(target.stream);
   try {
-    for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal })) {
+    for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal, health })) {
       if (sighting.kind === 'refused' && target.stream === 'pod') throw podForbidden(options.namespace, sighting);
       if (sighting.kind === 'refused') warnRefused(run, sighting);
       look?.(sighting);
@@ -216,6 +223,8 @@ async function follow(
     if (signal.aborted) return;
     if (target.stream === 'pod' || !(error instanceof PodexitError)) fail(error);
     else await loseLane(run, target.stream, gate, deliver);
+  } finally {
+    run.lanes.close(health);
   }
 }
 

@@ -1,0 +1,85 @@
+/** A report under a fault against the one without: what was lost, and what was invented. */
+import type { ExitReport, FindingCode } from '../../../src/trace/report.ts';
+import { heldAgainst } from '../../helpers/truth.ts';
+import type { Traced } from './traced.ts';
+
+export interface Difference {
+  /** Something that the run without the fault tells, and that no stated gap explains. */
+  lost: string[];
+  /** Something that did not happen, or a gap where nothing was lost. */
+  invented: string[];
+}
+
+/** What proves a finding: it may be missing only where a gap of one of these is stated. */
+const provenBy: Partial<Record<FindingCode, string[]>> = {
+  'drain-race': ['endpointslices', 'events', 'services', 'pods'],
+  'last-endpoint': ['endpointslices', 'services'],
+  'no-ready-endpoint': ['endpointslices', 'services'],
+  'stays-ready': ['endpointslices', 'services'],
+  'prestop-failed': ['events'],
+  'prestop-cut-off': ['events'],
+  'kubelet-restarted': ['events', 'events (nodes)', 'nodes'],
+  'slow-start': ['events'],
+  'node-silent': ['events', 'pods'],
+  'slow-cleanup': ['pods'],
+  'finalizer-held': ['pods'],
+  'no-signal-handling': ['pods/log'],
+  'grace-nearly-spent': ['events', 'pods'],
+  'grace-shortened-ignored': ['events', 'pods'],
+};
+
+/** What runs without a fault tell, whatever the sub-second phase of their clocks. */
+export interface Fair {
+  report: ExitReport;
+  /** Told by all of them. */
+  always: ReadonlySet<FindingCode>;
+  /** Told by any: whole-second stamps prove more of the same truth at one phase than at another. */
+  ever: ReadonlySet<FindingCode>;
+}
+
+export function fairOf(runs: readonly Traced[]): Fair {
+  const reports = runs.map(({ report, error }) => {
+    if (!report || error) throw new Error(`a run without a fault has no report: ${String(error)}`);
+    return report;
+  });
+  const [report, ...others] = reports;
+  if (!report) throw new Error('there is no run to compare with');
+  const codes = reports.map(codesOf);
+  if (others.some((other) => other.verdict.outcome !== report.verdict.outcome))
+    throw new Error('runs without a fault tell different outcomes');
+  return {
+    report,
+    always: new Set([...codesOf(report)].filter((code) => codes.every((one) => one.has(code)))),
+    ever: new Set(codes.flatMap((one) => [...one])),
+  };
+}
+
+export function differenceBetween(fair: Fair, struck: Traced): Difference {
+  const { report } = struck;
+  if (!report || struck.error) return { lost: [`the report: ${String(struck.error)}`], invented: [] };
+  const gaps = new Set(report.gaps.map((gap) => gap.resource));
+  const codes = codesOf(report);
+  const missing = [...fair.always].filter(
+    (code) => !codes.has(code) && !provenBy[code]?.some((resource) => gaps.has(resource)),
+  );
+  const added = [...codes].filter((code) => !fair.ever.has(code) && !(code === 'evidence-lost' && gaps.size > 0));
+  const told = ends(report);
+  const unlike = [...ends(fair.report)].filter(([name, end]) => told.get(name) !== end);
+  const missed = heldAgainst(report, struck.truths).filter(({ hit }) => !hit);
+  return {
+    lost: [
+      ...(report.verdict.outcome === fair.report.verdict.outcome ? [] : [`outcome ${report.verdict.outcome}`]),
+      ...unlike.map(([name, end]) => `${name}: ${told.get(name) ?? 'not told'} instead of ${end}`),
+      ...missing.map((code) => `no ${code}`),
+    ],
+    invented: [
+      ...added.map((code) => `${code}`),
+      ...missed.map(({ container, instant }) => `${instant} of ${container} at another time`),
+    ],
+  };
+}
+
+const codesOf = ({ verdict }: ExitReport): Set<FindingCode> => new Set(verdict.findings.map(({ code }) => code));
+
+const ends = ({ containers }: ExitReport): Map<string, string> =>
+  new Map(containers.map(({ name, outcome, exit }) => [name, `${outcome} ${exit?.code ?? ''}`.trim()]));

@@ -1,0 +1,62 @@
+import type { Clock } from '../../../src/session/clock.ts';
+
+export interface SteppedClock extends Clock {
+  /** Lets the clock run until the promise settles, a timer at a time, whenever both sides of the sockets are idle. */
+  runUntil(done: Promise<unknown>): Promise<void>;
+}
+
+/** Turns of the event loop without a look at the clock after which nothing is under way on the loopback interface. */
+const idleTurns = 12;
+/** Real ms: nothing that a test does lasts so long. */
+const hangs = 60_000;
+
+/**
+ * Time for one session and its server: it stands still while anything happens (whoever handles bytes asks what time it
+ * is) and leaps to the next timer when nothing does. Many of them run side by side in one process.
+ */
+export function createSteppedClock(start: number): SteppedClock {
+  const timers = new Set<{ due: number; run: () => void }>();
+  let now = start;
+  let looks = 0;
+
+  function leap(): void {
+    const due = Math.min(...[...timers].map((timer) => timer.due));
+    if (!Number.isFinite(due)) return;
+    now = Math.max(now, due);
+    for (const timer of [...timers]) if (timer.due <= due && timers.delete(timer)) timer.run();
+  }
+
+  return {
+    now: () => {
+      looks += 1;
+      return Math.floor(now);
+    },
+    setTimeout: (run, ms) => {
+      looks += 1;
+      const timer = { due: now + Math.max(0, ms), run };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    async runUntil(done) {
+      let isDone = false;
+      const finish = (): void => void (isDone = true);
+      void done.then(finish, finish);
+      const began = performance.now();
+      while (!isDone) {
+        await idle(() => looks);
+        if (!isDone) leap();
+        if (performance.now() - began > hangs) throw new Error(`still running at +${(now - start) / 1000} s`);
+      }
+    },
+  };
+}
+
+async function idle(looks: () => number): Promise<void> {
+  let seen = looks();
+  for (let turns = 0; turns < idleTurns; turns += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (looks() === seen) continue;
+    seen = looks();
+    turns = -1;
+  }
+}

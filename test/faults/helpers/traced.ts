@@ -1,0 +1,151 @@
+/** One live run against the loopback server: the real cluster room, source, loop and report, in time of its own. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Surroundings } from '../../../src/cluster/surroundings.ts';
+import { connect } from '../../../src/cluster/connect.ts';
+import type { Loopback, LoopbackOptions } from '../../../src/loopback/loopback.ts';
+import { startLoopback } from '../../../src/loopback/loopback.ts';
+import type { Scenario, Truth } from '../../../src/loopback/scenario.ts';
+import type { Clock } from '../../../src/session/clock.ts';
+import { systemClock } from '../../../src/session/clock.ts';
+import type { Live, LiveOptions } from '../../../src/session/live.ts';
+import { liveSource } from '../../../src/session/live.ts';
+import { run } from '../../../src/session/run.ts';
+import type { Observation } from '../../../src/trace/observation.ts';
+import type { ExitReport } from '../../../src/trace/report.ts';
+import type { Trace } from '../../../src/trace/trace.ts';
+import { reportOf } from '../../../src/verdict/report.ts';
+import { seeded } from '../../helpers/seeded.ts';
+import { createSteppedClock } from './stepped-clock.ts';
+
+export interface Traced {
+  /** Undefined where the run failed before it saw the pod. */
+  report: ExitReport | undefined;
+  trace: Trace | undefined;
+  observations: Observation[];
+  /** How the run failed. */
+  error?: Error & { code?: string };
+  warnings: string[];
+  deletesAccepted: number;
+  requests: Loopback['requests'];
+  truths: Truth[];
+  /** Client ms from the start of the run to its end. */
+  lasted: number;
+}
+
+export interface TracedOptions {
+  server?: Partial<LoopbackOptions>;
+  live?: Partial<LiveOptions>;
+  /** Sees the run while it goes on. */
+  watch?: (running: { server: Loopback; clock: Clock; live: Live }, observation: Observation) => void;
+  /** Before the first request. */
+  prepare?: (server: Loopback, clock: Clock) => void;
+  seed?: number;
+  /** ms that the run begins later in its second: what whole-second stamps can prove depends on it. */
+  phaseMs?: number;
+}
+
+const realTime = process.env['PODEXIT_REAL_TIME'] === '1';
+/** No recording has this time of day. */
+const start = Date.parse('2031-05-06T07:08:09.437Z');
+
+export async function traced(scenario: Scenario, options: TracedOptions = {}): Promise<Traced> {
+  const stepped = createSteppedClock(start + (options.phaseMs ?? 0));
+  const clock: Clock = realTime ? systemClock : stepped;
+  const server = await startLoopback({ scenario, clock, ...options.server });
+  options.prepare?.(server, clock);
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-faults-'));
+  const kubeconfig = join(folder, 'config');
+  writeFileSync(kubeconfig, server.kubeconfig());
+  const warnings: string[] = [];
+  try {
+    const cluster = await connect({ kubeconfig, version: '0.0.0' }, surroundingsOf(clock, options.seed ?? 1));
+    const began = clock.now();
+    const live = liveSource({
+      cluster,
+      clock,
+      namespace: cluster.namespace,
+      name: server.pod,
+      mode: modeFor(scenario, server.pod),
+      graceSeconds: graceFor(scenario, server.pod),
+      insist: false,
+      timeoutMs: 600_000,
+      waitReplacement: false,
+      followLogs: true,
+      warn: (message) => warnings.push(message),
+      ...options.live,
+    });
+    const observations: Observation[] = [];
+    let trace: Trace | undefined;
+    let error: Error | undefined;
+    const running = run({
+      source: live.sightings,
+      logText: false,
+      onTrace: (next) => {
+        trace = next;
+        live.onTrace(next);
+      },
+      audience: {
+        step: (_, observation) => {
+          observations.push(observation);
+          options.watch?.({ server, clock, live }, observation);
+        },
+      },
+    }).catch((cause: unknown) => void (error = cause as Error));
+    await (realTime ? running : stepped.runUntil(running));
+    const lasted = clock.now() - began;
+    cluster.close();
+    return {
+      report: trace && reportOf(trace),
+      trace,
+      observations,
+      ...(error ? { error } : {}),
+      warnings,
+      deletesAccepted: server.deletesAccepted,
+      requests: server.requests,
+      truths: server.truth(),
+      lasted,
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    await server.close();
+  }
+}
+
+function surroundingsOf(clock: Clock, seed: number): Surroundings {
+  return {
+    env: {},
+    stderr: { write: () => {} },
+    stdinIsTty: false,
+    now: clock.now,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        const done = (): void => {
+          cancel();
+          signal?.removeEventListener('abort', done);
+          resolve();
+        };
+        const cancel = clock.setTimeout(done, ms);
+        signal?.addEventListener('abort', done, { once: true });
+        if (signal?.aborted) done();
+      }),
+    random: seeded(seed),
+    log: () => {},
+  };
+}
+
+type Request = { path: string; body?: { gracePeriodSeconds?: number } };
+
+const requestOf = ({ rows }: Scenario): Request | undefined =>
+  rows.find((row) => row.type === 'request') as Request | undefined;
+
+/** As the recorder did it: a DELETE of the pod, an eviction, or something else that we attach to. */
+export function modeFor(scenario: Scenario, pod: string): LiveOptions['mode'] {
+  const path = requestOf(scenario)?.path ?? '';
+  if (path.endsWith(`/pods/${pod}/eviction`)) return 'evict';
+  return path.endsWith(`/pods/${pod}`) ? 'delete' : 'attach';
+}
+
+const graceFor = (scenario: Scenario, pod: string): number | null =>
+  modeFor(scenario, pod) === 'attach' ? null : (requestOf(scenario)?.body?.gracePeriodSeconds ?? null);

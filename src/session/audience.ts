@@ -21,6 +21,8 @@ export interface LookOptions {
 export interface Stage extends Audience {
   /** The final report. */
   end(trace: Trace, report: ExitReport): Promise<void>;
+  /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
+  say(text: string): boolean;
   /** Gives the terminal back, whatever happened. */
   close(): void;
 }
@@ -35,6 +37,7 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
 const documentStage = (format: Parameters<typeof renderDocument>[0], ports: Ports): Stage => ({
   step: () => {},
   end: async (_trace, report) => ports.stdout.write(await renderDocument(format, report)),
+  say: () => false,
   close: () => {},
 });
 
@@ -60,6 +63,7 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
       ndjson.gaps(at, gapsOf(trace));
     },
     end: async (_trace, report) => ndjson.end(report),
+    say: () => false,
     close: () => {},
   };
 }
@@ -82,6 +86,7 @@ function fenced(stage: Stage, { stderr }: Ports): Stage {
   return {
     step: (trace, observation) => guard(() => stage.step(trace, observation)),
     end: async (trace, report) => (broken ? undefined : stage.end(trace, report)),
+    say: (text) => !broken && stage.say(text),
     close: () => stage.close(),
   };
 }

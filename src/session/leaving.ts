@@ -12,6 +12,7 @@ export interface Leaving {
 export function leaveOnSignals(
   ports: Ports,
   live: Pick<Live, 'interrupt' | 'requested'>,
+  warn: (message: string) => void,
   pod: { namespace: string; name: string },
 ): Leaving {
   let interrupted = false;
@@ -22,7 +23,7 @@ export function leaveOnSignals(
     const what = live.requested
       ? `the deletion of pod "${pod.name}" goes on without us; look with: kubectl get pod ${pod.name} -n ${pod.namespace} -w`
       : `pod "${pod.name}" was not deleted by this command`;
-    ports.stderr.write(`podexit: ${signal}: ${what}\n`);
+    warn(`${signal}: ${what}`);
     live.interrupt(signal);
   });
   void ports.stdout.closed.then(() => {

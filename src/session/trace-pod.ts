@@ -15,6 +15,7 @@ import type { Format } from './formats.ts';
 import { leaveOnSignals } from './leaving.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
+import type { Publish } from './publish.ts';
 import { resolveTarget } from './resolve-target.ts';
 import { run } from './run.ts';
 import type { Pick, Target } from './target.ts';
@@ -45,6 +46,7 @@ export interface TraceOptions {
   record?: string;
   reports: readonly ReportFile[];
   policy: Policy;
+  publish: Publish;
   verbosity: number;
 }
 
@@ -91,7 +93,10 @@ async function agreed(name: string, namespace: string, { ask }: Ports): Promise<
 export async function traceOne(cluster: Cluster, name: string, options: ExitOptions, ports: Ports): Promise<number> {
   const recorder = options.record === undefined ? undefined : openRecorder(options.record, headerOf(options, ports));
   const stage = await openStage(options.format, options.look, ports);
-  const warn = (message: string): void => ports.stderr.write(`podexit: ${message}\n`);
+  const warn = (message: string): void => {
+    const line = `podexit: ${message}\n`;
+    if (!stage.say(line)) ports.stderr.write(line);
+  };
   const live = liveSource({
     cluster,
     clock: ports.clock,
@@ -106,7 +111,7 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
     retryEvict: options.retryEvict,
     warn,
   });
-  const leaving = leaveOnSignals(ports, live, { name, namespace: cluster.namespace });
+  const leaving = leaveOnSignals(ports, live, warn, { name, namespace: cluster.namespace });
   try {
     let warned = false;
     const trace = await run({
@@ -122,7 +127,7 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
       onTrace: live.onTrace,
     });
     if (leaving.closed) return 141;
-    return await finish(trace, options.policy, stage, options.reports, ports, recorder?.failure !== undefined);
+    return await finish(trace, options, stage, ports, recorder?.failure !== undefined);
   } finally {
     leaving.stop();
     stage.close();

@@ -27,7 +27,9 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
   failed: (scene) => some(scene, 'failed'),
   overran: (scene) =>
     mainsOf(scene).some(
-      (one) => ended(one) && (overran(one) || one.hook?.outcome === 'cut-off') && one.outcome !== 'killed',
+      (one) =>
+        one.outcome !== 'killed' &&
+        (ended(one) ? overran(one) || cutOff(one) : scene.trace.gone !== undefined && cutOff(one)),
     ),
   stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout'),
   unknown: (scene) => some(scene, 'unknown') || !scene.trace.gone,
@@ -36,3 +38,5 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
 };
 
 const ended = ({ exit }: ContainerExit): boolean => exit !== undefined && !exit.provisional;
+
+const cutOff = ({ hook }: ContainerExit): boolean => hook?.outcome === 'cut-off';

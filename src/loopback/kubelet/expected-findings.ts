@@ -98,7 +98,8 @@ const rules: Record<string, (world: World, facts: Facts, outcomes: readonly stri
     return above(notice, 3, 1.5) === false ? false : undefined;
   },
   'slow-cleanup': (world, facts) => {
-    if (disturbed(world, facts)) return undefined;
+    // A pod that finalizers hold may have had grace 0 before: then the kubelet's last DELETE shows nowhere.
+    if (disturbed(world, facts) || world.story.pod.finalizers.length > 0) return undefined;
     const cleanup = seconds(facts.finishedAt, facts.finalDeleteAt);
     return cleanup === undefined ? false : above(cleanup, 5, 2.2);
   },

@@ -44,6 +44,7 @@ const states = {
         phase: 'Succeeded',
         conditions,
         containerStatuses: pod.status.containerStatuses?.map(end),
+        ...(pod.status.initContainerStatuses && { initContainerStatuses: pod.status.initContainerStatuses.map(end) }),
       },
     };
   },

@@ -71,7 +71,7 @@ export class Kubelet {
   /** A fresh process: it counts its Events and its graces anew, and finds the pod already terminating. */
   comeBack(node: KubeObject): void {
     this.#events = this.#newRecorder();
-    this.#smallestGrace = Infinity;
+    this.#smallestGrace = this.#current()?.metadata.deletionGracePeriodSeconds ?? Infinity;
     const emission = { about: { kind: 'Node', apiVersion: 'v1', object: node, withoutUid: true } };
     this.#events.emit({ ...emission, reason: 'Starting', message: 'Starting kubelet.' });
     this.#startProbes();

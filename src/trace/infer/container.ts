@@ -57,7 +57,9 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const facts = trace.containers.get(spec.name) ?? noContainerFacts;
   const killings = kubelet.killings.get(spec.name) ?? [];
   const before = statusesOf(deletion.facts.first.value).find((status) => status.name === spec.name);
-  const ran = isRunning(before?.state) || killings.length > 0;
+  // Whatever a status still says, nothing runs in a pod that has Succeeded.
+  const over = deletion.facts.first.value.status.phase === 'Succeeded';
+  const ran = (isRunning(before?.state) && !over) || killings.length > 0;
   const base = { spec, facts, ran, killings, assumes: [] };
   if (!ran) return { ...base, outcome: 'not-running' };
 
@@ -71,7 +73,8 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const outcome = outcomeOf(scene, facts, spec, { began, ended });
   const kill = outcome === 'killed' && ended ? killOf(scene, began, ended) : undefined;
   const sure = kill && ended && (surelyAfter(ended, kill) || !showedLife(trace, spec, facts, began)) ? kill : undefined;
-  const exit = exitOf(scene, { ended, signal: first, kill: sure, facts, outcome, killings, began, lag });
+  const hooked = hook !== undefined || spec.kind === 'sidecar';
+  const exit = exitOf(scene, { ended, signal: first, kill: sure, facts, outcome, killings, began, lag, hooked });
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
   const timed = first && kill && exit && whole ? beforeKill(scene, first, exit.at) : first;
   const signal =
@@ -201,7 +204,12 @@ function isRoundOpen(
 ): boolean {
   const last = killings.at(-1);
   const since = killings[0]?.time.lo ?? began.node.lo;
-  const again = killings.length > 1 || trace.events.some((event) => isNewRound(event) && event.time.hi >= since);
+  const again =
+    killings.length > 1 ||
+    trace.events.some((event) => isNewRound(event) && event.time.hi >= since) ||
+    trace.nodeReady.some(
+      (ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (killings[0]?.at ?? -Infinity),
+    );
   const late = killings.length < 2 && ended !== undefined && outlived(kubelet, began, ended, lag);
   // Without any Killing seen, rounds that failed would not have been seen either.
   return again || late || last === undefined || !Number.isFinite(ready.client.hi);
@@ -271,6 +279,8 @@ interface ExitInputs {
   killings: readonly Occurrence[];
   began: Estimate;
   lag: AssumptionName;
+  /** A hook or a turn may have eaten the grace before the signal. */
+  hooked: boolean;
 }
 
 function exitOf({ kubelet, trace }: Scene, inputs: ExitInputs): ContainerExit['exit'] {
@@ -291,7 +301,7 @@ function exitOf({ kubelet, trace }: Scene, inputs: ExitInputs): ContainerExit['e
  * also be a broken connection or the kubelet's own end, so it counts only until something speaks against it.
  */
 function logEndOf(
-  { facts, signal, killings, began, lag }: ExitInputs,
+  { facts, signal, killings, began, lag, hooked }: ExitInputs,
   kubelet: Kubelet,
   trace: Trace,
 ): Estimate | undefined {
@@ -306,13 +316,15 @@ function logEndOf(
     narrowed(withLastLine(onClient(atMost(end.at + 1), [end.seq]), facts), notBefore(signal)),
     kubelet.clock,
   );
-  const known = trace.gone ? orKilled(told, began, kubelet, lag) : told;
+  const known = trace.gone ? orKilled(told, began, kubelet, lag, hooked) : told;
   return Number.isFinite(known.client.hi) ? known : undefined;
 }
 
 /** No status will ever confirm it: if the log ended for another reason, the kill at the end of grace did the rest. */
-function orKilled(told: Estimate, began: Estimate, kubelet: Kubelet, lag: AssumptionName): Estimate {
-  const latest = moved(began, { lo: 0, hi: Math.max(minimumGrace, kubelet.grace.max) * second + millisecondsOf(lag) });
+function orKilled(told: Estimate, began: Estimate, kubelet: Kubelet, lag: AssumptionName, hooked: boolean): Estimate {
+  const wait = hooked ? kubelet.grace.max + minimumGrace : Math.max(minimumGrace, kubelet.grace.max);
+  const longest = wait * second + millisecondsOf(lag);
+  const latest = moved(began, { lo: 0, hi: longest });
   return {
     ...told,
     client: { lo: told.client.lo, hi: Math.max(told.client.hi, latest.client.hi) },

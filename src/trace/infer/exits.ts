@@ -40,9 +40,15 @@ function hadTurn({ signal, graceEnd, outcome, facts }: ContainerExit): boolean {
 function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {
   const waited = exits.filter((exit) => exit.ran);
   if (waited.length === 0) return undefined;
-  const ends = waited.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
+  const ends = waited.flatMap(doneWith);
   const latest = ends.reduce<Estimate | undefined>((last, end) => (last ? later(last, end) : end), undefined);
   return latest && ends.length === waited.length ? latest : notBefore(latest ?? unbounded);
+}
+
+/** The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. */
+function doneWith({ exit, hook }: ContainerExit): Estimate[] {
+  if (!exit || exit.provisional) return [];
+  return [hook ? later(exit.at, hook.end) : exit.at];
 }
 
 const later = (a: Estimate, b: Estimate): Estimate => ({

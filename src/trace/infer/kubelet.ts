@@ -128,10 +128,11 @@ const ranOut = (trace: Trace): boolean =>
 function graceAt(trace: Trace, deletion: Deletion, noticed: Estimate | undefined): { min: number; max: number } {
   const first = Math.max(1, deletion.grace);
   const later = trace.graces.filter((one) => one.value.grace < deletion.grace && !isLastDelete(trace, one.seq));
-  const possible = later.filter(
-    (one) => !noticed || graceSince(deletion, one.value.deadline, one.at) <= noticed.client.hi,
-  );
-  return { min: Math.min(first, ...possible.map((one) => Math.max(1, one.value.grace))), max: first };
+  const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
+  const possible = later.filter((one) => graceSince(deletion, one.value.deadline, one.at) <= since.hi);
+  const certain = later.filter((one) => one.at + 1 <= since.lo);
+  const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
+  return { min: least(possible), max: least(certain) };
 }
 
 const isLastDelete = (trace: Trace, seq: number): boolean =>

@@ -42,13 +42,29 @@ export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean
   if (!reasons.has(event.reason) || !concerns(trace, event)) return stamped;
   const occurrence = occurrenceOf(event, seen, isOld);
   if (trace.events.some((one) => one.id === occurrence.id && one.count === occurrence.count)) return stamped;
-  const events = [...stamped.events, occurrence].slice(-mostEvents);
+  const events = withRoom([...withoutRepeats(stamped.events, occurrence), occurrence]);
   const about = occurrence.about.container ?? `${occurrence.about.kind} ${occurrence.about.name}`;
   return note(
     { ...stamped, events },
     seen,
     `Event ${event.reason} about ${about}${event.count > 1 ? ` (x${event.count})` : ''}`,
   );
+}
+
+/** Of a probe that goes on failing the first and the newest failure are kept; everything else is rare. */
+function withoutRepeats(events: readonly Occurrence[], fresh: Occurrence): readonly Occurrence[] {
+  if (fresh.reason !== 'Unhealthy') return events;
+  const same = events.filter((one) => one.id === fresh.id);
+  return same.length < 2 ? events : events.filter((one) => one !== same.at(-1));
+}
+
+function withRoom(events: readonly Occurrence[]): readonly Occurrence[] {
+  if (events.length <= mostEvents) return events;
+  const oldest = Math.max(
+    0,
+    events.findIndex((one) => one.reason === 'Unhealthy'),
+  );
+  return events.filter((_, index) => index !== oldest);
 }
 
 /** By uid where it has one: TaintManagerEviction has none, and a successor shares the name (trap 21). */

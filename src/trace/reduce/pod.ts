@@ -133,13 +133,13 @@ const foldSandbox: Step = (trace, pod, seen) => {
   return trace.sandboxStopped || !stopped ? trace : { ...trace, sandboxStopped: factOf(true, seen) };
 };
 
-/** Grace 0 on a finished (or never started) pod is the kubelet's own last DELETE (SIGNALS.md §0 row 9). */
+/** Grace 0 on a finished pod is the kubelet's own last DELETE (SIGNALS.md §0 row 9); before that it is a client's (trap 4). */
 const foldFinal: Step = (trace, pod, seen) => {
   const { deletionGracePeriodSeconds: grace, finalizers = [] } = pod.metadata;
   if (grace !== 0 || !isTerminating(pod)) return trace;
-  const final = trace.finalDelete
-    ? trace
-    : note({ ...trace, finalDelete: factOf(pod, seen) }, seen, 'grace 0: the last DELETE');
+  const forcedBefore = trace.graces.some((one) => one.value.grace === 0 && one.seq !== seen.seq);
+  const isLast = isFinished(pod) && !trace.finalDelete && !forcedBefore;
+  const final = isLast ? note({ ...trace, finalDelete: factOf(pod, seen) }, seen, 'grace 0: the last DELETE') : trace;
   if (finalizers.length === 0 || (final.finalizing && final.gone)) return final;
   return {
     ...final,

@@ -34,7 +34,8 @@ function finalizerHeld({ trace, exit }: Scene): Finding[] {
 
 function slowCleanup({ trace, exit }: Scene): Finding[] {
   const { done, finalDelete } = exit.removal;
-  if (!done || !trace.terminal) return [];
+  // Without a last DELETE of its own, what held a pod with finalizers is not known to be the clean-up.
+  if (!done || !trace.terminal || (!finalDelete && trace.finalizing)) return [];
   const end = trace.finalDelete ?? trace.gone;
   const took = (end ? heardSince(trace, 'pod', end.at) : trace.now) - trace.terminal.at;
   if (took <= 5 * second) return [];

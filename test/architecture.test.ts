@@ -25,8 +25,17 @@ const table: Record<string, string[]> = {
     'yaml',
   ],
   loopback: ['node:'],
-  session: ['trace', 'verdict', 'cluster', 'recording', 'render', 'loopback', 'errors', 'node:'],
-  cli: ['session', 'type:cluster', 'verdict', 'errors', 'node:', 'commander', 'package.json'],
+  session: ['trace', 'verdict', 'cluster', 'recording', 'render', 'export', 'loopback', 'errors', 'node:'],
+  export: [
+    'type:trace',
+    '@opentelemetry/api',
+    '@opentelemetry/core',
+    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/exporter-trace-otlp-proto',
+    '@opentelemetry/resources',
+    '@opentelemetry/sdk-trace-base',
+  ],
+  cli: ['session', 'type:cluster', 'verdict', 'errors', 'node:', 'commander', 'yaml', 'package.json'],
   errors: [],
 };
 

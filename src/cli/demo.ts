@@ -6,6 +6,7 @@ import { defaultScenario, scenarioLines, startDemo, temporaryKubeconfig } from '
 import { main } from './main.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';
+import { pipelineWords } from './pipeline-flags.ts';
 import { usageError } from './usage.ts';
 
 interface DemoCommand {
@@ -76,6 +77,7 @@ function passedOn(flags: Flags): string[] {
     ...values.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])),
     ...switches.flatMap(([name, on]) => (on ? [name] : [])),
     ...(flags.report ?? []).map((file) => `--report=${file}`),
+    ...pipelineWords(flags),
   ];
 }
 

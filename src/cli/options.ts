@@ -4,18 +4,20 @@ import type { ReportFile } from '../session/finish.ts';
 import { formatOfFile, parseFormat } from '../session/formats.ts';
 import type { Format } from '../session/formats.ts';
 import type { TraceOptions } from '../session/trace-pod.ts';
-import { noPolicy } from '../verdict/judge.ts';
 import type { ConnectionFlags } from './connection-flags.ts';
 import { connectionOf } from './connection-flags.ts';
 import type { DeleteFlags } from './delete-flags.ts';
 import { chosenBy } from './delete-flags.ts';
 import { parseDuration } from './duration.ts';
+import { policyFrom } from './gate-flags.ts';
 import { decideGrace } from './grace.ts';
 import { oneOf } from './one-of.ts';
+import type { PipelineFlags } from './pipeline-flags.ts';
+import { publishFrom } from './pipeline-flags.ts';
 import { usageError } from './usage.ts';
 
 /** Flags as commander hands them over. */
-export interface Flags extends ConnectionFlags, DeleteFlags {
+export interface Flags extends ConnectionFlags, DeleteFlags, PipelineFlags {
   gracePeriod?: string;
   now?: boolean;
   force?: boolean;
@@ -33,7 +35,13 @@ export interface Flags extends ConnectionFlags, DeleteFlags {
   v?: string;
 }
 
-export function traceOptions(words: readonly string[], flags: Flags, version: string, isTty: boolean): TraceOptions {
+/** Throws PodexitError for what makes no sense. */
+export async function traceOptions(
+  words: readonly string[],
+  flags: Flags,
+  version: string,
+  isTty: boolean,
+): Promise<TraceOptions> {
   const grace = decideGrace({
     gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period'),
     now: flags.now,
@@ -59,7 +67,8 @@ export function traceOptions(words: readonly string[], flags: Flags, version: st
     look: lookOf(flags),
     ...(flags.record === undefined ? {} : { record: flags.record }),
     reports: reportsOf(flags),
-    policy: noPolicy,
+    policy: await policyFrom(flags),
+    publish: publishFrom(flags),
     verbosity: wholeNumber(flags.v, '-v') ?? 0,
   };
 }

@@ -4,8 +4,9 @@ import type { Ports } from '../session/ports.ts';
 import type { Flags } from './options.ts';
 import { addConnectionFlags, collect } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
+import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
-import { noPolicy } from '../verdict/judge.ts';
+import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { plainWords } from './words.ts';
 import { usageError } from './usage.ts';
 
@@ -39,12 +40,12 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
-  addConnectionFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program))))).action(
+  addConnectionFlags(addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))).action(
     async (words: string[], flags: Flags) => {
       if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
         return program.outputHelp();
       const { tracePod } = await import('../session/trace-pod.ts');
-      set(await tracePod(traceOptions(words, flags, version, stdout.isTty), ports));
+      set(await tracePod(await traceOptions(words, flags, version, stdout.isTty), ports));
     },
   );
   addReplay(program, ports, set);
@@ -105,7 +106,7 @@ function addOutputFlags(command: Command): Command {
 
 function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
   const replay = program.command('replay <file>').description('show the report of a recording again').exitOverride();
-  addOutputFlags(replay).action(async (file: string, flags: Flags) => {
+  addPipelineFlags(addOutputFlags(replay)).action(async (file: string, flags: Flags) => {
     const { replayFile } = await import('../session/replay-file.ts');
     const format = formatFrom(flags, false);
     set(
@@ -115,7 +116,8 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
           format,
           look: { ...lookOf(flags), logs: flags.logs !== false },
           reports: reportsOf(flags),
-          policy: noPolicy,
+          policy: await policyFrom(flags),
+          publish: publishFrom(flags),
         },
         ports,
       ),
@@ -139,8 +141,10 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();
-  addOutputFlags(addTraceFlags(addDeleteFlags(demo))).action(async (scenario: string | undefined, flags: DemoFlags) => {
-    const { runDemo } = await import('./demo.ts');
-    set(await runDemo({ scenario, flags }, ports));
-  });
+  addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))).action(
+    async (scenario: string | undefined, flags: DemoFlags) => {
+      const { runDemo } = await import('./demo.ts');
+      set(await runDemo({ scenario, flags }, ports));
+    },
+  );
 }

@@ -9,25 +9,35 @@ import type { Stage } from './audience.ts';
 import { isDocument, renderDocument } from './documents.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
+import type { Publish } from './publish.ts';
+import { publish } from './publish.ts';
 
 export interface ReportFile {
   file: string;
   format: Format;
 }
 
-/** Shows the report, writes the files, and says with which code to leave. `failed`: something else could not be done. */
+export interface FinishOptions {
+  policy: Policy;
+  reports: readonly ReportFile[];
+  /** What stdout speaks. */
+  format: Format;
+  publish: Publish;
+}
+
+/** Shows the report, writes the files, tells others, and says with which code to leave. `failed`: something else could not be done. */
 export async function finish(
   trace: Trace,
-  policy: Policy,
+  { policy, reports, format, publish: publicity }: FinishOptions,
   stage: Stage,
-  files: readonly ReportFile[],
   ports: Ports,
   failed: boolean,
 ): Promise<number> {
   const report = reportOf(trace, policy);
   if (!report) throw nothingSeen();
   await stage.end(trace, report);
-  const written = await Promise.all(files.map((one) => writeReport(one, report, ports)));
+  const written = await Promise.all(reports.map((one) => writeReport(one, report, ports)));
+  await publish(report, publicity, format, ports);
   // DESIGN.md §4: of several codes that hold, 1 comes first; a signal's own code stands above all.
   return (failed || written.includes(false)) && report.verdict.exitCode < 128 ? 1 : report.verdict.exitCode;
 }

@@ -6,6 +6,7 @@ import type { ReportFile } from './finish.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
+import type { Publish } from './publish.ts';
 import { openReplay } from './replay.ts';
 import { run } from './run.ts';
 
@@ -15,6 +16,7 @@ export interface ReplayOptions {
   look: LookOptions;
   reports: readonly ReportFile[];
   policy: Policy;
+  publish: Publish;
 }
 
 /** The exit code of the run that was recorded. Throws PodexitError for what is no recording. */
@@ -25,7 +27,7 @@ export async function replayFile(options: ReplayOptions, ports: Ports): Promise<
   const stage = await openStage(options.format, { ...options.look, logs: options.look.logs && logText }, ports);
   try {
     const trace = await run({ source: sightings, logText, audience: stage });
-    return await finish(trace, options.policy, stage, options.reports, ports, false);
+    return await finish(trace, options, stage, ports, false);
   } finally {
     stage.close();
   }

@@ -65,7 +65,7 @@ describe('the Mermaid gantt', () => {
 });
 
 describe('in GitHub Actions', () => {
-  it('each finding is one annotation, the gravest first', () => {
+  it('each gate that failed and each finding is one annotation, the gravest first', () => {
     const findings: Finding[] = (['info', 'error', 'warning'] as const).map((severity) => ({
       code: 'drain-race',
       severity,
@@ -73,6 +73,7 @@ describe('in GitHub Actions', () => {
       evidence: [],
     }));
     expect(githubAnnotations(withFindings(findings))).toEqual([
+      expect.stringMatching(/^::error title=podexit gate max-grace-used%3A pod shop-0::/),
       '::error title=podexit drain-race%3A pod shop-0::100%25 error',
       '::warning title=podexit drain-race%3A pod shop-0::100%25 warning',
       '::notice title=podexit drain-race%3A pod shop-0::100%25 info',
@@ -85,7 +86,8 @@ describe('in GitHub Actions', () => {
   });
 
   it('a failed exit without findings still is annotated, a graceful one is not', () => {
-    expect(githubAnnotations(withFindings([]))).toEqual([
+    const report = withFindings([]);
+    expect(githubAnnotations({ ...report, verdict: { ...report.verdict, gates: [] } })).toEqual([
       expect.stringMatching(/^::error title=podexit killed%3A pod shop-0::/),
     ]);
     expect(githubAnnotations(removed())).toEqual([]);

@@ -1,0 +1,95 @@
+/** `.podexit.yaml`: the gates of a project, beside its manifests. */
+import { readFile } from 'node:fs/promises';
+import { PodexitError } from '../errors.ts';
+import type { GateWords } from './gate-flags.ts';
+
+export interface Config {
+  /** As it is named in errors. */
+  file: string;
+  words: GateWords;
+}
+
+/** In the working directory; used where it is there. */
+export const configFile = '.podexit.yaml';
+
+/**
+ * Reads the file that --config names, or the working directory's own; `false` reads none. Throws PodexitError
+ * `config.missing` for a named file that is not there, and `config.invalid` for one that says what nobody understands.
+ */
+export async function readConfig(named: string | boolean | undefined): Promise<Config> {
+  const file = typeof named === 'string' ? named : configFile;
+  const text = named === false ? undefined : await read(file, typeof named === 'string');
+  return { file, words: text === undefined ? {} : await parseConfig(text, file) };
+}
+
+async function read(file: string, isNamed: boolean): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    if (!isNamed && code === 'ENOENT') return undefined;
+    throw new PodexitError('config.missing', `the config file ${file} cannot be read (${code})`, 'Check --config.', {
+      cause,
+    });
+  }
+}
+
+async function parseConfig(text: string, file: string): Promise<GateWords> {
+  const { parse } = await import('yaml');
+  let document: unknown;
+  try {
+    document = parse(text);
+  } catch (cause) {
+    const [reason = ''] = (cause as Error).message.split('\n');
+    throw invalid(
+      `${file} is no YAML: ${reason.replace(/:$/, '')}`,
+      `It holds lines such as: max-duration: 30s`,
+      cause,
+    );
+  }
+  if (document === null || document === undefined) return {};
+  if (typeof document !== 'object' || Array.isArray(document))
+    throw invalid(`${file} holds no keys`, `It holds lines such as: max-duration: 30s`);
+  return Object.entries(document).reduce<GateWords>(
+    (words, [key, value]) => ({ ...words, ...wordOf(key, value, file) }),
+    {},
+  );
+}
+
+type Reader = (value: unknown) => GateWords | undefined;
+
+/** What each key may hold; undefined: not that. */
+const keys: Record<string, { read: Reader; like: string }> = {
+  'max-duration': { read: (value) => withText(value, (maxDuration) => ({ maxDuration })), like: '30s' },
+  'max-grace-used': { read: (value) => withText(value, (maxGraceUsed) => ({ maxGraceUsed })), like: '80%' },
+  'min-drain-lead': { read: (value) => withText(value, (minDrainLead) => ({ minDrainLead })), like: '5s' },
+  'fail-on': { read: (value) => withList(value, (failOn) => ({ failOn })), like: '[drain-race, last-endpoint]' },
+  'warn-only': {
+    read: (value) => (typeof value === 'boolean' ? { warnOnly: value } : undefined),
+    like: 'true',
+  },
+};
+
+function wordOf(key: string, value: unknown, file: string): GateWords {
+  // A YAML key may be `constructor`, which every object has.
+  const known = Object.hasOwn(keys, key) ? keys[key] : undefined;
+  if (!known)
+    throw invalid(`${file}: there is no key "${key.slice(0, 80)}"`, `There are: ${Object.keys(keys).join(', ')}`);
+  const words = known.read(value);
+  if (!words) throw invalid(`${file}: ${key} cannot be ${shown(value)}`, `Write it like ${key}: ${known.like}`);
+  return words;
+}
+
+/** YAML reads `80` and `0` as numbers. */
+const withText = (value: unknown, make: (text: string) => GateWords): GateWords | undefined =>
+  typeof value === 'string' || typeof value === 'number' ? make(String(value)) : undefined;
+
+function withList(value: unknown, make: (list: string[]) => GateWords): GateWords | undefined {
+  const list = Array.isArray(value) ? (value as unknown[]) : [value];
+  return list.every((one): one is string => typeof one === 'string') ? make(list) : undefined;
+}
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 80);
+
+const invalid = (message: string, hint: string, cause?: unknown): PodexitError =>
+  new PodexitError('config.invalid', message, hint, { cause });

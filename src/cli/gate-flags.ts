@@ -1,0 +1,79 @@
+/** `--max-duration`, `--max-grace-used`, `--min-drain-lead`, `--fail-on`, `--warn-only`: words turned into a Policy. */
+import type { GateSpec } from '../verdict/gates.ts';
+import { gateCodes, gateRule } from '../verdict/gates.ts';
+import type { Policy } from '../verdict/judge.ts';
+import { readConfig } from './config.ts';
+import { parseDuration } from './duration.ts';
+import { usageError } from './usage.ts';
+
+/** As commander hands them over; the same words stand in a config file. */
+export interface GateWords {
+  maxDuration?: string;
+  maxGraceUsed?: string;
+  minDrainLead?: string;
+  /** Codes, each word may hold several with commas between. */
+  failOn?: string[];
+  warnOnly?: boolean;
+}
+
+export interface GateFlags extends GateWords {
+  /** --config FILE; --no-config: false. */
+  config?: string | boolean;
+}
+
+/** A flag wins over the same word of the file. Throws PodexitError for words that mean nothing, wherever they stand. */
+export async function policyFrom({ config, ...flags }: GateFlags): Promise<Policy> {
+  const { file, words } = await readConfig(config);
+  const inFile = `in ${file}`;
+  const specs: GateSpec[] = [
+    ...limit(flags.maxDuration, words.maxDuration, 'max-duration', inFile, maxDuration),
+    ...limit(flags.maxGraceUsed, words.maxGraceUsed, 'max-grace-used', inFile, maxGraceUsed),
+    ...limit(flags.minDrainLead, words.minDrainLead, 'min-drain-lead', inFile, minDrainLead),
+    ...limit(flags.failOn, words.failOn, 'fail-on', inFile, failOn).flat(),
+  ];
+  return { gates: specs.map(gateRule), warnOnly: flags.warnOnly ?? words.warnOnly ?? false };
+}
+
+/** `where` names the word as its writer knows it. */
+function limit<W, S>(
+  flag: W | undefined,
+  word: W | undefined,
+  name: string,
+  inFile: string,
+  parse: (word: W, where: string) => S,
+): S[] {
+  if (flag !== undefined) return [parse(flag, `--${name}`)];
+  return word === undefined ? [] : [parse(word, `${name} ${inFile}`)];
+}
+
+const maxDuration = (text: string, where: string): GateSpec => ({
+  kind: 'max-duration',
+  ms: parseDuration(text, where),
+});
+
+const minDrainLead = (text: string, where: string): GateSpec => ({
+  kind: 'min-drain-lead',
+  ms: parseDuration(text, where),
+});
+
+function maxGraceUsed(text: string, where: string): GateSpec {
+  const match = /^(\d{1,6}(?:\.\d{1,6})?)\s*(%?)$/.exec(text.trim());
+  const share = Number(match?.[1]);
+  // 0.8 without a sign could be meant as either, and one of them would fail every exit.
+  if (!match || (match[2] === '' && share > 0 && share < 1))
+    throw usageError('percentage', `${where}: "${text.slice(0, 80)}" is not a percentage`, 'Write it like 80%.');
+  return { kind: 'max-grace-used', share: share / 100 };
+}
+
+function failOn(words: readonly string[], where: string): GateSpec[] {
+  const codes = new Set(words.flatMap((word) => word.split(',')).map((word) => word.trim()));
+  return [...codes].map((text) => {
+    const code = gateCodes.find((one) => one === text);
+    if (code) return { kind: 'fail-on', code };
+    throw usageError(
+      'finding',
+      `${where}: there is no finding "${text.slice(0, 80)}"`,
+      `There are: ${gateCodes.join(', ')}`,
+    );
+  });
+}

@@ -1,0 +1,125 @@
+/**
+ * Sends an exit to an OpenTelemetry collector over OTLP/HTTP, by the official SDK. The packages read the process's
+ * OTEL_* variables themselves, as the specification has them: endpoint, headers, timeout, compression, certificates,
+ * service name, resource attributes, sampler.
+ */
+import { diag, DiagLogLevel, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
+import { ExportResultCode } from '@opentelemetry/core';
+import type { ExportResult } from '@opentelemetry/core';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
+import type { ExitReport } from '../trace/report.ts';
+import type { PlannedTrace } from './exit-spans.ts';
+import { planTrace } from './exit-spans.ts';
+import { parentLinks } from './parent-link.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface ExportOptions {
+  env: Env;
+  /** Of this program. */
+  version: string;
+}
+
+/** Why it could not be sent, in one sentence; undefined where it was, or where OTEL_SDK_DISABLED says not to. */
+export async function exportTrace(report: ExitReport, { env, version }: ExportOptions): Promise<string | undefined> {
+  if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined;
+  const doubts = collectDoubts();
+  try {
+    const exporter = await exporterFor(env);
+    const result = await send(exporter, spansOf(planTrace(report), env, version), timeoutMs(env));
+    return result.code === ExportResultCode.SUCCESS ? undefined : [reasonOf(result.error), ...doubts].join('; ');
+  } catch (error) {
+    return [reasonOf(error), ...doubts].join('; ');
+  } finally {
+    diag.disable();
+  }
+}
+
+/** What the packages say of settings that they cannot use. */
+function collectDoubts(): string[] {
+  const doubts: string[] = [];
+  const take = (message: string): void => void doubts.push(withoutCredentials(message));
+  const ignore = (): void => {};
+  const logger = { error: ignore, warn: take, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  return doubts;
+}
+
+const setting = (env: Env, name: string): string | undefined =>
+  env[`OTEL_EXPORTER_OTLP_TRACES_${name}`]?.trim() || env[`OTEL_EXPORTER_OTLP_${name}`]?.trim() || undefined;
+
+async function exporterFor(env: Env): Promise<SpanExporter> {
+  const protocol = setting(env, 'PROTOCOL') ?? 'http/protobuf';
+  if (protocol === 'http/json')
+    return new (await import('@opentelemetry/exporter-trace-otlp-http')).OTLPTraceExporter();
+  if (protocol === 'http/protobuf')
+    return new (await import('@opentelemetry/exporter-trace-otlp-proto')).OTLPTraceExporter();
+  throw new Error(`the protocol ${protocol.slice(0, 40)} is not spoken here, only http/protobuf and http/json`);
+}
+
+/** The specification's default is 10 s. */
+function timeoutMs(env: Env): number {
+  const ms = Number(setting(env, 'TIMEOUT') ?? 10_000);
+  return Number.isFinite(ms) && ms > 0 ? ms : 10_000;
+}
+
+/** All spans of one trace, ended and ready to be sent. */
+function spansOf(plan: PlannedTrace, env: Env, version: string): ReadableSpan[] {
+  const ended: ReadableSpan[] = [];
+  const provider = new BasicTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': 'kubectl-podexit', 'service.version': version }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    // A pod of many containers has more marks than the SDK keeps by default, and each is part of the story.
+    spanLimits: { eventCountLimit: 10_000 },
+    spanProcessors: [
+      {
+        onStart: () => {},
+        onEnd: (span) => void ended.push(span),
+        forceFlush: async () => {},
+        shutdown: async () => {},
+      },
+    ],
+  });
+  const tracer = provider.getTracer('kubectl-podexit', version);
+  const { root, children, error } = plan;
+  const span = tracer.startSpan(
+    root.name,
+    { startTime: root.start, attributes: root.attributes, links: parentLinks(env) },
+    ROOT_CONTEXT,
+  );
+  for (const { name, time, attributes } of root.events) span.addEvent(name, attributes, time);
+  if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+  const below = trace.setSpan(ROOT_CONTEXT, span);
+  for (const child of children)
+    tracer.startSpan(child.name, { startTime: child.start, attributes: child.attributes }, below).end(child.end);
+  span.end(root.end);
+  return ended;
+}
+
+/** Tries again as the exporter does, but not a moment longer than its timeout. */
+async function send(exporter: SpanExporter, spans: ReadableSpan[], ms: number): Promise<ExportResult> {
+  if (spans.length === 0) return { code: ExportResultCode.SUCCESS };
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<ExportResult>((resolve) => {
+    const error = new Error(`the collector did not take it within ${ms / 1000} s`);
+    timer = setTimeout(() => resolve({ code: ExportResultCode.FAILED, error }), ms);
+  });
+  const sent = new Promise<ExportResult>((resolve) => exporter.export(spans, resolve));
+  try {
+    return await Promise.race([sent, late]);
+  } finally {
+    clearTimeout(timer);
+    void exporter.shutdown().catch(() => {});
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { message = String(error), code } = error as NodeJS.ErrnoException;
+  const first = withoutCredentials(message.split('\n')[0] || 'no reason was given').slice(0, 300);
+  return code === undefined || first.includes(String(code)) ? first : `${first} (${String(code)})`;
+}
+
+const withoutCredentials = (text: string): string => text.replace(/\/\/[^/@\s]*@/g, '//');

@@ -1,0 +1,134 @@
+/** Gates, from flags and from a config file, through the command line: replays, so that the numbers are known. */
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ErrorDocument, ExitReport } from '../../src/trace/report.ts';
+import { recordingFile } from '../helpers/recordings.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const before = process.cwd();
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  process.chdir(folder);
+});
+afterEach(() => process.chdir(before));
+
+const write = (text: string, file = '.podexit.yaml'): void => writeFileSync(join(folder, file), text);
+
+async function replay(name: string, ...flags: string[]) {
+  const { code, stdout } = await runMain(['replay', recordingFile(name), '-o', 'json', ...flags]);
+  const document = JSON.parse(stdout) as ExitReport | ErrorDocument;
+  if (document.kind === 'Error') return { code, error: document, gates: {} };
+  return { code, gates: Object.fromEntries(document.verdict.gates.map(({ name, passed }) => [name, passed])) };
+}
+
+describe('flags', () => {
+  it('make each gate a named check, and a gate that fails makes a graceful exit a 2', async () => {
+    expect(
+      await replay('graceful-exit', '--max-duration=1m', '--max-grace-used', '80%', '--min-drain-lead=5s'),
+    ).toEqual({ code: 2, gates: { 'max-duration': true, 'max-grace-used': true, 'min-drain-lead': false } });
+  });
+
+  it('without a gate that fails the exit stays 0', async () => {
+    expect(await replay('graceful-exit', '--max-duration', '1m')).toEqual({ code: 0, gates: { 'max-duration': true } });
+  });
+
+  it('--fail-on takes several codes, in one word or in several', async () => {
+    expect(await replay('graceful-exit', '--fail-on=drain-race,oom-on-exit', '--fail-on', 'last-endpoint')).toEqual({
+      code: 2,
+      gates: { 'fail-on drain-race': false, 'fail-on oom-on-exit': true, 'fail-on last-endpoint': true },
+    });
+  });
+
+  it('--warn-only turns 2 into 0 and leaves the gate failed', async () => {
+    expect(await replay('sigkill-after-grace', '--max-grace-used=50%', '--warn-only')).toEqual({
+      code: 0,
+      gates: { 'max-grace-used': false },
+    });
+  });
+
+  it.each([
+    ['--max-duration=ten', 'usage.duration', /--max-duration: "ten" is not a duration/],
+    ['--max-grace-used=0.8', 'usage.percentage', /--max-grace-used: "0.8" is not a percentage/],
+    ['--max-grace-used=-1%', 'usage.percentage', /is not a percentage/],
+    ['--fail-on=drain-rcae', 'usage.finding', /there is no finding "drain-rcae"/],
+  ])('%s is refused with what it should be', async (flag, code, message) => {
+    const told = await replay('graceful-exit', flag);
+    expect(told).toMatchObject({ code: 1, error: { code } });
+    expect(told.error?.message).toMatch(message);
+    expect(told.error?.hint).not.toBe('');
+  });
+});
+
+describe('a config file', () => {
+  it('is found in the working directory', async () => {
+    write('# Our budget\nmax-duration: 1s\nfail-on: [drain-race]\n');
+    expect(await replay('graceful-exit')).toEqual({
+      code: 2,
+      gates: { 'max-duration': false, 'fail-on drain-race': false },
+    });
+  });
+
+  it('is named by --config', async () => {
+    mkdirSync(join(folder, 'ci'));
+    write('max-grace-used: 10%', 'ci/gates.yaml');
+    expect(await replay('graceful-exit', '--config', 'ci/gates.yaml')).toEqual({
+      code: 2,
+      gates: { 'max-grace-used': false },
+    });
+  });
+
+  it('loses against flags, word by word', async () => {
+    write('max-duration: 1s\nmax-grace-used: 80\nwarn-only: true\n');
+    expect(await replay('sigkill-after-grace', '--max-duration=1h', '--no-warn-only')).toEqual({
+      code: 2,
+      gates: { 'max-duration': true, 'max-grace-used': false },
+    });
+  });
+
+  it('is not read with --no-config', async () => {
+    write('max-duration: 1ms');
+    expect(await replay('graceful-exit', '--no-config')).toEqual({ code: 0, gates: {} });
+  });
+
+  it('may be empty', async () => {
+    write('# nothing yet\n');
+    expect(await replay('graceful-exit')).toEqual({ code: 0, gates: {} });
+  });
+
+  it.each([
+    [
+      'maxDuration: 1s',
+      /there is no key "maxDuration"/,
+      'There are: max-duration, max-grace-used, min-drain-lead, fail-on, warn-only',
+    ],
+    ['constructor: 1s', /there is no key "constructor"/, 'There are: max-duration'],
+    ['max-duration: [1s]', /max-duration cannot be \["1s"\]/, 'Write it like max-duration: 30s'],
+    ['warn-only: maybe', /warn-only cannot be "maybe"/, 'Write it like warn-only: true'],
+    ['- max-duration', /holds no keys/, 'max-duration: 30s'],
+    ['max-duration: "1s', /is no YAML/, 'max-duration: 30s'],
+    ['max-duration: 1s\nmax-duration: 2s', /is no YAML: .*unique/i, 'max-duration: 30s'],
+  ])('that says "%s" is refused, and the right words are named', async (text, message, hint) => {
+    write(text);
+    const { code, error } = await replay('graceful-exit');
+    expect({ code, kind: error?.code }).toEqual({ code: 1, kind: 'config.invalid' });
+    expect(error?.message).toMatch(message);
+    expect(error?.message).toContain('.podexit.yaml');
+    expect(error?.hint).toContain(hint);
+  });
+
+  it('names itself where one of its values is wrong', async () => {
+    write('max-duration: ten');
+    const { error } = await replay('graceful-exit');
+    expect(error?.message).toBe('max-duration in .podexit.yaml: "ten" is not a duration');
+  });
+
+  it('that is named and missing is an error', async () => {
+    const { code, error } = await replay('graceful-exit', '--config=gone.yaml');
+    expect({ code, error: error?.code }).toEqual({ code: 1, error: 'config.missing' });
+    expect(error?.message).toContain('gone.yaml');
+  });
+});

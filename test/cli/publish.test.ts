@@ -1,0 +1,94 @@
+/** What a run leaves in GitHub Actions and at a collector, and what neither may change. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { startReceiver } from '../export/helpers/receiver.ts';
+import { recordingFile } from '../helpers/recordings.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const replay = (name: string, flags: string[], env: Record<string, string> = {}) =>
+  runMain(['replay', recordingFile(name), '--no-config', ...flags], { env });
+
+const commandsIn = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('::'));
+
+describe('in GitHub Actions', () => {
+  const summaryFile = (): string => join(mkdtempSync(join(tmpdir(), 'podexit-')), 'summary.md');
+
+  it('annotates on stdout beside lines for people, on its own where GITHUB_ACTIONS is true', async () => {
+    const { code, stdout, stderr } = await replay('sigkill-after-grace', [], { GITHUB_ACTIONS: 'true' });
+    expect(code).toBe(2);
+    expect(commandsIn(stdout)[0]).toMatch(/^::error title=podexit killed-at-grace%3A pod /);
+    expect(commandsIn(stderr)).toEqual([]);
+  });
+
+  it.each(['json', 'yaml', 'ndjson', 'junit', 'name'])(
+    'leaves stdout to -o %s and annotates on stderr',
+    async (format) => {
+      const plain = await replay('sigkill-after-grace', ['-o', format, '--no-github'], { GITHUB_ACTIONS: 'true' });
+      const annotated = await replay('sigkill-after-grace', ['-o', format, '--github']);
+      expect(annotated.stdout).toBe(plain.stdout);
+      expect(commandsIn(plain.stderr)).toEqual([]);
+      expect(commandsIn(annotated.stderr).length).toBeGreaterThan(0);
+    },
+  );
+
+  it('appends the report to the summary of the step', async () => {
+    const file = summaryFile();
+    writeFileSync(file, '# Deploy\n');
+    await replay('graceful-exit', ['--github'], { GITHUB_STEP_SUMMARY: file });
+    const text = readFileSync(file, 'utf8');
+    expect(text).toMatch(/^# Deploy\n/);
+    expect(text).toContain('```mermaid\ngantt');
+  });
+
+  it('never makes a summary larger than GitHub takes, whatever else the step wrote there', async () => {
+    const file = summaryFile();
+    writeFileSync(file, 'x'.repeat(1024 * 1024 - 2000));
+    await replay('graceful-exit', ['--github'], { GITHUB_STEP_SUMMARY: file });
+    expect(readFileSync(file).length).toBeLessThanOrEqual(1024 * 1024);
+  });
+
+  it('says where the summary could not be written, and keeps the exit code', async () => {
+    const { code, stderr } = await replay('graceful-exit', ['--github'], { GITHUB_STEP_SUMMARY: '/nowhere/at/all' });
+    expect(code).toBe(0);
+    expect(stderr).toContain('podexit: the step summary /nowhere/at/all could not be written (ENOENT)');
+  });
+});
+
+describe('--otlp', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  const collecting = async (flags: string[], env: (url: string) => Record<string, string>) => {
+    const collector = await startReceiver();
+    Object.entries(env(collector.url)).forEach(([name, value]) => vi.stubEnv(name, value));
+    const told = await replay('graceful-exit', flags, env(collector.url));
+    await collector.close();
+    return { ...told, requests: collector.received.length };
+  };
+
+  it('sends the exit to the collector of the environment', async () => {
+    const told = await collecting(['--otlp'], (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }));
+    expect(told).toMatchObject({ code: 0, requests: 1, stderr: '' });
+  });
+
+  it('=auto sends where the environment names a collector, and else nothing', async () => {
+    expect(await collecting(['--otlp=auto'], (url) => ({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url }))).toMatchObject({
+      requests: 1,
+    });
+    expect(await collecting(['--otlp=auto'], () => ({}))).toMatchObject({ code: 0, requests: 0, stderr: '' });
+  });
+
+  it('is not there without being asked for, whatever the environment says', async () => {
+    expect(await collecting([], (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }))).toMatchObject({ requests: 0 });
+  });
+
+  it('costs a warning where nobody listens, never the exit code', async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:secret@127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '200' };
+    Object.entries(env).forEach(([name, value]) => vi.stubEnv(name, value));
+    const { code, stderr } = await replay('graceful-exit', ['--otlp'], env);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^podexit: the trace was not exported: .+\n$/);
+    expect(stderr).not.toContain('secret');
+  });
+});

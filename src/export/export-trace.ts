@@ -52,10 +52,8 @@ const setting = (env: Env, name: string): string | undefined =>
 
 async function exporterFor(env: Env): Promise<SpanExporter> {
   const protocol = setting(env, 'PROTOCOL') ?? 'http/protobuf';
-  if (protocol === 'http/json')
-    return new (await import('@opentelemetry/exporter-trace-otlp-http')).OTLPTraceExporter();
-  if (protocol === 'http/protobuf')
-    return new (await import('@opentelemetry/exporter-trace-otlp-proto')).OTLPTraceExporter();
+  if (protocol === 'http/json') return (await import('./exporters/json.ts')).createExporter();
+  if (protocol === 'http/protobuf') return (await import('./exporters/protobuf.ts')).createExporter();
   throw new Error(`the protocol ${protocol.slice(0, 40)} is not spoken here, only http/protobuf and http/json`);
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startReceiver } from '../export/helpers/receiver.ts';
+import { podexit } from '../helpers/built.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -91,4 +92,20 @@ describe('--otlp', () => {
     expect(stderr).toMatch(/^podexit: the trace was not exported: .+\n$/);
     expect(stderr).not.toContain('secret');
   });
+
+  it.each(['http/protobuf', 'http/json'])(
+    'works by %s in the built command, where packages are bundled',
+    async (protocol) => {
+      const collector = await startReceiver();
+      const told = await podexit(['replay', recordingFile('exit-143'), '-o', 'name', '--no-config', '--otlp'], {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      });
+      await collector.close();
+      expect(told).toMatchObject({ code: 0, stderr: '' });
+      expect(collector.received.flatMap(({ traces }) => traces.flatMap(({ spans }) => spans)).length).toBeGreaterThan(
+        3,
+      );
+    },
+  );
 });

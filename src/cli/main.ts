@@ -4,6 +4,7 @@ import type { Ports } from '../session/ports.ts';
 import { runProgram } from './program.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
+  if (argv[0] === '__complete') return (await import('./complete/complete.ts')).complete(argv.slice(1), ports);
   try {
     return await runProgram(argv, ports);
   } catch (error) {

@@ -3,7 +3,9 @@ import { Command, CommanderError } from 'commander';
 import type { Ports } from '../session/ports.ts';
 import type { Flags } from './options.ts';
 import { addConnectionFlags, collect } from './connection-flags.ts';
+import { addCompletion } from './complete/command.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
+import { addExplain } from './explain.ts';
 import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
@@ -50,6 +52,8 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
   );
   addReplay(program, ports, set);
   addDemo(program, ports, set);
+  addExplain(program, ports, set);
+  addCompletion(program, ports, set);
   return program;
 }
 

@@ -39,7 +39,7 @@ export function renderTopics(topics: readonly Topic[], columns: number, bold: (t
   return topicKinds
     .map((kind) => {
       const names = topics.filter((topic) => topic.kind === kind).map((topic) => topic.name);
-      const lines = wrap(names.join('  '), width).map((line) => `    ${line}\n`);
+      const lines = wrap(names.join(', '), width).map((line) => `    ${line}\n`);
       return `${bold(kindTitles[kind])}\n${lines.join('')}`;
     })
     .join('\n');

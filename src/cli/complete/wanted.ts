@@ -1,0 +1,98 @@
+/** What the word under the cursor may be: pure, from the words so far and the command tree. */
+import type { Command, Option } from 'commander';
+import { documentFormats, streamFormats, templateFormats } from '../../session/formats.ts';
+import type { WorkloadResource } from '../../session/target.ts';
+import { picks } from '../../session/target.ts';
+import { typeNames, typeOf } from '../target.ts';
+import { shells } from './scripts.ts';
+
+export interface Candidate {
+  word: string;
+  about?: string;
+}
+
+export type Wanted =
+  | { kind: 'words'; words: Candidate[] }
+  /** Names that only the cluster knows; `before` stands in front of each (`deploy/`). */
+  | { kind: 'names'; resource: WorkloadResource | 'pods' | 'namespaces'; before: string; also: Candidate[] }
+  /** Names that the kubeconfig has. */
+  | { kind: 'kubeconfig'; what: 'contexts' | 'clusters' | 'users'; before: string }
+  /** Names that this program has. */
+  | { kind: 'scenarios' }
+  | { kind: 'topics' }
+  | { kind: 'files' }
+  | { kind: 'nothing' };
+
+/** `words`: what stands before the word under the cursor, which is `current`. */
+export function wantedAt(words: readonly string[], current: string, program: Command): Wanted {
+  const command = program.commands.find((one) => one.name() === words[0]) ?? program;
+  const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
+  if (flag !== undefined) return ofFlag(optionNamed(command, flag), `${flag}=`);
+  const before = optionNamed(command, words.at(-1) ?? '');
+  if (before?.required) return ofFlag(before, '');
+  if (current.startsWith('-')) return { kind: 'words', words: flagsOf(command) };
+  return ofPosition(positionals(words, command), current, command, program);
+}
+
+const optionNamed = (command: Command, name: string): Option | undefined =>
+  command.options.find((one) => one.long === name || one.short === name);
+
+const flagsOf = (command: Command): Candidate[] =>
+  command.options.flatMap((one) => (one.long == null ? [] : [{ word: one.long, about: one.description }]));
+
+/** Values that are known without a cluster. */
+const values: Record<string, readonly string[]> = {
+  '--output': [
+    ...streamFormats.filter((one) => one !== 'live'),
+    ...documentFormats,
+    ...templateFormats.map((one) => `${one}=`),
+  ],
+  '--color': ['auto', 'always', 'never'],
+  '--timestamps': ['relative', 'local', 'utc'],
+  '--pick': picks,
+  '--dry-run': ['none', 'client', 'server'],
+  '--wait': ['true', 'false'],
+};
+
+const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user': 'users' } as const;
+
+function ofFlag(option: Option | undefined, before: string): Wanted {
+  const name = option?.long ?? '';
+  if (name in values) return { kind: 'words', words: (values[name] ?? []).map((word) => ({ word: before + word })) };
+  if (name === '--namespace') return { kind: 'names', resource: 'namespaces', before, also: [] };
+  if (name in inKubeconfig)
+    return { kind: 'kubeconfig', what: inKubeconfig[name as keyof typeof inKubeconfig], before };
+  return /<(file|folder)>/.test(option?.flags ?? '') ? { kind: 'files' } : { kind: 'nothing' };
+}
+
+/** The words that are neither flags nor their values, without the command's own name. */
+function positionals(words: readonly string[], command: Command): string[] {
+  const own = command.parent ? words.slice(1) : words;
+  return own.filter((word, index) => !word.startsWith('-') && !optionNamed(command, own[index - 1] ?? '')?.required);
+}
+
+/** What the commands other than the trace and the check take. */
+const arguments_: Record<string, Wanted> = {
+  replay: { kind: 'files' },
+  demo: { kind: 'scenarios' },
+  explain: { kind: 'topics' },
+  completion: { kind: 'words', words: shells.map((word) => ({ word })) },
+};
+
+function ofPosition(before: readonly string[], current: string, command: Command, program: Command): Wanted {
+  if (command !== program && command.name() !== 'check')
+    return (before.length === 0 ? arguments_[command.name()] : undefined) ?? { kind: 'nothing' };
+  const [type, slashed] = current.includes('/') ? current.split('/') : [];
+  if (type !== undefined && slashed !== undefined && before.length === 0) return namesOf(typeOf(type), `${type}/`);
+  if (before.length === 1) return namesOf(typeOf(before[0] ?? ''), '');
+  if (before.length > 1) return { kind: 'nothing' };
+  const commands = command === program ? commandsOf(program) : [];
+  const types = typeNames.map((word) => ({ word, about: 'kind of the target' }));
+  return { kind: 'names', resource: 'pods', before: '', also: [...commands, ...types] };
+}
+
+const commandsOf = (program: Command): Candidate[] =>
+  program.commands.map((one) => ({ word: one.name(), about: one.description() }));
+
+const namesOf = (resource: WorkloadResource | 'pods' | undefined, before: string): Wanted =>
+  resource === undefined ? { kind: 'nothing' } : { kind: 'names', resource, before, also: [] };

@@ -1,0 +1,12 @@
+/** `explain [WORD]`: what the words of a report mean. */
+import type { Command } from 'commander';
+import type { Ports } from '../session/ports.ts';
+import { explainWord } from '../session/explain-word.ts';
+
+export function addExplain(program: Command, ports: Ports, set: (code: number) => void): void {
+  program
+    .command('explain [word]')
+    .description('say what a phase, a finding or an outcome means, how it is known, and what to do')
+    .exitOverride()
+    .action(async (word: string | undefined) => set(await explainWord(word, ports)));
+}

@@ -1,0 +1,38 @@
+/** Explanations on stdout. */
+import { PodexitError } from '../errors.ts';
+import type { Topic } from '../verdict/explain/topics.ts';
+import type { Ports } from './ports.ts';
+
+/** The exit code, 0. Throws `explain.unknown` with the nearest words there are. */
+export async function explainWord(word: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
+  const { topics } = await import('../verdict/explain/topics.ts');
+  const { renderExplanation, renderTopics } = await import('../render/explain.ts');
+  const { penFor, styleOf } = await import('../render/palette.ts');
+  const style = styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform });
+  const pen = penFor(style);
+  const bold = (text: string): string => pen.paint('strong', text);
+  if (word === undefined) {
+    stdout.write(
+      `${pen.letters(renderTopics(topics, stdout.columns(), bold))}\nkubectl podexit explain WORD tells more of one.\n`,
+    );
+    return 0;
+  }
+  const asked = word.toLowerCase();
+  const found = topics.filter((topic) => topic.name === asked);
+  if (found.length === 0) throw unknownWord(word, topics);
+  stdout.write(pen.letters(renderExplanation(found, stdout.columns(), bold)));
+  return 0;
+}
+
+/** Near is what shares a part of its name, else what speaks of it. */
+function unknownWord(word: string, topics: readonly Topic[]): PodexitError {
+  const parts = word.toLowerCase().match(/[a-z]{3,}/g) ?? [];
+  const named = topics.filter(({ name }) => parts.some((part) => name.includes(part)));
+  const told = topics.filter(({ text }) => parts.some((part) => text.is.toLowerCase().includes(part)));
+  const near = [...new Set((named.length > 0 ? named : told).map(({ name }) => name))];
+  return new PodexitError(
+    'explain.unknown',
+    `there is no phase, finding or outcome "${word.slice(0, 80)}"`,
+    near.length > 0 ? `Near it: ${near.join(', ')}` : 'All of them: kubectl podexit explain',
+  );
+}

@@ -1,0 +1,61 @@
+/** Names for completion, from the cluster or the kubeconfig. What cannot be had is no names, and no error. */
+import type { Cluster } from '../cluster/cluster.ts';
+import type { ConnectOptions } from '../cluster/connect-options.ts';
+import { connectCluster } from './connected.ts';
+import type { Ports } from './ports.ts';
+import type { WorkloadResource } from './target.ts';
+import { workloadPath } from './target.ts';
+import { asRaw, metadataOf, ownerOf } from './watched.ts';
+
+export interface KnownName {
+  name: string;
+  about?: string;
+}
+
+/** Only metadata is asked for: a pod with its spec is fifty times as long. */
+const metadataOnly =
+  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+/** One page: nobody reads more than five hundred completions. */
+export async function namesInCluster(
+  resource: WorkloadResource | 'pods' | 'namespaces',
+  connection: ConnectOptions,
+  ports: Ports,
+  signal: AbortSignal,
+): Promise<KnownName[]> {
+  const cluster = await connectCluster(connection, ports, -1);
+  try {
+    const path = pathOf(resource, cluster);
+    const answer = await cluster.request({
+      method: 'GET',
+      path,
+      query: { limit: '500' },
+      accept: metadataOnly,
+      signal,
+    });
+    const items = asRaw(answer.body)['items'];
+    return (Array.isArray(items) ? items : []).map(asRaw).map((object) => {
+      const owner = ownerOf(object);
+      const about = resource === 'pods' && owner ? `of ${owner.kind} ${owner.name}` : undefined;
+      return { name: String(metadataOf(object)['name']), ...(about === undefined ? {} : { about }) };
+    });
+  } finally {
+    cluster.close();
+  }
+}
+
+function pathOf(resource: WorkloadResource | 'pods' | 'namespaces', { namespace }: Cluster): string {
+  if (resource === 'namespaces') return '/api/v1/namespaces';
+  if (resource !== 'pods') return workloadPath(namespace, resource);
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+}
+
+export async function namesInKubeconfig(
+  what: 'contexts' | 'clusters' | 'users',
+  { kubeconfig: file }: ConnectOptions,
+  { env }: Ports,
+): Promise<KnownName[]> {
+  const { loadKubeconfig } = await import('../cluster/kubeconfig/load.ts');
+  const { kubeconfig } = await loadKubeconfig({ env, ...(file === undefined ? {} : { file }) });
+  return [...kubeconfig[what].keys()].map((name) => ({ name }));
+}

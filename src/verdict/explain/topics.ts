@@ -1,0 +1,30 @@
+/** All that can be explained, in the order of the docs. */
+import { containerOutcomes, findingCodes, outcomes, phaseNames } from '../../trace/report.ts';
+import type { Explanation } from './explanation.ts';
+import { findingTexts } from './findings.ts';
+import { containerTexts, outcomeTexts } from './outcomes.ts';
+import { phases } from './phases.ts';
+
+export const topicKinds = ['outcome', 'container', 'phase', 'finding'] as const;
+export type TopicKind = (typeof topicKinds)[number];
+
+export interface Topic {
+  kind: TopicKind;
+  name: string;
+  text: Explanation;
+}
+
+export const topics: readonly Topic[] = [
+  ...outcomes.map((name) => ({ kind: 'outcome' as const, name, text: outcomeTexts[name] })),
+  ...containerOutcomes.map((name) => ({ kind: 'container' as const, name, text: containerTexts[name] })),
+  ...phaseNames.map((name) => ({ kind: 'phase' as const, name, text: phases[name] })),
+  ...findingCodes.map((name) => ({ kind: 'finding' as const, name, text: findingTexts[name] })),
+];
+
+/** What the kinds are called where people read. */
+export const kindTitles: Record<TopicKind, string> = {
+  outcome: 'Outcomes',
+  container: "Containers' outcomes",
+  phase: 'Phases',
+  finding: 'Findings',
+};

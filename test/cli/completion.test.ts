@@ -1,0 +1,158 @@
+/** Completion: what is offered where, from the cluster within a second or not at all. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { completionScripts, shells } from '../../src/cli/complete/scripts.ts';
+import { serving } from '../helpers/serving.ts';
+import type { Serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+async function offered(words: string[], env: Record<string, string> = {}): Promise<string[]> {
+  const { code, stdout, stderr } = await runMain(['__complete', ...words], { env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.trimEnd().split('\n');
+}
+
+const inCluster = (work: (serving: Serving) => Promise<void>) => () => serving('graceful-exit', {}, work);
+
+describe('names from the cluster', () => {
+  it(
+    'pods, with their owner, beside commands and kinds',
+    inCluster(async ({ flags }) => {
+      expect(await offered([...flags, 'ch'])).toEqual([
+        'checkout-754699c75f-5qlrp\tof ReplicaSet checkout-754699c75f',
+        'checkout-754699c75f-dqc45\tof ReplicaSet checkout-754699c75f',
+        ':4',
+      ]);
+      expect(await offered([...flags, 'de'])).toEqual([
+        expect.stringMatching(/^demo\t/),
+        'deployment\tkind of the target',
+        ':4',
+      ]);
+    }),
+  );
+
+  it(
+    'names of a kind, as TYPE/NAME and as TYPE NAME',
+    inCluster(async ({ flags }) => {
+      expect(await offered([...flags, 'deploy/'])).toEqual(['deploy/checkout', ':4']);
+      expect(await offered([...flags, 'svc', ''])).toEqual(['checkout', ':4']);
+      expect(await offered([...flags, 'nonsense/'])).toEqual([':4']);
+    }),
+  );
+
+  it(
+    'namespaces, also behind "="',
+    inCluster(async ({ flags, server }) => {
+      expect(await offered([...flags, '-n', ''])).toContain(server.namespace);
+      expect(await offered([...flags, '--namespace=gr'])).toEqual([`--namespace=${server.namespace}`, ':4']);
+    }),
+  );
+
+  it(
+    'contexts of the kubeconfig',
+    inCluster(async ({ flags }) => {
+      expect(await offered([...flags, '--context', ''])).toEqual(['loopback', ':4']);
+      expect(await offered(['--context', ''], { KUBECONFIG: flags.at(-1) ?? '' })).toEqual(['loopback', ':4']);
+    }),
+  );
+
+  it(
+    'one request is sent, and only for metadata',
+    inCluster(async ({ flags, server }) => {
+      await offered([...flags, '']);
+      expect(server.requests.map(({ method, resource }) => `${method} ${resource}`)).toEqual(['GET pods']);
+    }),
+  );
+});
+
+describe('words that need no cluster', () => {
+  it.each([
+    [['--pick='], ['--pick=oldest', '--pick=newest', '--pick=random', '--pick=not-ready', ':4']],
+    [
+      ['x', '--dry-run', ''],
+      ['none', 'client', 'server', ':4'],
+    ],
+    [
+      ['x', '-o', 'js'],
+      ['json', 'jsonpath=', 'jsonpath-as-json=', ':4'],
+    ],
+    [
+      ['completion', 'z'],
+      ['zsh', ':4'],
+    ],
+    [
+      ['explain', 'oom'],
+      ['oom', 'oom-on-exit', ':4'],
+    ],
+    [['explain', 'oom', ''], [':4']],
+    [['replay', ''], [':0']],
+    [['x', '--record', ''], [':0']],
+    [['x', '--grace-period', ''], [':4']],
+  ])('%j', async (words, lines) => expect(await offered(words)).toEqual(lines));
+
+  it('flags with what they mean, scenarios with what they show', async () => {
+    expect(await offered(['--ign'])).toEqual(['--ignore-not-found\ta pod that does not exist is no error', ':4']);
+    expect((await offered(['demo', 'kubelet']))[0]).toMatch(/^kubelet-restart\t\S/);
+    expect(await offered(['demo', '--pick'])).toEqual([':4']);
+  });
+});
+
+describe('a cluster that does not answer', () => {
+  it('costs at most a second, and nothing is offered but words', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const began = performance.now();
+    const lines = await offered(['-s', `http://127.0.0.1:${(silent.address() as AddressInfo).port}`, 'check']);
+    expect(lines.at(-1)).toBe(':4');
+    expect(lines.join()).not.toContain('754699c75f');
+    expect(performance.now() - began).toBeLessThan(1000);
+    silent.close();
+  });
+
+  it('and one that is not there: no error is shown', async () => {
+    expect(await offered(['-s', 'http://127.0.0.1:9', 'zzz'])).toEqual([':4']);
+    expect(await offered(['--kubeconfig', '/nowhere', '-n', ''])).toEqual([':4']);
+  });
+});
+
+describe('scripts', () => {
+  it.each(shells)('%s is printed, and hands its words to __complete', async (shell) => {
+    const { code, stdout } = await runMain(['completion', shell]);
+    expect(code).toBe(0);
+    expect(stdout).toBe(completionScripts[shell]);
+    expect(stdout).toMatch(/kubectl-podexit __complete|__complete "\$/);
+  });
+
+  it('another shell is refused with those there are', async () => {
+    expect((await runMain(['completion', 'tcsh'])).stderr).toMatch(/bash, zsh, fish, powershell/);
+  });
+
+  it.each(['bash', 'zsh', 'fish'] as const)('%s reads its script without complaint, where it is installed', (shell) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), `script.${shell}`);
+    writeFileSync(file, completionScripts[shell]);
+    const ran = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
+    if (ran.error) return process.stderr.write(`completion.test.ts: skipped, there is no ${shell}\n`);
+    expect({ status: ran.status, stderr: ran.stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('bash completes a flag behind "=", which it breaks words at', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+    const script = join(folder, 'script');
+    writeFileSync(join(folder, 'kubectl-podexit'), '#!/bin/sh\nprintf "%s\\n" --pick=oldest --pick=newest :4\n', {
+      mode: 0o755,
+    });
+    writeFileSync(script, completionScripts.bash);
+    const typed = 'kubectl-podexit web --pick=';
+    const ran = spawnSync(
+      'bash',
+      ['-c', `. ${script}; COMP_LINE='${typed}' COMP_POINT=${typed.length}; _kubectl_podexit; echo "\${COMPREPLY[@]}"`],
+      { encoding: 'utf8', env: { PATH: `${folder}:${process.env['PATH']}` } },
+    );
+    expect(ran.stdout).toBe('oldest newest\n');
+  });
+});

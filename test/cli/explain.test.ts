@@ -1,0 +1,42 @@
+/** `explain`: every word that a report can hold has a page, and the docs are made of the same texts. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { explainDocs, flagDocs } from '../../scripts/docs/pages.ts';
+import { containerOutcomes, findingCodes, outcomes, phaseNames } from '../../src/trace/report.ts';
+import { topics } from '../../src/verdict/explain/topics.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const doc = (name: string): string => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
+
+it.each([...outcomes, ...containerOutcomes, ...phaseNames, ...findingCodes])('%s is explained', async (word) => {
+  const { code, stdout } = await runMain(['explain', word]);
+  expect(code).toBe(0);
+  for (const heading of ['WHAT IT IS', 'HOW IT IS KNOWN', 'HOW IT CAN BE WRONG', 'WHAT TO DO'])
+    expect(stdout).toMatch(new RegExp(`${heading}\n {4}\\S`));
+  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+});
+
+it('no two words have the same text', () => {
+  const texts = topics.map(({ text }) => text.is);
+  expect(new Set(texts).size).toBe(texts.length);
+});
+
+it('a word that is both an outcome and a container’s has both pages', async () => {
+  expect((await runMain(['explain', 'Killed'])).stdout).toMatch(/outcome of an exit[\s\S]*outcome of a container/);
+});
+
+it('without a word it lists what there is', async () => {
+  const { stdout } = await runMain(['explain']);
+  for (const name of [...outcomes, ...phaseNames, ...findingCodes]) expect(stdout).toContain(name);
+});
+
+it('an unknown word names those near it', async () => {
+  const ran = await runMain(['explain', 'hook']);
+  expect(ran).toMatchObject({ code: 1, stdout: '' });
+  expect(ran.stderr).toMatch(/no phase, finding or outcome "hook"\nNear it: .*prestop-failed/);
+});
+
+describe('generated docs (npx tsx scripts/docs.ts)', () => {
+  it('docs/explain.md is what the texts say', async () => expect(doc('explain')).toBe(await explainDocs()));
+  it('docs/flags.md is what the command tree says', async () => expect(doc('flags')).toBe(await flagDocs()));
+});

@@ -8,6 +8,8 @@ export interface Screen {
   window: string[];
   /** Lines that have scrolled out above. */
   history: string[];
+  /** All lines as they were written, however the terminal wrapped them; blank ones at the end left out. */
+  written: string[];
   cursorHidden: boolean;
   /** Row in the window and column of the cursor. */
   cursor: { row: number; column: number };
@@ -38,7 +40,13 @@ export async function screenOf(
     { length: buffer.length },
     (_, index) => buffer.getLine(index)?.translateToString(true) ?? '',
   );
+  const written = lines.reduce<string[]>((whole, line, index) => {
+    if (buffer.getLine(index)?.isWrapped) whole.push(`${whole.pop() ?? ''}${line}`);
+    else whole.push(line);
+    return whole;
+  }, []);
   const screen: Screen = {
+    written: written.join('\n').trimEnd().split('\n'),
     window: lines.slice(buffer.baseY),
     history: lines.slice(0, buffer.baseY),
     cursorHidden,

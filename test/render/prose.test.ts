@@ -1,0 +1,61 @@
+import stringWidth from 'string-width';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { penFor } from '../../src/render/palette.ts';
+import { clip, flow, piece, plain, shorten } from '../../src/render/prose.ts';
+
+const pen = penFor({ color: 0, unicode: true });
+const bright = penFor({ color: 2, unicode: true });
+
+describe('prose', () => {
+  it('wraps between words, under its own indent', () => {
+    const pieces = [plain('  head  '), piece('bad', 'one two three four five six')];
+    expect(flow(pen, pieces, { width: 22, hang: 8 })).toEqual(['  head  one two three', '        four five six']);
+  });
+
+  it('is one line where nothing limits it', () => {
+    expect(flow(pen, [plain('a '.repeat(500))], { width: Infinity, hang: 2 })).toHaveLength(1);
+  });
+
+  it('breaks what is longer than a line, and loses nothing of it', () => {
+    const word = 'checkout-754699c75f-5qlrp-and-more-of-it';
+    const lines = flow(pen, [plain(`x ${word}`)], { width: 15, hang: 2 });
+    expect(lines.map((line) => line.trim()).join('')).toBe(`x ${word}`);
+    expect(lines.every((line) => stringWidth(line) <= 15)).toBe(true);
+  });
+
+  it('counts columns, not characters', () => {
+    const lines = flow(pen, [plain('漢字漢字漢字漢字 🙂🙂🙂🙂🙂🙂🙂🙂')], { width: 12, hang: 0 });
+    expect(lines).toEqual(['漢字漢字漢字', '漢字 🙂🙂🙂', '🙂🙂🙂🙂🙂']);
+  });
+
+  it('never exceeds its width, whatever the text, and never ends a line in a blank', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.integer({ min: 4, max: 60 }),
+        fc.integer({ min: 0, max: 30 }),
+        (text, width, hang) => {
+          for (const line of flow(bright, [piece('good', text), plain(' end')], { width, hang })) {
+            expect(stringWidth(line)).toBeLessThanOrEqual(width);
+            expect(line).not.toMatch(/ $/);
+          }
+        },
+      ),
+      { numRuns: 300, seed: 5 },
+    );
+  });
+
+  it('clips to a width with an ellipsis, in colour too', () => {
+    expect(clip(pen, [plain('abc'), plain('defgh')], 6)).toBe('abcde…');
+    expect(clip(pen, [plain('abc'), plain('def')], 6)).toBe('abcdef');
+    expect(clip(pen, [plain('漢字漢字')], 6)).toBe('漢字…');
+    expect(stringWidth(clip(bright, [piece('bad', 'x'.repeat(50))], 7))).toBe(7);
+    expect(clip(penFor({ color: 0, unicode: false }), [plain('abcdefgh')], 6)).toBe('abc...');
+  });
+
+  it('leaves out the middle of a name: pods of one owner differ at their ends', () => {
+    expect(shorten(pen, 'checkout-754699c75f-5qlrp', 13)).toBe('checko…-5qlrp');
+    expect(shorten(pen, 'short', 13)).toBe('short');
+  });
+});

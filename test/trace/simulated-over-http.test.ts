@@ -1,0 +1,47 @@
+/** Some dozens of the simulated exits, played by the loopback server to the real cluster room, in time of their own. */
+import { expect, it } from 'vitest';
+import { randomStory } from '../../src/loopback/kubelet/random-story.ts';
+import type { Story } from '../../src/loopback/kubelet/story.ts';
+import { tellStory } from '../../src/loopback/kubelet/tell.ts';
+import { parseScenario } from '../../src/loopback/scenario.ts';
+import { sideBySide } from '../faults/helpers/side-by-side.ts';
+import { traced } from '../faults/helpers/traced.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+
+const stories = Number(process.env['PODEXIT_HTTP_STORIES'] ?? 48);
+
+/** The server has one clock; what wrong clocks do is judged without it (robust.test.ts, simulated.test.ts). */
+const exact = { offsetMs: 0, driftPpm: 0 };
+const withOneClock = (story: Story): Story => ({
+  ...story,
+  clocks: { api: exact, node: exact, controller: exact, client: exact },
+});
+
+/** What the server cannot play as it was told: a second DELETE of ours, a node that never comes back, a pod that never goes. */
+const isPlayable = ({ faults, trigger }: Story): boolean =>
+  trigger.kind === 'this-command' &&
+  trigger.graceSeconds === null &&
+  faults.every((fault) => fault.kind === 'log-break');
+
+it(`judges ${stories} simulated exits over HTTP without a miss`, { timeout: 300_000 }, async () => {
+  const seeds = Array.from({ length: stories * 40 }, (_, index) => index + 1)
+    .filter((seed) => isPlayable(randomStory(seed)) && randomStory(seed).later.length === 0)
+    .slice(0, stories);
+  const wrong = (await sideBySide(seeds, 6, judge)).flat();
+  expect(seeds).toHaveLength(stories);
+  expect(wrong).toEqual([]);
+});
+
+async function judge(seed: number): Promise<string[]> {
+  const { rows, truth, expected } = tellStory(withOneClock(randomStory(seed)));
+  const lines = [...rows, ...truth.map((one) => ({ type: 'truth', ...one }))].map((row) => JSON.stringify(row));
+  const run = await traced(parseScenario(lines.join('\n')));
+  if (!run.report) return [`seed ${seed}: no report: ${String(run.error)}`];
+  const missed = heldAgainst(run.report, run.truths).filter((one) => !one.hit);
+  const { outcome } = run.report.verdict;
+  return [
+    ...missed.map((one) => `seed ${seed}: ${one.instant} of ${one.container}`),
+    ...(expected.outcomes.includes(outcome) ? [] : [`seed ${seed}: ${outcome}, not ${expected.outcomes.join(' or ')}`]),
+    ...(run.deletesAccepted === 1 ? [] : [`seed ${seed}: ${run.deletesAccepted} deletions`]),
+  ];
+}

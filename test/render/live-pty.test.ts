@@ -1,0 +1,63 @@
+/**
+ * The live view on a real pseudo-terminal, resized in the middle. PODEXIT_PTY_COMMAND names another command to hold to
+ * the same, e.g. `bin/kubectl-podexit demo`; it has to trace graceful-exit.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { recordingFile } from '../helpers/recordings.ts';
+import { screenOf } from './helpers/screen.ts';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const own = [process.execPath, here('../../node_modules/tsx/dist/cli.mjs'), here('./helpers/play-live.ts')];
+const command = process.env['PODEXIT_PTY_COMMAND']?.split(' ') ?? [...own, recordingFile('graceful-exit'), '2'];
+
+function pythonIsThere(): boolean {
+  try {
+    execFileSync('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function onPty(first: string, second: string, seconds: number) {
+  const { stdout } = await promisify(execFile)(
+    'python3',
+    [here('./helpers/run-on-pty.py'), first, second, String(seconds), ...command],
+    { maxBuffer: 2 ** 26, env: { ...process.env, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '', CI: '' } },
+  );
+  const { before, after, status } = JSON.parse(stdout) as { before: string; after: string; status: number };
+  const text = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8');
+  return { before: text(before), after: text(after), status };
+}
+
+const python = pythonIsThere();
+// Said in the list of tests, where a skipped one is seen.
+describe.skipIf(!python)(`on a pseudo-terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
+  it.each([
+    ['100x30', '60x20'],
+    ['60x20', '120x40'],
+  ])('the picture survives a resize from %s to %s, and ends whole', async (first, second) => {
+    const { before, after, status } = await onPty(first, second, 1.2);
+    expect(status).toBe(0);
+    const [columns = 0, rows = 0] = first.split('x').map(Number);
+    const [wide = 0, high = 0] = second.split('x').map(Number);
+    const early = await screenOf({ columns, rows }, [{ kind: 'write', text: before }]);
+    expect(early.cursorHidden).toBe(true);
+    expect(early.window.join('\n')).toMatch(/app +.*draining, kill in|draining, kill in \d+ s/);
+    const { written, cursorHidden, window } = await screenOf({ columns, rows }, [
+      { kind: 'write', text: before },
+      { kind: 'resize', columns: wide, rows: high },
+      { kind: 'write', text: after },
+    ]);
+    expect(cursorHidden).toBe(false);
+    expect(written.filter((line) => line.includes('graceful: app drained in 3.1 s of 10 s.'))).toHaveLength(1);
+    expect(written.filter((line) => /^ {2}object +/.test(line))).toHaveLength(1);
+    expect(written.filter((line) => /DELETE, uid precondition/.test(line))).toHaveLength(1);
+    expect(written.filter((line) => /object removed$/.test(line))).toHaveLength(1);
+    expect(window.join('\n')).toContain('assumes at most');
+    for (const line of window) expect(line.length).toBeLessThanOrEqual(wide);
+  });
+});

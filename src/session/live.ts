@@ -101,13 +101,16 @@ export function liveSource(options: LiveOptions): Live {
   const end = (): void => void (close() && queue.end());
   const fail = (error: unknown): void => void (close() && queue.fail(error));
   const now = options.clock.now;
+  let leaving = false;
   const last = (sighting: Sighting): void => {
+    if (leaving) return;
+    leaving = true;
     for (const { stream, since } of run.lanes.lost())
       void queue.put({ at: now(), kind: 'gap', stream, from: since, cause: 'disconnected' });
     void queue.put(sighting).then(end);
   };
   const consider = (): void => {
-    const step = stop.signal.aborted || !run.trace ? undefined : nextStep(run.trace, run.lanes, now());
+    const step = leaving || stop.signal.aborted || !run.trace ? undefined : nextStep(run.trace, run.lanes, now());
     if (step?.kind === 'end') end();
     if (step?.kind === 'settled') last({ at: now(), kind: 'timer', name: 'settled' });
     if (step?.kind !== 'wait') return;

@@ -16,7 +16,7 @@ import { foldLine, foldLogEnd, foldLogOpened } from './reduce/logs.ts';
 import { note } from './reduce/notes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
 import { foldAnswer, foldRequest } from './reduce/requests.ts';
-import { foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
+import { foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
 import type { Trace } from './trace.ts';
 
 /** The trace after one more observation. Never mutates `trace`. */
@@ -31,7 +31,7 @@ type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf
 const folds: { [K in ObservationKind]: Fold<K> } = {
   began: (trace, o) => ({ ...trace, began: trace.began ?? { value: o, seq: o.seq, at: o.at } }),
   listed: foldList,
-  changed: (trace, o) => foldChange(foldLate(trace, o), o),
+  changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o), o), o),
   synced: (trace) => trace,
   refused: (trace, o) =>
     note(

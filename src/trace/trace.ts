@@ -113,6 +113,17 @@ export interface Note {
   readonly earlier?: Note;
 }
 
+/** A stream was cut and went on, or was found to be behind: news from `at` to `until` may be as old as `since`. */
+export interface Resume {
+  readonly stream: StreamName;
+  /** Client ms. */
+  readonly since: number;
+  /** Client ms; the fact's own time where it is absent. */
+  readonly until?: number;
+  /** Some news did come then. */
+  readonly late: boolean;
+}
+
 export interface Trace {
   readonly began?: Fact<Began>;
   readonly uid?: string;
@@ -145,8 +156,8 @@ export interface Trace {
   readonly nodeReady: readonly Fact<string>[];
   readonly namespaceEnding?: Fact<true>;
   readonly gaps: readonly Fact<Gap>[];
-  /** Streams that were cut and went on, with the time since when they had been silent. `late`: news came at once then. */
-  readonly resumes: readonly Fact<{ stream: StreamName; since: number; late: boolean }>[];
+  /** Streams whose news was late. */
+  readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];
   readonly timers: readonly Fact<Timer['name']>[];
   readonly interrupted?: Fact<Interrupted['signal']>;

@@ -202,11 +202,11 @@ const worthTelling = 1000;
 /** Nothing is missing, but what came then is dated less well: the connection had been dead, or the server away. */
 const lateNews = (trace: Trace): ExitReport['gaps'] =>
   trace.resumes
-    .filter(({ value, at }) => value.late && at - value.since > worthTelling)
+    .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > worthTelling)
     .map(({ value, at }) => ({
       resource: resourceOf[value.stream],
       from: printTime(value.since, 'earlier'),
-      to: printTime(at, 'later'),
+      to: printTime(value.until ?? at, 'later'),
       cause: 'late',
     }));
 

@@ -20,7 +20,9 @@ export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, c
  * stream that had just been resumed, or listed anew, had last been alive.
  */
 export function heardSince(trace: Trace, stream: StreamName, at: number): number {
-  const resumed = trace.resumes.filter((one) => one.value.stream === stream && one.at <= at && at <= one.at + lag);
+  const resumed = trace.resumes.filter(
+    (one) => one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + lag,
+  );
   const relisted = trace.gaps.filter(({ value }) => value.stream === stream && value.to === at);
   return Math.min(at, ...resumed.map(({ value }) => value.since), ...relisted.map(({ value }) => value.from));
 }

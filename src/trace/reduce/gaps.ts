@@ -18,6 +18,32 @@ export function foldLate(trace: Trace, { stream, at }: ObservationOf<'changed'>)
   return { ...trace, resumes: trace.resumes.with(index, { ...resume, value: { ...resume.value, late: true } }) };
 }
 
+/**
+ * The pod's stream brings what an answer told long ago: whoever answers our watches was behind meanwhile, and what the
+ * other streams brought in that time may be as old.
+ */
+export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
+  const version = o.stream === 'pod' ? o.object.metadata.resourceVersion : undefined;
+  const answer = trace.requests.find((one) => one.answer?.value.pod?.metadata.resourceVersion === version)?.answer;
+  const resumedNow = trace.resumes.some(
+    (one) =>
+      one.value.stream === 'pod' &&
+      one.at <= o.at &&
+      o.at <= (one.value.until ?? one.at) + millisecondsOf('delivery-lag'),
+  );
+  if (version === undefined || !answer || o.at - answer.at <= millisecondsOf('delivery-lag') || resumedNow)
+    return trace;
+  const behind = behindTogether.map((stream) => ({
+    value: { stream, since: answer.at, until: o.at, late: true },
+    seq: o.seq,
+    at: answer.at,
+  }));
+  return { ...trace, resumes: [...trace.resumes, ...behind].slice(-mostResumes) };
+}
+
+/** One server answers all watches of a run. */
+const behindTogether = ['pod', 'events', 'endpointslices', 'siblings'] as const;
+
 /** A stream that is cut all day long is remembered by its last cuts. */
 const mostResumes = 256;
 

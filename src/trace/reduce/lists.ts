@@ -22,8 +22,13 @@ function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   const successor = pods.find((pod) => pod !== own);
   if (own) return foldPod(trace, own, o, { consistentSince: o.sentAt });
   if (successor) return foldPod(trace, successor, o);
-  return trace.uid === undefined ? trace : gone(trace, 'absent', o, 'a new list does not have the pod');
+  if (trace.uid === undefined) return trace;
+  return gone(trace, wasForced(trace) ? 'deleted' : 'absent', o, 'a new list does not have the pod');
 }
+
+/** A DELETE with grace 0 answers with the object as it was removed: nobody needs to have seen the removal. */
+const wasForced = (trace: Trace): boolean =>
+  trace.requests.some((request) => request.answer?.value.pod?.metadata.deletionGracePeriodSeconds === 0);
 
 /** The first list holds what was there before; what a later list adds came in between. */
 function foldSiblings(trace: Trace, o: ObservationOf<'listed'>): Trace {

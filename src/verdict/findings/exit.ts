@@ -76,10 +76,11 @@ function unhandled(scene: Scene, container: ContainerExit): Finding[] {
 
 function probesFailed({ trace }: Scene, { spec, signal, kill }: ContainerExit): boolean {
   const from = signal?.node.hi ?? Infinity;
-  const to = kill?.node.lo ?? -Infinity;
+  // A probe that may have failed before the kill is a change: the finding is for what certainly showed nothing.
+  const to = kill?.node.hi ?? -Infinity;
   return trace.events.some(
     (event) =>
-      event.reason === 'Unhealthy' && event.about.container === spec.name && event.time.lo > from && event.time.hi < to,
+      event.reason === 'Unhealthy' && event.about.container === spec.name && event.time.lo > from && event.time.lo < to,
   );
 }
 

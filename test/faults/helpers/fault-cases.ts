@@ -48,11 +48,13 @@ export const faultCases: Record<string, MakeFaults> = {
   'all streams half-open': ({ from, few }) => [{ kind: 'silent', ...watch, ...from, ...few }],
   'the pod stream half-open': ({ from }) => [{ kind: 'silent', ...podWatch, ...from }],
   'the logs half-open': ({ from }) => [{ kind: 'silent', ...log, ...from }],
-  'lines 0.8 s late': ({ from }) => [{ kind: 'delay', ms: 800, ...watch, forMs: 60_000, ...from }],
+  'lines 0.3 s late': ({ from }) => [{ kind: 'delay', ms: 300, ...watch, forMs: 60_000, ...from }],
   'the server down for 2 s': ({ from }) => [{ kind: 'down', forMs: 2000, ...from }],
   'the server down for a minute': ({ from }) => [{ kind: 'down', forMs: 60_000, ...from }],
-  'a server that is behind for 5 s': (moment) => onReopening(moment, { kind: 'behind', forMs: 5000 }),
-  'a server that is three changes behind': (moment) => onReopening(moment, { kind: 'behind', forMs: 5000, by: 3 }),
+  // Longer than the report assumes, where the answer to the DELETE shows it; where nothing shows it, less.
+  'a server that is behind': ({ position }) =>
+    position === 'before sync' ? [{ kind: 'behind', forMs: 5000 }] : [{ kind: 'behind', forMs: 2000, afterMs: 5 }],
+  'a server that is three changes behind': (moment) => onReopening(moment, { kind: 'behind', forMs: 2000, by: 3 }),
   'the last change never sent': ({ lastChangeMs, tries }) => [
     { kind: 'lose', ...watch, resource: ['pods', 'endpointslices', 'events'][tries - 1] ?? '', afterMs: lastChangeMs },
   ],

@@ -1,6 +1,7 @@
 /** The first lines: which pod it is, its grace, its containers, who routes to it. */
 import type { ExitReport } from '../trace/report.ts';
 import type { Header } from '../trace/view/header.ts';
+import { longestName } from './mark-line.ts';
 import type { Pen } from './palette.ts';
 import { dim, flow, padTo, piece, plain, textWidth } from './prose.ts';
 import type { Piece } from './prose.ts';
@@ -91,7 +92,7 @@ export function headingLines(pen: Pen, { name, facts, rows }: Heading, width: nu
     dim(facts.map((fact) => forTerminal(fact)).join(' · ')),
   ];
   const names = rows.map((row) => pen.letters(forTerminal(row.name)));
-  const wide = Math.min(24, Math.max(6, ...names.map((one) => textWidth(one))));
+  const wide = Math.min(width === Infinity ? longestName : 24, Math.max(6, ...names.map((one) => textWidth(one))));
   return [
     ...flow(pen, title, { width, hang: 2 }),
     ...rows.flatMap(({ text }, index) =>

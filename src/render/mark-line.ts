@@ -18,10 +18,13 @@ export interface Columns {
 /** Lanes with fixed names, and how wide they are: `replacement`. */
 const fixedLane = 11;
 const widestLane = 24;
+/** The longest that Kubernetes allows: nothing is left out where nothing limits the line. */
+export const longestName = 63;
 
 /** The lane column holds the containers' names, up to a third of a narrow line. */
 export function columnsFor(width: number, containers: readonly string[]): Columns {
-  const wanted = Math.min(widestLane, Math.max(fixedLane, ...containers.map((name) => textWidth(name))));
+  const limit = width === Infinity ? longestName : widestLane;
+  const wanted = Math.min(limit, Math.max(fixedLane, ...containers.map((name) => textWidth(name))));
   return { width, lane: Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4)) };
 }
 

@@ -2,6 +2,7 @@
 import Table from 'cli-table3';
 import type { ExitReport, Phase, PhaseName, Range } from '../trace/report.ts';
 import { formatSeconds, formatShare, weaker } from './duration.ts';
+import { longestName } from './mark-line.ts';
 import type { Pen } from './palette.ts';
 import { shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
@@ -77,7 +78,7 @@ function widthsFor(rows: readonly Cells[], width: number): { subject: number; ba
     Math.max(least, ...rows.map((row) => textWidth(row[cell])));
   const share = widest('share', 4);
   const room = width - gap - widest('name', 5) - gap - widest('lasted', 6) - gap - share - gap;
-  const wanted = Math.min(longestSubject, widest('subject', 0));
+  const wanted = Math.min(width === Infinity ? longestName : longestSubject, widest('subject', 0));
   const subject = room >= wanted + longestBar ? wanted : Math.min(wanted, Math.max(3, Math.floor(room * 0.6)));
   const bar = Math.min(longestBar, room - subject - gap);
   return room < 3 ? undefined : { subject, bar: room >= Infinity ? longestBar : bar, share };

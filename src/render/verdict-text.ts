@@ -1,6 +1,7 @@
 /** The verdict in prose: the outcome, what used the grace, then the findings with evidence and one thing to do. */
 import type { ExitReport, Finding, Gate, Outcome, Severity } from '../trace/report.ts';
 import { millis } from './offsets.ts';
+import { longestName } from './mark-line.ts';
 import { signed } from './moments.ts';
 import { containerStory, outcomeSentence } from './outcome-text.ts';
 import type { Ink, Pen, Symbol } from './palette.ts';
@@ -53,6 +54,9 @@ function outcomeLines(pen: Pen, report: ExitReport, width: number): string[] {
   );
 }
 
+const nameRoom = (width: number): number =>
+  width === Infinity ? longestName : Math.max(8, Math.min(24, Math.floor(width / 4)));
+
 /** Who deleted it, and each container's way to its end. */
 function storyLines(pen: Pen, report: ExitReport, width: number): string[] {
   const { trigger, mode, containers } = report;
@@ -63,9 +67,7 @@ function storyLines(pen: Pen, report: ExitReport, width: number): string[] {
   const ran =
     mode === 'check' ? [] : containers.filter(({ kind, outcome }) => outcome !== 'not-running' || kind === 'container');
   const rows = [...by, ...ran.map((one) => ({ name: one.name, text: containerStory(report, one) }))];
-  const names = rows.map(({ name }) =>
-    shorten(pen, forTerminal(name), Math.max(8, Math.min(24, Math.floor(width / 4)))),
-  );
+  const names = rows.map(({ name }) => shorten(pen, forTerminal(name), nameRoom(width)));
   const wide = Math.max(0, ...names.map(textWidth));
   return rows.flatMap(({ text }, index) =>
     flow(

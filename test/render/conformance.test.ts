@@ -9,6 +9,7 @@ import { renderHtml } from '../../src/render/html.ts';
 import { renderJson } from '../../src/render/json.ts';
 import { renderJsonPath, renderJsonPathAsJson } from '../../src/render/jsonpath.ts';
 import { renderJunit } from '../../src/render/junit.ts';
+import { renderText } from '../../src/render/lines.ts';
 import { renderMarkdown } from '../../src/render/markdown.ts';
 import { renderName } from '../../src/render/name.ts';
 import { createNdjson } from '../../src/render/ndjson.ts';
@@ -83,6 +84,16 @@ const renderers: Record<string, Renderer> = {
     render: renderWide,
     tells: ['outcome'],
     told: (text) => ({ outcome: text.split('\n')[1]!.split(/ {3,}/)[2] }),
+    names: (name) => forTerminal(name),
+    findings: true,
+  },
+  text: {
+    render: renderText,
+    tells: both,
+    told: (text) => ({
+      outcome: /^ {2}[✔▲✖?] ([a-z-]+): /m.exec(text)?.[1],
+      exitCode: Number(/ Exit code (\d+)\.$/m.exec(text)?.[1] ?? 0),
+    }),
     names: (name) => forTerminal(name),
     findings: true,
   },

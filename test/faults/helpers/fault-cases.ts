@@ -54,7 +54,7 @@ export const faultCases: Record<string, MakeFaults> = {
   // Longer than the report assumes, where the answer to the DELETE shows it; where nothing shows it, less.
   'a server that is behind': ({ position }) =>
     position === 'before sync' ? [{ kind: 'behind', forMs: 5000 }] : [{ kind: 'behind', forMs: 2000, afterMs: 5 }],
-  'a server that is three changes behind': (moment) => onReopening(moment, { kind: 'behind', forMs: 2000, by: 3 }),
+  'a server that is three changes behind': (moment) => onReopening(moment, { kind: 'behind', forMs: 800, by: 3 }),
   'the last change never sent': ({ lastChangeMs, tries }) => [
     { kind: 'lose', ...watch, resource: ['pods', 'endpointslices', 'events'][tries - 1] ?? '', afterMs: lastChangeMs },
   ],

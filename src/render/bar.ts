@@ -1,8 +1,9 @@
 /** Stretches of time as cells of a bar. The look of each is a glyph of its own; colour only helps. */
-import type { Edge, LaneView, Stretch, StretchKind } from './lane-views.ts';
+import type { LaneView } from './lane-views.ts';
 import type { Ink, Pen } from './palette.ts';
 import type { Piece } from './prose.ts';
 import { piece } from './prose.ts';
+import type { Edge, Stretch, StretchKind } from './stretches.ts';
 
 /** From `zero` (ms) on, `cells` columns hold `length` ms. `now`: nothing is drawn after it. */
 export interface Scale {

@@ -25,6 +25,8 @@ export function stateOf(container: ContainerExit, exit: Exit, now: number): Cont
   if (!ran) return { kind: 'not-running' };
   if (end && !end.provisional) return { kind: 'ended', outcome, code: end.code };
   if (end) return { kind: 'probably-exited' };
+  // Nothing will tell any more.
+  if (exit.removal.removed) return { kind: 'ended', outcome, code: undefined };
   const began = container.stopping ?? exit.kubelet.noticed;
   if (!began || began.client.lo > now) return { kind: 'running' };
   const signalled = signal !== undefined && signal.client.hi <= now + 1;

@@ -9,6 +9,7 @@ import type { Trace } from '../trace/trace.ts';
 import type { Header } from '../trace/view/header.ts';
 import { headerOf } from '../trace/view/header.ts';
 import { headingLines, headingOf } from './heading.ts';
+import type { Columns } from './mark-line.ts';
 import { columnsFor, logLines, markLines } from './mark-line.ts';
 import type { Context } from './mark-words.ts';
 import type { MarkView, Timestamps, Zero } from './moments.ts';
@@ -36,6 +37,9 @@ export interface History {
 /** Waiting for somebody else's deletion, the heading comes when nothing more of the surroundings is to be expected. */
 const settledAfter = 1000;
 
+/** Characters of a log line; what is longer is cut. */
+const longestLogLine = 4000;
+
 export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): History {
   let header: Header | undefined;
   let telling: Telling = nothingTold;
@@ -51,8 +55,7 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     seen = trace.notes;
     const views = (timelineOf(trace)?.marks ?? []).map(viewOf);
     zero ??= zeroOfMarks(views);
-    const now = telling;
-    const told = tell(now, views, trace.now, last);
+    const told = tell(telling, views, trace.now, last);
     telling = told.telling;
     const from = zero;
     return from ? told.sayings.flatMap((saying) => markLines(pen, saying, from, context, lane(width))) : [];
@@ -100,21 +103,15 @@ export const viewOf = ({ id, name, subject, note, at, provisional }: TimelineMar
 
 function logged(
   pen: Pen,
-  { at, container, text, skipped, seq }: ObservationOf<'line'>,
+  { at, container, text, skipped }: ObservationOf<'line'>,
   { timestamps, zero }: { timestamps: Timestamps; zero: Zero | undefined },
-  columns: ReturnType<typeof columnsFor>,
+  columns: Columns,
 ): string[] {
-  const mark: MarkView = {
-    id: `line/${seq}`,
-    name: 'ready-lost',
-    at: { lo: at, hi: at, basis: 'observed' },
-    provisional: false,
-  };
-  const shown = [
+  const texts = [
     ...(skipped ? [`(${skipped} lines left out)`] : []),
-    ...(text === undefined ? [] : [forTerminal(text, 4000)]),
+    ...(text === undefined ? [] : [forTerminal(text, longestLogLine)]),
   ];
-  return shown.flatMap((one) =>
-    logLines(pen, { container: forTerminal(container), text: one, mark, zero }, timestamps, columns),
+  return texts.flatMap((one) =>
+    logLines(pen, { container: forTerminal(container), text: one, at, zero }, timestamps, columns),
   );
 }

@@ -11,6 +11,7 @@ import { conclusion, zeroOfReport } from './lines.ts';
 import type { Timestamps } from './moments.ts';
 import type { Style } from './palette.ts';
 import { penFor } from './palette.ts';
+import { forTerminal } from './safe-text.ts';
 import { createScreen } from './screen.ts';
 import { startSpinner } from './spinner.ts';
 
@@ -100,8 +101,10 @@ export function createLive(options: LiveOptions): Live {
       schedule();
     },
     say: (text) => {
-      if (closed) return options.write(text);
-      news.push(...text.replace(/\n$/, '').split('\n'));
+      const lines = text.replace(/\n$/, '').split('\n');
+      const safe = lines.map((line) => pen.letters(forTerminal(line, 2000)));
+      if (closed) return options.write(safe.map((line) => `${line}\r\n`).join(''));
+      news.push(...safe);
       schedule();
     },
     end: (last, report) => {

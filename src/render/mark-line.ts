@@ -1,11 +1,11 @@
 /** One mark as one line (or a few, where the terminal is narrow): time, offset, lane, words. */
-import type { MarkView, Timestamps, Zero } from './moments.ts';
-import { boundsText, clockColumn, offsetColumn } from './moments.ts';
+import type { Moment, Timestamps, Zero } from './moments.ts';
+import { boundsText, clockColumn, offsetColumn, shownAt } from './moments.ts';
 import type { Context } from './mark-words.ts';
 import { wordsOf } from './mark-words.ts';
 import type { Pen } from './palette.ts';
 import type { Piece } from './prose.ts';
-import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
+import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf } from './prose.ts';
 import type { Saying } from './telling.ts';
 
 export interface Columns {
@@ -32,23 +32,27 @@ export function markLines(pen: Pen, saying: Saying, zero: Zero, context: Context
   const { mark } = saying;
   const { lane, text, ink } = wordsOf(saying, context);
   const bounds = boundsText(mark.at, zero);
-  const clock = clockColumn(mark, zero, context.timestamps);
-  const head = lineHead(pen, { clock, offset: offsetColumn(mark, zero), lane }, columns);
+  const shown = shownAt(mark, zero);
+  const time = timeText(shown, mark.at, zero, context.timestamps);
+  const head = lineHead(pen, time, lane, columns);
   return hung(pen, head, [piece(ink, text), ...(bounds === undefined ? [] : [dim(` (${bounds})`)])], columns.width);
 }
 
-/** A line of a container's log, as it came. */
+/** A line of a container's log, which came at `at` (ms). Without a zero its time is left blank. */
 export function logLines(
   pen: Pen,
-  { container, text, mark, zero }: { container: string; text: string; mark: MarkView; zero: Zero | undefined },
+  { container, text, at, zero }: { container: string; text: string; at: number; zero: Zero | undefined },
   timestamps: Timestamps,
   columns: Columns,
 ): string[] {
-  const clock = zero ? clockColumn(mark, zero, timestamps) : ' '.repeat(timestamps === 'relative' ? 0 : 12);
-  const offset = zero ? offsetColumn(mark, zero) : ' '.repeat(10);
-  const head = lineHead(pen, { clock, offset, lane: container }, columns);
+  const moment: Moment = { lo: at, hi: at, basis: 'observed' };
+  const time = timeText(at, moment, zero ?? { at, accepted: at }, timestamps);
+  const head = lineHead(pen, zero ? time : ' '.repeat(time.length), container, columns);
   return hung(pen, head, [dim(`${pen.symbol('bar')} `), dim(text)], columns.width);
 }
+
+const timeText = (shown: number, moment: Moment, zero: Zero, timestamps: Timestamps): string =>
+  clockColumn(shown, moment, timestamps) + offsetColumn(shown, moment, zero);
 
 /** Fewer columns than this beside the head are not worth using: the words then stand below it. */
 const leastWords = 18;
@@ -64,14 +68,9 @@ interface Head {
   readonly width: number;
 }
 
-function lineHead(
-  pen: Pen,
-  { clock, offset, lane }: { clock: string; offset: string; lane: string },
-  columns: Columns,
-): Head {
+function lineHead(pen: Pen, time: string, lane: string, columns: Columns): Head {
   const gap = columns.width < 60 ? '' : '  ';
-  const time = clock === '' ? gap : `${gap}${clock}`;
   const name = padTo(shorten(pen, lane, columns.lane), columns.lane);
-  const pieces = [dim(time), dim(offset), plain('  '), piece('accent', name), plain('  ')];
-  return { pieces, width: time.length + offset.length + columns.lane + 4 };
+  const pieces = [dim(`${gap}${time}`), plain('  '), piece('accent', name), plain('  ')];
+  return { pieces, width: widthOf(pieces) };
 }

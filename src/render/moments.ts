@@ -57,10 +57,10 @@ export function shownAt({ name, at }: MarkView, { accepted }: Zero): number {
 export const decimalsOf = ({ lo, hi, basis }: Moment): number =>
   basis === 'observed' ? 3 : digitsFor((hi - lo) / 1000);
 
-/** `+0.026`, `~+3.1`, `~−12`: in 10 columns, the points below one another. */
-export function offsetColumn(mark: MarkView, zero: Zero): string {
-  const [whole = '', fraction] = signed((shownAt(mark, zero) - zero.at) / 1000, decimalsOf(mark.at)).split('.');
-  const head = `${mark.at.basis === 'inferred' ? '~' : ' '}${whole}`;
+/** `+0.026`, `~+3.1`, `~−12`: in 10 columns, the points below one another. `shown`: ms, where in the moment. */
+export function offsetColumn(shown: number, moment: Moment, zero: Zero): string {
+  const [whole = '', fraction] = signed((shown - zero.at) / 1000, decimalsOf(moment)).split('.');
+  const head = `${moment.basis === 'inferred' ? '~' : ' '}${whole}`;
   return head.padStart(6) + (fraction === undefined ? '' : `.${fraction}`).padEnd(4);
 }
 
@@ -71,9 +71,8 @@ export function signed(seconds: number, digits: number): string {
 }
 
 /** `23:04:29.601`, with no more decimals than deserved, in 12 columns; nothing for `relative`. */
-export function clockColumn(mark: MarkView, zero: Zero, timestamps: Timestamps): string {
-  if (timestamps === 'relative') return '';
-  return clockText(shownAt(mark, zero), decimalsOf(mark.at), timestamps).padEnd(12);
+export function clockColumn(shown: number, moment: Moment, timestamps: Timestamps): string {
+  return timestamps === 'relative' ? '' : clockText(shown, decimalsOf(moment), timestamps).padEnd(12);
 }
 
 /** The time of day; `relative` is told in UTC where a time of day is needed all the same. */

@@ -89,12 +89,12 @@ export const symbols = {
   deadline: ['▽', 'v'],
   rule: ['┊', ':'],
 } as const;
-export type Symbol = keyof typeof symbols;
+export type SymbolName = keyof typeof symbols;
 
 /** What writes in a style. */
 export interface Pen {
   paint(ink: Ink, text: string): string;
-  symbol(name: Symbol): string;
+  symbol(name: SymbolName): string;
   /** The text with no character that the terminal cannot draw. To be called before anything is measured. */
   letters(text: string): string;
   readonly style: Style;
@@ -107,7 +107,7 @@ export function penFor(style: Style): Pen {
     strong: chalk.bold,
     dim: chalk.dim,
     good: chalk.green,
-    info: chalk.blue,
+    info: chalk.blueBright,
     warning: chalk.yellow,
     bad: chalk.red,
     accent: chalk.cyan,

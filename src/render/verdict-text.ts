@@ -4,7 +4,7 @@ import { millis } from './offsets.ts';
 import { longestName } from './mark-line.ts';
 import { signed } from './moments.ts';
 import { containerStory, outcomeSentence } from './outcome-text.ts';
-import type { Ink, Pen, Symbol } from './palette.ts';
+import type { Ink, Pen, SymbolName } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { triggerText } from './summary.ts';
@@ -23,7 +23,7 @@ export function verdictLines(pen: Pen, report: ExitReport, zero: number, width: 
   return blocks.filter((block) => block.length > 0).flatMap((block, index) => (index === 0 ? block : ['', ...block]));
 }
 
-const outcomeLooks: Record<Outcome, [Symbol, Ink]> = {
+const outcomeLooks: Record<Outcome, [SymbolName, Ink]> = {
   graceful: ['good', 'good'],
   removed: ['good', 'good'],
   killed: ['bad', 'bad'],
@@ -81,7 +81,7 @@ function storyLines(pen: Pen, report: ExitReport, width: number): string[] {
   );
 }
 
-const severityLooks: Record<Severity, [Symbol, Ink]> = {
+const severityLooks: Record<Severity, [SymbolName, Ink]> = {
   error: ['bad', 'bad'],
   warning: ['warning', 'warning'],
   info: ['info', 'info'],

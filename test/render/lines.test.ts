@@ -69,13 +69,13 @@ describe('lines', () => {
         23:04:33.718    +4.106  kubelet      clean-up done, sends the final DELETE
         23:04:33.721    +4.109  api          object removed
 
-        phase                                    lasted  of grace 10s
-        accept                                   0.004s
-        notice                                   0.01s
-        route-removal  checkout-h79lm            0.01s
-        drain          app                       ~3.1s   ███████▒░░░░░░░░░░░░░░░░ ~31%
-        cleanup                                  0–1s
-        replace        checkout-754…9c75f-rqfbr  0.2s
+        phase                                     lasted  of grace 10s
+        accept                                    0.004s
+        notice                                    0.01s
+        route-removal  checkout-h79lm             0.01s
+        drain          app                        ~3.1s   ███████▒░░░░░░░░░░░░░░░░ ~31%
+        cleanup                                   0–1s
+        replace        checkout-754699c75f-rqfbr  0.2s
 
         ✔ graceful: app drained in 3.1 s of 10 s.
 

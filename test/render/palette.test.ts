@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ink, StyleFlags, StyleSurroundings, Symbol } from '../../src/render/palette.ts';
+import type { Ink, StyleFlags, StyleSurroundings, SymbolName } from '../../src/render/palette.ts';
 import { penFor, styleOf, symbols } from '../../src/render/palette.ts';
 
 const styled = (
@@ -67,7 +67,7 @@ describe('the pen', () => {
 
   it('has a sign of one ASCII letter for every symbol', () => {
     const pen = penFor({ color: 0, unicode: false });
-    for (const name of Object.keys(symbols) as Symbol[]) expect(pen.symbol(name)).toMatch(/^[!-~]$/);
+    for (const name of Object.keys(symbols) as SymbolName[]) expect(pen.symbol(name)).toMatch(/^[!-~]$/);
   });
 
   it('spells our signs and numbers foreign letters without Unicode', () => {

@@ -1,0 +1,54 @@
+/** The lanes of the traffic: until when each Service sent it here, and who was left to take it. */
+import type { EndpointExit } from '../trace/infer/endpoints.ts';
+import type { Estimate } from '../trace/infer/estimate.ts';
+import type { Exit } from '../trace/timeline.ts';
+import type { LaneView } from './lane-views.ts';
+import type { Zero } from './moments.ts';
+import { edgeAt, edgeOf, middle, stretch, timeText } from './stretches.ts';
+
+/** One for each Service, whatever number of slices it has; slices of none have their own. */
+export function serviceLanes({ endpoints }: Exit, zero: Zero): LaneView[] {
+  const groups = new Map<string, EndpointExit[]>();
+  for (const one of endpoints) {
+    const key = one.service ?? one.slice;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups].map(([service, slices]) => serviceLane(service, slices, zero));
+}
+
+function serviceLane(service: string, slices: readonly EndpointExit[], zero: Zero): LaneView {
+  const unrouted = lastOf(slices.map((one) => one.unrouted));
+  const removed = lastOf(slices.map((one) => one.removed));
+  const others = Math.min(...slices.map(({ otherReady }) => otherReady));
+  const wasReady = slices.some((one) => one.wasReady);
+  const start = edgeAt(zero.at);
+  return {
+    name: `svc/${service}`,
+    stretches: [
+      ...(wasReady ? [stretch('routed', start, unrouted ? edgeOf(unrouted) : removed && edgeOf(removed))] : []),
+      ...(unrouted || !wasReady
+        ? [stretch('terminating', unrouted ? edgeOf(unrouted) : start, removed && edgeOf(removed))]
+        : []),
+    ],
+    points: removed ? [{ at: middle(removed), symbol: 'mark', ink: 'dim' }] : [],
+    words: `${routeWords({ unrouted, removed, wasReady }, zero)}, ${others === 0 ? 'no' : others} other ready`,
+    brief: routeWords({ unrouted, removed, wasReady }, zero),
+    ink: unrouted && others === 0 ? 'warning' : 'plain',
+    rank: 2,
+  };
+}
+
+function routeWords(
+  { unrouted, removed, wasReady }: { unrouted: Estimate | undefined; removed: Estimate | undefined; wasReady: boolean },
+  zero: Zero,
+): string {
+  if (unrouted) return `unrouted ${timeText(unrouted, zero)}`;
+  if (removed) return `removed ${timeText(removed, zero)}`;
+  return wasReady ? 'still routed' : 'not routed';
+}
+
+/** Known only once all slices have it. */
+function lastOf(estimates: readonly (Estimate | undefined)[]): Estimate | undefined {
+  const known = estimates.filter((one) => one !== undefined);
+  return known.length < estimates.length ? undefined : known.sort((a, b) => a.client.hi - b.client.hi).at(-1);
+}

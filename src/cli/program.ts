@@ -2,13 +2,15 @@
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../session/ports.ts';
 import type { Flags } from './options.ts';
-import { addConnectionFlags, collect } from './connection-flags.ts';
+import { addCheck } from './check.ts';
+import { addConnectionFlags } from './connection-flags.ts';
 import { addCompletion } from './complete/command.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { addExplain } from './explain.ts';
 import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
+import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainWords } from './words.ts';
 import { usageError } from './usage.ts';
 
@@ -50,6 +52,7 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
       set(await tracePod(await traceOptions(words, flags, version, stdout.isTty), ports));
     },
   );
+  addCheck(program, ports, set);
   addReplay(program, ports, set);
   addDemo(program, ports, set);
   addExplain(program, ports, set);
@@ -63,6 +66,7 @@ Examples:
   ${name} deploy/checkout --pick=oldest      one of a workload's pods
   ${name} -l app=checkout --evict            evict instead of delete
   ${name} deploy/checkout --attach           trace the next pod that a rollout ends
+  ${name} check web-0                         how an exit would go; deletes nothing
   ${name} web-0 -n shop -o json > exit.json  the report, for programs
   ${name} demo                               no cluster needed
 
@@ -79,34 +83,6 @@ export const commandName = (env: Ports['env']): string =>
   env['KUBECTL_PATH'] !== undefined || /(^|[\\/])kubectl(\.exe)?$/.test(env['_'] ?? '')
     ? 'kubectl podexit'
     : 'kubectl-podexit';
-
-function addTraceFlags(command: Command): Command {
-  return command
-    .optionsGroup('Trace:')
-    .option('--attach', 'never delete: wait for a deletion by somebody else, and trace that')
-    .option(
-      '--timeout <duration>',
-      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s',
-    )
-    .option('--wait-replacement', 'go on until the replacement is ready')
-    .option('--record <file>', 'write what is observed to FILE, for replay')
-    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-}
-
-function addOutputFlags(command: Command): Command {
-  return command
-    .optionsGroup('Output:')
-    .option(
-      '-o, --output <format>',
-      'lines, ndjson, json, yaml, name, wide, markdown, html, junit, jsonpath=…; default: live at a terminal, else lines',
-    )
-    .option('--report <file>', 'also write a report; its ending chooses the format; may be repeated', collect)
-    .option('--logs', "show (and record) the containers' log lines")
-    .option('--no-logs', "do not follow the containers' logs at all")
-    .option('--color <when>', 'auto, always or never')
-    .option('--ascii', 'draw without Unicode')
-    .option('--timestamps <kind>', 'relative, local or utc (the default)');
-}
 
 function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
   const replay = program.command('replay <file>').description('show the report of a recording again').exitOverride();

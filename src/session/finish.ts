@@ -5,7 +5,7 @@ import type { ExitReport } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { Policy } from '../verdict/judge.ts';
 import { reportOf } from '../verdict/report.ts';
-import type { Stage } from './audience.ts';
+import type { LookOptions, Stage } from './audience.ts';
 import { isDocument, renderDocument } from './documents.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
@@ -28,14 +28,44 @@ export interface FinishOptions {
 /** Shows the report, writes the files, tells others, and says with which code to leave. `failed`: something else could not be done. */
 export async function finish(
   trace: Trace,
-  { policy, reports, format, publish: publicity }: FinishOptions,
+  options: FinishOptions,
   stage: Stage,
   ports: Ports,
   failed: boolean,
 ): Promise<number> {
-  const report = reportOf(trace, policy);
+  const report = reportOf(trace, options.policy);
   if (!report) throw nothingSeen();
   await stage.end(trace, report);
+  return conclude(report, options, ports, failed);
+}
+
+/** The same for a report that no trace is behind: a forecast. */
+export async function finishReport(
+  report: ExitReport,
+  options: FinishOptions & { look: LookOptions },
+  ports: Ports,
+): Promise<number> {
+  const { format, look } = options;
+  const shown = isShown(format) ? await textOf(report, look, ports) : await contentOf(format, report);
+  ports.stdout.write(shown);
+  return conclude(report, options, ports, false);
+}
+
+const isShown = ({ kind }: Format): boolean => kind === 'live' || kind === 'lines';
+
+async function textOf(report: ExitReport, look: LookOptions, { stdout, env, platform }: Ports): Promise<string> {
+  const { renderText } = await import('../render/lines.ts');
+  const { styleOf } = await import('../render/palette.ts');
+  const style = styleOf(look, { env, isTty: stdout.isTty, platform });
+  return renderText(report, { style, ...(stdout.isTty ? { columns: stdout.columns() } : {}) });
+}
+
+async function conclude(
+  report: ExitReport,
+  { reports, format, publish: publicity }: FinishOptions,
+  ports: Ports,
+  failed: boolean,
+): Promise<number> {
   const written = await Promise.all(reports.map((one) => writeReport(one, report, ports)));
   await publish(report, publicity, format, ports);
   // DESIGN.md §4: of several codes that hold, 1 comes first; a signal's own code stands above all.

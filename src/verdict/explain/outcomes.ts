@@ -83,7 +83,7 @@ export const containerTexts: Record<ContainerOutcome, Explanation> = {
   failed: {
     is: 'It ended with any other code.',
     known: 'Its last status.',
-    wrong: 'A wrapper script may replace the code of the real process.',
+    wrong: 'A wrapper script may replace the code of what it runs.',
     advice: 'Read its last log lines.',
   },
   killed: {

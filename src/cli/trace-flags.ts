@@ -1,0 +1,31 @@
+/** The flags of a trace and of its output, shared by the commands that have them. */
+import type { Command } from 'commander';
+import { collect } from './connection-flags.ts';
+
+export function addTraceFlags(command: Command): Command {
+  return command
+    .optionsGroup('Trace:')
+    .option('--attach', 'never delete: wait for a deletion by somebody else, and trace that')
+    .option(
+      '--timeout <duration>',
+      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s',
+    )
+    .option('--wait-replacement', 'go on until the replacement is ready')
+    .option('--record <file>', 'write what is observed to FILE, for replay')
+    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
+}
+
+export function addOutputFlags(command: Command): Command {
+  return command
+    .optionsGroup('Output:')
+    .option(
+      '-o, --output <format>',
+      'lines, ndjson, json, yaml, name, wide, markdown, html, junit, jsonpath=…; default: live at a terminal, else lines',
+    )
+    .option('--report <file>', 'also write a report; its ending chooses the format; may be repeated', collect)
+    .option('--logs', "show (and record) the containers' log lines")
+    .option('--no-logs', "do not follow the containers' logs at all")
+    .option('--color <when>', 'auto, always or never')
+    .option('--ascii', 'draw without Unicode')
+    .option('--timestamps <kind>', 'relative, local or utc (the default)');
+}

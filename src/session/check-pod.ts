@@ -1,0 +1,122 @@
+/** `check`: reads a pod and what is around it, and reports how its exit would go. Deletes nothing. */
+import type { Cluster } from '../cluster/cluster.ts';
+import { getObject } from '../cluster/get.ts';
+import { listObjects } from '../cluster/list.ts';
+import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
+import { podPath } from '../cluster/resource-path.ts';
+import { PodexitError } from '../errors.ts';
+import type { EndpointSlice, Node, Service } from '../trace/kube.ts';
+import { narrow } from '../trace/observe.ts';
+import { narrowPod } from '../trace/observe/pod.ts';
+import type { CheckFacts, Source } from '../verdict/check/facts.ts';
+import { forecast } from '../verdict/check/forecast.ts';
+import { budgetText, budgetsOf } from './budgets.ts';
+import { connectCluster } from './connected.ts';
+import { finishReport } from './finish.ts';
+import { hookSecondsOf } from './hook-seconds.ts';
+import { noSuchPod } from './pod-checks.ts';
+import type { Ports } from './ports.ts';
+import { resolveTarget } from './resolve-target.ts';
+import type { TraceOptions } from './trace-pod.ts';
+import type { Raw, Target } from './watched.ts';
+import {
+  asRaw,
+  candidateServices,
+  firstTargets,
+  metadataOf,
+  nodeTargets,
+  printLabels,
+  sliceTarget,
+} from './watched.ts';
+
+/** The exit code. Throws PodexitError where the pod cannot be read, and `check.terminating`. */
+export async function checkPod(options: TraceOptions, ports: Ports): Promise<number> {
+  const cluster = await connectCluster(options.connection, ports, options.verbosity);
+  try {
+    const name = await resolveTarget(cluster, { ...options, mode: 'check', timeoutMs: null }, ports);
+    const facts = await readFacts(cluster, name, options, ports);
+    return await finishReport(forecast(facts, options.policy), options, ports);
+  } finally {
+    cluster.close();
+  }
+}
+
+async function readFacts(
+  cluster: Cluster,
+  name: string,
+  { graceSeconds, timeoutMs, mode }: TraceOptions,
+  { clock }: Ports,
+): Promise<CheckFacts> {
+  const reader = readerOf(cluster, clock.now);
+  const raw = await readPod(cluster, name);
+  reader.tell('pod', `pod ${name} at resourceVersion ${String(metadataOf(raw)['resourceVersion'])}`);
+  const first = firstTargets(cluster.namespace, name);
+  const services = candidateServices(await reader.list('services', first.services), raw);
+  const named = services.map((one) => String(metadataOf(one)['name']));
+  const slices = sliceTarget(cluster.namespace, named);
+  const { signal } = new AbortController();
+  const endpointSlices = slices ? await reader.list('endpointslices', slices) : [];
+  const budgets = await budgetsOf(cluster, raw, signal);
+  if (budgets) reader.tell('poddisruptionbudgets', `${budgets.length} of the namespace's budgets cover the pod`);
+  else reader.refuse('poddisruptionbudgets');
+  const node = await reader.node(asRaw(raw['spec'])['nodeName']);
+  return {
+    at: clock.now(),
+    pod: narrowPod(raw),
+    services: services.map((one) => narrow('services', one) as Service),
+    slices: endpointSlices.map((one) => narrow('endpointslices', one) as EndpointSlice),
+    budgets: (budgets ?? []).map((one) => ({ name: one.name, allowed: one.allowed, text: budgetText(one) })),
+    ...(node ? { node } : {}),
+    hookSeconds: hookSecondsOf(raw),
+    requestedSeconds: graceSeconds,
+    timeoutSeconds: timeoutMs == null ? null : timeoutMs / 1000,
+    evict: mode === 'evict',
+    sources: reader.sources,
+    refused: reader.refused,
+  };
+}
+
+async function readPod(cluster: Cluster, name: string): Promise<Raw> {
+  const { namespace } = cluster;
+  const answer = await getObject(cluster, podPath(namespace, name));
+  if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
+  if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
+  const raw = asRaw(answer.body);
+  if (metadataOf(raw)['deletionTimestamp'] === undefined) return raw;
+  throw new PodexitError(
+    'check.terminating',
+    `pod "${name}" in namespace "${namespace}" is being deleted already, so there is nothing to forecast`,
+    `Trace it: kubectl podexit ${name} -n ${namespace} --attach`,
+  );
+}
+
+/** Reads lists; what is refused is remembered and read as empty. */
+function readerOf(cluster: Cluster, now: () => number) {
+  const sources = new Map<Source, { at: number; what: string }>();
+  const refused: { resource: Source; at: number }[] = [];
+  const { signal } = new AbortController();
+  const tell = (source: Source, what: string): void => void sources.set(source, { at: now(), what });
+  const refuse = (resource: Source): void => void refused.push({ resource, at: now() });
+  return {
+    sources,
+    refused,
+    tell,
+    refuse,
+    async list(source: Source, { stream, path, labelSelector }: Target): Promise<Raw[]> {
+      const target = { stream, path, ...(labelSelector ? { labelSelector: printLabels(labelSelector) } : {}) };
+      const result = await listObjects(cluster, target, { signal });
+      if (result.kind === 'listed') tell(source, `${result.objects.length} ${source} listed`);
+      else refuse(source);
+      return result.kind === 'listed' ? result.objects.map(asRaw) : [];
+    },
+    async node(name: unknown): Promise<Node | undefined> {
+      if (typeof name !== 'string') return undefined;
+      const path = nodeTargets(name)[0]?.path ?? '';
+      const answer = await getObject(cluster, `${path}/${encodeURIComponent(name)}`);
+      // Many users may not read nodes; a check without one only says less.
+      if (answer.status !== 200) return undefined;
+      tell('nodes', `node ${name}`);
+      return narrow('node', answer.body) as Node;
+    },
+  };
+}

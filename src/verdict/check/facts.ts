@@ -1,0 +1,42 @@
+/** What a check has read of a pod that nobody is deleting, and what it would be deleted with. */
+import type { EndpointSlice, Node, Pod, Service } from '../../trace/kube.ts';
+
+/** What was read, in the order of `observations`; evidence cites its number. */
+export type Source = 'pod' | 'services' | 'endpointslices' | 'poddisruptionbudgets' | 'nodes';
+
+export interface BudgetFacts {
+  name: string;
+  allowed: number;
+  /** `PodDisruptionBudget "web" allows 0 disruptions now: …` */
+  text: string;
+}
+
+export interface CheckFacts {
+  /** Client clock, ms. */
+  at: number;
+  pod: Pod;
+  /** Those that select the pod. */
+  services: readonly Service[];
+  slices: readonly EndpointSlice[];
+  budgets: readonly BudgetFacts[];
+  node?: Node;
+  /** How long each container's preStop hook takes, where that can be read from it. Seconds. */
+  hookSeconds: ReadonlyMap<string, number>;
+  requestedSeconds: number | null;
+  /** --timeout, in seconds; null: none. */
+  timeoutSeconds: number | null;
+  /** It would be evicted rather than deleted. */
+  evict: boolean;
+  /** When each source was read (ms) and what was found, in order; absent ones were refused. */
+  sources: ReadonlyMap<Source, { at: number; what: string }>;
+  refused: readonly { resource: Source; at: number }[];
+}
+
+export const graceOf = ({ pod, requestedSeconds }: CheckFacts): number =>
+  requestedSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
+
+/** The observation that told of a source, as evidence; none where it could not be read. */
+export function cite({ sources }: CheckFacts, ...wanted: Source[]): number[] {
+  const order = [...sources.keys()];
+  return wanted.flatMap((source) => (order.includes(source) ? [order.indexOf(source) + 1] : []));
+}

@@ -1,0 +1,47 @@
+/** Gates of a check: those of every run, and two that only a check has. */
+import type { Finding, Gate, Outcome } from '../../trace/report.ts';
+import type { Policy } from '../judge.ts';
+import type { CheckFacts } from './facts.ts';
+import { graceOf } from './facts.ts';
+
+export function gatesOf(facts: CheckFacts, outcome: Outcome, findings: readonly Finding[], policy: Policy): Gate[] {
+  const asked = policy.gates.map((gate) => gate(undefined, outcome, findings)).map(measuredOnly);
+  return [...asked, ...budgetGate(facts), ...timeoutGate(facts)];
+}
+
+/** Limits on what an exit takes can be neither kept nor broken before there is one. */
+function measuredOnly(gate: Gate): Gate {
+  if (gate.name.startsWith('fail-on')) return gate;
+  return { name: gate.name, passed: true, message: 'not judged: only an exit can be measured' };
+}
+
+/** A budget binds evictions alone; it is told of a deletion too, since a drain would meet it. */
+function budgetGate({ budgets, evict }: CheckFacts): Gate[] {
+  if (budgets.length === 0) return [];
+  const refuses = budgets.length > 1 || budgets.some(({ allowed }) => allowed < 1);
+  const several = budgets.length > 1 ? '; the eviction API refuses a pod that several budgets cover' : '';
+  const plain = refuses && !evict ? '; a deletion does not heed it, an eviction (kubectl drain) would be refused' : '';
+  return [
+    {
+      name: 'disruption-budget',
+      passed: !(refuses && evict),
+      message: `${budgets.map(({ text }) => text).join('; ')}${several}${plain}`,
+    },
+  ];
+}
+
+function timeoutGate(facts: CheckFacts): Gate[] {
+  const { timeoutSeconds } = facts;
+  if (timeoutSeconds === null) return [];
+  const grace = graceOf(facts);
+  const passed = timeoutSeconds > grace;
+  return [
+    {
+      name: 'timeout',
+      passed,
+      message: passed
+        ? `--timeout ${timeoutSeconds} s is longer than the grace of ${grace} s`
+        : `--timeout ${timeoutSeconds} s ends before the grace of ${grace} s: a healthy exit could be called stuck`,
+    },
+  ];
+}

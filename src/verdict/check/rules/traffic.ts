@@ -1,0 +1,71 @@
+/** What clients of the pod's Services would notice. */
+import { containersOf, hookOf } from '../../../trace/pod.ts';
+import type { Finding } from '../../../trace/report.ts';
+import { list } from '../../words.ts';
+import type { Route } from '../endpoints.ts';
+import { routesOf } from '../endpoints.ts';
+import type { CheckFacts } from '../facts.ts';
+import { cite } from '../facts.ts';
+
+export const trafficRules = (facts: CheckFacts): Finding[] => {
+  const routes = routesOf(facts).filter(({ ready }) => ready);
+  return routes.length === 0
+    ? []
+    : [...race(facts, routes), ...alone(facts, routes), ...kept(facts, routes), ...unprobed(facts, routes)];
+};
+
+const names = (routes: readonly Route[]): string[] => [...new Set(routes.map(({ serviceName }) => serviceName))];
+const isKept = ({ service }: Route): boolean => service?.spec.publishNotReadyAddresses === true;
+
+const mains = ({ pod }: CheckFacts) => containersOf(pod).filter(({ kind }) => kind === 'container');
+
+/** Without a hook the stop signal goes out as the endpoint is being unrouted. */
+function race(facts: CheckFacts, routes: readonly Route[]): Finding[] {
+  const following = routes.filter((route) => !isKept(route));
+  const hasty = mains(facts).filter(({ container }) => !hookOf(container));
+  if (following.length === 0 || hasty.length === 0) return [];
+  return [
+    {
+      code: 'drain-race',
+      severity: 'info',
+      message: `forecast: ${list(hasty.map(({ name }) => name))} has no preStop hook, so the stop signal comes as Service ${list(names(following))} is still being told`,
+      advice:
+        'A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.',
+      evidence: cite(facts, 'pod', 'endpointslices'),
+    },
+  ];
+}
+
+function alone(facts: CheckFacts, routes: readonly Route[]): Finding[] {
+  return names(routes.filter(({ otherReady }) => otherReady === 0)).map((service) => ({
+    code: 'last-endpoint',
+    severity: 'warning',
+    message: `forecast: Service ${service} has no other ready endpoint`,
+    advice:
+      'Run at least two replicas, let a rollout surge (maxUnavailable 0), and protect them with a PodDisruptionBudget.',
+    evidence: cite(facts, 'endpointslices'),
+  }));
+}
+
+function kept(facts: CheckFacts, routes: readonly Route[]): Finding[] {
+  return names(routes.filter(isKept)).map((service) => ({
+    code: 'stays-ready',
+    severity: 'info',
+    message: `forecast: Service ${service} sets publishNotReadyAddresses: its clients are sent to the pod until it is gone`,
+    evidence: cite(facts, 'services'),
+  }));
+}
+
+function unprobed(facts: CheckFacts, routes: readonly Route[]): Finding[] {
+  const blind = mains(facts).filter(({ container }) => !container.readinessProbe);
+  if (blind.length === 0) return [];
+  return [
+    {
+      code: 'stays-ready',
+      severity: 'info',
+      message: `forecast: ${list(blind.map(({ name }) => name))} has no readiness probe: Service ${list(names(routes))} counts its replacement as ready as soon as it runs, and never learns that it stopped serving`,
+      advice: 'Give it a readiness probe.',
+      evidence: cite(facts, 'pod', 'endpointslices'),
+    },
+  ];
+}

@@ -41,8 +41,14 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
     return `the object was removed${afterRequest(report)}, while ${list(left) || 'its containers'} still ran.`;
   },
   stuck: (report) => `still terminating when the time to wait ran out; waiting for ${missing(report)}.`,
-  unknown: () => 'too much evidence was lost to say how it ended.',
-  'not-started': () => 'no deletion began while podexit was watching.',
+  unknown: (report) =>
+    wasLeft(report)
+      ? `podexit was told to leave while waiting for ${missing(report)}; the deletion goes on.`
+      : 'too much evidence was lost to say how it ended.',
+  'not-started': (report) =>
+    wasLeft(report)
+      ? 'no deletion had begun when podexit was told to leave.'
+      : 'no deletion began while podexit was watching.',
 };
 
 /** `drain 3.1 s, exited 0`: what a container spent its grace on, in order, and how it ended. */
@@ -82,7 +88,7 @@ function endWords({ exit }: ContainerReport, outcome: ContainerReport['outcome']
     oom: 'killed for memory (OOMKilled)',
     abandoned: 'still ran when the object was removed',
     'not-running': 'was not running',
-    unknown: 'nothing told how it ended',
+    unknown: 'was not seen to end',
   };
   return words[outcome];
 }
@@ -134,6 +140,9 @@ function afterRequest(report: ExitReport): string {
   const at = removed && millis(removed.at.latest);
   return at === undefined || !requested ? '' : ` ${((at - zeroOf(report)) / 1000).toFixed(2)} s after the request`;
 }
+
+/** Ctrl-C and the like: exit codes from 128 on are signals. */
+const wasLeft = ({ verdict }: ExitReport): boolean => verdict.exitCode >= 128;
 
 /** What a pod that is still there is waiting for, as far as its marks tell. */
 function missing({ marks, containers }: ExitReport): string {

@@ -68,6 +68,9 @@ function speaksUnicode({ env, platform }: StyleSurroundings): boolean {
   return !locale || /utf-?8/i.test(locale);
 }
 
+/** Whether the stream can be painted over: a dumb terminal shows cursor movements as letters. */
+export const canRepaint = ({ env, isTty }: StyleSurroundings): boolean => isTty && env['TERM'] !== 'dumb';
+
 /** What a piece of text is, to the eye. */
 export type Ink = 'plain' | 'strong' | 'dim' | 'good' | 'info' | 'warning' | 'bad' | 'accent';
 

@@ -1,12 +1,14 @@
 /** Lines, and the live view over them, on stdout. */
 import { createLines } from '../render/lines.ts';
 import { createLive } from '../render/live.ts';
-import { styleOf } from '../render/palette.ts';
+import { canRepaint, styleOf } from '../render/palette.ts';
 import type { LookOptions, Stage } from './audience.ts';
 import type { Ports } from './ports.ts';
 
 export function openTerminal(kind: 'lines' | 'live', look: LookOptions, ports: Ports): Stage {
-  return kind === 'live' ? liveStage(look, ports) : linesStage(look, ports);
+  const { env, platform, stdout } = ports;
+  const live = kind === 'live' && canRepaint({ env, isTty: stdout.isTty, platform });
+  return live ? liveStage(look, ports) : linesStage(look, ports);
 }
 
 const styleFor = (look: LookOptions, { stdout, env, platform }: Ports) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ink, StyleFlags, StyleSurroundings, SymbolName } from '../../src/render/palette.ts';
-import { penFor, styleOf, symbols } from '../../src/render/palette.ts';
+import { canRepaint, penFor, styleOf, symbols } from '../../src/render/palette.ts';
 
 const styled = (
   { color = 'auto', ascii = false }: Partial<StyleFlags>,
@@ -54,6 +54,13 @@ describe('Unicode is drawn where the terminal has letters for it', () => {
 
 /** What stands between the escape characters of a painted x. */
 const sequences = (text: string): string[] => text.split('\u001b').map((part) => part.replace(/\d+m/, 'm'));
+
+it('paints over a terminal, but neither a pipe nor a dumb one', () => {
+  const surroundings = { env: { TERM: 'xterm' }, isTty: true, platform: 'linux' };
+  expect(canRepaint(surroundings)).toBe(true);
+  expect(canRepaint({ ...surroundings, isTty: false })).toBe(false);
+  expect(canRepaint({ ...surroundings, env: { TERM: 'dumb' } })).toBe(false);
+});
 
 describe('the pen', () => {
   it('writes no escape sequence without colour, and one for every ink but the plain one with it', () => {

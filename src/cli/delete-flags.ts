@@ -10,6 +10,7 @@ import { usageError } from './usage.ts';
 export interface DeleteFlags extends SelectorFlags {
   pick?: string;
   attach?: boolean;
+  allTerminating?: boolean;
   evict?: boolean;
   retryEvict?: boolean;
   ignoreNotFound?: boolean;
@@ -53,11 +54,12 @@ type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | '
 export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
   refuseForeign(flags);
   refusePairs(flags);
+  if (flags.allTerminating) refuseOnePod(flags);
   const once = onceOf(flags);
   return {
     target: parseTarget(words, flags),
     ...(flags.pick === undefined ? {} : { pick: oneOf(flags.pick, picks, '--pick') }),
-    mode: flags.attach ? 'attach' : flags.evict ? 'evict' : 'delete',
+    mode: flags.attach || flags.allTerminating ? 'attach' : flags.evict ? 'evict' : 'delete',
     ignoreNotFound: flags.ignoreNotFound ?? false,
     interactive: flags.interactive ?? false,
     retryEvict: flags.retryEvict ?? false,
@@ -77,14 +79,24 @@ function refuseForeign({ cascade }: DeleteFlags): void {
 function refusePairs(flags: DeleteFlags): void {
   const deletes = ['evict', 'dryRun', 'wait', 'interactive'] as const;
   const together = deletes.find((name) => flags[name] !== undefined);
-  if (flags.attach && together !== undefined && !isIdle(flags, together))
+  if ((flags.attach || flags.allTerminating) && together !== undefined && !isIdle(flags, together))
     throw usageError(
       'attach',
-      `--attach never deletes, so --${together === 'dryRun' ? 'dry-run' : together} does not go with it`,
+      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so --${together === 'dryRun' ? 'dry-run' : together} does not go with it`,
       'Leave out one of the two.',
     );
   if (flags.retryEvict && !flags.evict)
     throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion heeds no budget.');
+}
+
+function refuseOnePod({ pick, record }: DeleteFlags): void {
+  const one = pick !== undefined ? '--pick' : record !== undefined ? '--record' : undefined;
+  if (one !== undefined)
+    throw usageError(
+      'all-terminating',
+      `${one} is for one pod, and --all-terminating traces several`,
+      'Leave out one of the two.',
+    );
 }
 
 /** Said, but to its default. */

@@ -1,6 +1,7 @@
 /** The command tree. Commander parses; what it found becomes typed options and a call into the session. */
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../session/ports.ts';
+import type { TraceOptions } from '../session/trace-pod.ts';
 import type { Flags } from './options.ts';
 import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
@@ -48,8 +49,7 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
     async (words: string[], flags: Flags) => {
       if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
         return program.outputHelp();
-      const { tracePod } = await import('../session/trace-pod.ts');
-      set(await tracePod(await traceOptions(words, flags, version, stdout.isTty), ports));
+      set(await trace(await traceOptions(words, flags, version, stdout.isTty), flags, ports));
     },
   );
   addCheck(program, ports, set);
@@ -60,12 +60,21 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
   return program;
 }
 
+async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
+  const { target } = options;
+  if (!allTerminating) return (await import('../session/trace-pod.ts')).tracePod(options, ports);
+  if (target.kind !== 'pod')
+    return (await import('../session/trace-rollout.ts')).traceRollout({ ...options, target }, ports);
+  throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
+}
+
 const examples = (name: string): string => `
 Examples:
   ${name} checkout-754699c75f-5qlrp          delete this pod and trace its exit
   ${name} deploy/checkout --pick=oldest      one of a workload's pods
   ${name} -l app=checkout --evict            evict instead of delete
   ${name} deploy/checkout --attach           trace the next pod that a rollout ends
+  ${name} deploy/checkout --all-terminating  every pod that a rollout ends, and a summary
   ${name} check web-0                         how an exit would go; deletes nothing
   ${name} web-0 -n shop -o json > exit.json  the report, for programs
   ${name} demo                               no cluster needed

@@ -6,6 +6,7 @@ export function addTraceFlags(command: Command): Command {
   return command
     .optionsGroup('Trace:')
     .option('--attach', 'never delete: wait for a deletion by somebody else, and trace that')
+    .option('--all-terminating', 'with -l or a workload: trace every pod that terminates, until the rollout is done')
     .option(
       '--timeout <duration>',
       'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s',

@@ -41,12 +41,18 @@ export async function podSelector(cluster: Cluster, target: Exclude<Target, { ki
       'Name the pod itself.',
     );
   if (target.resource === 'services') return { labels, fields: '', owns: () => true };
-  const uids = target.resource === 'deployments' ? await replicaSetsOf(cluster, object, labels) : [uidOf(object)];
-  return { labels, fields: '', owns: (pod) => uids === undefined || uids.includes(controllerUid(pod)) };
+  const uid = uidOf(object);
+  const owns = target.resource === 'deployments' ? ofDeployment(target.name) : (pod: Raw) => controllerUid(pod) === uid;
+  return { labels, fields: '', owns };
 }
 
 /** Throws PodexitError `pod.forbidden` or `target.unreadable`. */
-export async function listCandidates(cluster: Cluster, { labels, fields, owns }: PodSelector): Promise<Candidate[]> {
+export async function listCandidates(cluster: Cluster, selector: PodSelector): Promise<Candidate[]> {
+  return (await listCandidatePods(cluster, selector)).map(candidateOf);
+}
+
+/** The same pods, whole. */
+export async function listCandidatePods(cluster: Cluster, { labels, fields, owns }: PodSelector): Promise<Raw[]> {
   const result = await listObjects(
     cluster,
     {
@@ -57,7 +63,7 @@ export async function listCandidates(cluster: Cluster, { labels, fields, owns }:
     },
     { signal: new AbortController().signal },
   );
-  if (result.kind === 'listed') return result.objects.map(asRaw).filter(owns).map(candidateOf);
+  if (result.kind === 'listed') return result.objects.map(asRaw).filter(owns);
   if (result.refusal.status === 403) throw forbiddenPods(cluster.namespace, cluster.clean(result.refusal.message));
   throw unreadable('the pods', cluster, result.refusal.message);
 }
@@ -108,15 +114,14 @@ function labelsOf(target: Extract<Target, { kind: 'workload' }>, object: Raw): s
   return Object.keys(selector).length === 0 ? undefined : printLabels({ matchLabels: selector });
 }
 
-/** Undefined where they may not be listed: then the labels alone decide, as they do for a Service. */
-async function replicaSetsOf(cluster: Cluster, deployment: Raw, labels: string): Promise<string[] | undefined> {
-  const path = workloadPath(cluster.namespace, 'replicasets');
-  const { signal } = new AbortController();
-  const result = await listObjects(cluster, { stream: 'owner', path, labelSelector: labels }, { signal });
-  if (result.kind !== 'listed') return undefined;
-  const own = result.objects.map(asRaw).filter((one) => controllerUid(one) === uidOf(deployment));
-  return own.map(uidOf);
-}
+/** A Deployment names its ReplicaSets after itself and the hash that it puts on their pods: no need to read them. */
+const ofDeployment =
+  (name: string) =>
+  (pod: Raw): boolean => {
+    const owner = ownerOf(pod);
+    const hash = asRaw(metadataOf(pod)['labels'])['pod-template-hash'];
+    return owner?.kind === 'ReplicaSet' && owner.name === `${name}-${String(hash)}`;
+  };
 
 const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
 

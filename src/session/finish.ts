@@ -45,11 +45,23 @@ export async function finishReport(
   options: FinishOptions & { look: LookOptions },
   ports: Ports,
 ): Promise<number> {
-  const { format, look } = options;
-  const shown = isShown(format) ? await textOf(report, look, ports) : await contentOf(format, report);
-  ports.stdout.write(shown);
+  ports.stdout.write(await shownText(report, options.format, options.look, ports));
   return conclude(report, options, ports, false);
 }
+
+/** What stdout gets of a whole report: a document, or the lines for a person. */
+export async function shownText(report: ExitReport, format: Format, look: LookOptions, ports: Ports): Promise<string> {
+  return isShown(format) ? await textOf(report, look, ports) : await contentOf(format, report);
+}
+
+/** Report files of one of several pods, each named after its pod: `exit.html` becomes `exit-POD.html`. 0, or 1. */
+export async function finishFiles(report: ExitReport, files: readonly ReportFile[], ports: Ports): Promise<number> {
+  const own = files.map(({ file, format }) => ({ file: fileOf(file, report.pod.name), format }));
+  const written = await Promise.all(own.map((one) => writeReport(one, report, ports)));
+  return written.includes(false) ? 1 : 0;
+}
+
+const fileOf = (file: string, pod: string): string => file.replace(/((?:\.junit)?\.[^./\\]+)$/, `-${pod}$1`);
 
 const isShown = ({ kind }: Format): boolean => kind === 'live' || kind === 'lines';
 

@@ -1,0 +1,65 @@
+/** Many exits as one: the summary of `--all-terminating`. Pure. */
+import type { ExitReport, Outcome, Range } from '../trace/report.ts';
+import { parseTime } from '../trace/stamps.ts';
+
+export interface RolloutSummary {
+  apiVersion: 'podexit/v1';
+  kind: 'RolloutSummary';
+  target: string;
+  pods: number;
+  outcomes: Partial<Record<Outcome, number>>;
+  /** Pods with a container that was killed at the end of its grace. */
+  killed: string[];
+  /** From acceptance until the object was gone. */
+  slowest?: { name: string; seconds: Range };
+  /** At most this ratio of the grace was used, from the hook's start to the exit, by so many percent of the pods. */
+  graceUsed?: { p50: number; p90: number; p99: number; max: number };
+  exitCode: number;
+}
+
+export function summaryOf(target: string, reports: readonly ExitReport[]): RolloutSummary {
+  const durations = reports.flatMap((report) => durationOf(report) ?? []);
+  const [slowest] = durations.sort((a, b) => b.seconds.max - a.seconds.max);
+  const used = reports.flatMap((report) => graceUsed(report) ?? []).sort((a, b) => a - b);
+  const at = (share: number): number => used[Math.max(0, Math.ceil(share * used.length) - 1)] ?? 0;
+  const outcomes: RolloutSummary['outcomes'] = {};
+  for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
+  return {
+    apiVersion: 'podexit/v1',
+    kind: 'RolloutSummary',
+    target,
+    pods: reports.length,
+    outcomes,
+    killed: reports.filter(wasKilled).map(({ pod }) => pod.name),
+    ...(slowest ? { slowest } : {}),
+    ...(used.length > 0 ? { graceUsed: { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) } } : {}),
+    exitCode: worstCode(reports.map(({ verdict }) => verdict.exitCode)),
+  };
+}
+
+const wasKilled = ({ containers }: ExitReport): boolean => containers.some(({ outcome }) => outcome === 'killed');
+
+/** DESIGN.md §4: where several hold, 1, 3, 4, 2 in this order; a signal's own code stands above all. */
+const precedence = [1, 3, 4, 2];
+
+export function worstCode(codes: readonly number[]): number {
+  const signal = codes.find((code) => code > 128);
+  return signal ?? precedence.find((code) => codes.includes(code)) ?? 0;
+}
+
+function durationOf({ pod, marks }: ExitReport): { name: string; seconds: Range } | undefined {
+  const from = marks.find(({ name }) => name === 'accepted')?.at;
+  const to = marks.find(({ name }) => name === 'removed')?.at;
+  if (!from || !to) return undefined;
+  const apart = (a: string, b: string): number => Math.max(0, (parseTime(b) ?? 0) - (parseTime(a) ?? 0)) / 1000;
+  return { name: pod.name, seconds: { min: apart(from.latest, to.earliest), max: apart(from.earliest, to.latest) } };
+}
+
+/** The container that used most; overtime is a part of the drain. Undefined where nothing was stopped. */
+function graceUsed({ phases }: ExitReport): number | undefined {
+  const used = new Map<string, number>();
+  for (const { name, subject = '', ofGrace } of phases)
+    if (name === 'prestop' || name === 'sidecar-wait' || name === 'drain')
+      used.set(subject, (used.get(subject) ?? 0) + ofGrace.max);
+  return used.size === 0 ? undefined : Math.round(Math.max(...used.values()) * 1000) / 1000;
+}

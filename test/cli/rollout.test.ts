@@ -1,0 +1,115 @@
+/** `--all-terminating`: one report for each pod that a rollout ends, and a summary when it is done. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isRolledOut } from '../../src/session/rollout-state.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import type { RolloutSummary } from '../../src/verdict/rollout.ts';
+import { summaryOf, worstCode } from '../../src/verdict/rollout.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+describe('a recorded rollout', () => {
+  it.each([[['deploy/checkout']], [['-l', 'app=checkout']]])('%j is followed until it is done', (target) =>
+    serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server, folder }) => {
+      const words = [...target, '--all-terminating', '-o', 'json', `--report=${join(folder, 'exit.md')}`, ...flags];
+      const ran = await runMain(words);
+      expect(ran.stderr).toMatch(/tracing every terminating pod of/);
+      const told = JSON.parse(ran.stdout) as { kind: string; items: ExitReport[]; summary: RolloutSummary };
+      expect(told.kind).toBe('ExitReportList');
+      expect(told.items.map(({ pod, mode }) => [pod.name, mode])).toEqual([[server.pod, 'attach']]);
+      expect(told.summary).toMatchObject({ pods: 1, outcomes: { graceful: 1 }, killed: [], exitCode: 0 });
+      expect(told.summary.slowest?.name).toBe(server.pod);
+      expect(told.summary.graceUsed?.max).toBeGreaterThan(0);
+      expect(readdirSync(folder)).toContain(`exit-${server.pod}.md`);
+      expect(ran.code).toBe(0);
+      expect(server.deletesAccepted).toBe(0);
+    }),
+  );
+
+  it('for a person: each report, then the summary', () =>
+    serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
+      const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
+      expect(stdout).toMatch(new RegExp(`podexit +${server.pod}[\\s\\S]*graceful`));
+      expect(stdout).toMatch(/deployment\/checkout: 1 pod ended · 1 graceful\n +slowest +\S+ +[\d.]+s/);
+    }));
+});
+
+it('exits 3 when nothing terminated by --timeout', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=500ms', '-o', 'json', ...flags]);
+    expect(ran.code).toBe(3);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0 } });
+  }));
+
+it('what is for one pod is refused', async () => {
+  for (const words of [
+    ['web', '--all-terminating'],
+    ['deploy/web', '--all-terminating', '--pick=oldest'],
+    ['deploy/web', '--all-terminating', '--record=f'],
+    ['deploy/web', '--all-terminating', '--evict'],
+  ])
+    expect(await runMain(words)).toMatchObject({ code: 1, stderr: expect.stringMatching(/all-terminating/) as string });
+});
+
+describe('the summary', () => {
+  const report = (name: string, outcome: string, share: number, exitCode = 0): ExitReport =>
+    ({
+      pod: { name },
+      verdict: { outcome, exitCode },
+      containers: [{ outcome: outcome === 'killed' ? 'killed' : 'completed' }],
+      marks: [
+        { name: 'accepted', at: { earliest: '2031-01-01T00:00:00.000Z', latest: '2031-01-01T00:00:00.100Z' } },
+        {
+          name: 'removed',
+          at: { earliest: '2031-01-01T00:00:10.000Z', latest: `2031-01-01T00:00:${10 + share * 10}.000Z` },
+        },
+      ],
+      phases: [
+        { name: 'prestop', subject: 'app', ofGrace: { min: 0, max: share / 2 } },
+        { name: 'drain', subject: 'app', ofGrace: { min: 0, max: share / 2 } },
+        { name: 'overtime', subject: 'app', ofGrace: { min: 0, max: 9 } },
+      ],
+    }) as never;
+
+  it('names the slowest and the killed, and counts percentiles of grace used', () => {
+    const reports = Array.from({ length: 9 }, (_, index) => report(`p${index}`, 'graceful', 0.1));
+    const summary = summaryOf('deployment/web', [...reports, report('last', 'killed', 1, 2)]);
+    expect(summary).toMatchObject({
+      pods: 10,
+      outcomes: { graceful: 9, killed: 1 },
+      killed: ['last'],
+      slowest: { name: 'last', seconds: { min: 9.9, max: 20 } },
+      graceUsed: { p50: 0.1, p90: 0.1, p99: 1, max: 1 },
+      exitCode: 2,
+    });
+  });
+
+  it.each([
+    [[], 0],
+    [[0, 2, 4], 4],
+    [[3, 4], 3],
+    [[2, 1, 3], 1],
+    [[1, 130], 130],
+  ])('of codes %j the worst is %i', (codes, code) => expect(worstCode(codes)).toBe(code));
+});
+
+it.each([
+  ['Deployment', { replicas: 2 }, { replicas: 2, updatedReplicas: 2, availableReplicas: 2 }, true],
+  ['Deployment', { replicas: 2 }, { replicas: 3, updatedReplicas: 2, availableReplicas: 2 }, false],
+  ['Deployment', { replicas: 2 }, { replicas: 2, updatedReplicas: 2, availableReplicas: 1 }, false],
+  ['StatefulSet', { replicas: 1 }, { readyReplicas: 1, currentRevision: 'a', updateRevision: 'a' }, true],
+  [
+    'StatefulSet',
+    { replicas: 2 },
+    { readyReplicas: 2, updatedReplicas: 1, currentRevision: 'a', updateRevision: 'b' },
+    false,
+  ],
+  ['DaemonSet', {}, { desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 3 }, true],
+  ['DaemonSet', {}, { desiredNumberScheduled: 3, updatedNumberScheduled: 2, numberAvailable: 3 }, false],
+  ['Job', {}, {}, true],
+])('%s %j with status %j is rolled out: %s', (kind, spec, status, expected) => {
+  const object = { kind, metadata: { generation: 4 }, spec, status: { observedGeneration: 4, ...status } };
+  expect(isRolledOut(object)).toBe(expected);
+  expect(isRolledOut({ ...object, status: { ...object.status, observedGeneration: 3 } })).toBe(false);
+});

@@ -23,7 +23,9 @@ type Fields = Record<string, unknown>;
 /** A recorded line as a sighting. What is no observation is an error that names the line. */
 export function sightingOf({ number, value }: ParsedLine, file: string): Sighting {
   const fields = value as Fields;
-  const check = typeof value === 'object' && value !== null ? checks[String(fields['kind'])] : undefined;
+  const kind = typeof value === 'object' && value !== null ? fields['kind'] : undefined;
+  // Object.hasOwn: a file may name its kind `constructor`.
+  const check = typeof kind === 'string' && Object.hasOwn(checks, kind) ? checks[kind] : undefined;
   if (!check || !isTime(fields['at']) || !check(fields))
     throw new PodexitError(
       'recording.broken',

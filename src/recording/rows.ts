@@ -23,7 +23,9 @@ export type Row = { at: number } & (
 export function rowOf({ value }: ParsedLine): Row | undefined {
   const row = asRecord(value);
   const at = Date.parse(text(row['at']));
-  const parse = parsers[text(row['type'])];
+  // Object.hasOwn: a file may call its row `constructor`.
+  const type = text(row['type']);
+  const parse = Object.hasOwn(parsers, type) ? parsers[type] : undefined;
   const rest = parse && Number.isFinite(at) ? parse(row) : undefined;
   return rest && ({ at, ...rest } as Row);
 }

@@ -107,7 +107,7 @@ const ownerResources: Record<string, { group: string; resource: string }> = {
 
 /** The owner itself and the Events about it; none for kinds that are not Kubernetes' own. */
 export function ownerTargets(namespace: string, owner: { kind: string; name: string }): Target[] {
-  const known = ownerResources[owner.kind];
+  const known = Object.hasOwn(ownerResources, owner.kind) ? ownerResources[owner.kind] : undefined;
   if (!known) return [];
   const escaped = encodeURIComponent(namespace);
   return [
@@ -144,7 +144,7 @@ export function siblingTarget(namespace: string, owner: Raw): Target | undefined
     .map(asRaw)
     .flatMap((one) => {
       const { key, operator } = one;
-      if (typeof key !== 'string' || typeof operator !== 'string') return [];
+      if (typeof key !== 'string' || typeof operator !== 'string' || !Object.hasOwn(operators, operator)) return [];
       return [{ key, operator, values: asList(one['values']).filter((value) => typeof value === 'string') }];
     });
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;

@@ -1,0 +1,125 @@
+/** Broken sightings through observe → reduce → timeline → judge → every renderer: no crash, and nothing unescaped. */
+import { expect, it } from 'vitest';
+import { frame, finalPicture } from '../../src/render/frame.ts';
+import { githubAnnotations, githubSummary } from '../../src/render/github.ts';
+import { renderHtml } from '../../src/render/html.ts';
+import { renderJson } from '../../src/render/json.ts';
+import { renderJunit } from '../../src/render/junit.ts';
+import { createLines, renderText } from '../../src/render/lines.ts';
+import { renderMarkdown } from '../../src/render/markdown.ts';
+import { renderName } from '../../src/render/name.ts';
+import { createNdjson } from '../../src/render/ndjson.ts';
+import { plainStyle } from '../../src/render/palette.ts';
+import { renderWide } from '../../src/render/wide.ts';
+import { renderYaml } from '../../src/render/yaml.ts';
+import { rawSightings } from '../../src/session/raw-replay.ts';
+import type { Observation, Sighting } from '../../src/trace/observation.ts';
+import { observe } from '../../src/trace/observe.ts';
+import { reduce } from '../../src/trace/reduce.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import type { Trace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/trace.ts';
+import { reportOf } from '../../src/verdict/report.ts';
+import { recordingNames, rowsOf } from '../helpers/recordings.ts';
+import { seeded } from '../helpers/seeded.ts';
+import { unseenIn } from '../render/helpers/unseen.ts';
+import type { Random } from './helpers/mutate.ts';
+import { mutate, pick } from './helpers/mutate.ts';
+import { cases, firstSeed, fuzzTime } from './helpers/rounds.ts';
+
+const documents: ((report: ExitReport) => string)[] = [
+  renderJson,
+  renderYaml,
+  renderMarkdown,
+  renderHtml,
+  renderJunit,
+  renderName,
+  (report) => renderWide(report),
+  (report) => renderText(report),
+  (report) => `${githubAnnotations(report).join('\n')}${githubSummary(report)}`,
+  (report) => {
+    let told = '';
+    createNdjson((line) => (told += line)).end(report);
+    return told;
+  },
+];
+
+it(
+  'breaks nothing and escapes everything, whatever is observed',
+  async () => {
+    const stories = await Promise.all(recordingNames.map(async (name) => [...rawSightings(await rowsOf(name))]));
+    const count = cases(10_000);
+    let reports = 0;
+    for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
+      const random = seeded(seed * 104_729);
+      const sightings = spoilt(random, pick(random, stories));
+      try {
+        reports += tellAll(sightings, seed) ? 1 : 0;
+      } catch (error) {
+        throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+      }
+    }
+    process.stdout.write(`fuzzed observations: ${count} cases, ${reports} reports\n`);
+    // A broken pod may leave nothing to report; most damage does not.
+    expect(reports).toBeGreaterThan(count / 2);
+  },
+  fuzzTime,
+);
+
+/** Some sightings broken, lost, doubled or out of order. */
+function spoilt(random: Random, story: readonly Sighting[]): Sighting[] {
+  const share = random() * 0.3;
+  return story.flatMap((sighting): Sighting[] => {
+    if (random() > share) return [sighting];
+    const draw = random();
+    if (draw < 0.1) return [];
+    if (draw < 0.2) return [sighting, sighting];
+    if (draw < 0.3) return [{ ...sighting, at: sighting.at + Math.round((random() - 0.5) * 20_000) }];
+    return [broken(random, sighting)];
+  });
+}
+
+/** Only what comes from outside is broken; kinds and our own clock are ours. */
+function broken(random: Random, sighting: Sighting): Sighting {
+  switch (sighting.kind) {
+    case 'listed':
+      return { ...sighting, objects: sighting.objects.map((object) => mutate(random, object)) };
+    case 'changed':
+    case 'answered':
+    case 'looked':
+      return sighting.object === undefined ? sighting : { ...sighting, object: mutate(random, sighting.object) };
+    case 'line': {
+      const [time, said] = mutate(random, [sighting.time, sighting.text ?? '']) as unknown[];
+      return { ...sighting, time: String(time), text: String(said) };
+    }
+    default:
+      return sighting;
+  }
+}
+
+function tellAll(sightings: readonly Sighting[], seed: number): boolean {
+  const told: string[] = [];
+  const lines = createLines({
+    write: (text) => void told.push(text),
+    style: plainStyle,
+    timestamps: 'relative',
+    columns: () => 100,
+    logs: true,
+  });
+  let trace: Trace = emptyTrace;
+  sightings.forEach((sighting, index) => {
+    const observation: Observation = observe(sighting, index + 1, { logText: true });
+    trace = reduce(trace, observation);
+    // Each step of a few runs, and the end of all.
+    if (seed % 16 === 0) lines.step(trace, observation);
+    if (seed % 16 === 1) told.push(...frame(trace, trace.now + 100, 80, 24, plainStyle));
+  });
+  const report = reportOf(trace);
+  if (!report) return false;
+  const render = documents[seed % documents.length];
+  if (render) told.push(render(report));
+  if (seed % 4 === 0) told.push(...finalPicture(trace, 80, plainStyle));
+  const unseen = unseenIn(told.join('\n'));
+  if (unseen.length > 0) throw new Error(`unescaped ${unseen.join(', ')}`);
+  return true;
+}

@@ -1,0 +1,67 @@
+/** A recording is untrusted input: a broken one is refused with a sentence, or replayed; never a crash. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { PodexitError } from '../../src/errors.ts';
+import { openRecorder } from '../../src/recording/recorder.ts';
+import { openReplay } from '../../src/session/replay.ts';
+import { run } from '../../src/session/run.ts';
+import { reportOf } from '../../src/verdict/report.ts';
+import { recordingFile, recordingNames, sightingsOf } from '../helpers/recordings.ts';
+import { seeded } from '../helpers/seeded.ts';
+import type { Random } from './helpers/mutate.ts';
+import { mutate, pick } from './helpers/mutate.ts';
+import { cases, firstSeed, fuzzTime } from './helpers/rounds.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'podexit-fuzz-'));
+
+it(
+  'replays or refuses any file',
+  async () => {
+    const files = [...(await Promise.all(recordingNames.map(ownRecording))), ...recordingNames.map(rawRecording)];
+    const count = cases(2000);
+    const ends = { reports: 0, refusals: 0 };
+    for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
+      const file = join(folder, 'case.ndjson');
+      writeFileSync(file, broken(seeded(seed * 6151), pick(seeded(seed), files)));
+      try {
+        const { sightings } = await openReplay(file, () => {});
+        if (reportOf(await run({ source: sightings, logText: true }))) ends.reports += 1;
+      } catch (error) {
+        if (!(error instanceof PodexitError)) throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
+        ends.refusals += 1;
+      }
+    }
+    rmSync(folder, { recursive: true, force: true });
+    process.stdout.write(`fuzzed recordings: ${count} cases, ${ends.reports} reports, ${ends.refusals} refused\n`);
+    expect(ends.reports).toBeGreaterThan(0);
+    expect(ends.refusals).toBeGreaterThan(0);
+  },
+  fuzzTime,
+);
+
+async function ownRecording(name: string): Promise<string> {
+  const file = join(folder, `${name}.ndjson`);
+  const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: true } as const;
+  const recorder = openRecorder(file, header);
+  await run({ source: await sightingsOf(name), logText: true, record: recorder.write });
+  recorder.close();
+  return readFileSync(file, 'utf8');
+}
+
+const rawRecording = (name: string): string => readFileSync(recordingFile(name), 'utf8');
+
+/** Some lines broken as JSON values, a few as text. */
+function broken(random: Random, text: string): string {
+  const lines = text.trimEnd().split('\n');
+  return lines
+    .map((line, index) => {
+      const draw = random();
+      if (draw < 0.9) return line;
+      if (draw < 0.905) return line.slice(0, Math.floor(random() * line.length));
+      if (draw < 0.91 && index > 0) return '';
+      return JSON.stringify(mutate(random, JSON.parse(line)));
+    })
+    .join('\n');
+}

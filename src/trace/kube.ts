@@ -178,7 +178,14 @@ export interface Owner {
   kind: (typeof ownerKinds)[number];
   metadata: Metadata;
   spec: { replicas?: number; suspend?: boolean; ttlSecondsAfterFinished?: number };
-  status: { replicas?: number; updateRevision?: string; currentRevision?: string; conditions?: Condition[] };
+  status: {
+    replicas?: number;
+    /** DaemonSets: the number of nodes that should run one. */
+    desiredNumberScheduled?: number;
+    updateRevision?: string;
+    currentRevision?: string;
+    conditions?: Condition[];
+  };
 }
 
 export interface Namespace {

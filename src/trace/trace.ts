@@ -99,8 +99,10 @@ export interface OwnerFacts {
   readonly first: Fact<Owner>;
   readonly last: Fact<Owner>;
   readonly gone?: Fact<true>;
-  /** spec.replicas went down. */
+  /** It wants fewer pods than before. */
   readonly lowered?: Fact<true>;
+  /** A Job that is suspended, or done with its work in one way or another: what tells it. */
+  readonly ended?: Fact<string>;
 }
 
 export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
@@ -154,7 +156,10 @@ export interface Trace {
   readonly events: readonly Occurrence[];
   readonly node?: Fact<Node>;
   readonly nodeReady: readonly Fact<string>[];
-  readonly namespaceEnding?: Fact<true>;
+  /** The namespace is being deleted; its deletionTimestamp. */
+  readonly namespaceEnding?: Fact<string | undefined>;
+  /** The node took no new pods when the deletion came. */
+  readonly cordoned?: Fact<true>;
   readonly gaps: readonly Fact<Gap>[];
   /** Streams whose news was late. */
   readonly resumes: readonly Fact<Resume>[];

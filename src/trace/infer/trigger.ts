@@ -1,7 +1,8 @@
 /** What deleted the pod, as far as evidence goes (SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
 import { millisecondsOf } from '../assumptions.ts';
-import { controllerOf } from '../pod.ts';
+import { controllerOf, isFinished, isRunning, statusesOf } from '../pod.ts';
 import type { TriggerKind } from '../report.ts';
+import { parseTime } from '../stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
 import type { Deletion } from './deletion.ts';
 
@@ -38,20 +39,22 @@ const conditionKinds: Record<string, TriggerKind> = {
 
 /** The condition is a cause only if it came no later than deletionTimestamp (trap 26). */
 const byCondition: Rule = (trace, { facts }) => {
-  const kind = trace.disruption?.value.withDeletion ? conditionKinds[trace.disruption.value.reason] : undefined;
+  const reason = trace.disruption?.value.withDeletion ? trace.disruption.value.reason : '';
+  // Object.hasOwn: a condition's reason may be any word, `constructor` too.
+  const kind = Object.hasOwn(conditionKinds, reason) ? conditionKinds[reason] : undefined;
   if (!kind || !trace.disruption) return undefined;
   const events = trace.events.filter(
     (event) =>
       event.about.kind === 'Pod' && eventsOf[kind]?.includes(event.reason) && !event.message.startsWith('Cancelling'),
   );
-  const drained = kind === 'eviction-api' && trace.node?.value.spec.unschedulable === true;
+  const drained = kind === 'eviction-api' ? trace.cordoned : undefined;
   return {
     kind,
     evidence: [
       trace.disruption.seq,
       facts.seenSeq,
       ...events.map((event) => event.seq),
-      ...(drained && trace.node ? [trace.node.seq] : []),
+      ...(drained ? [drained.seq] : []),
     ],
     ...(drained ? { note: 'the node is unschedulable: a drain' } : {}),
   };
@@ -63,47 +66,53 @@ const eventsOf: Partial<Record<TriggerKind, string[]>> = {
   'device-taint': ['DeviceTaintManagerEviction'],
 };
 
-/** PodGC of an unscheduled or orphaned pod writes phase Failed and grace 0, and no condition. */
-const byPodGc: Rule = (trace, { facts }) => {
-  const { metadata, status } = facts.first.value;
-  const gc = metadata.managedFields?.some(
-    (entry) => entry.manager === 'pod-garbage-collector' || entry.subresource === 'podgc',
-  );
-  return gc && status.phase === 'Failed' && metadata.deletionGracePeriodSeconds === 0
-    ? { kind: 'pod-gc', evidence: [facts.seenSeq] }
-    : undefined;
+/** Without a condition PodGC still writes Failed before its DELETE with grace 0, over containers that nobody stopped. */
+const byPodGc: Rule = (_trace, { facts }) => {
+  const pod = facts.first.value;
+  const swept =
+    pod.status.phase === 'Failed' &&
+    pod.metadata.deletionGracePeriodSeconds === 0 &&
+    statusesOf(pod).some((status) => isRunning(status.state));
+  return swept ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
 };
 
-const byNamespace: Rule = (trace, { facts }) =>
-  trace.namespaceEnding
-    ? { kind: 'namespace-deletion', evidence: [trace.namespaceEnding.seq, facts.seenSeq] }
-    : undefined;
-
-const byJob: Rule = (trace, { facts }) => {
-  const controller = controllerOf(facts.first.value);
-  if (controller?.kind !== 'Job') return undefined;
-  const job = trace.owners.get(controller.uid);
-  const told = deletedBy(trace);
-  const ended = job?.last.value.status.conditions?.some(
-    (one) => one.status === 'True' && ['Complete', 'Failed', 'Suspended'].includes(one.type),
-  );
-  if (!told && !job?.gone && !ended && job?.last.value.spec.suspend !== true) return undefined;
-  return {
-    kind: 'job',
-    evidence: [facts.seenSeq, ...(told ? [told.seq] : []), ...(job ? [(job.gone ?? job.last).seq] : [])],
-  };
+/** A namespace that ends takes the owners with it. Both stamps are the API server's, cut to whole seconds. */
+const byNamespace: Rule = ({ namespaceEnding }, { facts, grace }) => {
+  if (!namespaceEnding) return undefined;
+  const since = parseTime(namespaceEnding.value) ?? -Infinity;
+  const asked = (parseTime(facts.first.value.metadata.deletionTimestamp) ?? Infinity) - grace * 1000;
+  return since > asked ? undefined : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
 };
 
 /** Streams come late against one another: what caused a write may be told after it. */
 const late = millisecondsOf('delivery-lag');
 
+const inTime = <T>(fact: Fact<T> | undefined, trace: Trace): Fact<T> | undefined =>
+  fact && trace.deletion && fact.at <= trace.deletion.seenAt + late ? fact : undefined;
+
+/**
+ * A Job stops what still runs of it when it is suspended or done. It leaves its finished pods alone until its time to
+ * live is over; a Job that somebody deletes is an owner like any other.
+ */
+const byJob: Rule = (trace, { facts }) => {
+  const pod = facts.first.value;
+  const controller = controllerOf(pod);
+  if (controller?.kind !== 'Job') return undefined;
+  const job = trace.owners.get(controller.uid);
+  const gone = inTime(job?.gone, trace);
+  const isExpired = job?.ended !== undefined && job.last.value.spec.ttlSecondsAfterFinished !== undefined;
+  if (gone && !isExpired) return undefined;
+  const told = deletedBy(trace);
+  const ended = isFinished(pod) && !gone ? undefined : inTime(job?.ended, trace);
+  if (!told && !ended) return undefined;
+  return { kind: 'job', evidence: [facts.seenSeq, ...[told, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
+};
+
 /** An owner that went before the pod was marked; no Event names it (trap 38). */
 const byOwner: Rule = (trace, { facts }) => {
-  const gone = [...trace.owners.values()].filter(
-    (owner) => owner.gone !== undefined && owner.gone.at <= facts.seenAt + late,
-  );
+  const gone = [...trace.owners.values()].flatMap((owner) => inTime(owner.gone, trace) ?? []);
   if (gone.length === 0) return undefined;
-  return { kind: 'owner-deleted', evidence: [...gone.flatMap((owner) => owner.gone?.seq ?? []), facts.seenSeq] };
+  return { kind: 'owner-deleted', evidence: [...gone.map((one) => one.seq), facts.seenSeq] };
 };
 
 /** The controller says that it deleted the pod; whether it rolls out or scales down is read from its own owner. */
@@ -111,7 +120,7 @@ const byController: Rule = (trace, { facts }) => {
   const told = deletedBy(trace);
   const controller = controllerOf(facts.first.value);
   const owner = controller && trace.owners.get(controller.uid);
-  const lowered = owner?.lowered && owner.lowered.at <= facts.seenAt + late ? owner.lowered : undefined;
+  const lowered = inTime(owner?.lowered, trace);
   if (!controller || (!told && !lowered)) return undefined;
   const evidence = [facts.seenSeq, ...(told ? [told.seq] : []), ...(lowered ? [lowered.seq] : [])];
   const deployment = [...trace.owners.values()].find((one) => one.first.value.kind === 'Deployment');
@@ -125,20 +134,23 @@ const byController: Rule = (trace, { facts }) => {
 };
 
 /** What the user set (a Deployment's or StatefulSet's replicas) went down; a ReplicaSet's goes down in rollouts too. */
-function scaledDown(
+const scaledDown = (
   kind: string,
   owner: OwnerFacts | undefined,
   deployment: OwnerFacts | undefined,
-): Fact<true> | undefined {
-  if (kind === 'ReplicaSet' && deployment) return deployment.lowered;
-  return kind === 'DaemonSet' ? undefined : owner?.lowered;
+): Fact<true> | undefined => (kind === 'ReplicaSet' && deployment ? deployment.lowered : owner?.lowered);
+
+/** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */
+function deletedBy(trace: Trace): Occurrence | undefined {
+  const { metadata } = trace.deletion?.first.value ?? {};
+  const asked = (parseTime(metadata?.deletionTimestamp) ?? 0) - (metadata?.deletionGracePeriodSeconds ?? 0) * 1000;
+  return trace.events.find(
+    (event) =>
+      event.reason === 'SuccessfulDelete' &&
+      metadata !== undefined &&
+      event.message.split(/\s+/).includes(metadata.name) &&
+      (!event.isOld || event.time.hi >= asked - late),
+  );
 }
 
-const deletedBy = (trace: Trace): Occurrence | undefined => {
-  const name = trace.deletion?.first.value.metadata.name;
-  return trace.events.find(
-    (event) => event.reason === 'SuccessfulDelete' && name !== undefined && event.message.split(/\s+/).includes(name),
-  );
-};
-
-const rules: Rule[] = [byUs, byCondition, byPodGc, byOwner, byJob, byController, byNamespace];
+const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, byController];

@@ -59,6 +59,7 @@ export function narrowOwner(raw: unknown, kind: (typeof ownerKinds)[number]): Ow
     }),
     status: compact<Owner['status']>({
       replicas: asNumber(status['replicas']),
+      desiredNumberScheduled: asNumber(status['desiredNumberScheduled']),
       updateRevision: asString(status['updateRevision']),
       currentRevision: asString(status['currentRevision']),
       conditions: filled(asArray(status['conditions'], 64).map(narrowCondition)),

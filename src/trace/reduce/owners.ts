@@ -8,19 +8,35 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   const key = owner.metadata.uid;
   if (key === '') return trace;
   const known = trace.owners.get(key);
-  const lowered = known && (owner.spec.replicas ?? 0) < (known.last.value.spec.replicas ?? 0);
+  const lowered = known && wanted(owner) < wanted(known.last.value);
+  const ended = known?.ended?.value ?? endOf(owner);
   const ending = deleted || owner.metadata.deletionTimestamp !== undefined;
   const facts: OwnerFacts = {
     first: known?.first ?? factOf(owner, seen),
     last: factOf(owner, seen),
     ...(known?.lowered || lowered ? { lowered: known?.lowered ?? factOf(true, seen) } : {}),
+    ...(ended === undefined ? {} : { ended: known?.ended ?? factOf(ended, seen) }),
     ...(known?.gone || ending ? { gone: known?.gone ?? factOf(true, seen) } : {}),
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
   if (ending && !known?.gone) return note(next, seen, `${owner.kind} ${owner.metadata.name} deleted`);
   if (lowered && !known.lowered)
-    return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${owner.spec.replicas}`);
+    return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${wanted(owner)}`);
+  if (ended !== undefined && !known?.ended) return note(next, seen, `${owner.kind} ${owner.metadata.name} ${ended}`);
   return next;
+}
+
+/** How many pods it is to have: of a DaemonSet nobody says so, its nodes do. */
+const wanted = ({ kind, spec, status }: Owner): number =>
+  (kind === 'DaemonSet' ? status.desiredNumberScheduled : spec.replicas) ?? 0;
+
+/** What a Job says when it stops its pods; the last two come before they are gone, the others may come after. */
+const ends = ['Suspended', 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
+
+function endOf({ kind, spec, status }: Owner): string | undefined {
+  if (kind !== 'Job') return undefined;
+  if (spec.suspend === true) return 'suspended';
+  return status.conditions?.find((one) => one.status === 'True' && ends.includes(one.type))?.type;
 }
 
 /** A list narrowed to one owner's name came back empty: the owner does not exist. */
@@ -37,7 +53,7 @@ export function foldMissingOwner(trace: Trace, name: string | undefined, seen: S
 export function foldNode(trace: Trace, node: Node, seen: Seen): Trace {
   const ready = node.status.conditions?.find((condition) => condition.type === 'Ready')?.status;
   const last = trace.nodeReady.at(-1)?.value;
-  const next = { ...trace, node: factOf(node, seen) };
+  const next = foldCordon({ ...trace, node: factOf(node, seen) }, node, seen);
   if (ready === undefined || ready === last) return next;
   return note(
     { ...next, nodeReady: [...trace.nodeReady, factOf(ready, seen)].slice(-64) },
@@ -46,11 +62,19 @@ export function foldNode(trace: Trace, node: Node, seen: Seen): Trace {
   );
 }
 
+/** What is undone after the deletion was still so when it came. */
+function foldCordon(trace: Trace, node: Node, seen: Seen): Trace {
+  const { cordoned, ...rest } = trace;
+  if (node.spec.unschedulable !== true) return cordoned && !trace.deletion ? rest : trace;
+  if (cordoned) return trace;
+  return note({ ...trace, cordoned: factOf(true, seen) }, seen, `node ${node.metadata.name} is unschedulable`);
+}
+
 export function foldNamespace(trace: Trace, namespace: Namespace, seen: Seen): Trace {
   const ending = namespace.status.phase === 'Terminating' || namespace.metadata.deletionTimestamp !== undefined;
   if (trace.namespaceEnding || !ending) return trace;
   return note(
-    { ...trace, namespaceEnding: factOf(true, seen) },
+    { ...trace, namespaceEnding: factOf(namespace.metadata.deletionTimestamp, seen) },
     seen,
     `namespace ${namespace.metadata.name} is being deleted`,
   );

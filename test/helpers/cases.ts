@@ -1,0 +1,198 @@
+/**
+ * Small cases to judge: a recording or a simulated story, with the one thing changed that the case is about. Objects
+ * stay raw, as a server would have sent them, and go through the same mapping and the same ending as a live run.
+ */
+import { plainContainer, plainStory } from '../../src/loopback/kubelet/plain-story.ts';
+import type { AppStory, ContainerStory, Story } from '../../src/loopback/kubelet/story.ts';
+import { tellStory } from '../../src/loopback/kubelet/tell.ts';
+import { rowOf } from '../../src/recording/rows.ts';
+import { rawSightings } from '../../src/session/raw-replay.ts';
+import { endedLikeLive } from '../../src/session/replay.ts';
+import type { Sighting, StreamName } from '../../src/trace/observation.ts';
+import type { ExitReport, Mark } from '../../src/trace/report.ts';
+import { mustReport, observationsOf, rowsOf, traceOf } from './recordings.ts';
+
+/** A raw object, as deep as a case reaches into it. */
+export interface Raw {
+  [key: string]: unknown;
+  metadata: Record<string, unknown> & { name: string; uid: string };
+  spec: Record<string, unknown>;
+  status: Record<string, unknown>;
+}
+
+/** All of a recording: its end is decided when the case is judged. */
+export const recorded = async (name: string): Promise<Sighting[]> => [...rawSightings(await rowsOf(name))];
+
+/** What a recorder would have written of a plain story with these changes. */
+export function told(change: Partial<Story> = {}): Sighting[] {
+  const { rows } = tellStory(plainStory(change));
+  const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
+  return [...rawSightings(parsed)];
+}
+
+/** A plain story of one container. */
+export const alone = (container: Partial<ContainerStory>, change: Partial<Story> = {}): Partial<Story> => ({
+  containers: [plainContainer(container)],
+  ...change,
+});
+
+/** PID 1 has no handler: its stop signal does nothing. */
+export const deaf: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
+
+/** Judges the case; every citation must be among the observations that the report lists. */
+export function judged(sightings: readonly Sighting[]): ExitReport {
+  const report = mustReport(traceOf(observationsOf([...endedLikeLive(sightings)])));
+  const listed = new Set(report.observations.map(({ seq }) => seq));
+  const unlisted = evidenceIn(report).filter((seq) => !listed.has(seq));
+  if (unlisted.length > 0) throw new Error(`cited, but not listed: ${unlisted.join(', ')}`);
+  return report;
+}
+
+export const storyReport = (change: Partial<Story> = {}): ExitReport => judged(told(change));
+
+function evidenceIn(value: unknown): number[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => (key === 'evidence' ? (item as number[]) : evidenceIn(item)));
+}
+
+/** Every object of a stream goes through `edit`; undefined leaves the sighting (or the item of a list) out. */
+export function editing(
+  sightings: readonly Sighting[],
+  stream: StreamName,
+  edit: (object: Raw, sighting: Sighting) => Raw | undefined,
+): Sighting[] {
+  const change = (object: unknown, sighting: Sighting) => edit(structuredClone(object) as Raw, sighting);
+  return sightings.flatMap((one): Sighting[] => {
+    if (one.kind === 'listed' && one.stream === stream)
+      return [{ ...one, objects: one.objects.flatMap((object) => change(object, one) ?? []) }];
+    if (one.kind === 'changed' && one.stream === stream) {
+      const object = change(one.object, one);
+      return object ? [{ ...one, object }] : [];
+    }
+    if (one.kind === 'answered' && stream === 'pod' && one.object !== undefined)
+      return [{ ...one, object: change(one.object, one) }];
+    return [one];
+  });
+}
+
+/** Adds sightings in the order of their arrival, after what arrived in the same millisecond. */
+export const adding = (sightings: readonly Sighting[], ...more: Sighting[]): Sighting[] =>
+  [...sightings, ...more].sort((a, b) => a.at - b.at);
+
+export const without = (sightings: readonly Sighting[], ...streams: StreamName[]): Sighting[] =>
+  sightings.filter((one) => !(one.kind === 'listed' || one.kind === 'changed') || !streams.includes(one.stream));
+
+/** As somebody else's deletion that this run only watched. */
+export const attached = (sightings: readonly Sighting[], timeoutSeconds: number | null = null): Sighting[] =>
+  sightings.flatMap((one): Sighting[] => {
+    if (one.kind === 'began') return [{ ...one, mode: 'attach', timeoutSeconds }];
+    return one.kind === 'requested' || one.kind === 'answered' ? [] : [one];
+  });
+
+export type Change = Extract<Sighting, { kind: 'changed' }>;
+
+/** The watch lines of a stream, oldest first. */
+export const changesOf = (sightings: readonly Sighting[], stream: StreamName): (Change & { object: Raw })[] =>
+  sightings.flatMap((one) =>
+    one.kind === 'changed' && one.stream === stream ? [one as Change & { object: Raw }] : [],
+  );
+
+/** The first state with deletionTimestamp, as its watch line told it. */
+export function markedIn(sightings: readonly Sighting[]): Change & { object: Raw } {
+  const marked = changesOf(sightings, 'pod').find((one) => one.object.metadata['deletionTimestamp'] !== undefined);
+  if (!marked) throw new Error('nobody deleted the pod');
+  return marked;
+}
+
+export const changed = (at: number, stream: StreamName, object: unknown, change: Change['change'] = 'MODIFIED') =>
+  ({ at, kind: 'changed', stream, change, object }) satisfies Sighting;
+
+export const listed = (at: number, stream: StreamName, ...objects: unknown[]) =>
+  ({ at, kind: 'listed', stream, resourceVersion: '1', objects }) satisfies Sighting;
+
+/** When the emitter's clock says so (client ms, where clocks agree), and how many times until then. */
+interface Occurring {
+  at: number;
+  count?: number;
+  firstAt?: number;
+}
+
+/** An Event as the legacy recorder writes it: nanoseconds of the first time in its name, else whole seconds. */
+export function eventOf(
+  about: { kind: string; name: string; uid?: string; container?: string },
+  { reason, message, component = 'kubelet' }: { reason: string; message: string; component?: string },
+  { at, count = 1, firstAt = at }: Occurring,
+): Raw {
+  const { kind, name, uid, container } = about;
+  return {
+    kind: 'Event',
+    metadata: {
+      name: `${name}.${(BigInt(firstAt) * 1_000_000n).toString(16)}`,
+      uid: `event-${name}-${reason}-${firstAt}`,
+      creationTimestamp: stampOf(firstAt),
+    },
+    spec: {},
+    status: {},
+    involvedObject: {
+      kind,
+      name,
+      ...(uid === undefined ? {} : { uid }),
+      ...(container === undefined ? {} : { fieldPath: `spec.containers{${container}}` }),
+    },
+    reason,
+    message,
+    source: { component },
+    reportingComponent: component,
+    firstTimestamp: stampOf(firstAt),
+    lastTimestamp: stampOf(at),
+    count,
+    type: 'Normal',
+  };
+}
+
+/** The API's whole seconds. */
+export const stampOf = (at: number): string => `${new Date(Math.floor(at / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+
+/** An owner as the API has it. */
+export const ownerOf = (kind: string, name: string, change: Partial<Raw> = {}): Raw => ({
+  kind,
+  metadata: { name, uid: `uid-${name}`, resourceVersion: '10', generation: 1 },
+  spec: {},
+  status: {},
+  ...change,
+});
+
+/** Makes the pod that of an owner. */
+export const ownedBy =
+  (kind: string, name: string) =>
+  (pod: Raw): Raw => ({
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      ownerReferences: [{ apiVersion: 'v1', kind, name, uid: `uid-${name}`, controller: true }],
+    },
+  });
+
+export const findingCodes = ({ verdict }: ExitReport): string[] => verdict.findings.map((finding) => finding.code);
+
+export function containerOf({ containers }: ExitReport, name = 'app') {
+  const container = containers.find((one) => one.name === name);
+  if (!container) throw new Error(`there is no container ${name}`);
+  return container;
+}
+
+export function markOf({ marks }: ExitReport, id: string): Mark {
+  const mark = marks.find((one) => one.id === id);
+  if (!mark) throw new Error(`there is no mark ${id} among ${marks.map((one) => one.id).join(' ')}`);
+  return mark;
+}
+
+export const hasMark = ({ marks }: ExitReport, name: string): boolean => marks.some((mark) => mark.name === name);
+
+/** Seconds from the request (or the acceptance) to an instant. */
+export function after(report: ExitReport, instant: { earliest: string; latest: string } | undefined) {
+  const zero = report.marks.find(({ name }) => name === 'requested' || name === 'accepted');
+  if (!zero || !instant) throw new Error('there is no such instant');
+  const from = (time: string) => (Date.parse(time) - Date.parse(zero.at.earliest)) / 1000;
+  return { earliest: from(instant.earliest), latest: from(instant.latest) };
+}

@@ -1,0 +1,53 @@
+/** Ours against a reference, in one run and in turns, so that a busy machine slows both: only the ratio is worth keeping. */
+import type { Spread } from './spread.ts';
+import { spreadOf } from './spread.ts';
+
+export interface Contest {
+  name: string;
+  unit: 'ms' | 'MiB' | 'µs';
+  ours: Spread;
+  /** Absent: nothing to compare with (kubectl is missing), or a limit of its own. */
+  reference?: { name: string } & Spread;
+  /** Of the medians; of `ours` to the limit where there is no reference. */
+  ratio?: number;
+  /** The largest ratio that issue and README promise. */
+  promised?: number;
+  note?: string;
+}
+
+interface Measure {
+  name: string;
+  unit: Contest['unit'];
+  rounds: number;
+  ours: () => Promise<number>;
+  reference?: { name: string; measure: () => Promise<number> } | undefined;
+  promised?: number;
+  note?: string;
+}
+
+/** One round of each that is not counted warms the file cache. */
+export async function contest({ name, unit, rounds, ours, reference, promised, note }: Measure): Promise<Contest> {
+  const mine: number[] = [];
+  const theirs: number[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    const [a, b] = [await ours(), await reference?.measure()];
+    if (round < 0) continue;
+    mine.push(a);
+    if (b !== undefined) theirs.push(b);
+  }
+  const spread = spreadOf(mine);
+  const rest = {
+    ...(promised === undefined ? {} : { promised }),
+    ...(note === undefined ? {} : { note }),
+  };
+  if (!reference || theirs.length === 0) return { name, unit, ours: spread, ...rest };
+  const other = spreadOf(theirs);
+  return {
+    name,
+    unit,
+    ours: spread,
+    reference: { name: reference.name, ...other },
+    ratio: spread.median / other.median,
+    ...rest,
+  };
+}

@@ -1,0 +1,36 @@
+/** What concluding from an observation costs, against parsing the JSON that brought it. In this process, all recordings. */
+import { readFileSync } from 'node:fs';
+import type { Observation } from '../../src/trace/observation.ts';
+import { reduce } from '../../src/trace/reduce.ts';
+import { emptyTrace } from '../../src/trace/trace.ts';
+import { observationsOf, recordingFile, recordingNames, sightingsOf } from '../../test/helpers/recordings.ts';
+import type { Contest } from './contest.ts';
+import { contest } from './contest.ts';
+
+export async function reduceCost(rounds: number): Promise<Contest[]> {
+  const lines = recordingNames.flatMap((name) => readFileSync(recordingFile(name), 'utf8').trimEnd().split('\n'));
+  const runs: Observation[][] = [];
+  for (const name of recordingNames) runs.push(observationsOf(await sightingsOf(name)));
+  const observed = runs.reduce((sum, run) => sum + run.length, 0);
+  return [
+    await contest({
+      name: 'reduce an observation',
+      unit: 'µs',
+      rounds,
+      promised: 1,
+      ours: async () => perItem(observed, () => runs.forEach((run) => run.reduce(reduce, emptyTrace))),
+      reference: {
+        name: 'JSON.parse a line',
+        measure: async () => perItem(lines.length, () => lines.forEach((line) => JSON.parse(line) as unknown)),
+      },
+    }),
+  ];
+}
+
+const turns = 10;
+
+function perItem(items: number, work: () => void): number {
+  const began = performance.now();
+  for (let turn = 0; turn < turns; turn += 1) work();
+  return ((performance.now() - began) * 1000) / (items * turns);
+}

@@ -1,0 +1,108 @@
+/** From the start of a process to the arrival of its DELETE at the API server. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLoopback } from '../../src/loopback/loopback.ts';
+import type { Loopback } from '../../src/loopback/loopback.ts';
+import { parseScenario } from '../../src/loopback/scenario.ts';
+import { recordingFile } from '../../test/helpers/recordings.ts';
+import { certificates } from '../../test/cluster/helpers/certificates.ts';
+import type { Contest } from './contest.ts';
+import { contest } from './contest.ts';
+import type { DelayProxy } from './delay-proxy.ts';
+import { startDelayProxy } from './delay-proxy.ts';
+import { ended, hasKubectl, podexit, start } from './program.ts';
+
+const scenario = parseScenario(readFileSync(recordingFile('graceful-exit'), 'utf8'));
+/** Without one kubectl asks for a name and a password over TLS. */
+const token = 'bench';
+const now = (): number => performance.timeOrigin + performance.now();
+const clock = {
+  now: () => Math.floor(now()),
+  setTimeout: (run: () => void, ms: number) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export async function untilDelete(rounds: number): Promise<Contest[]> {
+  return [
+    await race('until the DELETE arrives', rounds, 1.5, () => startLoopback({ scenario, clock })),
+    await race(
+      'the same over TLS, 40 ms away',
+      rounds,
+      1.0,
+      async () => startLoopback({ scenario, clock, tls: { ...(await certificates()).server, http2: true }, token }),
+      40,
+    ),
+  ];
+}
+
+function race(
+  name: string,
+  rounds: number,
+  promised: number,
+  open: () => Promise<Loopback>,
+  roundTripMs?: number,
+): Promise<Contest> {
+  const run = (words: (pod: string, folder: string) => string[]) => () => once(open, roundTripMs, words);
+  return contest({
+    name,
+    unit: 'ms',
+    rounds,
+    promised,
+    ours: run((pod) => [...podexit, pod, '-o', 'ndjson', '--no-config']),
+    reference: hasKubectl
+      ? {
+          name: 'kubectl delete',
+          measure: run((pod, folder) => ['kubectl', 'delete', 'pod', pod, '--cache-dir', join(folder, 'cache')]),
+        }
+      : undefined,
+  });
+}
+
+async function once(
+  open: () => Promise<Loopback>,
+  roundTripMs: number | undefined,
+  words: (pod: string, folder: string) => string[],
+): Promise<number> {
+  const server = await open();
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
+  const proxy = roundTripMs === undefined ? undefined : await startDelayProxy(portOf(server.url), roundTripMs);
+  const config = join(folder, 'kubeconfig');
+  writeFileSync(config, await kubeconfigFor(server, proxy));
+  const began = now();
+  const child = start([...words(server.pod, folder), '-n', server.namespace, '--kubeconfig', config]);
+  try {
+    return (await arrival(server)) - began;
+  } finally {
+    child.kill('SIGKILL');
+    await ended(child);
+    await proxy?.close();
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function arrival(server: Loopback): Promise<number> {
+  for (const until = now() + 20_000; now() < until;) {
+    const found = server.requests.find(({ method, resource }) => method === 'DELETE' && resource === 'pods');
+    if (found) return found.at;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`no DELETE within 20 s; requests: ${server.requests.map(({ url }) => url).join(' ')}`);
+}
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
+async function kubeconfigFor(server: Loopback, proxy: DelayProxy | undefined): Promise<string> {
+  const text = server.kubeconfig();
+  const config = JSON.parse(text) as { clusters: { cluster: Record<string, string> }[] };
+  for (const { cluster } of config.clusters) {
+    if (proxy) cluster['server'] = cluster['server']?.replace(/:\d+$/, `:${proxy.port}`) ?? '';
+    // The loopback server shows a certificate of its own authority.
+    if (cluster['certificate-authority-data'] !== undefined)
+      cluster['certificate-authority-data'] = Buffer.from((await certificates()).ca).toString('base64');
+  }
+  return JSON.stringify(config);
+}

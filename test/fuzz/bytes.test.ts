@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import type { Answer, Cluster, Flow, Question } from '../../src/cluster/cluster.ts';
+import type { Cluster, Flow, Question } from '../../src/cluster/cluster.ts';
 import { followLog } from '../../src/cluster/logs.ts';
 import { watchObjects } from '../../src/cluster/watch.ts';
 import { PodexitError } from '../../src/errors.ts';

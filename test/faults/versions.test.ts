@@ -1,0 +1,107 @@
+/** Kubernetes 1.28 and newer: what an older server does not say costs precision, never the outcome. */
+import { expect, it } from 'vitest';
+import type { LoopbackOptions } from '../../src/loopback/loopback.ts';
+import type { Scenario } from '../../src/loopback/scenario.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+import { edited, loadRecording } from '../loopback/helpers/load.ts';
+import { traced } from './helpers/traced.ts';
+
+type Json = Record<string, unknown>;
+
+/** Every object that the recording holds, changed in place. */
+function eachObject(scenario: Scenario, change: (object: Json) => void): Scenario {
+  return edited(scenario, (row) => {
+    if (row.type === 'list') (row.list.items ?? []).forEach((item) => change(item));
+    if (row.type === 'watch') change(row.event.object);
+    if (row.type === 'response' && row.body) change(row.body as Json);
+  });
+}
+
+const statusOf = (object: Json): Json => (object['status'] as Json | undefined) ?? {};
+
+const withoutGeneration = (object: Json): void => void delete statusOf(object)['observedGeneration'];
+
+function withoutSandboxCondition(object: Json): void {
+  const status = statusOf(object);
+  const conditions = status['conditions'] as { type: string }[] | undefined;
+  if (conditions) status['conditions'] = conditions.filter(({ type }) => type !== 'PodReadyToStartContainers');
+}
+
+/** As controllers that speak events.k8s.io write them: no count and no first or last time, but an eventTime. */
+function inNewerForm(object: Json): void {
+  if (!('involvedObject' in object)) return;
+  const stamp = object['firstTimestamp'] ?? object['eventTime'];
+  const component = (object['source'] as Json | undefined)?.['component'];
+  Object.assign(object, {
+    eventTime: typeof stamp === 'string' ? stamp.replace('Z', '.000000Z') : stamp,
+    firstTimestamp: null,
+    lastTimestamp: null,
+    reportingComponent: component,
+    reportingInstance: (object['source'] as Json | undefined)?.['host'] ?? '',
+    source: {},
+    action: 'Killing',
+  });
+  delete object['count'];
+}
+
+const cases: Record<string, { server?: Partial<LoopbackOptions>; change?: (object: Json) => void }> = {
+  'streaming lists refused': { server: { streamingLists: 'refuse', version: 'v1.28.15' } },
+  'streaming lists ignored': { server: { streamingLists: 'ignore', version: 'v1.30.4' } },
+  'no observedGeneration': { change: withoutGeneration },
+  'no PodReadyToStartContainers': { change: withoutSandboxCondition },
+  'Events in the form of events.k8s.io': { change: inNewerForm },
+  'all of it at once': {
+    server: { streamingLists: 'refuse', version: 'v1.28.15' },
+    change: (object) => {
+      withoutGeneration(object);
+      withoutSandboxCondition(object);
+      inNewerForm(object);
+    },
+  },
+};
+
+const names = ['graceful-exit', 'sigkill-after-grace', 'prestop-sleep', 'multi-container', 'finalizer', 'statefulset'];
+
+const endOf = ({ verdict, containers }: ExitReport) => ({
+  outcome: verdict.outcome,
+  containers: containers.map(({ name, outcome }) => `${name} ${outcome}`).sort(),
+});
+
+it.each(Object.entries(cases))('%s: the same outcomes, and no instant that the truth contradicts', async (_, one) => {
+  for (const name of names) {
+    const scenario = loadRecording(name);
+    const fair = await traced(scenario);
+    const run = await traced(one.change ? eachObject(scenario, one.change) : scenario, { server: one.server ?? {} });
+    if (!fair.report || !run.report) throw new Error(`${name}: ${String(run.error)}`);
+    expect({ name, ...endOf(run.report) }).toEqual({ name, ...endOf(fair.report) });
+    expect({ name, missed: heldAgainst(run.report, run.truths).filter(({ hit }) => !hit) }).toEqual({
+      name,
+      missed: [],
+    });
+    expect(run.deletesAccepted).toBe(1);
+  }
+});
+
+it('a server without sidecars has init containers that end before the others begin: they stay out of the exit', async () => {
+  const scenario = edited(loadRecording('native-sidecar'), (row) => {
+    const plain = (object: unknown): void => {
+      const spec = (object as Json)['spec'] as Json | undefined;
+      for (const one of (spec?.['initContainers'] as Json[] | undefined) ?? []) delete one['restartPolicy'];
+    };
+    if (row.type === 'list') (row.list.items ?? []).forEach(plain);
+    if (row.type === 'watch') plain(row.event.object);
+    if (row.type === 'response') plain(row.body ?? {});
+  });
+  const { report } = await traced(scenario);
+  expect(report?.containers.filter(({ kind }) => kind === 'sidecar')).toEqual([]);
+  expect(report?.containers.find(({ name }) => name === 'app')?.outcome).toBe('completed');
+});
+
+it('asks once for a streaming list where the server does not give it', async () => {
+  const { requests } = await traced(loadRecording('graceful-exit'), { server: { streamingLists: 'refuse' } });
+  const refused = requests.filter(({ url, status }) => url.includes('sendInitialEvents') && status === 422);
+  // The streams that were opened before the first answer came.
+  expect(refused.length).toBeLessThanOrEqual(3);
+  expect(refused.length).toBeGreaterThan(0);
+});

@@ -2,6 +2,7 @@
 import { build } from 'esbuild';
 import { cp, rename, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { writeSaid } from './said.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const fresh = `${root}dist.${process.pid}`;
@@ -24,6 +25,7 @@ try {
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   });
   await cp(`${root}src/loopback/scenarios`, `${fresh}/scenarios`, { recursive: true });
+  await writeSaid(fresh);
   await rm(`${root}dist`, { recursive: true, force: true });
   await rename(fresh, `${root}dist`);
 } finally {

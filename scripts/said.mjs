@@ -1,0 +1,21 @@
+// What the program always says in the same words, kept as text, so that help and completion need no bundle to be read.
+// The program itself says them here, so they cannot drift from it.
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const shells = ['bash', 'zsh', 'fish', 'powershell'];
+
+/** Writes `said/` below `folder`, which holds a bundle. The names are those that bin/kubectl-podexit looks for. */
+export async function writeSaid(folder) {
+  const env = { PATH: process.env.PATH, NO_COLOR: '1' };
+  const say = (words, more = {}) =>
+    promisify(execFile)(process.execPath, [`${folder}/podexit.js`, ...words], { env: { ...env, ...more } });
+  const texts = {
+    'help.kubectl-podexit': say(['--help']),
+    'help.kubectl podexit': say(['--help'], { KUBECTL_PATH: 'kubectl' }),
+    ...Object.fromEntries(shells.map((shell) => [`completion.${shell}`, say(['completion', shell])])),
+  };
+  await mkdir(`${folder}/said`);
+  for (const [name, text] of Object.entries(texts)) await writeFile(`${folder}/said/${name}.txt`, (await text).stdout);
+}

@@ -1,0 +1,36 @@
+/** The texts that the entry prints without the bundle are those of the program. */
+import { spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { bin, root } from '../helpers/built.ts';
+
+const run = (script: string, words: readonly string[], env: Record<string, string> = {}) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], {
+    env: { PATH: process.env['PATH'], ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+};
+
+it.each([
+  ['--version'],
+  ['--help'],
+  ['-h'],
+  ['completion bash'],
+  ['completion zsh'],
+  ['completion fish'],
+  ['completion powershell'],
+])('%s says what the program itself says', (line) => {
+  const said = run(bin, line.split(' '));
+  expect(said.stdout.length).toBeGreaterThan(4);
+  expect(said).toEqual(run(`${root}dist/podexit.js`, line.split(' ')));
+});
+
+it('says `kubectl podexit` where kubectl started it', () => {
+  expect(run(bin, ['--help'], { KUBECTL_PATH: '/usr/bin/kubectl' }).stdout).toMatch(/^Usage: kubectl podexit /);
+  expect(run(bin, ['--help']).stdout).toMatch(/^Usage: kubectl-podexit /);
+});
+
+it('leaves to the program what is not always the same', () => {
+  expect(run(bin, ['completion', '../package'])).toMatchObject({ status: 1, stdout: '' });
+  expect(run(bin, ['completion', 'tcsh']).stderr).toContain('completion must be one of');
+});

@@ -1,0 +1,24 @@
+/** The scenarios of the end-to-end test, as far as they can be checked without a cluster. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+
+const folder = fileURLToPath(new URL('./manifests/', import.meta.url));
+const names = readdirSync(folder).map((file) => file.replace('.yaml', ''));
+
+it('are at least twelve, each with a row in the table', () => {
+  expect(names.length).toBeGreaterThanOrEqual(12);
+  const table = readFileSync(new URL('./e2e.test.ts', import.meta.url), 'utf8');
+  expect(names.filter((name) => !new RegExp(`^  '?${name}'?: \\{`, 'm').test(table))).toEqual([]);
+});
+
+it.each(names)('%s is YAML that names its scenario, its image and its pull policy', (name) => {
+  const text = readFileSync(`${folder}${name}.yaml`, 'utf8');
+  const [first] = parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+  expect(['Pod', 'Deployment']).toContain(first?.kind);
+  expect(text).toContain(`scenario: ${name}`);
+  const images = text.match(/image: .*/g) ?? [];
+  expect(new Set(images)).toEqual(new Set(['image: ${IMAGE}']));
+  expect(text.match(/imagePullPolicy: \$\{PULL\}/g)).toHaveLength(images.length);
+});

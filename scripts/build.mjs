@@ -1,14 +1,15 @@
 // Builds dist/: ES modules, split so that what a command does not need is never read. It appears whole or not at all.
 import { build } from 'esbuild';
-import { cp, rename, rm } from 'node:fs/promises';
+import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { thirdPartyLicenses } from './licenses.mjs';
 import { writeSaid } from './said.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const fresh = `${root}dist.${process.pid}`;
 
 try {
-  await build({
+  const { metafile } = await build({
     entryPoints: [{ in: 'src/cli/start.ts', out: 'podexit' }],
     absWorkingDir: root,
     outdir: fresh,
@@ -18,12 +19,14 @@ try {
     platform: 'node',
     target: 'node20',
     minify: true,
+    metafile: true,
     keepNames: true,
     legalComments: 'none',
     chunkNames: 'chunks/[name]-[hash]',
     // CommonJS packages inside ES modules still call require.
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   });
+  await writeFile(`${fresh}/THIRD-PARTY-LICENSES`, await thirdPartyLicenses(metafile, root));
   await cp(`${root}src/loopback/scenarios`, `${fresh}/scenarios`, { recursive: true });
   await writeSaid(fresh);
   await rm(`${root}dist`, { recursive: true, force: true });

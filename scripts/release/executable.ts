@@ -1,0 +1,63 @@
+/** One file that needs no Node: the bundle inside a copy of this Node (single executable application). */
+import { execFile } from 'node:child_process';
+import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { thirdPartyLicenses } from '../licenses.mjs';
+import type { Platform } from './platforms.ts';
+import { binaryOf } from './platforms.ts';
+
+const run = promisify(execFile);
+
+/** The fuse of every Node that can be made one (nodejs.org/api/single-executable-applications). */
+const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/** Fills `folder` with what goes into the archive. */
+export async function buildExecutable(root: string, folder: string, platform: Platform): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const work = join(folder, '..', 'sea');
+  await mkdir(work, { recursive: true });
+  const bundle = join(work, 'podexit.cjs');
+  const { metafile } = await build({
+    entryPoints: [join(root, 'src/cli/start-single.ts')],
+    absWorkingDir: root,
+    outfile: bundle,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    minify: true,
+    keepNames: true,
+    legalComments: 'none',
+    metafile: true,
+    // Files that ship beside the bundle lie beside the executable, and its path may be a link of Krew's.
+    define: { 'import.meta.url': '__here' },
+    banner: {
+      js: "const __here=require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;",
+    },
+  });
+  const config = {
+    main: bundle,
+    output: join(work, 'podexit.blob'),
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+  };
+  await writeFile(join(work, 'sea.json'), JSON.stringify(config));
+  await run(process.execPath, ['--experimental-sea-config', join(work, 'sea.json')]);
+  await inject(join(folder, binaryOf(platform)), config.output, root, platform);
+  await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await thirdPartyLicenses(metafile, root));
+  await cp(join(root, 'src/loopback/scenarios'), join(folder, 'scenarios'), { recursive: true });
+}
+
+async function inject(binary: string, blob: string, root: string, { os }: Platform): Promise<void> {
+  await copyFile(process.execPath, binary);
+  await chmod(binary, 0o755);
+  // A signature does not outlive a change; macOS runs nothing whose signature is broken.
+  if (os === 'darwin') await run('codesign', ['--remove-signature', binary]);
+  const segment = os === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
+  const postject = join(root, 'node_modules/postject/dist/cli.js');
+  await run(process.execPath, [postject, binary, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...segment]);
+  if (os === 'darwin') await run('codesign', ['--sign', '-', binary]);
+}

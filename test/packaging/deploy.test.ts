@@ -1,0 +1,144 @@
+/** The manifests for use in a cluster, the image, and the release workflow. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { needed } from '../../src/cluster/role.ts';
+import { parseTarget } from '../../src/cli/target.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+
+const text = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+
+interface Rule {
+  apiGroups: string[];
+  resources: string[];
+  verbs: string[];
+}
+interface Kube {
+  kind: string;
+  metadata: { name: string };
+  rules?: Rule[];
+}
+
+const rbac = parseAllDocuments(text('deploy/rbac.yaml')).map((document) => document.toJS() as Kube);
+
+/** Words of a command that the program takes without complaint. */
+function accepted(words: string[]): void {
+  const ports = { env: {}, version: '0', stdout: { write: () => {}, isTty: false } } as never;
+  const program = buildProgram(ports, () => {});
+  program.action(() => {});
+  program.commands.forEach((command) => command.action(() => {}));
+  expect(() => program.parse(words, { from: 'user' })).not.toThrow();
+}
+
+describe('deploy/rbac.yaml', () => {
+  const role = rbac.find(({ kind }) => kind === 'Role');
+
+  it('grants in the namespace all that an error would ask for', () => {
+    for (const { group, resources, verbs } of needed)
+      for (const resource of resources) {
+        const rules = (role?.rules ?? []).filter(
+          (one) => one.apiGroups.includes(group) && one.resources.includes(resource),
+        );
+        expect({ resource, verbs: rules.flatMap((one) => one.verbs) }).toEqual({
+          resource,
+          verbs: expect.arrayContaining([...verbs]) as unknown,
+        });
+      }
+  });
+
+  it('never grants everything, and nothing in the cluster but reading', () => {
+    const cluster = rbac.filter(({ kind }) => kind === 'ClusterRole').flatMap(({ rules = [] }) => rules);
+    expect(cluster.flatMap(({ verbs }) => verbs).filter((verb) => !['get', 'list', 'watch'].includes(verb))).toEqual(
+      [],
+    );
+    expect(JSON.stringify(rbac)).not.toContain('"*"');
+  });
+});
+
+describe('deploy/job.yaml', () => {
+  interface Job {
+    spec: {
+      backoffLimit: number;
+      template: {
+        spec: {
+          serviceAccountName: string;
+          securityContext: { runAsNonRoot: boolean };
+          containers: { args: string[]; securityContext: { readOnlyRootFilesystem: boolean } }[];
+        };
+      };
+    };
+  }
+  const { spec } = parse(text('deploy/job.yaml')) as Job;
+  const pod = spec.template.spec;
+
+  it('runs once, not as root, on a read-only file system, as the account of rbac.yaml', () => {
+    expect(spec.backoffLimit).toBe(0);
+    expect(pod.securityContext.runAsNonRoot).toBe(true);
+    expect(pod.containers[0]?.securityContext.readOnlyRootFilesystem).toBe(true);
+    expect(rbac.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name).toBe(pod.serviceAccountName);
+  });
+
+  it('has arguments that the program takes', () => {
+    const args = pod.containers[0]?.args ?? [];
+    accepted(args);
+    expect(parseTarget([args[0] ?? ''])).toMatchObject({ kind: 'workload' });
+  });
+});
+
+describe('Dockerfile', () => {
+  const last =
+    text('Dockerfile')
+      .split(/^FROM /m)
+      .at(-1) ?? '';
+
+  it('ends in a distroless image that is not root, and starts the entry', () => {
+    expect(last).toMatch(/^gcr\.io\/distroless\/nodejs\d+-debian\d+:nonroot/);
+    expect(last).toMatch(/^USER nonroot$/m);
+    expect(last).toMatch(/^ENTRYPOINT \[.*"\/podexit\/bin\/kubectl-podexit"\]$/m);
+  });
+
+  it('takes over what the package ships', () => {
+    for (const part of ['bin', 'dist', 'schema', 'LICENSE']) expect(last).toContain(`/src/${part}`);
+  });
+});
+
+describe('.github/workflows/release.yml', () => {
+  interface Workflow {
+    permissions: object;
+    jobs: Record<string, { permissions: Record<string, string>; steps: { uses?: string; run?: string }[] }>;
+  }
+  const source = text('.github/workflows/release.yml');
+  const { jobs, permissions } = parse(source) as Workflow;
+
+  it('gives no rights but those that a job names', () => {
+    expect(permissions).toEqual({});
+    for (const job of Object.values(jobs)) expect(job.permissions).toHaveProperty('contents');
+  });
+
+  it('attests the executables, publishes with provenance, and checks every checksum', () => {
+    expect(source).toContain('actions/attest-build-provenance@');
+    expect(source).toContain('npm publish --provenance');
+    expect(source).toContain('sha256sum --check SHA256SUMS');
+  });
+});
+
+describe('docs/ci.md', () => {
+  const blocks = [...text('docs/ci.md').matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+
+  it('has an example for each of the four', () => {
+    expect(blocks).toHaveLength(4);
+    for (const block of blocks) expect(() => parse(block) as unknown).not.toThrow();
+  });
+
+  it('uses commands and flags that there are', () => {
+    const lines = [...text('docs/ci.md').matchAll(/^.*?kubectl[ -]podexit ([^&`|\n]*)/gm)].map(([, words = '']) =>
+      words.trim(),
+    );
+    const commands = lines.filter((words) => words.includes('--') && !words.includes('`'));
+    expect(commands.length).toBeGreaterThan(2);
+    commands.forEach((words) => accepted(words.split(/\s+/)));
+    const args = blocks.flatMap((block) => [...block.matchAll(/args: \[([^\]]*)\]/g)].map(([, list = '']) => list));
+    expect(args.length).toBeGreaterThan(1);
+    args.forEach((list) => accepted(list.split(/,\s*/)));
+  });
+});

@@ -1,0 +1,49 @@
+/** The single executable of this machine: built, unpacked elsewhere, and run without Node's help. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { archiveOf, hostPlatform } from '../../scripts/release/platforms.ts';
+import { root } from '../helpers/built.ts';
+
+const run = promisify(execFile);
+
+describe('release build', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-release-'));
+  const unpacked = mkdtempSync(join(tmpdir(), 'podexit-unpacked-'));
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const archive = archiveOf(hostPlatform(process.platform, process.arch), version);
+
+  beforeAll(async () => {
+    await run(process.execPath, [join(root, 'node_modules/tsx/dist/cli.mjs'), 'scripts/release.ts', 'build', folder], {
+      cwd: root,
+    });
+    await run('tar', ['-xf', join(folder, archive), '-C', unpacked]);
+  }, 120_000);
+
+  it('writes the archive with a checksum that sha256sum reads', () => {
+    const sum = createHash('sha256')
+      .update(readFileSync(join(folder, archive)))
+      .digest('hex');
+    expect(readFileSync(join(folder, `${archive}.sha256`), 'utf8')).toBe(`${sum}  ${archive}\n`);
+  });
+
+  it('holds LICENSE and the licences of what is inside, as Krew asks', () => {
+    expect(readFileSync(join(unpacked, 'LICENSE'), 'utf8')).toContain('Apache License');
+    expect(readFileSync(join(unpacked, 'THIRD-PARTY-LICENSES'), 'utf8')).toMatch(/^commander \d/m);
+  });
+
+  it('runs through a link, as Krew installs it, with no Node on the PATH', async () => {
+    const link = join(folder, 'kubectl-podexit');
+    symlinkSync(join(unpacked, 'kubectl-podexit'), link);
+    const nowhere = { env: { PATH: folder, HOME: folder }, cwd: folder };
+    expect((await run(link, ['--version'], nowhere)).stdout).toBe(`${version}\n`);
+    const { stdout } = await run(link, ['demo', 'exit-143', '-o', 'json'], nowhere);
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: { outcome: 'graceful' } });
+  });
+
+  it('leaves nothing in the way of the next one', () => expect(existsSync(join(folder, 'work'))).toBe(false));
+});

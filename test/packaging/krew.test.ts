@@ -1,0 +1,100 @@
+/** The manifest against Krew's own rules (krew: internal/index/validation, cmd/validate-krew-manifest). */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { renderManifest } from '../../scripts/release/manifest.ts';
+import { archiveOf, binaryOf, hostPlatform, platforms } from '../../scripts/release/platforms.ts';
+
+const root = new URL('../../', import.meta.url);
+const template = readFileSync(new URL('.krew.yaml', root), 'utf8');
+const sums = Object.fromEntries(platforms.map((one, index) => [archiveOf(one, '1.2.3'), String(index).repeat(64)]));
+const text = renderManifest(template, { version: '1.2.3', repository: 'some-one/some-thing', sha256: sums });
+
+interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+  spec: {
+    version: string;
+    homepage: string;
+    shortDescription: string;
+    description: string;
+    caveats: string;
+    platforms: {
+      selector: { matchLabels: Record<string, string> };
+      uri: string;
+      sha256: string;
+      bin: string;
+      files: { from: string; to: string }[];
+    }[];
+  };
+}
+const manifest = parse(text) as Manifest;
+
+describe('the manifest', () => {
+  it('is a plugin of the right kind, named as kubectl calls it', () => {
+    expect(manifest).toMatchObject({
+      apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
+      kind: 'Plugin',
+      metadata: { name: 'podexit' },
+    });
+    expect(manifest.metadata.name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+    expect(manifest.metadata.name).not.toMatch(/^kube/);
+  });
+
+  it('has a semantic version with a v, and a homepage', () => {
+    expect(manifest.spec.version).toMatch(/^v\d+\.\d+\.\d+(-[\w.]+)?$/);
+    expect(manifest.spec.homepage).toBe('https://github.com/some-one/some-thing');
+  });
+
+  it('is described in one short line, and in lines of at most 80 without usage or flags', () => {
+    const { shortDescription, description, caveats } = manifest.spec;
+    expect(shortDescription).toMatch(/^[^\n.]{1,50}$/);
+    for (const line of [...description.split('\n'), ...caveats.split('\n')])
+      expect(line.length).toBeLessThanOrEqual(80);
+    expect(description).not.toMatch(/(^|\s)--?\w|usage:|kubectl podexit/i);
+  });
+
+  it('selects by os and arch alone, each platform once', () => {
+    const labels = manifest.spec.platforms.map(({ selector }) => selector.matchLabels);
+    for (const one of labels) expect(Object.keys(one).sort()).toEqual(['arch', 'os']);
+    expect(new Set(labels.map(({ os, arch }) => `${os}/${arch}`)).size).toBe(labels.length);
+    expect(labels.map(({ os }) => os)).toEqual(expect.arrayContaining(['linux', 'darwin', 'windows']));
+  });
+
+  it('names archives that Krew can open, with their checksums', () => {
+    for (const { uri, sha256 } of manifest.spec.platforms) {
+      expect(uri).toMatch(/^https:\/\/\S+\/v1\.2\.3\/\S+\.(tar\.gz|zip)$/);
+      expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+      expect(sums[uri.split('/').at(-1) ?? '']).toBe(sha256);
+    }
+  });
+
+  it('starts an .exe on Windows and only there, inside the folder that it is unpacked to', () => {
+    for (const { selector, bin } of manifest.spec.platforms) {
+      expect(bin.endsWith('.exe')).toBe(selector.matchLabels['os'] === 'windows');
+      expect(bin).not.toMatch(/^\/|\.\./);
+    }
+  });
+
+  it('installs all that is in an archive, so LICENSE too', () => {
+    for (const { files } of manifest.spec.platforms) expect(files).toEqual([{ from: '*', to: '.' }]);
+  });
+
+  it('leaves no placeholder', () => expect(text).not.toContain('{{'));
+});
+
+it('an archive that was not built makes no manifest', () => {
+  const release = { version: '1.2.3', repository: 'a/b', sha256: {} };
+  expect(() => renderManifest(template, release)).toThrow(/was not built/);
+});
+
+it.each([
+  ['linux', 'x64', 'linux/amd64', 'kubectl-podexit'],
+  ['darwin', 'arm64', 'darwin/arm64', 'kubectl-podexit'],
+  ['win32', 'x64', 'windows/amd64', 'kubectl-podexit.exe'],
+])('Node on %s %s is %s, and starts %s', (platform, arch, name, binary) => {
+  const found = hostPlatform(platform, arch);
+  expect(`${found.os}/${found.arch}`).toBe(name);
+  expect(binaryOf(found)).toBe(binary);
+});

@@ -1,0 +1,82 @@
+/** What `npm pack` packs, installed into an empty folder, is the whole program. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../helpers/built.ts';
+
+const run = promisify(execFile);
+
+/** Other versions of Node are fetched by npx: only where that is wanted, PODEXIT_NODES=22,24. */
+const others = (process.env['PODEXIT_NODES'] ?? '').split(',').filter((one) => one !== '');
+
+describe('the packed tarball', () => {
+  let files: string[];
+  let installed: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'podexit-pack-'));
+    // dist/ is there already, and others may be using it: --ignore-scripts leaves it alone.
+    const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+    const { stdout } = await run('npm', words, { cwd: root, maxBuffer: 1 << 26 });
+    const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+    files = packed.files.map(({ path }) => path);
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    const tarball = join(folder, packed.filename);
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder });
+    installed = join(folder, 'node_modules/kubectl-podexit');
+  }, 120_000);
+
+  it('holds the bundle, both bins, the schemas and the licences, and nothing that is only for us', () => {
+    expect(files).toEqual(
+      expect.arrayContaining([
+        ...['LICENSE', 'package.json', 'bin/kubectl-podexit', 'bin/kubectl_complete-podexit', 'bin/package.json'],
+        ...['dist/podexit.js', 'dist/THIRD-PARTY-LICENSES', 'dist/scenarios/graceful-exit.ndjson'],
+        ...['schema/exit-report.schema.json', 'schema/error.schema.json', 'schema/ndjson.schema.json'],
+      ]),
+    );
+    expect(files.filter((file) => /^(src|test|scripts|node_modules|\.)/.test(file))).toEqual([]);
+  });
+
+  it('needs no other package at run time', () => {
+    const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<string, unknown>;
+    expect(manifest).not.toHaveProperty('dependencies');
+    expect(manifest).not.toHaveProperty('optionalDependencies');
+    expect(existsSync(join(folder, 'node_modules/commander'))).toBe(false);
+  });
+
+  it('names every package in the bundle with its licence', () => {
+    const text = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES'), 'utf8');
+    for (const name of ['commander', 'chalk', 'yaml', 'proxy-agent'])
+      expect(text).toMatch(new RegExp(`^-+\n${name} \\d+\\.\\d+\\.\\d+ \\(\\S+\\)\n-+$`, 'm'));
+    expect(text).toMatch(/Permission is hereby granted/);
+  });
+
+  it('puts both commands on the PATH, and they can be run', () => {
+    for (const name of ['kubectl-podexit', 'kubectl_complete-podexit'])
+      expect(statSync(join(folder, 'node_modules/.bin', name)).mode & 0o111).not.toBe(0);
+  });
+
+  it(`runs the demo on this Node (${process.version})`, async () => {
+    const words = [join(folder, 'node_modules/.bin/kubectl-podexit'), 'demo', 'exit-143', '-o', 'json'];
+    const { stdout } = await run(process.execPath, words, { cwd: folder });
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'ExitReport', verdict: { outcome: 'graceful' } });
+  });
+
+  it('completes as kubectl asks for it', async () => {
+    const words = [join(folder, 'node_modules/.bin/kubectl_complete-podexit'), '--pick='];
+    const { stdout } = await run(process.execPath, words, { cwd: folder });
+    expect(stdout).toBe('--pick=oldest\n--pick=newest\n--pick=random\n--pick=not-ready\n:4\n');
+  });
+
+  it.for(['22', '24'])('runs the demo on Node %s', { timeout: 300_000 }, async (version, { skip }) => {
+    if (!others.includes(version)) skip(`set PODEXIT_NODES=${version} to fetch and try that Node`);
+    const script = join(folder, 'node_modules/.bin/kubectl-podexit');
+    const words = ['-y', '-p', `node@${version}`, 'node', script, 'demo', 'exit-143', '-o', 'name'];
+    const { stdout } = await run('npx', words, { cwd: folder });
+    expect(stdout).toBe('pod/api-0\n');
+  });
+});

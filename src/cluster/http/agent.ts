@@ -23,7 +23,7 @@ export async function createAgent({ base, proxyUrl, env, redactor }: AgentOption
   if (proxy === undefined) return base.protocol === 'https:' ? new https.Agent(keepAlive) : new http.Agent(keepAlive);
   const url = readProxy(proxy);
   redactor.hide(decodeURIComponent(url.password));
-  const { ProxyAgent } = await import('proxy-agent');
+  const { ProxyAgent } = await import('./proxy-agent.ts');
   // Over http the proxy is told the whole URL of each request, which a connection that is used again would not be.
   const options = base.protocol === 'https:' ? keepAlive : { keepAlive: false };
   return new ProxyAgent({ ...options, getProxyForUrl: () => url.href });

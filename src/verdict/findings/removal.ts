@@ -56,6 +56,8 @@ function forceDeleted(scene: Scene): Finding[] {
   const left = mainsOf(scene).filter((one) => one.outcome === 'abandoned');
   if (left.length === 0 || !exit.removal.removed) return [];
   const removed = exit.removal.removed;
+  const evidence = [...new Set([...removed.evidence, ...left.flatMap((one) => one.exit?.at.evidence ?? [])])];
+  if (isMirror(exit.deletion.facts.first.value)) return [copyDeleted(evidence)];
   const ran = left.flatMap(({ spec, exit: end, facts }) => {
     if (!end || !facts.log.ended) return [];
     const on = facts.log.ended.at - removed.client.hi;
@@ -69,10 +71,19 @@ function forceDeleted(scene: Scene): Finding[] {
       message: `the object was removed while its containers still ran: ${told}`,
       advice:
         'Use force only where the node is gone for good: a successor of the same name or volume may run beside the old one.',
-      evidence: [...new Set([...removed.evidence, ...left.flatMap((one) => one.exit?.at.evidence ?? [])])],
+      evidence,
     },
   ];
 }
+
+/** The kubelet runs a static pod from a file on its node, and makes a new copy of it in the API (SIGNALS.md trap 30). */
+const copyDeleted = (evidence: number[]): Finding => ({
+  code: 'force-deleted',
+  severity: 'warning',
+  message: 'only the copy of a static pod was removed from the API: its containers were not stopped and run on',
+  advice: 'The kubelet makes a new copy. To stop a static pod, take its manifest away from the node.',
+  evidence,
+});
 
 function unmanaged({ exit }: Scene): Finding[] {
   const pod = exit.deletion.facts.first.value;

@@ -408,10 +408,13 @@ async function request(run: Run, { fail }: Ends, pod: Raw, deliver: Deliver): Pr
   const uid = metadataOf(pod)['uid'];
   const { cluster, namespace, name, graceSeconds, mode } = options;
   if (signal.aborted || run.trace?.gone) return;
-  run.requested = true;
   const target = { namespace, name, uid: typeof uid === 'string' ? uid : '', graceSeconds, evict: mode === 'evict' };
   const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn };
-  for await (const sighting of askDeletion(cluster, target, pod, asking)) await deliver(sighting);
+  for await (const sighting of askDeletion(cluster, target, pod, asking)) {
+    // Not before: an eviction may wait for its budget until somebody gives up.
+    if (sighting.kind === 'requested') run.requested = true;
+    await deliver(sighting);
+  }
   if (signal.aborted || run.trace?.deletion || run.trace?.gone) return;
   run.timers.set(
     'marked',

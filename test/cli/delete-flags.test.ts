@@ -105,6 +105,20 @@ describe('--evict', () => {
     }));
 });
 
+it('who leaves while an eviction waits for its budget is told that nothing was deleted', () =>
+  serving('graceful-exit', {}, async ({ flags, server }) => {
+    server.write('poddisruptionbudgets', 'ADDED', budget(0));
+    const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags], {
+      onSignal: (listener) => {
+        const timer = setTimeout(() => listener('SIGINT'), 1500);
+        return () => clearTimeout(timer);
+      },
+    });
+    expect(ran.code).toBe(130);
+    expect(ran.stderr).toMatch(/; waiting\n[\s\S]*SIGINT: pod "\S+" was not deleted by this command/);
+    expect(server.deletesAccepted).toBe(0);
+  }));
+
 it("a workload's next terminating pod is traced with --attach", () =>
   serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
     const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...flags]);

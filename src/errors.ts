@@ -17,4 +17,9 @@ export class PodexitError extends Error {
 
   /** DESIGN.md §4: 1 unless said otherwise. */
   readonly exitCode: number;
+
+  /** By name: what is loaded on demand stands in another bundle, with this class of its own. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'PodexitError';
+  }
 }

@@ -3,18 +3,22 @@ import { writeFileSync } from 'node:fs';
 import type { Ports } from '../session/ports.ts';
 import type { DemoCluster } from '../session/demo-cluster.ts';
 import { defaultScenario, scenarioLines, startDemo, temporaryKubeconfig } from '../session/demo-cluster.ts';
-import { main } from './main.ts';
+import type { main } from './main.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';
 import { pipelineWords } from './pipeline-flags.ts';
 import { usageError } from './usage.ts';
 
+type Main = typeof main;
+
 interface DemoCommand {
+  /** Runs the command line: handed in, so that the demo brings no second copy of the program. */
+  main: Main;
   scenario: string | undefined;
   flags: Flags & { list?: boolean; serve?: boolean; port?: string; writeKubeconfig?: string };
 }
 
-export async function runDemo({ scenario = defaultScenario, flags }: DemoCommand, ports: Ports): Promise<number> {
+export async function runDemo({ main, scenario = defaultScenario, flags }: DemoCommand, ports: Ports): Promise<number> {
   if (flags.list) return list(ports);
   if (flags.writeKubeconfig !== undefined && !flags.serve)
     throw usageError(
@@ -24,7 +28,7 @@ export async function runDemo({ scenario = defaultScenario, flags }: DemoCommand
     );
   const cluster = await startDemo(scenario, wholeNumber(flags.port, '--port') ?? 0);
   try {
-    return await (flags.serve ? serve(cluster, flags.writeKubeconfig, ports) : trace(cluster, flags, ports));
+    return await (flags.serve ? serve(cluster, flags.writeKubeconfig, ports) : trace(main, cluster, flags, ports));
   } finally {
     await cluster.close();
   }
@@ -38,7 +42,7 @@ async function list({ stdout }: Ports): Promise<number> {
 }
 
 /** The user's own flags come last, so that they win over what the scenario asks for. */
-async function trace(cluster: DemoCluster, flags: Flags, ports: Ports): Promise<number> {
+async function trace(main: Main, cluster: DemoCluster, flags: Flags, ports: Ports): Promise<number> {
   const kubeconfig = temporaryKubeconfig(cluster.kubeconfig);
   const words = [cluster.pod, '-n', cluster.namespace, ...scenarioFlags(cluster, flags)];
   try {

@@ -132,8 +132,8 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .exitOverride();
   addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))).action(
     async (scenario: string | undefined, flags: DemoFlags) => {
-      const { runDemo } = await import('./demo.ts');
-      set(await runDemo({ scenario, flags }, ports));
+      const [{ runDemo }, { main }] = await Promise.all([import('./demo.ts'), import('./main.ts')]);
+      set(await runDemo({ main, scenario, flags }, ports));
     },
   );
 }

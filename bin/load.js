@@ -1,0 +1,83 @@
+// Runs dist/podexit.cjs, compiled ahead where that can be had: by Node itself from 22.8 on, before that by V8's own code
+// cache. One was made with the build, for the Node that built it; where V8 rejects it, a run makes one in the user's
+// cache folder. Whatever is wrong with either, it is left out.
+'use strict';
+const fs = require('node:fs');
+const module_ = require('node:module');
+const { dirname, join } = require('node:path');
+const { pathToFileURL } = require('node:url');
+const vm = require('node:vm');
+
+exports.load = function load(file) {
+  const start = module_.enableCompileCache === undefined ? cached(file) : byNode(file);
+  start((name) => import(name.startsWith('.') ? pathToFileURL(join(dirname(file), name)) : name));
+};
+
+function byNode(file) {
+  module_.enableCompileCache();
+  return require(file);
+}
+
+function cached(file) {
+  const source = fs.readFileSync(file, 'utf8');
+  const compile = (cachedData) =>
+    new vm.Script(module_.wrap(source), { filename: file, ...(cachedData ? { cachedData } : {}) });
+  const shipped = compile(readOwn(file.replace(/\.cjs$/, '.v8')));
+  const script = shipped.cachedDataRejected === false ? shipped : ownCompiled(compile, cacheFile(source));
+  const own = { exports: {} };
+  script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, dirname(file));
+  return own.exports;
+}
+
+function ownCompiled(compile, cache) {
+  const data = cache && readOwn(cache);
+  const script = compile(data);
+  if (cache && script.cachedDataRejected !== false) process.once('exit', (code) => keep(script, cache, code));
+  return script;
+}
+
+/** One for each build, Node and kind of run: a cache holds the functions that the run which made it has called. */
+function cacheFile(source) {
+  const { env, platform, version, arch, argv } = process;
+  if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
+  const home = env.HOME ? join(env.HOME, '.cache') : undefined;
+  const base = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
+  const build = /^\/\/([0-9a-f]{16})\n/.exec(source)?.[1];
+  if (!base || !build) return undefined;
+  const kind = ['replay', 'demo', 'check', 'explain', 'completion', '__complete'].find((one) => one === argv[2]);
+  return join(base, 'kubectl-podexit', `${version}-${arch}-${kind ?? 'trace'}-${build}.v8`);
+}
+
+/** Of a file that this user or root wrote: what somebody else wrote is not run. */
+function readOwn(file) {
+  try {
+    const handle = fs.openSync(file, 'r');
+    try {
+      const { uid } = fs.fstatSync(handle);
+      return process.getuid === undefined || uid === 0 || uid === process.getuid()
+        ? fs.readFileSync(handle)
+        : undefined;
+    } finally {
+      fs.closeSync(handle);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** Not after an error, which has called little of the program. Builds that are gone leave nothing behind. */
+function keep(script, file, code) {
+  if (code === 1) return;
+  const folder = dirname(file);
+  const fresh = `${file}.${process.pid}`;
+  const [, kind, build] = /([^/\\]*-)([0-9a-f]{16})\.v8$/.exec(file);
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    fs.writeFileSync(fresh, script.createCachedData(), { mode: 0o600 });
+    fs.renameSync(fresh, file);
+    for (const name of fs.readdirSync(folder))
+      if (name.startsWith(kind) && name.endsWith('.v8') && !name.includes(build)) fs.rmSync(join(folder, name));
+  } catch {
+    // No folder for it: the next start is as slow as this one was.
+  }
+}

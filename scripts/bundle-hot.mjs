@@ -1,0 +1,65 @@
+// dist/podexit.cjs: all that a trace needs from start to end in one file, since each module of its own costs start-up
+// time and since one script can be kept compiled (bin/kubectl-podexit). What only some runs need is taken out of it and
+// loaded on demand from dist/cold/, whose entries this returns.
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+/** Pure, or a world of their own (demo): they share no state and no classes with the rest but PodexitError. */
+const cold = [
+  /render\/(html|markdown|junit|jsonpath|wide|yaml|explain|rollout)\.ts$/,
+  /verdict\/explain\/topics\.ts$/,
+  /session\/github-actions\.ts$/,
+  /session\/demo-cluster\.ts$/,
+  /export\/export-trace\.ts$/,
+  /cli\/demo\.ts$/,
+  /auth-provider\.ts$/,
+  /http\/proxy-agent\.ts$/,
+];
+
+/** Builds it, and returns its metafile with the cold modules: name of the entry in dist/cold/ → source file. */
+export async function bundleHot(root, outdir) {
+  const entries = {};
+  const outfile = `${outdir}/podexit.cjs`;
+  const { metafile } = await build({
+    entryPoints: ['src/cli/start-single.ts'],
+    absWorkingDir: root,
+    outfile,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    minify: true,
+    keepNames: true,
+    metafile: true,
+    legalComments: 'none',
+    plugins: [
+      { name: 'cold', setup: (building) => building.onResolve({ filter: /^\./ }, (found) => outOfIt(found, entries)) },
+    ],
+  });
+  await wrap(outfile);
+  return { metafile, entries };
+}
+
+function outOfIt({ kind, path, resolveDir }, entries) {
+  const file = resolve(resolveDir, path);
+  const slashed = file.replaceAll('\\', '/');
+  if (kind !== 'dynamic-import' || !cold.some((pattern) => pattern.test(slashed))) return undefined;
+  const name = basename(file, '.ts');
+  if (entries[name] !== undefined && entries[name] !== file) throw new Error(`two cold modules are named ${name}`);
+  entries[name] = file;
+  return { path: `./cold/${name}.js`, external: true };
+}
+
+/**
+ * The first line names the content: V8 itself compares no more than the length of a source with its cache. The program
+ * becomes a function of how to import, since a script that is kept compiled cannot import by itself.
+ */
+async function wrap(file) {
+  const code = await readFile(file, 'utf8');
+  const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
+  const importing = code.replace(/\bimport\((?="(?:\.\/cold\/|node:))/g, '__import(');
+  if (/\bimport\(/.test(importing)) throw new Error('dist/podexit.cjs imports something that is neither cold nor Node');
+  await writeFile(file, `//${hash}\nmodule.exports=(__import)=>{${importing}\n};\n`);
+}

@@ -1,0 +1,26 @@
+// dist/podexit.v8: V8's code cache of dist/podexit.cjs after a whole trace, so that the functions that a trace calls are
+// in it. Only the Node that made it takes it (bin/load.js).
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const trace = `
+  const fs = require('node:fs');
+  const vm = require('node:vm');
+  const module_ = require('node:module');
+  const path = require('node:path');
+  const { pathToFileURL } = require('node:url');
+  const [folder] = process.argv.splice(1, 1);
+  const file = path.join(folder, 'podexit.cjs');
+  const script = new vm.Script(module_.wrap(fs.readFileSync(file, 'utf8')), { filename: file });
+  const own = { exports: {} };
+  script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, folder);
+  process.argv.splice(1, 0, file);
+  process.once('exit', () => fs.writeFileSync(path.join(folder, 'podexit.v8'), script.createCachedData()));
+  own.exports((name) => import(name.startsWith('.') ? pathToFileURL(path.join(folder, name)) : name));
+`;
+
+/** Traces the shortest demo. Without a cache (a demo that cannot listen) the program only starts slower. */
+export async function keepCompiled(folder) {
+  const words = ['demo', 'exit-143', '-o', 'lines', '--no-config', '--no-github'];
+  await promisify(execFile)(process.execPath, ['-e', trace, folder, ...words]).catch(() => {});
+}

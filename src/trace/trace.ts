@@ -99,7 +99,7 @@ export interface OwnerFacts {
   readonly first: Fact<Owner>;
   readonly last: Fact<Owner>;
   readonly gone?: Fact<true>;
-  /** It wants fewer pods than before. */
+  /** It wants fewer pods than before; of several times the last before the deletion. */
   readonly lowered?: Fact<true>;
   /** A Job that is suspended, or done with its work in one way or another: what tells it. */
   readonly ended?: Fact<string>;
@@ -145,7 +145,8 @@ export interface Trace {
   readonly finalDelete?: Fact<Pod>;
   /** Finalizers on the finished pod, as last seen. */
   readonly finalizing?: Fact<readonly string[]>;
-  readonly disruption?: Fact<{ reason: string; withDeletion: boolean }>;
+  /** Reason of the newest DisruptionTarget that was there when deletionTimestamp came, or before. */
+  readonly disruption?: Fact<string>;
   readonly gone?: Fact<GoneHow>;
   readonly containers: ReadonlyMap<string, ContainerFacts>;
   readonly services: ReadonlyMap<string, Service>;

@@ -155,11 +155,24 @@ describe('a StatefulSet and a DaemonSet', () => {
   const daemonEvent = (at: number) =>
     successfulDelete('DaemonSet', 'agent', 'daemonset-controller', 'Deleted pod: api-0', at);
 
-  it('a DaemonSet rolls out: it deletes the pod and still wants one on as many nodes', () => {
+  it('a DaemonSet rolls out where another revision follows; that it still wants as many pods is not enough', () => {
     const { at, sightings } = ownedCase('DaemonSet', 'agent', { status: { desiredNumberScheduled: 4 } });
-    expect(judged(adding(sightings, changed(at + 12, 'owner-events', daemonEvent(at), 'ADDED'))).trigger.kind).toBe(
-      'rollout',
+    const of = (hash: string) => (pod: Raw) => ({
+      ...pod,
+      metadata: { ...pod.metadata, labels: { 'controller-revision-hash': hash } },
+    });
+    const deleted = adding(
+      editing(sightings, 'pod', of('a')),
+      changed(at + 12, 'owner-events', daemonEvent(at), 'ADDED'),
     );
+    expect(judged(deleted).trigger.kind).toBe('unknown');
+    const { object } = markedIn(sightings);
+    const { deletionTimestamp: _, ...metadata } = object.metadata;
+    const next = { ...metadata, name: 'agent-2', uid: 'agent-2', creationTimestamp: stampOf(at + 2000) };
+    const successor = (hash: string) =>
+      changed(at + 2050, 'siblings', of(hash)({ ...object, metadata: next }), 'ADDED');
+    expect(judged(adding(deleted, successor('a'))).trigger.kind).toBe('unknown');
+    expect(judged(adding(deleted, successor('b'))).trigger.kind).toBe('rollout');
   });
 
   it('a DaemonSet scales down: it wants a pod on fewer nodes than before', () => {

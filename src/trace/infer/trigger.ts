@@ -1,10 +1,12 @@
 /** What deleted the pod, as far as evidence goes (SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
 import { millisecondsOf } from '../assumptions.ts';
-import { controllerOf, isFinished, isRunning, statusesOf } from '../pod.ts';
+import type { Pod } from '../kube.ts';
+import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '../pod.ts';
 import type { TriggerKind } from '../report.ts';
 import { parseTime } from '../stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
 import type { Deletion } from './deletion.ts';
+import { otherTemplate, placeOf } from './template.ts';
 
 export interface Trigger {
   readonly kind: TriggerKind;
@@ -37,21 +39,23 @@ const conditionKinds: Record<string, TriggerKind> = {
   DeletionByPodGC: 'pod-gc',
 };
 
-/** The condition is a cause only if it came no later than deletionTimestamp (trap 26). */
+/** The condition is a cause only if the first state with deletionTimestamp has it (trap 26). */
 const byCondition: Rule = (trace, { facts }) => {
-  const reason = trace.disruption?.value.withDeletion ? trace.disruption.value.reason : '';
+  const condition = conditionOf(facts.first.value, 'DisruptionTarget');
+  const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
   // Object.hasOwn: a condition's reason may be any word, `constructor` too.
   const kind = Object.hasOwn(conditionKinds, reason) ? conditionKinds[reason] : undefined;
-  if (!kind || !trace.disruption) return undefined;
+  if (!kind) return undefined;
   const events = trace.events.filter(
     (event) =>
       event.about.kind === 'Pod' && eventsOf[kind]?.includes(event.reason) && !event.message.startsWith('Cancelling'),
   );
+  const told = trace.disruption?.value === reason ? trace.disruption : undefined;
   const drained = kind === 'eviction-api' ? trace.cordoned : undefined;
   return {
     kind,
     evidence: [
-      trace.disruption.seq,
+      ...(told ? [told.seq] : []),
       facts.seenSeq,
       ...events.map((event) => event.seq),
       ...(drained ? [drained.seq] : []),
@@ -87,8 +91,14 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, grace }) => {
 /** Streams come late against one another: what caused a write may be told after it. */
 const late = millisecondsOf('delivery-lag');
 
-const inTime = <T>(fact: Fact<T> | undefined, trace: Trace): Fact<T> | undefined =>
-  fact && trace.deletion && fact.at <= trace.deletion.seenAt + late ? fact : undefined;
+const inTime = <T>(fact: Fact<T> | undefined, trace: Trace, by = late): Fact<T> | undefined =>
+  fact && trace.deletion && fact.at <= trace.deletion.seenAt + by ? fact : undefined;
+
+/** A controller acts on what it was told within seconds. */
+const prompt = 10_000;
+
+const near = <T>(fact: Fact<T> | undefined, trace: Trace): Fact<T> | undefined =>
+  fact && trace.deletion && fact.at >= trace.deletion.seenAt - prompt ? inTime(fact, trace) : undefined;
 
 /**
  * A Job stops what still runs of it when it is suspended or done. It leaves its finished pods alone until its time to
@@ -103,53 +113,100 @@ const byJob: Rule = (trace, { facts }) => {
   const isExpired = job?.ended !== undefined && job.last.value.spec.ttlSecondsAfterFinished !== undefined;
   if (gone && !isExpired) return undefined;
   const told = deletedBy(trace);
-  const ended = isFinished(pod) && !gone ? undefined : inTime(job?.ended, trace);
-  if (!told && !ended) return undefined;
+  const ended = isFinished(pod) && !gone ? undefined : job && endedNear(job, trace);
+  if (!told && !ended && !gone) return undefined;
   return { kind: 'job', evidence: [facts.seenSeq, ...[told, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
 };
 
-/** An owner that went before the pod was marked; no Event names it (trap 38). */
+/** A Job that ended hours ago has stopped its pods then. It was seen to end, or says when. */
+function endedNear({ first, ended, last }: OwnerFacts, trace: Trace): Fact<string> | undefined {
+  if (!ended) return undefined;
+  if (ended.seq !== first.seq) return near(ended, trace);
+  const stamp = last.value.status.conditions?.find((one) => one.type === ended.value)?.lastTransitionTime;
+  const at = parseTime(stamp);
+  return at !== undefined && Math.abs(at - askedAt(trace)) <= prompt ? ended : undefined;
+}
+
+/** An owner that went before the pod was marked; no Event names it (trap 38). The pod must still have been its own. */
 const byOwner: Rule = (trace, { facts }) => {
-  const gone = [...trace.owners.values()].flatMap((owner) => inTime(owner.gone, trace) ?? []);
+  const named = (facts.first.value.metadata.ownerReferences ?? []).map(({ uid }) => uid);
+  const above = named.flatMap((uid) =>
+    (trace.owners.get(uid)?.last.value.metadata.ownerReferences ?? []).map((owner) => owner.uid),
+  );
+  const gone = [...new Set([...named, ...above])].flatMap(
+    (uid) => inTime(trace.owners.get(uid)?.gone, trace, soon) ?? [],
+  );
   if (gone.length === 0) return undefined;
   return { kind: 'owner-deleted', evidence: [...gone.map((one) => one.seq), facts.seenSeq] };
 };
 
-/** The controller says that it deleted the pod; whether it rolls out or scales down is read from its own owner. */
+/** The garbage collector acts after the owner is gone, so what is told much later did not cause it. */
+const soon = 1000;
+
+/** The controller deleted the pod: for another template, or for a lower number. Where neither shows, it is not known. */
 const byController: Rule = (trace, { facts }) => {
+  const pod = facts.first.value;
   const told = deletedBy(trace);
-  const controller = controllerOf(facts.first.value);
+  const controller = controllerOf(pod);
   const owner = controller && trace.owners.get(controller.uid);
-  const lowered = inTime(owner?.lowered, trace);
+  const lowered = near(owner?.lowered, trace);
   if (!controller || (!told && !lowered)) return undefined;
   const evidence = [facts.seenSeq, ...(told ? [told.seq] : []), ...(lowered ? [lowered.seq] : [])];
-  const deployment = [...trace.owners.values()].find((one) => one.first.value.kind === 'Deployment');
-  const scaled = scaledDown(controller.kind, owner, deployment);
-  const rollout = trace.events.filter(
-    (event) => event.reason === 'ScalingReplicaSet' && event.message.includes(controller.name),
-  );
-  return scaled
-    ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] }
-    : { kind: 'rollout', evidence: [...evidence, ...rollout.map((event) => event.seq)] };
+  const scaled = owner && scaledDown(trace, pod, owner, told);
+  const isPlaced = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
+  const template = scaled && isPlaced ? undefined : otherTemplate(trace, pod, facts.seenAt + late);
+  if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };
+  return scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined;
 };
 
-/** What the user set (a Deployment's or StatefulSet's replicas) went down; a ReplicaSet's goes down in rollouts too. */
-const scaledDown = (
-  kind: string,
-  owner: OwnerFacts | undefined,
-  deployment: OwnerFacts | undefined,
-): Fact<true> | undefined => (kind === 'ReplicaSet' && deployment ? deployment.lowered : owner?.lowered);
+/** What the user set went down: a Deployment's replicas, or those of a controller that nothing owns. */
+function scaledDown(
+  trace: Trace,
+  pod: Pod,
+  owner: OwnerFacts,
+  told: Occurrence | undefined,
+): { seq: number } | undefined {
+  const { kind, metadata, spec } = owner.last.value;
+  const [above] = metadata.ownerReferences ?? [];
+  if (kind === 'ReplicaSet' && above) {
+    const deployment = trace.owners.get(above.uid);
+    return near(deployment?.lowered, trace) ?? (deployment && scaledToAll(trace, metadata.name, deployment));
+  }
+  const outOfPlace = kind === 'StatefulSet' && (placeOf(pod) ?? -1) >= (spec.replicas ?? Infinity);
+  // A ReplicaSet of its own deletes a pod only where it has too many.
+  return near(owner.lowered, trace) ?? (outOfPlace || kind === 'ReplicaSet' ? told : undefined);
+}
+
+/** The pod's ReplicaSet was scaled down to all that the Deployment wants: no other one takes a share. */
+function scaledToAll(trace: Trace, set: string, { last }: OwnerFacts): Occurrence | undefined {
+  const [start, end] = [`Scaled down replica set ${set} `, ` to ${last.value.spec.replicas}`];
+  return trace.events.find(
+    ({ reason, message, ...event }) =>
+      reason === 'ScalingReplicaSet' && message.startsWith(start) && message.endsWith(end) && isTimely(event, trace),
+  );
+}
+
+/** When the deletion was asked for, by the API server's clock. */
+function askedAt({ deletion }: Trace): number {
+  const { metadata } = deletion?.first.value ?? {};
+  return (parseTime(metadata?.deletionTimestamp) ?? 0) - (metadata?.deletionGracePeriodSeconds ?? 0) * 1000;
+}
+
+/** Told live about then, or by a list with a stamp that fits. */
+const isTimely = (event: Pick<Occurrence, 'isOld' | 'time' | 'at'>, trace: Trace): boolean =>
+  event.isOld
+    ? event.time.hi >= askedAt(trace) - late
+    : event.at >= (trace.deletion?.seenAt ?? 0) - prompt && event.at <= (trace.gone?.at ?? Infinity) + late;
 
 /** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */
 function deletedBy(trace: Trace): Occurrence | undefined {
-  const { metadata } = trace.deletion?.first.value ?? {};
-  const asked = (parseTime(metadata?.deletionTimestamp) ?? 0) - (metadata?.deletionGracePeriodSeconds ?? 0) * 1000;
+  const name = trace.deletion?.first.value.metadata.name;
   return trace.events.find(
     (event) =>
       event.reason === 'SuccessfulDelete' &&
-      metadata !== undefined &&
-      event.message.split(/\s+/).includes(metadata.name) &&
-      (!event.isOld || event.time.hi >= asked - late),
+      name !== undefined &&
+      event.message.split(/\s+/).includes(name) &&
+      isTimely(event, trace),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Namespace, Node, Owner } from '../kube.ts';
+import { isOlder } from '../pod.ts';
 import type { OwnerFacts, Trace } from '../trace.ts';
 import type { Seen } from './notes.ts';
 import { factOf, note, withEntry } from './notes.ts';
@@ -8,23 +9,31 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   const key = owner.metadata.uid;
   if (key === '') return trace;
   const known = trace.owners.get(key);
-  const lowered = known && wanted(owner) < wanted(known.last.value);
+  const stale = isOlder(owner.metadata.resourceVersion, known?.last.value.metadata.resourceVersion);
+  const lowered = known && !stale && wanted(owner) < wanted(known.last.value);
+  const counts = lowered && (!known.lowered || !trace.deletion);
   const ended = known?.ended?.value ?? endOf(owner);
   const ending = deleted || owner.metadata.deletionTimestamp !== undefined;
   const facts: OwnerFacts = {
     first: known?.first ?? factOf(owner, seen),
-    last: factOf(owner, seen),
-    ...(known?.lowered || lowered ? { lowered: known?.lowered ?? factOf(true, seen) } : {}),
+    last: stale && known ? known.last : factOf(owner, seen),
+    ...(counts ? { lowered: factOf(true, seen) } : known?.lowered ? { lowered: known.lowered } : {}),
     ...(ended === undefined ? {} : { ended: known?.ended ?? factOf(ended, seen) }),
     ...(known?.gone || ending ? { gone: known?.gone ?? factOf(true, seen) } : {}),
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
   if (ending && !known?.gone) return note(next, seen, `${owner.kind} ${owner.metadata.name} deleted`);
-  if (lowered && !known.lowered)
-    return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${wanted(owner)}`);
+  if (counts) return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${wanted(owner)}`);
   if (ended !== undefined && !known?.ended) return note(next, seen, `${owner.kind} ${owner.metadata.name} ${ended}`);
-  return next;
+  const { updateRevision = '' } = owner.status;
+  const isNews = !stale && updateRevision !== (known?.last.value.status.updateRevision ?? '');
+  return !known || isNews ? note(next, seen, toldBy(owner)) : next;
 }
+
+const toldBy = (owner: Owner): string => {
+  const revision = owner.status.updateRevision === undefined ? '' : `, of revision ${owner.status.updateRevision}`;
+  return `${owner.kind} ${owner.metadata.name} wants ${wanted(owner)}${revision}`;
+};
 
 /** How many pods it is to have: of a DaemonSet nobody says so, its nodes do. */
 const wanted = ({ kind, spec, status }: Owner): number =>

@@ -91,8 +91,11 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
 const foldContainers: Step = (trace, pod, seen) =>
   statusesOf(pod).reduce((next, status) => foldStatus(next, pod, status, seen), trace);
 
-function foldStatus(trace: Trace, pod: Pod, status: ContainerStatus, seen: Seen): Trace {
+function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen): Trace {
   const { terminated } = status.state;
+  const late = isOlder(pod.metadata.resourceVersion, before.pod?.value.metadata.resourceVersion);
+  if (late && terminated && runsNow(before, status.name)) return before;
+  const trace = !late && isRunning(status.state) ? withNewRun(before, status.name) : before;
   const known = trace.containers.get(status.name);
   if (terminated) {
     const old = known?.terminated?.value;
@@ -113,6 +116,15 @@ function foldStatus(trace: Trace, pod: Pod, status: ContainerStatus, seen: Seen)
   if (!lost || known?.readyLost) return trace;
   const next = withContainer(trace, status.name, (facts) => ({ ...facts, readyLost: factOf(true, seen) }));
   return note(next, seen, `${status.name} not ready any more`);
+}
+
+const runsNow = (trace: Trace, name: string): boolean =>
+  statusesOf(trace.pod?.value ?? emptyPod).some((status) => status.name === name && isRunning(status.state));
+
+/** It runs again: how the run before it ended, and what a probe found of that run, says nothing of this one. */
+function withNewRun(trace: Trace, name: string): Trace {
+  if (!trace.containers.get(name)?.terminated) return trace;
+  return withContainer(trace, name, ({ terminated: _terminated, readyLost: _readyLost, ...facts }) => facts);
 }
 
 const wasReady = (trace: Trace, name: string): boolean =>
@@ -147,17 +159,13 @@ const foldFinal: Step = (trace, pod, seen) => {
   };
 };
 
-/** A cause only if it was there when deletionTimestamp came (SIGNALS.md §4, trap 26). */
+/** Kept only while it may be the cause: no later than the state that brought deletionTimestamp (SIGNALS.md §4, trap 26). */
 const foldDisruption: Step = (trace, pod, seen) => {
   const condition = conditionOf(pod, 'DisruptionTarget');
-  if (trace.disruption || condition?.status !== 'True') return trace;
-  const first = trace.deletion?.first.value;
-  const withDeletion = first === undefined || conditionOf(first, 'DisruptionTarget')?.status === 'True';
-  return note(
-    { ...trace, disruption: factOf({ reason: condition.reason ?? '', withDeletion }, seen) },
-    seen,
-    `DisruptionTarget: ${condition.reason}`,
-  );
+  const reason = condition?.reason ?? '';
+  const later = trace.deletion !== undefined && trace.deletion.first.value !== pod;
+  if (condition?.status !== 'True' || later || trace.disruption?.value === reason) return trace;
+  return note({ ...trace, disruption: factOf(reason, seen) }, seen, `DisruptionTarget: ${condition.reason}`);
 };
 
 const foldStamps: Step = (trace, pod, seen) => {

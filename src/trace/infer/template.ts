@@ -1,0 +1,65 @@
+/** What tells a rollout: the pod's controller, or what owns that, has a second template (SIGNALS.md §4). */
+import type { Pod } from '../kube.ts';
+import { controllerOf, isFinished } from '../pod.ts';
+import { parseTime } from '../stamps.ts';
+import type { OwnerFacts, SiblingFacts, Trace } from '../trace.ts';
+
+/** The observations that show another template than the pod's; undefined where none does. */
+export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly number[] | undefined {
+  const controller = controllerOf(pod);
+  if (!controller) return undefined;
+  const seqs = [
+    ...(controller.kind === 'ReplicaSet' ? scaledUp(trace, controller.name, until) : []),
+    ...[...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod)).map((one) => one.seen.seq),
+    ...revised(trace.owners.get(controller.uid), pod),
+  ];
+  return seqs.length > 0 ? seqs : undefined;
+}
+
+/** The Deployment grows a ReplicaSet that is not the pod's; that of an earlier rollout was followed by the pod's own. */
+function scaledUp(trace: Trace, own: string, until: number): readonly number[] {
+  const told = trace.events.flatMap((event) => {
+    const set = /^Scaled up replica set (\S+)/.exec(event.message)?.[1];
+    return event.reason === 'ScalingReplicaSet' && set !== undefined && event.at <= until ? [{ set, event }] : [];
+  });
+  const newest = told.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
+  if (!newest || newest.set === own) return [];
+  const down = trace.events.filter(
+    (event) => event.reason === 'ScalingReplicaSet' && event.message.startsWith(`Scaled down replica set ${own} `),
+  );
+  return [newest.event.seq, ...down.map((event) => event.seq)];
+}
+
+const revision = (pod: Pod): string | undefined =>
+  pod.metadata.labels?.['pod-template-hash'] ?? pod.metadata.labels?.['controller-revision-hash'];
+
+/** A pod of another revision that is younger than ours. */
+function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
+  const [theirs, ours] = [revision(pod), revision(own)];
+  const created = (one: Pod): number => parseTime(one.metadata.creationTimestamp) ?? NaN;
+  return theirs !== undefined && ours !== undefined && theirs !== ours && created(pod) > created(own);
+}
+
+/**
+ * A StatefulSet says which revision it wants. Of a running pod whose place it keeps it is the only reason to delete
+ * it, too: it scales down by the highest places.
+ */
+function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
+  if (owner?.first.value.kind !== 'StatefulSet') return [];
+  const ours = revision(pod);
+  const states = [owner.first, owner.last];
+  const wants = states.find(({ value: { status } }) => {
+    const old = ours ?? status.currentRevision;
+    return status.updateRevision !== undefined && old !== undefined && status.updateRevision !== old;
+  });
+  if (wants) return [wants.seq];
+  const place = placeOf(pod);
+  const isKept = place !== undefined && states.every(({ value }) => place < (value.spec.replicas ?? 0));
+  return isKept && !isFinished(pod) ? [owner.first.seq] : [];
+}
+
+/** The number at the end of a StatefulSet's pod. */
+export function placeOf(pod: Pod): number | undefined {
+  const digits = /-(\d{1,9})$/.exec(pod.metadata.name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}

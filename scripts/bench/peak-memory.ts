@@ -9,7 +9,7 @@ export async function peakMemory(rounds: number, seconds: number): Promise<Conte
   if (!existsSync('/proc/self/status')) return [];
   return [
     await contest({
-      name: `peak memory of a trace, ${seconds} s`,
+      name: 'peak memory of a trace',
       unit: 'MiB',
       rounds,
       promised: 1.6,

@@ -86,7 +86,8 @@ function exitOf(trace: Trace): Exit | undefined {
   if (!deletion) return undefined;
   const kubelet = kubeletOf(trace, deletion);
   const containers = exitsOf({ trace, deletion, kubelet });
-  const replacement = replacementOf(trace, deletion);
+  const trigger = triggerOf(trace, deletion);
+  const replacement = replacementOf(trace, deletion, trigger.kind);
   return {
     deletion,
     kubelet,
@@ -94,7 +95,7 @@ function exitOf(trace: Trace): Exit | undefined {
     endpoints: endpointsOf(trace, deletion, containers),
     removal: removalOf(trace, deletion, containers),
     ...(replacement ? { replacement } : {}),
-    trigger: triggerOf(trace, deletion),
+    trigger,
   };
 }
 

@@ -75,6 +75,8 @@ export interface SliceState {
   /** The pod's own endpoint; absent: not listed. */
   readonly own?: { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean };
   readonly otherReady: number;
+  /** The slice itself is gone: it tells of no endpoint, nor of there being none. */
+  readonly deleted?: true;
   /** managedFields of the write, apiserver clock. */
   readonly written?: Span;
 }

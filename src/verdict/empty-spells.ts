@@ -1,5 +1,5 @@
 /**
- * How long a Service had no ready endpoint at all, having had one before. By arrivals on one stream; where the stream
+ * How long a Service of the pod had no ready endpoint at all, having had one before. By arrivals on one stream; where the stream
  * was late, by the server's stamps.
  */
 import type { Clock } from '../trace/clock.ts';
@@ -17,7 +17,8 @@ export interface EmptySpell {
 }
 
 export function emptySpells(trace: Trace, { deletion }: Exit): EmptySpell[] {
-  const services = new Set([...trace.slices.values()].flatMap((facts) => facts.service ?? []));
+  const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
+  const services = new Set(own.flatMap((facts) => facts.service ?? []));
   const since = deletion.accepted.client.lo;
   return [...services].flatMap((service) => {
     const spells = spellsOf(trace, deletion.api, service).filter((spell) => spell.to > since && spell.to > spell.from);
@@ -43,13 +44,14 @@ function spellsOf(trace: Trace, api: Clock, service: string): Spell[] {
   let had = false;
   for (const { name, state } of changes) {
     now.set(name, state);
+    const isUntold = state.value.deleted === true;
     const ready = [...now.values()].reduce((sum, one) => sum + readyIn(one.value), 0);
     const open = spells.at(-1)?.open === true ? spells.at(-1) : undefined;
-    if (ready > 0 && open)
+    if ((ready > 0 || isUntold) && open)
       Object.assign(open, { to: earliest(trace, api, state), open: false, evidence: [...open.evidence, state.seq] });
-    if (ready === 0 && had && !open)
+    if (ready === 0 && had && !open && !isUntold)
       spells.push({ from: latest(api, state), to: trace.now, open: true, evidence: [state.seq] });
-    had = had || ready > 0;
+    had = ready > 0 || (had && !isUntold);
   }
   return spells;
 }

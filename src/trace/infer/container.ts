@@ -66,6 +66,9 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const stopping = stoppingOf(scene, killings);
   const began = beganAt(scene, stopping, killings);
   const ended = endOf(scene, spec, facts);
+  // The API had not heard yet that it was over.
+  if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
+    return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
   const hook = hookFacts(scene, spec, { began, killings, ended, lag });
   const first = signalOf(scene, spec, { began, killings, hook, turn, ended, facts, lag });
@@ -212,7 +215,9 @@ function isRoundOpen(
     );
   const late = killings.length < 2 && ended !== undefined && outlived(kubelet, began, ended, lag);
   // Without any Killing seen, rounds that failed would not have been seen either.
-  return again || late || last === undefined || !Number.isFinite(ready.client.hi);
+  // Of an Event that was repeated before, only its last time is known.
+  const repeated = (killings[0]?.count ?? 1) > 2;
+  return again || late || repeated || last === undefined || !Number.isFinite(ready.client.hi);
 }
 
 /** It lived past hook, minimum grace and kill: whoever had to keep the time did not. */
@@ -333,7 +338,7 @@ function orKilled(told: Estimate, began: Estimate, kubelet: Kubelet, lag: Assump
 }
 
 function outcomeOf(
-  { trace, kubelet }: Scene,
+  { trace, deletion, kubelet }: Scene,
   facts: ContainerFacts,
   spec: ContainerSpec,
   { began, ended }: { began: Estimate; ended: Estimate | undefined },
@@ -348,7 +353,24 @@ function outcomeOf(
     own !== undefined ? end.exitCode === 128 + own : end.exitCode >= 129 && end.exitCode <= 143 && end.exitCode !== 137
   )
     return 'signalled';
+  if (end.exitCode === 137 && fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
   return end.exitCode === 137 && outlivedGrace(began, ended, kubelet) ? 'killed' : 'failed';
+}
+
+/** A kill for another reason (a liveness probe) was under way when the deletion came, and its grace ended then. */
+function fitsOlderKill(trace: Trace, deletion: Deletion, spec: ContainerSpec, ended: Estimate): boolean {
+  const grace = deletion.facts.first.value.spec.terminationGracePeriodSeconds ?? deletion.grace;
+  const timeout = Math.max(minimumGrace, grace) * second;
+  return trace.events.some(
+    ({ reason, about, message, time, at }) =>
+      reason === 'Killing' &&
+      about.kind === 'Pod' &&
+      about.container === spec.name &&
+      !message.startsWith('Stopping container ') &&
+      at <= deletion.facts.seenAt + millisecondsOf('delivery-lag') &&
+      ended.node.hi >= time.lo + timeout - driftOver(timeout) &&
+      ended.node.lo <= time.hi + timeout + minimumGrace * second,
+  );
 }
 
 const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>

@@ -5,7 +5,7 @@ import { arrival } from './arrival.ts';
 import type { ContainerExit } from './container.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { narrowed, notBefore, onClient } from './estimate.ts';
+import { isBefore, narrowed, notBefore, onClient } from './estimate.ts';
 
 export interface EndpointExit {
   readonly slice: string;
@@ -74,7 +74,11 @@ function changeOf(trace: Trace, deletion: Deletion, state: Fact<SliceState>): Es
 function afterContainers(trace: Trace, removed: Estimate, exits: readonly ContainerExit[]): Estimate {
   if (!trace.terminal) return removed;
   const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
-  return ends.reduce((next, end) => narrowed(next, { ...notBefore(end), evidence: [] }), removed);
+  // One that was seen to leave before left for a reason of its own (a label, a selector, the slice itself).
+  return ends.reduce(
+    (next, end) => (isBefore(removed, end) ? next : narrowed(next, { ...notBefore(end), evidence: [] })),
+    removed,
+  );
 }
 
 function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fact<SliceState>): number {

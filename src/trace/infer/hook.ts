@@ -98,7 +98,7 @@ function sleepEnd({ began, ended }: Inputs, graceEnd: Estimate, seconds: number,
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
 function failedEnd(
   { kubelet }: Scene,
-  { began, killings }: Inputs,
+  { began, killings, ended }: Inputs,
   failure: Occurrence,
   graceEnd: Estimate,
   soon: Span,
@@ -110,6 +110,9 @@ function failedEnd(
     ),
     kubelet.clock,
   );
+  // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
+  const outlivedIt = ended !== undefined && isBefore(ended, told);
+  if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) return [onwards(began, ended), 'unknown'];
   if (killings.length < 2 && isBefore(graceEnd, told))
     return [
       { ...narrowed(moved(graceEnd, soon), notAfter(told)), evidence: cite(began.evidence, [failure.seq]) },

@@ -25,7 +25,8 @@ export interface Kubelet {
 
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const arrivals = withCreations(trace, deletion);
-  const own = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
+  const stops = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
+  const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
   const clock = trace.events.reduce((next, event) => withPosting(next, event, deletion), caused);
   const killings = groupByContainer(own);
@@ -35,6 +36,19 @@ export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
 
 const isStop = (event: Occurrence): boolean =>
   event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
+
+/**
+ * A repeated Event names the nanoseconds of its first occurrence. Where that was not told itself and may be of this
+ * deletion, the kubelet began then, not at the repetition.
+ */
+function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Deletion, clock: Clock): Occurrence[] {
+  const { named, count, id } = event;
+  if (count < 2 || named === undefined || stops.find((one) => one.id === id) !== event) return [];
+  const client = toClient(clock, { lo: named, hi: named }, event.at + 1);
+  const since = deletion.accepted.client.lo;
+  if (client.hi < since) return [];
+  return [{ ...event, count: 1, time: { lo: named, hi: client.lo >= since ? named : event.time.hi } }];
+}
 
 function groupByContainer(events: Occurrence[]): Map<string, Occurrence[]> {
   const groups = new Map<string, Occurrence[]>();

@@ -1,7 +1,11 @@
-/** The pod that takes over: of the same name, or of the same owner. */
+/**
+ * The pod that takes over: of the same name, or of the same owner. Only a rollout makes it before the old pod is
+ * deleted; any other one that was there had work of its own.
+ */
 import { toClient } from '../clock.ts';
 import { controllerOf, isOlder } from '../pod.ts';
 import { parseFloor } from '../stamps.ts';
+import type { TriggerKind } from '../report.ts';
 import type { SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
@@ -15,15 +19,22 @@ export interface Replacement {
   readonly ready?: Estimate;
 }
 
-export function replacementOf(trace: Trace, deletion: Deletion): Replacement | undefined {
+export function replacementOf(trace: Trace, deletion: Deletion, trigger: TriggerKind): Replacement | undefined {
   const candidates = [...trace.siblings]
-    .filter(([, facts]) => !facts.old)
+    .filter(([, facts]) => !facts.old && (trigger === 'rollout' || !wasBefore(deletion, facts)))
     .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   const own = deletion.facts.first.value;
   const successor = candidates.find(([, facts]) => facts.pod.metadata.name === own.metadata.name);
   const sameOwner = candidates.find(([, facts]) => controllerOf(facts.pod)?.uid === controllerOf(own)?.uid);
   const [uid, facts] = successor ?? sameOwner ?? candidates[0] ?? [];
   return uid === undefined || !facts ? undefined : replacement(trace, deletion, uid, facts);
+}
+
+function wasBefore(deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
+  const stamp = parseFloor(pod.metadata.creationTimestamp);
+  const { accepted, facts, api } = deletion;
+  const isStamped = stamp !== undefined && toClient(api, stamp, seen.at + 1).hi < accepted.client.lo;
+  return isStamped || isOlder(pod.metadata.resourceVersion, facts.first.value.metadata.resourceVersion);
 }
 
 function replacement(trace: Trace, deletion: Deletion, uid: string, facts: SiblingFacts): Replacement {

@@ -1,28 +1,31 @@
 /** Signals by name and number (Linux). The API tells a stop signal only where lifecycle.stopSignal is in use. */
-const numbers: Record<string, number> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGABRT: 6,
-  SIGKILL: 9,
-  SIGUSR1: 10,
-  SIGUSR2: 12,
-  SIGALRM: 14,
-  SIGTERM: 15,
-  SIGWINCH: 28,
-  SIGPWR: 30,
-  SIGRTMIN: 34,
-  SIGRTMAX: 64,
-};
+const named = [
+  ...['HUP', 'INT', 'QUIT', 'ILL', 'TRAP', 'ABRT', 'BUS', 'FPE', 'KILL', 'USR1', 'SEGV', 'USR2', 'PIPE', 'ALRM'],
+  ...['TERM', 'STKFLT', 'CHLD', 'CONT', 'STOP', 'TSTP', 'TTIN', 'TTOU', 'URG', 'XCPU', 'XFSZ', 'VTALRM', 'PROF'],
+  ...['WINCH', 'IO', 'PWR', 'SYS'],
+].map((name, index) => [`SIG${name}`, index + 1] as const);
+
+const numbers = new Map<string, number>([...named, ['SIGIOT', 6], ['SIGCLD', 17], ['SIGPOLL', 29], ['SIGUNUSED', 31]]);
+
+const realTime = { first: 34, last: 64 };
 
 /** `SIGTERM` for `TERM`, `SIGTERM` or `15`; undefined where the API told none. */
 export function nameOfSignal(told: string | undefined): string | undefined {
   if (told === undefined || told === '') return undefined;
-  if (/^\d+$/.test(told)) return Object.keys(numbers).find((name) => numbers[name] === Number(told)) ?? told;
+  if (/^\d+$/.test(told)) return nameOfNumber(Number(told)) ?? told;
   return told.startsWith('SIG') ? told : `SIG${told}`;
+}
+
+function nameOfNumber(number: number): string | undefined {
+  if (number < realTime.first || number > realTime.last) return named.find(([, one]) => one === number)?.[0];
+  return number === realTime.first ? 'SIGRTMIN' : `SIGRTMIN+${number - realTime.first}`;
 }
 
 export function numberOfSignal(told: string | undefined): number | undefined {
   const name = nameOfSignal(told);
-  return name === undefined ? undefined : numbers[name];
+  if (name === undefined) return undefined;
+  const [, end, offset = '0'] = /^SIGRT(MIN|MAX)([+-]\d{1,2})?$/.exec(name) ?? [];
+  if (end === undefined) return numbers.get(name);
+  const number = (end === 'MIN' ? realTime.first : realTime.last) + Number(offset);
+  return number >= realTime.first && number <= realTime.last ? number : undefined;
 }

@@ -34,6 +34,7 @@ function stateOf(slice: EndpointSlice, uid: string, absent: boolean): SliceState
   return {
     ...(own ? { own: conditionsOf(own) } : {}),
     otherReady: endpoints.filter((endpoint) => endpoint !== own && conditionsOf(endpoint).ready).length,
+    ...(absent ? { deleted: true } : {}),
     ...(written ? { written } : {}),
   };
 }
@@ -50,6 +51,7 @@ const writtenAt = (slice: EndpointSlice) =>
 /** A Service with many endpoints changes all the time; what matters is whether any other one is ready. */
 const sameState = (a: SliceState, b: SliceState): boolean =>
   a.otherReady > 0 === b.otherReady > 0 &&
+  a.deleted === b.deleted &&
   a.own?.ready === b.own?.ready &&
   a.own?.serving === b.own?.serving &&
   a.own?.terminating === b.own?.terminating;

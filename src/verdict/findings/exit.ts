@@ -32,6 +32,16 @@ function killed(scene: Scene, container: ContainerExit): Finding[] {
       ? ` ${seconds(between(container.signal, container.kill))} after its stop signal`
       : '';
   const evidence = evidenceOf(container);
+  if (kind === 'ephemeral')
+    return [
+      {
+        code: 'sidecar-killed',
+        severity: 'warning',
+        message: `debug container ${name} held the pod to the end of its grace and was killed${after}: a shell does not end on its stop signal`,
+        advice: `Leave ${name} before the pod is deleted; it says nothing of the application's own exit.`,
+        evidence,
+      },
+    ];
   if (kind === 'sidecar')
     return [
       {
@@ -53,10 +63,18 @@ function killed(scene: Scene, container: ContainerExit): Finding[] {
   ];
 }
 
+/** Its log was followed from before the signal until the kill, with nothing missing in between. */
+function wasHeard({ trace }: Scene, { facts: { log }, signal, kill }: ContainerExit): boolean {
+  if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
+  const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;
+  return !endedBefore && !trace.gaps.some((gap) => gap.value.stream === 'logs');
+}
+
 /** Only where the log was followed: without it there is no sign of life to miss. */
 function unhandled(scene: Scene, container: ContainerExit): Finding[] {
   const { facts, signal, spec, outcome } = container;
-  if (outcome !== 'killed' || spec.kind === 'sidecar' || !facts.log.opened || !signal) return [];
+  if (outcome !== 'killed' || spec.kind === 'sidecar' || spec.kind === 'ephemeral') return [];
+  if (!signal || !wasHeard(scene, container)) return [];
   const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
   const changed = facts.readyLost !== undefined || probesFailed(scene, container);
   if (spoke || changed) return [];

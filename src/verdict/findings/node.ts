@@ -119,6 +119,7 @@ function graceShortenedIgnored(scene: Scene): Finding[] {
       one.outcome === 'killed' &&
       one.stopping &&
       one.exit &&
+      lowered.at < one.exit.at.client.lo &&
       between(one.stopping, one.exit.at).lo >= (old - 1) * second,
   );
   if (!kept?.stopping || !kept.kill) return [];

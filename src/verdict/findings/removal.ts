@@ -1,6 +1,6 @@
 /** Findings about what came after the containers, and about force. */
 import { heardSince } from '../../trace/infer/arrival.ts';
-import { controllerOf, isMirror } from '../../trace/pod.ts';
+import { controllerOf, isFinished, isMirror } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
 import { mainsOf } from '../scene.ts';
@@ -17,15 +17,19 @@ export const removalFindings = (scene: Scene): Finding[] => [
 
 function finalizerHeld({ trace, exit }: Scene): Finding[] {
   const { finalizers, finalDelete } = exit.removal;
-  if (finalizers.length === 0 || !finalDelete || !trace.finalizing) return [];
+  const pod = exit.deletion.facts.first.value;
+  // Of a pod that nothing runs in, the first DELETE is the last one too.
+  const isIdle = isFinished(pod) || pod.spec.nodeName === undefined;
+  if (finalizers.length === 0 || !trace.finalizing || !(finalDelete ?? isIdle)) return [];
   // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
-  const held = (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now) - trace.finalizing.at;
+  const from = finalDelete ? trace.finalizing.at : Math.min(trace.finalizing.at, exit.deletion.accepted.client.hi);
+  const held = (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now) - from;
   if (held < second) return [];
   return [
     {
       code: 'finalizer-held',
       severity: 'warning',
-      message: `finalizers held the finished pod ${trace.gone ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}`,
+      message: `finalizers held the ${finalDelete || isFinished(pod) ? 'finished' : 'unscheduled'} pod ${trace.gone ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}`,
       advice: `Whatever owns ${list(finalizers)} has to remove it; look at that controller's logs.`,
       evidence: [trace.finalizing.seq, ...(trace.gone ? [trace.gone.seq] : [])],
     },

@@ -2,6 +2,7 @@
 import type { ContainerExit } from '../../trace/infer/container.ts';
 import type { EndpointExit } from '../../trace/infer/endpoints.ts';
 import type { Estimate } from '../../trace/infer/estimate.ts';
+import { crossed, onNode } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Span } from '../../trace/span.ts';
 import { emptySpells } from '../empty-spells.ts';
@@ -46,7 +47,7 @@ function drainRace(scene: Scene): Finding[] {
     {
       code: 'drain-race',
       severity: worst.hard ? 'warning' : 'info',
-      message: `the stop signal reached ${name} as its endpoint of ${services} was being unrouted (${leadWords(worst.lead)} between them); proxies and load balancers learn of it later than that${lost}`,
+      message: `${askedWords(worst)} ${leadWords(worst.lead)} its endpoint of ${services} was unrouted; proxies and load balancers learn of it later than that${lost}`,
       advice:
         'A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.',
       evidence: [...new Set(worst.evidence)],
@@ -67,16 +68,25 @@ function race(scene: Scene, endpoint: EndpointExit, container: ContainerExit): R
   return [{ endpoint, container, lead, hard, evidence: [...unrouted.evidence, ...call.evidence] }];
 }
 
+const askedWords = ({ container: { spec, hook, stopping } }: Race): string =>
+  stopping && !hook ? `the kubelet asked for the stop signal of ${spec.name}` : `the stop signal reached ${spec.name}`;
+
+/** Only what is proved: the signal may also have come at any time before. */
 function leadWords(lead: Span): string {
-  return lead.hi <= 0 ? `${exactSeconds(-lead.hi)} before` : `at most ${exactSeconds(lead.hi)}`;
+  if (lead.hi <= 0) return `at least ${exactSeconds(-lead.hi)} before`;
+  return `at most ${exactSeconds(lead.hi)} after${lead.lo < 0 ? ', or before,' : ''}`;
 }
 
-/** A readiness probe found the port closed: the application had stopped listening by then. */
-function refusedAt({ trace }: Scene, { spec }: ContainerExit): Pick<Estimate, 'client'> | undefined {
+/** A readiness probe found the port closed after the deletion: the application had stopped listening by then. */
+function refusedAt({ trace, exit }: Scene, { spec, stopping }: ContainerExit): Pick<Estimate, 'client'> | undefined {
+  const since = exit.deletion.accepted.client.lo;
   const refused = trace.events.find(
     (event) =>
       event.reason === 'Unhealthy' &&
       event.about.container === spec.name &&
+      (event.time.lo >= (stopping?.node.lo ?? Infinity) ||
+        crossed(onNode(event.time, []), exit.kubelet.clock).client.lo >= since) &&
+      event.message.includes('Readiness') &&
       event.message.includes('connection refused') &&
       !event.isOld &&
       event.count === 1,

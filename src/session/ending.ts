@@ -38,9 +38,8 @@ const replaced = (trace: Trace): boolean =>
 
 /** A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
 function patience(trace: Trace): number {
-  const forced = trace.gone?.value === 'deleted' && !trace.terminal;
   const grace = Math.max(2, Math.min(trace.deletion?.first.value.metadata.deletionGracePeriodSeconds ?? 0, 30));
-  return forced ? grace * second + lastFacts : lastFacts;
+  return isForced(trace) ? grace * second + lastFacts : lastFacts;
 }
 
 function missingFacts(trace: Trace): boolean {
@@ -53,7 +52,8 @@ function missingFacts(trace: Trace): boolean {
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     trace.siblingsKnown &&
     ![...trace.siblings.values()].some((sibling) => !sibling.old);
-  const forced =
-    trace.gone?.value === 'deleted' && !trace.terminal && !trace.events.some((event) => event.reason === 'Killing');
-  return (running.length > 0 && (logs || forced)) || listed || successor;
+  return (running.length > 0 && (logs || isForced(trace))) || listed || successor;
 }
+
+/** Nobody will report these exits: only time says when they must be over. */
+const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !trace.terminal;

@@ -61,4 +61,7 @@ export function* endedLikeLive(sightings: Iterable<Sighting>): Generator<Sightin
     trace = reduce(trace, observe(sighting, seq, { logText: false }));
     if (endingOf(trace).kind === 'done') return;
   }
+  // Whoever recorded it stopped before a live run would have.
+  const ending = endingOf(trace);
+  if (ending.kind === 'settling') yield { at: ending.until, kind: 'timer', name: 'settled' };
 }

@@ -23,8 +23,13 @@ import type { Trace } from './trace.ts';
 export function reduce(trace: Trace, observation: Observation): Trace {
   const fold = folds[observation.kind] as Fold<ObservationKind>;
   const next = fold(trace, observation);
-  return observation.at > next.now ? { ...next, now: observation.at } : next;
+  const now = Math.max(next.now, observation.at);
+  const heard = isSettled(observation) ? next.heard : now;
+  return now === next.now && heard === next.heard ? next : { ...next, now, heard };
 }
+
+/** The session's own decision: also the end of a recording that stopped earlier than a run would have. */
+const isSettled = (observation: Observation): boolean => observation.kind === 'timer' && observation.name === 'settled';
 
 type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf<K>) => Trace;
 

@@ -76,7 +76,7 @@ export function timelineOf(trace: Trace): Timeline | undefined {
     pod: exit.deletion.facts.first.value,
     exit,
     marks: marksOf(trace, exit),
-    phases: phasesOf(exit),
+    phases: phasesOf(trace, exit),
     offsets: offsets(trace, exit.deletion.api, exit.kubelet.clock),
   };
 }

@@ -173,6 +173,8 @@ export interface Trace {
   readonly notes?: Note;
   /** Client time of the newest observation. */
   readonly now: number;
+  /** Client time of the newest one that the cluster told; what was waited for after it may have gone unheard. */
+  readonly heard: number;
 }
 
 export const emptyTrace: Trace = {
@@ -193,6 +195,7 @@ export const emptyTrace: Trace = {
   timers: [],
   clocks: { api: unknownClock, node: unknownClock },
   now: -Infinity,
+  heard: -Infinity,
 };
 
 export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };

@@ -50,11 +50,18 @@ function spellsOf(trace: Trace, api: Clock, service: string): Spell[] {
     if ((ready > 0 || isUntold) && open)
       Object.assign(open, { to: earliest(trace, api, state), open: false, evidence: [...open.evidence, state.seq] });
     if (ready === 0 && had && !open && !isUntold)
-      spells.push({ from: latest(api, state), to: trace.now, open: true, evidence: [state.seq] });
+      spells.push({ from: latest(api, state), to: watchedUntil(trace), open: true, evidence: [state.seq] });
     had = ready > 0 || (had && !isUntold);
   }
   return spells;
 }
+
+/** What lasts is told only for as long as somebody listened. */
+const watchedUntil = ({ heard, gaps }: Trace): number =>
+  Math.min(
+    heard,
+    ...gaps.flatMap(({ value }) => (value.stream === 'endpointslices' && value.to === undefined ? value.from : [])),
+  );
 
 /** The moment of a change as late as it can have been, so that a spell is never told longer than it was. */
 const latest = (api: Clock, { value, at }: Fact<SliceState>): number =>

@@ -12,6 +12,7 @@ import { parseTime, printTime } from '../trace/stamps.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Exit, Timeline, TimelineMark, TimelinePhase } from '../trace/timeline.ts';
 import type { Note, Trace } from '../trace/trace.ts';
+import { told } from '../trace/view/told.ts';
 import type { Policy } from './judge.ts';
 import { judge, noPolicy } from './judge.ts';
 
@@ -34,7 +35,7 @@ export function buildReport(trace: Trace, timeline: Timeline, policy: Policy = n
     trigger: { kind: exit?.trigger.kind ?? 'unknown', evidence: unique(exit?.trigger.evidence ?? []) },
     marks: timeline.marks.map((mark) => markReport(mark, at)),
     phases: timeline.phases.map((phase) => phaseReport(phase, timeline, at)),
-    containers: (exit?.containers ?? []).map((container) => containerReport(container, at)),
+    containers: (exit?.containers ?? []).map((container) => containerReport(trace, container, at)),
     endpoints: (exit?.endpoints ?? []).map(
       ({ slice, service, addressType, unrouted, removed, otherReady }): EndpointReport => ({
         ...(service === undefined ? {} : { service }),
@@ -110,24 +111,34 @@ const range = (span: Span, unit: number): Range => ({
   max: Math.ceil((Number.isFinite(span.hi) ? Math.max(0, span.hi) / unit : Math.max(0, span.lo) / unit) * 1000) / 1000,
 });
 
-function containerReport(container: ContainerExit, at: (estimate: Estimate) => Instant): ContainerReport {
-  const { spec, outcome, hook, signal, kill, exit, ran } = container;
+function containerReport(trace: Trace, container: ContainerExit, at: (estimate: Estimate) => Instant): ContainerReport {
+  const { spec, outcome, hook, exit, ran } = container;
+  const signal = told(trace, container.signal);
+  const kill = told(trace, container.kill);
+  const exited = told(trace, exit?.at);
+  const preStop = ran ? told(trace, hook?.start) : undefined;
+  const preStopEnd = told(trace, hook?.end);
   return {
     name: spec.name,
     kind: spec.kind,
     outcome,
-    ...(hook && ran && isBounded(hook.start) && isBounded(hook.end)
-      ? { preStop: { kind: hook.kind, outcome: hook.outcome, start: at(hook.start), end: at(hook.end) } }
+    ...(hook && preStop && preStopEnd
+      ? { preStop: { kind: hook.kind, outcome: hook.outcome, start: at(preStop), end: at(preStopEnd) } }
       : {}),
-    ...(signal ? { stopSignal: { ...at(signal), ...(signal.name === undefined ? {} : { signal: signal.name }) } } : {}),
+    ...(signal
+      ? {
+          stopSignal: {
+            ...at(signal),
+            ...(container.signal?.name === undefined ? {} : { signal: container.signal.name }),
+          },
+        }
+      : {}),
     ...(kill ? { kill: at(kill) } : {}),
-    ...(exit?.code === undefined
+    ...(exit?.code === undefined || !exited
       ? {}
-      : { exit: { at: at(exit.at), code: exit.code, ...(exit.reason === undefined ? {} : { reason: exit.reason }) } }),
+      : { exit: { at: at(exited), code: exit.code, ...(exit.reason === undefined ? {} : { reason: exit.reason }) } }),
   };
 }
-
-const isBounded = ({ client }: Estimate): boolean => Number.isFinite(client.hi);
 
 function replacementReport(
   exit: Exit | undefined,

@@ -64,20 +64,16 @@ describe.concurrent('the cluster says no', () => {
   });
 
   it('a refused DELETE, and nothing is deleted', () =>
-    serving(
-      'graceful-exit',
-      { faults: [{ kind: 'status', verb: 'delete', code: 403 }] },
-      async ({ flags, server }) => {
-        const ran = await podexit([server.pod, ...flags, '-o', 'json']);
-        refused(ran, new RegExp(server.pod));
-        expect(JSON.parse(ran.stdout)).toMatchObject({
-          apiVersion: 'podexit/v1',
-          kind: 'Error',
-          code: expect.stringMatching(/^delete\./) as unknown,
-        });
-        expect(server.deletesAccepted).toBe(0);
-      },
-    ));
+    serving('graceful-exit', { faults: [{ kind: 'status', verb: 'delete', code: 403 }] }, async ({ flags, server }) => {
+      const ran = await podexit([server.pod, ...flags, '-o', 'json']);
+      refused(ran, new RegExp(server.pod));
+      expect(JSON.parse(ran.stdout)).toMatchObject({
+        apiVersion: 'podexit/v1',
+        kind: 'Error',
+        code: expect.stringMatching(/^delete\./) as unknown,
+      });
+      expect(server.deletesAccepted).toBe(0);
+    }));
 
   it('an admission webhook that denies the DELETE', () =>
     serving('graceful-exit', { faults: [{ kind: 'delete-denied' }] }, async ({ flags, server }) => {

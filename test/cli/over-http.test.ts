@@ -77,7 +77,7 @@ async function trace(
     return {
       report: JSON.parse(stdout) as ExitReport,
       code,
-      truth: server.truth() as Truth[],
+      truth: server.truth(),
       deletes: server.deletesAccepted - Number(evicts),
     };
   } finally {

@@ -81,7 +81,7 @@ describe('lines', () => {
 
           app  drain 3.1 s, exited 0
 
-        • info drain-race: the stop signal reached app as its endpoint of checkout was being unrouted (at most 0.01 s between them); proxies and load balancers learn of it later than that.
+        • info drain-race: the kubelet asked for the stop signal of app at most 0.01 s after, or before, its endpoint of checkout was unrouted; proxies and load balancers learn of it later than that.
           seen at +0.006 answer 200 to the DELETE; +0.013 Event Killing about app; +0.017 slice checkout-h79lm: ready false, serving true; 1 other ready; 1 more
           → A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.
 

@@ -188,8 +188,7 @@ function endingAs(sightings: readonly Sighting[], change: Record<string, unknown
   const { uid } = markedIn(sightings).object.metadata;
   return editing(sightings, 'pod', (pod) => {
     if (pod.metadata.uid !== uid) return pod;
-    for (const { state } of statuses(pod))
-      if (state['terminated']) Object.assign(state['terminated'], change);
+    for (const { state } of statuses(pod)) if (state['terminated']) Object.assign(state['terminated'], change);
     return pod;
   });
 }

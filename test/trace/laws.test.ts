@@ -8,6 +8,7 @@ import { run } from '../../src/session/run.ts';
 import { observe } from '../../src/trace/observe.ts';
 import type { Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
+import { timelineOf } from '../../src/trace/timeline.ts';
 import { emptyTrace } from '../../src/trace/trace.ts';
 import type { Trace } from '../../src/trace/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
@@ -22,6 +23,22 @@ describe.each(recordingNames)('reducing %s', (name) => {
       if (reportOf(trace)) reports += 1;
     }
     expect(reports).toBeGreaterThan(10);
+  });
+
+  it('tells of nothing that lies in the future, however early it is asked', async () => {
+    let trace: Trace = emptyTrace;
+    const ahead: string[] = [];
+    for (const observation of observationsOf(await sightingsOf(name))) {
+      trace = reduce(trace, observation);
+      const { marks = [], phases = [] } = timelineOf(trace) ?? {};
+      const instants = [
+        ...marks.map(({ id, at }) => ({ id, at })),
+        ...phases.map(({ name: id, end: at }) => ({ id, at })),
+      ];
+      for (const { id, at } of instants)
+        if (at.client.hi > trace.now + 1) ahead.push(`${id} at observation ${observation.seq}`);
+    }
+    expect(ahead).toEqual([]);
   });
 
   it('leaves the trace before it as it was', async () => {

@@ -6,6 +6,7 @@ import type { Estimate } from '../infer/estimate.ts';
 import { onClient } from '../infer/estimate.ts';
 import type { MarkName } from '../report.ts';
 import type { Exit, TimelineMark } from '../timeline.ts';
+import { told } from './told.ts';
 
 export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
   const marks = [
@@ -17,7 +18,12 @@ export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
     ...removalMarks(exit),
     ...replacementMarks(exit),
   ];
-  return inOrder(marks);
+  return inOrder(
+    marks.flatMap((one) => {
+      const at = told(trace, one.at);
+      return at ? [{ ...one, at }] : [];
+    }),
+  );
 }
 
 /** Marks of one moment stand in the order of their causes. */
@@ -77,8 +83,7 @@ function mark(
   at: Estimate | undefined,
   { subject, note, provisional = false }: Extra = {},
 ): TimelineMark[] {
-  // What nothing bounds above has not been seen to happen.
-  if (!at || !Number.isFinite(at.client.hi)) return [];
+  if (!at) return [];
   const id = subject === undefined ? name : `${name}/${subject}`;
   return [
     {

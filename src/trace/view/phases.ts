@@ -4,15 +4,22 @@ import type { Estimate } from '../infer/estimate.ts';
 import { between, onClient } from '../infer/estimate.ts';
 import type { PhaseName } from '../report.ts';
 import type { Exit, TimelinePhase } from '../timeline.ts';
+import type { Trace } from '../trace.ts';
+import { told } from './told.ts';
 
-export function phasesOf(exit: Exit): TimelinePhase[] {
-  return [
+export function phasesOf(trace: Trace, exit: Exit): TimelinePhase[] {
+  const phases = [
     ...requestPhases(exit),
     ...exit.endpoints.flatMap(({ slice, unrouted }) => phase('route-removal', exit.deletion.accepted, unrouted, slice)),
     ...exit.containers.flatMap(containerPhases),
     ...removalPhases(exit),
     ...replacePhases(exit),
   ];
+  return phases.flatMap((one) => {
+    const start = told(trace, one.start);
+    const end = told(trace, one.end);
+    return start && end ? [{ ...one, start, end }] : [];
+  });
 }
 
 function phase(
@@ -21,7 +28,7 @@ function phase(
   end: Estimate | undefined,
   subject?: string,
 ): TimelinePhase[] {
-  if (!start || !end || !Number.isFinite(start.client.hi) || !Number.isFinite(end.client.hi)) return [];
+  if (!start || !end) return [];
   return [{ name, ...(subject === undefined ? {} : { subject }), start, end, lasted: between(start, end) }];
 }
 

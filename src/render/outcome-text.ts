@@ -153,7 +153,8 @@ function missing({ marks, containers }: ExitReport): string {
   if (has('containers-done')) return "the kubelet's clean-up (volumes, cgroup, sandbox)";
   if (!has('acknowledged')) return 'a sign of the kubelet';
   const running = containers.filter(({ outcome, exit }) => outcome !== 'not-running' && !exit);
-  return `${list(running.map(({ name }) => name)) || 'the containers'} to end`;
+  const trouble = marks.find(({ name }) => name === 'acknowledged')?.note;
+  return `${list(running.map(({ name }) => name)) || 'the containers'} to end${trouble === undefined ? '' : `: ${trouble}`}`;
 }
 
 const graceOf = ({ grace }: ExitReport): string => `${grace.effectiveSeconds} s`;

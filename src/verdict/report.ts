@@ -23,7 +23,7 @@ export function reportOf(trace: Trace, policy: Policy = noPolicy): ExitReport | 
   return timeline && buildReport(trace, timeline, policy);
 }
 
-export function buildReport(trace: Trace, timeline: Timeline, policy: Policy = noPolicy): ExitReport {
+function buildReport(trace: Trace, timeline: Timeline, policy: Policy): ExitReport {
   const { exit } = timeline;
   const fallback = windowOf(trace);
   const at = (estimate: Estimate) => instantOf(estimate, fallback);
@@ -178,7 +178,7 @@ function assumesOf(exit: Exit | undefined): ExitReport['assumes'] {
 }
 
 /** Streams by the name of the resource that an operator would grant. */
-export const resourceOf: Record<StreamName, string> = {
+const resourceOf: Record<StreamName, string> = {
   pod: 'pods',
   services: 'services',
   endpointslices: 'endpointslices',

@@ -1,24 +1,19 @@
 import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
 import { dial } from './dial.ts';
+import type { Exchange, Reply } from './exchange.ts';
+import { exchangeOver } from './exchange-http2.ts';
 import { TransportFailure } from './failure.ts';
 import type { Session } from './session.ts';
 import { startSession } from './session.ts';
 
-/** What a request needs of its connection. */
-export interface Wanted {
-  tls: TlsOptions;
-  connectTimeoutMs: number;
-  signal?: AbortSignal;
-}
-
 /** The connections of one run to one server, as long as it speaks HTTP/2. */
 export interface Sessions {
   /**
-   * A session with room for one more stream; undefined where the server has chosen HTTP/1.1. Throws what `dial` throws,
-   * and the signal's reason on abort.
+   * Sends a request on a session that has room for it; undefined where the server has chosen HTTP/1.1. Throws what
+   * `dial` and `exchangeOver` throw, and the signal's reason on abort.
    */
-  take(wanted: Wanted): Promise<Session | undefined>;
+  exchange(request: Exchange): Promise<Reply | undefined>;
   /** The connection on which the server has chosen HTTP/1.1, once. */
   takeSpare(): TLSSocket | undefined;
   destroy(): void;
@@ -35,7 +30,7 @@ export function createSessions(base: URL): Sessions {
   let spare: TLSSocket | undefined;
   let isFirstVersion = false;
 
-  async function grow({ tls, connectTimeoutMs }: Wanted): Promise<void> {
+  async function grow({ tls, connectTimeoutMs }: Exchange): Promise<void> {
     const [http2, socket] = await Promise.all([
       import('node:http2'),
       dial({ base, tls, timeoutMs: connectTimeoutMs, signal: stop.signal }),
@@ -46,7 +41,7 @@ export function createSessions(base: URL): Sessions {
     else pool = [...pool.filter(({ session }) => session.isOpen), { session: startSession(http2, socket, base), tls }];
   }
 
-  function dialOnce(wanted: Wanted): Promise<void> {
+  function dialOnce(wanted: Exchange): Promise<void> {
     if (dialing !== undefined && isSameIdentity(dialing.tls, wanted.tls)) return dialing.done;
     const done = grow(wanted).finally(() => {
       if (dialing?.done === done) dialing = undefined;
@@ -56,12 +51,13 @@ export function createSessions(base: URL): Sessions {
   }
 
   return {
-    async take(wanted) {
+    async exchange(request) {
       for (let dialled = 0; dialled < mostDialled; dialled++) {
         if (isFirstVersion) return undefined;
-        const found = pool.find(({ session, tls }) => session.hasRoom && isSameIdentity(tls, wanted.tls));
-        if (found) return found.session;
-        await unlessAborted(dialOnce(wanted), wanted.signal);
+        const found = pool.find(({ session, tls }) => session.hasRoom && isSameIdentity(tls, request.tls));
+        // In this very turn, or requests side by side would all take the last room.
+        if (found) return await exchangeOver(found.session, request);
+        await unlessAborted(dialOnce(request), request.signal);
       }
       throw new TransportFailure('the server takes no request on any connection', false, 'ECONNRESET', false);
     },

@@ -2,7 +2,6 @@ import type { Redactor } from '../redact.ts';
 import { directAgent, proxyAgent } from './agent.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { exchange } from './exchange.ts';
-import { exchangeOver } from './exchange-http2.ts';
 import { proxyFor } from './proxy-rules.ts';
 import { createSessions } from './sessions.ts';
 
@@ -34,8 +33,7 @@ export async function createTransport({ base, proxyUrl, env, redactor }: Transpo
   const agent = directAgent(base, sessions.takeSpare);
   return {
     async exchange(request) {
-      const session = await sessions.take(request);
-      return await (session === undefined ? exchange(agent, request) : exchangeOver(session, request));
+      return (await sessions.exchange(request)) ?? (await exchange(agent, request));
     },
     destroy() {
       sessions.destroy();

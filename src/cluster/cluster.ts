@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import type { Sighting } from '../trace/observation.ts';
+import type { Body } from './http/body.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** A connection to one API server, as one user. Made by `connect`, shared by every stream, closed once. */
@@ -60,5 +60,5 @@ export interface Answer extends Head {
 }
 
 export interface Flow extends Head {
-  body: IncomingMessage;
+  body: Body;
 }

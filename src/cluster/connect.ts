@@ -2,8 +2,8 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster, ClusterMemory } from './cluster.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
-import { createAgent } from './http/agent.ts';
 import { createClient } from './http/client.ts';
+import { createTransport } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
 import { createRedactor, showUrl } from './redact.ts';
@@ -23,7 +23,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   const base = readServer(cluster.server);
   const server = showUrl(base);
   const credentials = await resolveCredentials({ cluster, user, surroundings, redactor });
-  const agent = await createAgent({
+  const transport = await createTransport({
     base,
     env: surroundings.env,
     redactor,
@@ -32,7 +32,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
     base,
-    agent,
+    transport,
     credentials,
     userAgent: `kubectl-podexit/${options.version} (node)`,
     memory,
@@ -49,7 +49,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     memory,
     ...client,
     clean: (text) => redactor.clean(text),
-    close: () => agent.destroy(),
+    close: () => transport.destroy(),
   };
 }
 

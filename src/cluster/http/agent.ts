@@ -1,26 +1,27 @@
 import type { Agent } from 'node:http';
 import http from 'node:http';
 import https from 'node:https';
+import type { Duplex } from 'node:stream';
 import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';
 import { showUrl } from '../redact.ts';
-import { proxyFor } from './proxy-rules.ts';
-
-export interface AgentOptions {
-  base: URL;
-  /** The cluster's own; it goes before everything in the environment. */
-  proxyUrl?: string;
-  env: Readonly<Record<string, string | undefined>>;
-  redactor: Redactor;
-}
 
 /** TCP keep-alive: finds a peer that vanished without a word, below what a silent watch can tell. */
 const keepAlive = { keepAlive: true, keepAliveMsecs: 15_000, scheduling: 'lifo' as const };
 
-/** The one agent of a run, directly or through the proxy that kubectl would use. */
-export async function createAgent({ base, proxyUrl, env, redactor }: AgentOptions): Promise<Agent> {
-  const proxy = proxyUrl ?? proxyFor(base, env);
-  if (proxy === undefined) return base.protocol === 'https:' ? new https.Agent(keepAlive) : new http.Agent(keepAlive);
+/** For connections to the server itself. `spare` gives one that was made before, once. */
+export function directAgent(base: URL, spare: () => Duplex | undefined = () => undefined): Agent {
+  const agent = (base.protocol === 'https:' ? new https.Agent(keepAlive) : new http.Agent(keepAlive)) as Dialling;
+  const dial = agent.createConnection;
+  agent.createConnection = (...options) => spare() ?? dial.apply(agent, options);
+  return agent;
+}
+
+/** Node documents it (http, agent.createConnection); its types for Node 20 lack it. */
+type Dialling = Agent & { createConnection(...options: unknown[]): Duplex };
+
+/** For connections through a proxy. Throws PodexitError `kubeconfig.invalid`. */
+export async function proxyAgent(proxy: string, base: URL, redactor: Redactor): Promise<Agent> {
   const url = readProxy(proxy);
   redactor.hide(decodeURIComponent(url.password));
   const { ProxyAgent } = await import('./proxy-agent.ts');

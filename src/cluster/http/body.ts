@@ -1,5 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import { TransportFailure } from './failure.ts';
+
+/** The body of an answer, as it comes; reading throws where it breaks off. */
+export interface Body extends AsyncIterable<unknown> {
+  /** Lets the rest go by unread. */
+  resume(): unknown;
+  /** Ends the answer, and over HTTP/1.1 its connection. */
+  destroy(): unknown;
+}
 
 /** More than any page of a list can be. */
 const mostBytes = 256 * 1024 * 1024;
@@ -7,7 +14,7 @@ const mostBytes = 256 * 1024 * 1024;
 /**
  * The whole body as JSON; undefined where it is none. Throws TransportFailure where it breaks off, and the abort.
  */
-export async function readJson(body: IncomingMessage, signal: AbortSignal | undefined): Promise<unknown> {
+export async function readJson(body: Body, signal: AbortSignal | undefined): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {

@@ -1,4 +1,4 @@
-import type { Agent, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { Sighting } from '../../trace/observation.ts';
 import type { Answer, ClusterMemory, Flow, Question } from '../cluster.ts';
@@ -7,13 +7,13 @@ import { showUrl } from '../redact.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { readJson } from './body.ts';
 import type { Reply } from './exchange.ts';
-import { exchange } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
+import type { Transport } from './transport.ts';
 
 export interface ClientOptions {
   /** The API server's address; a path in it stays in front of every request's. */
   base: URL;
-  agent: Agent;
+  transport: Transport;
   credentials: Credentials;
   userAgent: string;
   /** kubectl's --request-timeout; 0 or absent: none. Streams are bound by it only until their headers are there. */
@@ -28,7 +28,7 @@ export interface Client {
   stream(question: Question): Promise<Flow>;
 }
 
-/** Every request of a run goes through here: one agent, one identity, one place for what HTTP does by the way. */
+/** Every request of a run goes through here: one transport, one identity, one place for what HTTP does by the way. */
 export function createClient(options: ClientOptions): Client {
   const stream = async (question: Question): Promise<Flow> => {
     const reply = await follow(options, question);
@@ -95,7 +95,7 @@ async function fresh(
     const started = surroundings.now();
     const body = question.body === undefined ? undefined : JSON.stringify(question.body);
     try {
-      const reply = await exchange({
+      const reply = await options.transport.exchange({
         method: question.method,
         url,
         headers: {
@@ -105,7 +105,6 @@ async function fresh(
           ...identity.headers,
         },
         ...(body === undefined ? {} : { body }),
-        agent: options.agent,
         tls: identity.tls,
         ...(question.signal === undefined ? {} : { signal: question.signal }),
         connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),

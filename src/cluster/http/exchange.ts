@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { PodexitError } from '../../errors.ts';
 import type { TlsOptions } from '../credentials/credentials.ts';
-import { TransportFailure } from './failure.ts';
+import { socketHost, socketPort, timeoutError, unusable } from './address.ts';
+import type { Body } from './body.ts';
+import { asFailure } from './failure.ts';
 
 /** One HTTP request to one URL, exactly as it goes out. */
 export interface Exchange {
@@ -14,7 +15,6 @@ export interface Exchange {
   url: URL;
   headers: OutgoingHttpHeaders;
   body?: string;
-  agent: Agent;
   tls: TlsOptions;
   /** Works at any time, also before there is a connection. */
   signal?: AbortSignal;
@@ -33,17 +33,20 @@ export interface Reply {
   sentAt: number;
   /** Client clock, ms: the headers had arrived. */
   at: number;
-  body: IncomingMessage;
+  body: Body;
 }
 
-/** Sends it and waits for the headers. Throws TransportFailure where none came, and the signal's reason on abort. */
-export function exchange(options: Exchange): Promise<Reply> {
+/**
+ * Sends it over HTTP/1.1 and waits for the headers. Throws TransportFailure where none came, PodexitError
+ * `auth.unusable`, and an AbortError on abort.
+ */
+export function exchange(agent: Agent, options: Exchange): Promise<Reply> {
   // One signal ends a whole trace, and Node warns on stderr of the eleventh stream that listens to it.
   if (options.signal !== undefined) setMaxListeners(0, options.signal);
   return new Promise((resolve, reject) => {
     let sentAt = options.now();
     let sent = false;
-    const request = open(options);
+    const request = open(agent, options);
     const timer = deadline(options.connectTimeoutMs, 'no connection');
 
     request.on('socket', (socket) => {
@@ -67,7 +70,7 @@ export function exchange(options: Exchange): Promise<Reply> {
     request.on('error', (error: NodeJS.ErrnoException) => {
       timer.stop();
       if (options.signal?.aborted) reject(error);
-      else reject(asFailure(error, sent, request.reusedSocket));
+      else reject(asFailure(error, { sent: sent || request.reusedSocket, stale: isStale(error, request) }));
     });
     request.end(options.body);
 
@@ -88,14 +91,13 @@ export function exchange(options: Exchange): Promise<Reply> {
   });
 }
 
-function open(options: Exchange): http.ClientRequest {
-  const { method, url, headers, agent, signal } = options;
+function open(agent: Agent, options: Exchange): http.ClientRequest {
+  const { method, url, headers, signal } = options;
   const secure = url.protocol === 'https:';
   const all = {
     protocol: url.protocol,
-    // A URL writes an IPv6 address in brackets, a socket does not.
-    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    hostname: socketHost(url),
+    port: socketPort(url),
     path: `${url.pathname}${url.search}`,
     method,
     headers,
@@ -109,13 +111,9 @@ function open(options: Exchange): http.ClientRequest {
   }
 }
 
-/** Node refuses at once what no connection could carry: a key that is no PEM, a token with a line break in it. */
-function unusable(error: NodeJS.ErrnoException): PodexitError {
-  return new PodexitError(
-    'auth.unusable',
-    `the credentials of the kubeconfig cannot be used (${error.code ?? 'unknown error'})`,
-    'Check that its certificates and keys are PEM, belong together, and that its token is one line.',
-  );
+/** The server closed the connection that it had kept as we sent. */
+function isStale({ code }: NodeJS.ErrnoException, { reusedSocket }: http.ClientRequest): boolean {
+  return reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
 interface Steps {
@@ -142,20 +140,4 @@ function whenConnected(socket: Socket, steps: Steps): void {
 /** Node keeps this flag on the socket without naming it in its types. */
 function isHandshaking(socket: TLSSocket): boolean {
   return (socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true;
-}
-
-function timeoutError(what: string, ms: number): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${what} within ${ms / 1000} s`), { code: 'ETIMEDOUT' });
-}
-
-function asFailure(error: NodeJS.ErrnoException, sent: boolean, reused: boolean): TransportFailure {
-  const first = firstOf(error);
-  const code = error.code ?? first?.code ?? 'EUNKNOWN';
-  const stale = reused && (code === 'ECONNRESET' || code === 'EPIPE');
-  return new TransportFailure(error.message || first?.message || code, sent || reused, code, stale, error);
-}
-
-/** Trying both address families fails with one error that holds the two and says nothing itself. */
-function firstOf(error: unknown): NodeJS.ErrnoException | undefined {
-  return error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
 }

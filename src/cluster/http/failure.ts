@@ -18,6 +18,21 @@ export class TransportFailure extends Error {
   }
 }
 
+/** Of what Node says of a request that got no answer. */
+export function asFailure(
+  error: NodeJS.ErrnoException,
+  { sent, stale }: { sent: boolean; stale: boolean },
+): TransportFailure {
+  const first = firstOf(error);
+  const code = error.code ?? first?.code ?? 'EUNKNOWN';
+  return new TransportFailure(error.message || first?.message || code, sent, code, stale, error);
+}
+
+/** Trying both address families fails with one error that holds the two and says nothing itself. */
+function firstOf(error: unknown): NodeJS.ErrnoException | undefined {
+  return error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
+}
+
 /** The server's certificate is not one that the kubeconfig trusts: trying again changes nothing. */
 export function isUntrusted(failure: TransportFailure): boolean {
   return trustCodes.has(failure.code);

@@ -26,7 +26,9 @@ export function isGone(response: Outgoing): boolean {
 
 /** Ends the answer without a word: the connection in HTTP/1.1, in HTTP/2 the stream alone. */
 export function cut(response: Outgoing): void {
-  streamOf(response).destroy();
+  if (isFirstVersion(response)) response.destroy();
+  // Without an error Node would end the stream in order, and a client could not tell that anything is missing.
+  else (response as Http2ServerResponse).stream.destroy(new Error('cut'));
 }
 
 /** What all requests of one connection have in common. */
@@ -34,7 +36,7 @@ export function connectionOf(request: Incoming): object {
   return 'stream' in request ? (request.stream.session ?? request.stream) : request.socket;
 }
 
-function streamOf(response: Outgoing): { destroyed: boolean; destroy(): unknown } {
+function streamOf(response: Outgoing): { destroyed: boolean } {
   return isFirstVersion(response) ? response : (response as Http2ServerResponse).stream;
 }
 

@@ -34,6 +34,8 @@ export async function listen(handle: Handle, port: number, tls: Tls | undefined)
   const sockets = new Set<Socket>();
   const served = new WeakMap<object, number>();
   const onRequest = (request: Incoming, response: Outgoing) => {
+    // A stream that was cut is part of the play as well.
+    if ('stream' in request) request.stream.on('error', () => undefined);
     const nth = (served.get(connectionOf(request)) ?? 0) + 1;
     served.set(connectionOf(request), nth);
     void readThenHandle((...parts) => handle(...parts, nth), request, response);

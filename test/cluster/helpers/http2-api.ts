@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import type { Http2ServerRequest, Http2ServerResponse, SecureServerOptions, ServerHttp2Session } from 'node:http2';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { certificates } from './certificates.ts';
+
+export interface Http2Asked {
+  method: string;
+  path: string;
+  headers: Http2ServerRequest['headers'];
+  body: string;
+  /** `2.0` or `1.1`. */
+  version: string;
+  /** Counts connections, from 1. */
+  connection: number;
+}
+
+export interface Http2Api {
+  url: string;
+  /** What a kubeconfig says of this server. */
+  cluster: { 'certificate-authority-data': string };
+  asked: Http2Asked[];
+  sessions: ServerHttp2Session[];
+  /** Destroys every connection, without a goodbye. */
+  cut(): void;
+}
+
+export type Http2Handler = (asked: Http2Asked, response: Http2ServerResponse, request: Http2ServerRequest) => void;
+
+/** An API server that grants HTTP/2, as real ones do; closed when the test is over. */
+export async function serveHttp2(handler: Http2Handler, options: SecureServerOptions = {}): Promise<Http2Api> {
+  const made = await certificates();
+  const asked: Http2Asked[] = [];
+  const sessions: ServerHttp2Session[] = [];
+  const sockets = new Set<Socket>();
+  const numbers = new Map<object, number>();
+  const server = createSecureServer({ ...made.server, allowHTTP1: true, ...options }, (request, response) => {
+    const chunks: Buffer[] = [];
+    const connection = request.httpVersion === '2.0' ? request.stream.session : request.socket;
+    if (connection && !numbers.has(connection)) numbers.set(connection, numbers.size + 1);
+    if (request.httpVersion === '2.0') request.stream.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const one: Http2Asked = {
+        method: request.method,
+        path: request.url.replace(/\?.*/, ''),
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+        version: request.httpVersion,
+        connection: numbers.get(connection ?? request) ?? 0,
+      };
+      asked.push(one);
+      handler(one, response, request);
+    });
+  });
+  server.on('session', (session) => sessions.push(session));
+  server.on('sessionError', () => undefined);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket.on('error', () => undefined));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => sockets.forEach((socket) => socket.destroy());
+  onTestFinished(async () => {
+    cut();
+    await new Promise((done) => server.close(done));
+  });
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cluster: { 'certificate-authority-data': Buffer.from(made.ca).toString('base64') },
+    asked,
+    sessions,
+    cut,
+  };
+}
+
+export function answer(response: Http2ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
+
+/** Between client and server: a network that carries nothing more once it is frozen, and tells nobody. */
+export async function freezable(api: Pick<Http2Api, 'url'>): Promise<{ url: string; freeze(): void }> {
+  const ends: Socket[] = [];
+  const proxy = createServer((near) => {
+    const far = connect(Number(new URL(api.url).port), '127.0.0.1');
+    ends.push(near, far);
+    for (const end of [near, far]) end.on('error', () => undefined);
+    near.pipe(far).pipe(near);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => {
+    ends.forEach((end) => end.destroy());
+    proxy.close();
+  });
+  return {
+    url: `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    freeze: () => ends.forEach((end) => end.unpipe().pause()),
+  };
+}

@@ -6,7 +6,6 @@ import { defaultScenario, scenarioLines, startDemo, temporaryKubeconfig } from '
 import type { main } from './main.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';
-import { pipelineWords } from './pipeline-flags.ts';
 import { usageError } from './usage.ts';
 
 type Main = typeof main;
@@ -16,9 +15,14 @@ interface DemoCommand {
   main: Main;
   scenario: string | undefined;
   flags: Flags & { list?: boolean; serve?: boolean; port?: string; writeKubeconfig?: string };
+  /** The flags that the command gets, as words: the demo adds nothing to what it does with them. */
+  given: readonly string[];
 }
 
-export async function runDemo({ main, scenario = defaultScenario, flags }: DemoCommand, ports: Ports): Promise<number> {
+export async function runDemo(
+  { main, scenario = defaultScenario, flags, given }: DemoCommand,
+  ports: Ports,
+): Promise<number> {
   if (flags.list) return list(ports);
   if (flags.writeKubeconfig !== undefined && !flags.serve)
     throw usageError(
@@ -28,7 +32,9 @@ export async function runDemo({ main, scenario = defaultScenario, flags }: DemoC
     );
   const cluster = await startDemo(scenario, wholeNumber(flags.port, '--port') ?? 0);
   try {
-    return await (flags.serve ? serve(cluster, flags.writeKubeconfig, ports) : trace(main, cluster, flags, ports));
+    return await (flags.serve
+      ? serve(cluster, flags.writeKubeconfig, ports)
+      : trace(main, cluster, { flags, given }, ports));
   } finally {
     await cluster.close();
   }
@@ -42,48 +48,30 @@ async function list({ stdout }: Ports): Promise<number> {
 }
 
 /** The user's own flags come last, so that they win over what the scenario asks for. */
-async function trace(main: Main, cluster: DemoCluster, flags: Flags, ports: Ports): Promise<number> {
+async function trace(
+  main: Main,
+  cluster: DemoCluster,
+  { flags, given }: Pick<DemoCommand, 'flags' | 'given'>,
+  ports: Ports,
+): Promise<number> {
   const kubeconfig = temporaryKubeconfig(cluster.kubeconfig);
-  const words = [cluster.pod, '-n', cluster.namespace, ...scenarioFlags(cluster, flags)];
+  const words = [cluster.pod, '-n', cluster.namespace, ...scenarioFlags(cluster, flags), ...given];
+  if (asksForGrace(flags))
+    ports.stderr.write('podexit: a scenario plays as it was recorded: the grace only changes what is asked for\n');
   try {
     if (!ports.stdout.isTty || flags.output === undefined)
       ports.stderr.write(`${cluster.about}\n$ kubectl podexit ${words.join(' ')}\n\n`);
-    return await main([...words, '--kubeconfig', kubeconfig.file, ...passedOn(flags)], ports);
+    return await main([...words, '--kubeconfig', kubeconfig.file], ports);
   } finally {
     kubeconfig.remove();
   }
 }
 
-const scenarioFlags = (cluster: DemoCluster, flags: Flags): string[] =>
-  flags.attach || flags.force || flags.now || flags.gracePeriod !== undefined ? [] : cluster.flags;
+const asksForGrace = ({ force, now, gracePeriod }: Flags): boolean =>
+  force === true || now === true || gracePeriod !== undefined;
 
-/** Flags as words again: the demo adds nothing to what the command does with them. */
-function passedOn(flags: Flags): string[] {
-  const values: [string, string | undefined][] = [
-    ['--grace-period', flags.gracePeriod],
-    ['--timeout', flags.timeout],
-    ['--output', flags.output],
-    ['--record', flags.record],
-    ['--color', flags.color],
-    ['--timestamps', flags.timestamps],
-    ['--v', flags.v],
-  ];
-  const switches: [string, boolean | undefined][] = [
-    ['--now', flags.now],
-    ['--force', flags.force],
-    ['--attach', flags.attach],
-    ['--wait-replacement', flags.waitReplacement],
-    ['--ascii', flags.ascii],
-    ['--logs', flags.logs === true],
-    ['--no-logs', flags.logs === false],
-  ];
-  return [
-    ...values.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])),
-    ...switches.flatMap(([name, on]) => (on ? [name] : [])),
-    ...(flags.report ?? []).map((file) => `--report=${file}`),
-    ...pipelineWords(flags),
-  ];
-}
+const scenarioFlags = (cluster: DemoCluster, flags: Flags): string[] =>
+  flags.attach || asksForGrace(flags) ? [] : cluster.flags;
 
 async function serve(
   cluster: DemoCluster,

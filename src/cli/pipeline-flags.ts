@@ -37,24 +37,3 @@ export const publishFrom = ({ github, otlp = 'never' }: PipelineFlags): Publish 
   ...(github === undefined ? {} : { github }),
   otlp: oneOf(otlp, ['always', 'auto', 'never'], '--otlp'),
 });
-
-/** The flags as words again, for a command that runs another. */
-export function pipelineWords(flags: PipelineFlags): string[] {
-  const values: [string, string | undefined][] = [
-    ['--max-duration', flags.maxDuration],
-    ['--max-grace-used', flags.maxGraceUsed],
-    ['--min-drain-lead', flags.minDrainLead],
-    ['--fail-on', flags.failOn?.join(',')],
-    ['--config', typeof flags.config === 'string' ? flags.config : undefined],
-    ['--otlp', flags.otlp],
-  ];
-  const switches: [string, boolean | undefined][] = [
-    ['warn-only', flags.warnOnly],
-    ['github', flags.github],
-    ['config', flags.config === false ? false : undefined],
-  ];
-  return [
-    ...values.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])),
-    ...switches.flatMap(([name, on]) => (on === undefined ? [] : [on ? `--${name}` : `--no-${name}`])),
-  ];
-}

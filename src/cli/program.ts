@@ -12,7 +12,7 @@ import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
-import { plainWords } from './words.ts';
+import { givenFlags, plainWords } from './words.ts';
 import { usageError } from './usage.ts';
 
 /** Runs a command line (without node and script). The exit code; throws PodexitError. */
@@ -26,7 +26,7 @@ export async function runProgram(argv: readonly string[], ports: Ports): Promise
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    throw usageError('flags', error.message.replace(/^error: /, ''));
+    throw usageError('flags', error.message.replace(/^error: /, '').replace(/\n/g, ' '));
   }
 }
 
@@ -47,8 +47,8 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
     .enablePositionalOptions();
   addConnectionFlags(addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))).action(
     async (words: string[], flags: Flags) => {
-      if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
-        return program.outputHelp();
+      // Without a word it is a question; with flags a pod was meant, and forgotten.
+      if (words.length === 0 && givenFlags(program).length === 0) return program.outputHelp();
       set(await trace(await traceOptions(words, flags, version, stdout.isTty), flags, ports));
     },
   );
@@ -133,7 +133,8 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
   addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))).action(
     async (scenario: string | undefined, flags: DemoFlags) => {
       const [{ runDemo }, { main }] = await Promise.all([import('./demo.ts'), import('./main.ts')]);
-      set(await runDemo({ main, scenario, flags }, ports));
+      const given = givenFlags(demo).filter((word) => !/^--(list|serve|port|write-kubeconfig)\b/.test(word));
+      set(await runDemo({ main, scenario, flags, given }, ports));
     },
   );
 }

@@ -60,7 +60,7 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
 function notOne(words: readonly string[]): Error {
   return usageError(
     'target',
-    `one pod is traced, but ${words.length === 0 ? 'none was' : 'several words were'} given`,
+    `one pod is traced, but ${words.join('') === '' ? 'none was' : 'several words were'} given`,
     'Write: kubectl podexit POD, pod/POD, deployment/NAME, or -l SELECTOR',
   );
 }

@@ -6,7 +6,7 @@ const withoutValue: Record<string, string> = { '--dry-run': 'client', '--cascade
 
 /**
  * `--flag=true|false` for switches, `-n=NAME` for short flags, and `--dry-run` without its value. What stands after
- * `--` is left alone. A switch that is `=false` is left out: no switch of ours is on by default but those with `--no-`.
+ * `--` is left alone. A switch that is `=false` is left out, where nothing but the command line can turn it on.
  */
 export function plainWords(argv: readonly string[], program: Command): string[] {
   const options = [program, ...program.commands].flatMap((command) => command.options);
@@ -14,6 +14,19 @@ export function plainWords(argv: readonly string[], program: Command): string[] 
   const until = end === -1 ? argv.length : end;
   return [...argv.slice(0, until).flatMap((word) => plain(word, options)), ...argv.slice(until)];
 }
+
+/** The flags that stood on a command's line, as words again. */
+export const givenFlags = (command: Command): string[] =>
+  command.options.flatMap((option) => {
+    const name = option.attributeName();
+    const value: unknown = command.getOptionValue(name);
+    const flag = option.long ?? option.short ?? '';
+    if (command.getOptionValueSource(name) !== 'cli') return [];
+    if (option.isBoolean() || option.negate) return value === !option.negate ? [flag] : [];
+    // `--no-config` sets what `--config FILE` reads.
+    if (typeof value === 'boolean') return [];
+    return [value].flat().map((one) => `${flag}=${String(one)}`);
+  });
 
 function plain(word: string, options: readonly Option[]): string[] {
   const [, name = '', value] = /^(-[^-=]|--[^=]+)(?:=(.*))?$/s.exec(word) ?? [];
@@ -24,7 +37,11 @@ function plain(word: string, options: readonly Option[]): string[] {
   return option?.short === name ? [`${name}${value}`] : [word];
 }
 
+/** Switches that something else may have set: the config file, the environment. */
+const settled = new Set(['--warn-only', '--github']);
+
 function switched(word: string, name: string, value: string): string[] {
   if (/^(true|t|1)$/i.test(value)) return [name];
-  return /^(false|f|0)$/i.test(value) ? [] : [word];
+  if (!/^(false|f|0)$/i.test(value)) return [word];
+  return settled.has(name) ? [name.replace('--', '--no-')] : [];
 }

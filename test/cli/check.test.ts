@@ -201,7 +201,7 @@ it('what may not be read is a gap, and only that is missing', () =>
 it('lines for a person', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { stdout } = await runMain(['check', server.pod, ...flags]);
-    expect(stdout).toMatch(/Nothing was deleted/);
+    expect(stdout).toMatch(/nothing was deleted/);
     expect(stdout).toMatch(/info drain-race: forecast: app has no preStop hook/);
   }));
 

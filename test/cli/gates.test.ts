@@ -83,6 +83,9 @@ describe('a config file', () => {
 
   it('loses against flags, word by word', async () => {
     write('max-duration: 1s\nmax-grace-used: 80\nwarn-only: true\n');
+    expect(await replay('sigkill-after-grace', '--max-duration=1h', '--no-warn-only')).toEqual(
+      await replay('sigkill-after-grace', '--max-duration=1h', '--warn-only=false'),
+    );
     expect(await replay('sigkill-after-grace', '--max-duration=1h', '--no-warn-only')).toEqual({
       code: 2,
       gates: { 'max-duration': true, 'max-grace-used': false },

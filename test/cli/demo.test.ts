@@ -1,0 +1,36 @@
+/** `demo`: the very command that a user would run, on a cluster inside the program. */
+import { describe, expect, it } from 'vitest';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { podexit } from '../helpers/built.ts';
+
+describe.concurrent('demo', () => {
+  it('says which command it runs, with the flags that were given, and what that tells', async () => {
+    const ran = await podexit([
+      'demo',
+      'exit-143',
+      '-o',
+      'json',
+      '--max-duration=1ms',
+      '--timestamps=utc',
+      '--no-logs',
+    ]);
+    expect(ran.stderr).toContain('$ kubectl podexit api-0 -n exit-143');
+    for (const word of ['--output=json', '--max-duration=1ms', '--timestamps=utc', '--no-logs'])
+      expect(ran.stderr).toContain(word);
+    const { verdict } = JSON.parse(ran.stdout) as ExitReport;
+    expect(verdict.outcome).toBe('graceful');
+    expect(verdict.gates).toMatchObject([{ name: 'max-duration', passed: false }]);
+    expect(ran.code).toBe(2);
+  });
+
+  it('warns that a recording keeps its own grace', async () => {
+    const ran = await podexit(['demo', 'exit-143', '--grace-period=1', '-o', 'name']);
+    expect(ran.stderr).toContain('a scenario plays as it was recorded');
+    expect((await podexit(['demo', 'exit-143', '-o', 'name'])).stderr).not.toContain('plays as it was recorded');
+  });
+
+  it('deletes nothing where the command would not', async () => {
+    const ran = await podexit(['demo', 'exit-143', '--dry-run=server']);
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('(server dry run)') as unknown });
+  });
+});

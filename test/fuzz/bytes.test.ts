@@ -183,7 +183,7 @@ it('holds no more than a line of a log of 100 MB, with and without line ends', a
       stream: async (question) => {
         if (opened) return cluster.stream(question);
         opened = true;
-        return { ...(await clusterOf([[]], stop).stream(question)), body: body() as IncomingMessage };
+        return { ...(await clusterOf([[]], stop).stream(question)), body: body() };
       },
     };
     const before = process.memoryUsage().heapUsed;

@@ -1,7 +1,8 @@
-/** Writes what README.md shows and does not say itself: the picture and the Role. test/readme.test.ts holds it to that. */
+/** Writes what README.md shows and does not say itself: picture, Role, flags. test/readme.test.ts holds it to that. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { roleFor } from '../src/cluster/role.ts';
+import { clusterRole, roleFor } from '../src/cluster/role.ts';
+import { flagTables } from './docs/pages.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
@@ -14,22 +15,14 @@ export function renderReadme(readme: string): string {
     '/picture',
     fenced('', `$ kubectl podexit checkout-754699c75f-5qlrp -n graceful-exit\n${picture}`),
   );
-  return withBlock(shown, 'role', '/role', fenced('yaml', `${roleFor('shop').trimEnd()}\n---\n${nodeRole.trimEnd()}`));
+  const granting = withBlock(
+    shown,
+    'role',
+    '/role',
+    fenced('yaml', `${roleFor('shop').trimEnd()}\n---\n${clusterRole().trimEnd()}`),
+  );
+  return withBlock(granting, 'flags', '/flags', flagTables());
 }
-
-/** Optional: the node's own lanes are cluster-wide. */
-const nodeRole = `apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: podexit-nodes
-rules:
-  - apiGroups: [""]
-    resources: ["nodes", "namespaces", "events"]
-    verbs: ["get", "list", "watch"]
-  - apiGroups: ["coordination.k8s.io"]
-    resources: ["leases"]
-    verbs: ["get", "list", "watch"]
-`;
 
 const fenced = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;
 

@@ -1,6 +1,6 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
 import type { LookOptions } from '../session/audience.ts';
-import type { ReportFile } from '../session/finish.ts';
+import type { ReportFile } from '../session/report-files.ts';
 import { formatOfFile, parseFormat } from '../session/formats.ts';
 import type { Format } from '../session/formats.ts';
 import type { TraceOptions } from '../session/trace-pod.ts';

@@ -13,7 +13,6 @@ export interface Reading {
   /** The stamp of the last line that was read, told or not. */
   last?: string;
   told: number;
-  resumed?: boolean;
 }
 
 /** ms between two told lines of a container. */

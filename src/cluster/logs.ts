@@ -27,9 +27,9 @@ const waitingMs = 1000;
 
 /**
  * Follows one container's log from now on: `log-opened`, its lines (at most one in 50 ms, `skipped` counts the
- * others), `log-ended`. An end that was not the server's is followed by one attempt to go on after the last line seen;
- * where that works, `log-opened` comes again. `refused` where the server does not let us; nothing at all where the
- * pod is gone. Ends on abort. Throws PodexitError `auth.unauthorized`.
+ * others), `log-ended`. An end that was not the server's is followed by attempts to go on after the last line seen;
+ * where one works, `log-opened` comes again. `refused` where the server does not let us; nothing at all where the pod is
+ * gone. Ends on abort. Throws PodexitError `auth.unauthorized`.
  */
 export async function* followLog(
   cluster: Cluster,
@@ -37,18 +37,26 @@ export async function* followLog(
   options: LogOptions,
 ): AsyncGenerator<Sighting, void> {
   const reading: Reading = { told: 0 };
-  for (;;) {
+  const { container } = target;
+  for (let idle = 0; idle <= mostIdle; idle++) {
     const opened = yield* open(cluster, target, reading, options.signal);
     if (opened === undefined) return;
     const before = reading.told;
-    const clean = yield* tellLines(cluster, target.container, opened, reading, options);
+    const clean = yield* tellLines(cluster, container, opened, reading, options);
     if (options.signal.aborted) return;
-    yield { kind: 'log-ended', at: cluster.surroundings.now(), container: target.container, clean };
-    // A second break without a line in between is a log that cannot be had.
-    if (clean || (reading.resumed && reading.told === before)) return;
-    reading.resumed = true;
+    yield { kind: 'log-ended', at: cluster.surroundings.now(), container, clean };
+    if (clean) return;
+    if (reading.told > before) idle = 0;
+    // A connection that brought nothing may break again at once.
+    if (idle > 0 && idle < mostIdle && !(await passed(cluster.surroundings, patience(idle), options.signal))) return;
   }
 }
+
+/** Connections in a row that break without a line: a log that cannot be had. */
+const mostIdle = 8;
+
+/** ms before the next try. */
+const patience = (failures: number): number => Math.min(5000, 250 * 2 ** Math.min(failures, 8));
 
 /** Asks until the log flows; undefined where it never will (or on abort). */
 async function* open(
@@ -84,15 +92,14 @@ type LogStep = { next: 'again'; ms: number } | { next: 'gone' | 'refused' | 'sto
 
 /** What to do with a log that does not open. `refusal` is undefined where there was no answer. */
 export function decideLog(refusal: Refusal | undefined, failures: number): LogStep {
-  const patience = Math.min(5000, 250 * 2 ** Math.min(failures, 8));
-  if (refusal === undefined) return { next: 'again', ms: patience };
+  if (refusal === undefined) return { next: 'again', ms: patience(failures) };
   const { status, message, retryAfterMs } = refusal;
   // errors.ndjson: `container "pend" in pod "pend" is waiting to start: …`
   if (status === 400 && message.includes('waiting to start')) return { next: 'again', ms: waitingMs };
   if (status === 401) return { next: 'stop' };
   // The pod is gone, or the kubelet has dropped it (SIGNALS §5: new log requests fail then).
   if (status === 404) return { next: 'gone' };
-  if (status === 429 || status >= 500) return { next: 'again', ms: retryAfterMs ?? patience };
+  if (status === 429 || status >= 500) return { next: 'again', ms: retryAfterMs ?? patience(failures) };
   return { next: 'refused' };
 }
 

@@ -1,7 +1,14 @@
 import type { Wanted } from './refused.ts';
 
+export interface Rule {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
 /** Everything that a trace can use in the pod's namespace; `pods/log` and all but pods are optional lanes. */
-export const needed: readonly { group: string; resources: readonly string[]; verbs: readonly string[] }[] = [
+export const needed: readonly Rule[] = [
   { group: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
   { group: '', resources: ['pods/log'], verbs: ['get'] },
   { group: '', resources: ['pods/eviction'], verbs: ['create'] },
@@ -13,6 +20,14 @@ export const needed: readonly { group: string; resources: readonly string[]; ver
     verbs: ['get', 'list', 'watch'],
   },
   { group: 'batch', resources: ['jobs', 'cronjobs'], verbs: ['get', 'list', 'watch'] },
+  { group: 'policy', resources: ['poddisruptionbudgets'], verbs: ['get', 'list'] },
+];
+
+/** What only a ClusterRole can grant: the node's own lanes, and the namespace. All of it is optional. */
+export const neededInCluster: readonly Rule[] = [
+  { group: '', resources: ['nodes', 'events'], verbs: ['get', 'list', 'watch'] },
+  { group: '', resources: ['namespaces'], verbs: ['get'] },
+  { group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'list', 'watch'] },
 ];
 
 /**
@@ -27,15 +42,30 @@ export function roleFor(namespace: string, missing?: Wanted): string {
     'metadata:',
     '  name: podexit',
     `  namespace: ${quoted(namespace)}`,
-    'rules:',
-    ...rules.flatMap((rule) => [
-      `  - apiGroups: ${list([rule.group])}`,
-      `    resources: ${list(rule.resources)}`,
-      `    verbs: ${list(rule.verbs)}`,
-    ]),
+    ...printed(rules),
     '',
   ].join('\n');
 }
+
+/** The optional rest, for the whole cluster. */
+export const clusterRole = (): string =>
+  [
+    'apiVersion: rbac.authorization.k8s.io/v1',
+    'kind: ClusterRole',
+    'metadata:',
+    '  name: podexit',
+    ...printed(neededInCluster),
+    '',
+  ].join('\n');
+
+const printed = (rules: readonly Rule[]): string[] => [
+  'rules:',
+  ...rules.flatMap((rule) => [
+    `  - apiGroups: ${list([rule.group])}`,
+    `    resources: ${list(rule.resources)}`,
+    `    verbs: ${list(rule.verbs)}`,
+  ]),
+];
 
 function isGranted({ group, resource, verb }: Wanted): boolean {
   return needed.some((rule) => rule.group === group && rule.resources.includes(resource) && rule.verbs.includes(verb));

@@ -95,5 +95,5 @@ const checks: Record<string, (o: Fields) => boolean> = {
     isOptional((value) => typeof value === 'boolean')(o['namesSignal']),
   'log-ended': (o) => isText(o['container']) && typeof o['clean'] === 'boolean',
   timer: (o) => oneOf('timeout', 'settled')(o['name']),
-  interrupted: (o) => oneOf('SIGINT', 'SIGTERM', 'SIGHUP')(o['signal']),
+  interrupted: (o) => oneOf('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE')(o['signal']),
 };

@@ -2,7 +2,7 @@
 import type { ExitReport, Finding, Gate, Severity } from '../trace/report.ts';
 import { markdownSections } from './markdown.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
-import { describeOutcome } from './summary.ts';
+import { outcomeSentence } from './outcome-text.ts';
 
 /** GitHub shows ten annotations of a kind for a step and drops the rest without a word (PEERS C4). */
 const mostAnnotations = 10;
@@ -24,7 +24,7 @@ export function githubAnnotations(report: ExitReport): string[] {
   ];
   if (all.length > 0) return all.slice(0, mostAnnotations);
   if (exitCode === 0) return [];
-  return [command('error', `podexit ${outcome}: pod ${report.pod.name}`, [describeOutcome(report)])];
+  return [command('error', `podexit ${outcome}: pod ${report.pod.name}`, [outcomeSentence(report)])];
 }
 
 /** Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */

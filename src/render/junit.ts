@@ -3,7 +3,8 @@
  * for each gate. GitLab drops a failure's attributes, so that the verdict also stands in its body (PEERS C4).
  */
 import type { ContainerOutcome, ContainerReport, ExitReport, Gate } from '../trace/report.ts';
-import { lasted, describeOutcome, triggerText } from './summary.ts';
+import { outcomeSentence } from './outcome-text.ts';
+import { lasted, triggerText } from './summary.ts';
 import { offsetRange, zeroOf } from './offsets.ts';
 import type { XmlElement } from './xml.ts';
 import { writeXml } from './xml.ts';
@@ -61,7 +62,7 @@ function exitCase(report: ExitReport): XmlElement {
   const expected = outcome === 'graceful' || outcome === 'removed';
   // Not a bad exit but one that was not seen to its end: stuck, unknown, interrupted.
   const kind = exitCode === 2 ? 'failure' : 'error';
-  const fault = fails(report, !expected) && faultOf(report, kind, outcome, `${outcome}: ${describeOutcome(report)}`);
+  const fault = fails(report, !expected) && faultOf(report, kind, outcome, `${outcome}: ${outcomeSentence(report)}`);
   return testCase(report, 'exit', seconds(lasted(report)?.range), fault || undefined);
 }
 
@@ -118,7 +119,7 @@ function testCase(
 function verdictLines(report: ExitReport): string[] {
   const { verdict, trigger } = report;
   return [
-    `${verdict.outcome} (exit code ${verdict.exitCode}): ${describeOutcome(report)}`,
+    `${verdict.outcome} (exit code ${verdict.exitCode}): ${outcomeSentence(report)}`,
     `Deleted by: ${triggerText[trigger.kind]}`,
     ...verdict.findings.flatMap(({ severity, code, message, advice }) => [
       `${severity} ${code}: ${message}`,

@@ -11,6 +11,7 @@ import { conclusion, zeroOfReport } from './lines.ts';
 import type { Timestamps } from './moments.ts';
 import type { Style } from './palette.ts';
 import { penFor } from './palette.ts';
+import { flow, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { createScreen } from './screen.ts';
 import { startSpinner } from './spinner.ts';
@@ -102,7 +103,10 @@ export function createLive(options: LiveOptions): Live {
     },
     say: (text) => {
       const lines = text.replace(/\n$/, '').split('\n');
-      const safe = lines.map((line) => pen.letters(forTerminal(line, 2000)));
+      // Wrapped here: where the terminal did it, what it painted before would show behind the last row.
+      const safe = lines.flatMap((line) =>
+        flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width: columns(), hang: 2 }),
+      );
       if (closed) return options.write(safe.map((line) => `${line}\r\n`).join(''));
       news.push(...safe);
       schedule();

@@ -3,8 +3,9 @@ import type { ExitReport, Instant } from '../trace/report.ts';
 import { formatSeconds, formatShare, weaker } from './duration.ts';
 import { renderMermaid } from './mermaid.ts';
 import { formatBounds, formatOffset, inTime, zeroOf } from './offsets.ts';
+import { outcomeSentence } from './outcome-text.ts';
 import { forMarkdown, forMarkdownCode } from './safe-text.ts';
-import { describeLasted, describeUsed, describeOutcome, triggerText } from './summary.ts';
+import { describeLasted, describeUsed, triggerText } from './summary.ts';
 
 export function renderMarkdown(report: ExitReport): string {
   return `${markdownSections(report).join('\n\n')}\n`;
@@ -28,7 +29,7 @@ function heading(report: ExitReport): string {
     ...(pod.owner === undefined ? [] : [`owner ${forMarkdownCode(`${pod.owner.kind}/${pod.owner.name}`)}`]),
   ];
   const title = `## ${symbols[verdict.outcome]} ${verdict.outcome}: pod ${forMarkdownCode(pod.name)} in ${forMarkdownCode(pod.namespace)}`;
-  return `${title}\n\n${describeOutcome(report)}\n\n${facts.join(' · ')}`;
+  return `${title}\n\n${forMarkdown(outcomeSentence(report), 2000)}\n\n${facts.join(' · ')}`;
 }
 
 const symbols: Record<ExitReport['verdict']['outcome'], string> = {

@@ -8,10 +8,11 @@ export function millis(time: Time): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** The zero of the timeline in ms: the request where it is known, else the first mark, else the start of the grace. */
+/** The zero of the timeline in ms, as in the lines: the request, else the acceptance as it was seen, else the first thing known. */
 export function zeroOf(report: ExitReport): number {
   const requested = report.marks.find(({ name }) => name === 'requested');
-  const first = requested && millis(requested.at.earliest);
+  const accepted = report.marks.find(({ name }) => name === 'accepted');
+  const first = millis(requested?.at.earliest ?? accepted?.at.latest ?? '');
   if (first !== undefined) return first;
   const known = report.marks.map(({ at }) => millis(at.earliest)).filter((ms) => ms !== undefined);
   const deadline = millis(report.grace.deadline) ?? 0;

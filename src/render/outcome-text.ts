@@ -2,11 +2,12 @@
 import type { ContainerReport, ExitReport, Instant, Outcome, PhaseName, Range } from '../trace/report.ts';
 import { list, plural, seconds } from '../verdict/words.ts';
 import { millis, zeroOf } from './offsets.ts';
-import { describeOutcome } from './summary.ts';
 
 /** Without the outcome's own word before it. Names are as the cluster wrote them: to be escaped. */
 export const outcomeSentence = (report: ExitReport): string =>
-  report.mode === 'check' ? describeOutcome(report) : sentences[report.verdict.outcome](report);
+  report.mode === 'check'
+    ? 'nothing was deleted; this is how its exit would go.'
+    : sentences[report.verdict.outcome](report);
 
 const sentences: Record<Outcome, (report: ExitReport) => string> = {
   graceful: (report) => {
@@ -153,7 +154,8 @@ function missing({ marks, containers }: ExitReport): string {
   if (has('containers-done')) return "the kubelet's clean-up (volumes, cgroup, sandbox)";
   if (!has('acknowledged')) return 'a sign of the kubelet';
   const running = containers.filter(({ outcome, exit }) => outcome !== 'not-running' && !exit);
-  return `${list(running.map(({ name }) => name)) || 'the containers'} to end`;
+  const trouble = marks.find(({ name }) => name === 'acknowledged')?.note;
+  return `${list(running.map(({ name }) => name)) || 'the containers'} to end${trouble === undefined ? '' : `: ${trouble}`}`;
 }
 
 const graceOf = ({ grace }: ExitReport): string => `${grace.effectiveSeconds} s`;

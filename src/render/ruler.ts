@@ -28,10 +28,9 @@ export function scaleLength(elapsed: number, grace: number, kill: number | undef
 export function rulerPieces(pen: Pen, scale: Scale, { deadline, kill, spared }: RulerMarks): Piece[] {
   const row: Piece[] = Array.from({ length: scale.cells }, () => piece('plain', ' '));
   const taken: boolean[] = [];
-  const put = (cell: number, text: string, ink: Piece['ink'], gap: number): boolean => {
+  const put = (start: number, text: string, ink: Piece['ink'], gap: number): boolean => {
     const wide = textWidth(text);
-    const start = Math.min(cell, scale.cells - wide);
-    if (start < 0 || cell >= scale.cells) return false;
+    if (start < 0 || start + wide > scale.cells) return false;
     for (let at = start - gap; at < start + wide + gap; at++) if (taken[at]) return false;
     [...text].forEach((letter, index) => {
       row[start + index] = piece(ink, letter);
@@ -39,16 +38,18 @@ export function rulerPieces(pen: Pen, scale: Scale, { deadline, kill, spared }: 
     });
     return true;
   };
-  if (kill !== undefined) {
-    const cell = cellAt(scale, kill);
-    const [sign, word, ink] = spared
-      ? ([pen.symbol('rule'), 'grace', 'dim'] as const)
-      : ([pen.symbol('kill'), 'kill', 'bad'] as const);
-    if (!put(cell, `${sign} ${word}`, ink, 0)) put(cell, sign, ink, 0);
-  }
-  if (deadline !== undefined) {
-    const cell = cellAt(scale, deadline);
-    if (!put(cell, `${pen.symbol('deadline')} deadline`, 'warning', 0)) put(cell, pen.symbol('deadline'), 'warning', 0);
+  const killLook = spared ? (['rule', 'grace', 'dim'] as const) : (['kill', 'kill', 'bad'] as const);
+  const marks = [
+    ...(kill === undefined ? [] : [{ cell: cellAt(scale, kill), look: killLook }]),
+    ...(deadline === undefined
+      ? []
+      : [{ cell: cellAt(scale, deadline), look: ['deadline', 'deadline', 'warning'] as const }]),
+  ];
+  // A sign stands over what it marks in the lanes, always; its word goes where there is room.
+  const signed = marks.filter(({ cell, look: [symbol, , ink] }) => put(cell, pen.symbol(symbol), ink, 0));
+  for (const { cell, look } of signed) {
+    const [, word, ink] = look;
+    void (put(cell + 2, word, ink, 1) || put(cell - word.length - 1, word, ink, 1));
   }
   const step = tickStep(scale);
   for (let at = 0; at < scale.length; at += step)

@@ -62,23 +62,6 @@ export const triggerText: Record<ExitReport['trigger']['kind'], string> = {
   unknown: 'unknown',
 };
 
-/** The first thing a reader wants to know, in a sentence. */
-export const describeOutcome = ({ mode, verdict }: ExitReport): string =>
-  mode === 'check' ? 'Nothing was deleted; this is how its exit would go.' : outcomeText[verdict.outcome];
-
-const outcomeText: Record<ExitReport['verdict']['outcome'], string> = {
-  graceful: 'Every container ended by itself, within the grace period.',
-  removed: 'Nothing was running, so nothing had to be stopped.',
-  killed: 'A container was killed when its grace period ran out.',
-  failed: 'A container ended with an error.',
-  oom: 'A container was killed for its use of memory while it was ending.',
-  overran: 'The grace period ran out, but nothing had to be killed.',
-  forced: 'The pod was gone from the API before its containers had ended.',
-  stuck: 'The pod was still terminating when the time to wait ran out.',
-  unknown: 'Too much evidence was lost to say how it ended.',
-  'not-started': 'No deletion began while podexit was watching.',
-};
-
 /** From the start of the first phase to the end of the last: adding lengths up would count each uncertain edge twice. */
 function share(phases: readonly Phase[], graceSeconds: number): Measured | undefined {
   const starts = phases.map(({ start }) => start).sort(byEarliest);

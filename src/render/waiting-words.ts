@@ -7,10 +7,12 @@ import type { ContainerState } from './container-state.ts';
 import { countdown, killAt, stateOf, stateWords, whole } from './container-state.ts';
 
 /** Names in it are as the cluster wrote them: to be escaped. `now`: ms, client clock. */
-export function waitingWords(trace: Trace, { exit, pod }: Timeline, now: number): string {
+export function waitingWords(trace: Trace, { exit, pod, marks }: Timeline, now: number): string {
   if (!exit) return beforeDeletion(trace, pod.metadata.name);
-  const node = nodeTrouble(trace);
-  return [...(node === undefined || trace.gone ? [] : [node]), duringExit(trace, exit, now)].join('; ');
+  const over = trace.gone ?? exit.removal.done ?? exit.removal.finalDelete;
+  const kill = over ? undefined : marks.find(({ name }) => name === 'acknowledged')?.note;
+  const troubles = [trace.gone ? undefined : nodeTrouble(trace), kill];
+  return [...troubles.filter((one) => one !== undefined), duringExit(trace, exit, now)].join('; ');
 }
 
 function beforeDeletion(trace: Trace, name: string): string {

@@ -16,6 +16,7 @@ import { finishReport } from './finish.ts';
 import { hookSecondsOf } from './hook-seconds.ts';
 import { noSuchPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
+import { assertWritable } from './report-files.ts';
 import { resolveTarget } from './resolve-target.ts';
 import type { TraceOptions } from './trace-pod.ts';
 import type { Raw, Target } from './watched.ts';
@@ -31,6 +32,7 @@ import {
 
 /** The exit code. Throws PodexitError where the pod cannot be read, and `check.terminating`. */
 export async function checkPod(options: TraceOptions, ports: Ports): Promise<number> {
+  await assertWritable(options.reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     const name = await resolveTarget(cluster, { ...options, mode: 'check', timeoutMs: null }, ports);

@@ -1,21 +1,17 @@
 /** What is done with the report of a finished run: stdout, report files, exit code. */
-import { writeFile } from 'node:fs/promises';
 import { PodexitError } from '../errors.ts';
 import type { ExitReport } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
+import { signalCodes } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/judge.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { LookOptions, Stage } from './audience.ts';
-import { isDocument, renderDocument } from './documents.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
 import { publish } from './publish.ts';
-
-export interface ReportFile {
-  file: string;
-  format: Format;
-}
+import type { ReportFile } from './report-files.ts';
+import { contentOf, writeReport } from './report-files.ts';
 
 export interface FinishOptions {
   policy: Policy;
@@ -34,7 +30,7 @@ export async function finish(
   failed: boolean,
 ): Promise<number> {
   const report = reportOf(trace, options.policy);
-  if (!report) throw nothingSeen();
+  if (!report) return leftUnread(trace);
   await stage.end(trace, report);
   return conclude(report, options, ports, failed);
 }
@@ -53,15 +49,6 @@ export async function finishReport(
 export async function shownText(report: ExitReport, format: Format, look: LookOptions, ports: Ports): Promise<string> {
   return isShown(format) ? await textOf(report, look, ports) : await contentOf(format, report);
 }
-
-/** Report files of one of several pods, each named after its pod: `exit.html` becomes `exit-POD.html`. 0, or 1. */
-export async function finishFiles(report: ExitReport, files: readonly ReportFile[], ports: Ports): Promise<number> {
-  const own = files.map(({ file, format }) => ({ file: fileOf(file, report.pod.name), format }));
-  const written = await Promise.all(own.map((one) => writeReport(one, report, ports)));
-  return written.includes(false) ? 1 : 0;
-}
-
-const fileOf = (file: string, pod: string): string => file.replace(/((?:\.junit)?\.[^./\\]+)$/, `-${pod}$1`);
 
 const isShown = ({ kind }: Format): boolean => kind === 'live' || kind === 'lines';
 
@@ -84,28 +71,26 @@ async function conclude(
   return (failed || written.includes(false)) && report.verdict.exitCode < 128 ? 1 : report.verdict.exitCode;
 }
 
-const nothingSeen = (): PodexitError =>
-  new PodexitError(
+/** No pod was ever seen: the code where the reader of stdout is gone, else it throws what happened. */
+function leftUnread({ interrupted, timers, began }: Trace): number {
+  const pod = `pod "${began?.value.name ?? '?'}" in namespace "${began?.value.namespace ?? '?'}"`;
+  if (interrupted?.value === 'SIGPIPE') return signalCodes.SIGPIPE;
+  if (interrupted)
+    throw new PodexitError(
+      'run.left',
+      `${pod} had not been read when podexit was told to leave`,
+      'Nothing was deleted.',
+      { exitCode: signalCodes[interrupted.value] },
+    );
+  if (timers.some(({ value }) => value === 'timeout'))
+    throw new PodexitError(
+      'pod.unread',
+      `${pod} could not be read within ${began?.value.timeoutSeconds ?? '?'} s`,
+      'Nothing was deleted. See what is asked and answered with: -v=6',
+    );
+  throw new PodexitError(
     'trace.empty',
     'nothing was observed of the pod',
     'Run it again, or check that the recording holds the pod.',
   );
-
-async function writeReport({ file, format }: ReportFile, report: ExitReport, { stderr }: Ports): Promise<boolean> {
-  try {
-    await writeFile(file, await contentOf(format, report));
-    return true;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    stderr.write(`podexit: the report ${file} could not be written (${code ?? message})\n`);
-    return false;
-  }
-}
-
-async function contentOf(format: Format, report: ExitReport): Promise<string> {
-  if (isDocument(format)) return renderDocument(format, report);
-  const { createNdjson } = await import('../render/ndjson.ts');
-  let text = '';
-  createNdjson((line) => (text += line)).end(report);
-  return text;
 }

@@ -1,5 +1,6 @@
 /** The formats of `-o` and of `--report` files, as one table. */
 import { PodexitError } from '../errors.ts';
+import { parseJsonPath } from '../render/jsonpath-template.ts';
 
 export const streamFormats = ['live', 'lines', 'ndjson'] as const;
 export const documentFormats = ['json', 'yaml', 'name', 'wide', 'markdown', 'html', 'junit'] as const;
@@ -21,7 +22,11 @@ export function parseFormat(text: string): Format {
   const plain = named.find((one) => one === word);
   if (plain && template === undefined) return { kind: plain };
   const templated = templateFormats.find((one) => one === word);
-  if (templated && template) return { kind: templated, template };
+  if (templated && template) {
+    // A template that is wrong is said before a pod is deleted for it.
+    parseJsonPath(template);
+    return { kind: templated, template };
+  }
   const allowed = [...named, ...templateFormats.map((one) => `${one}=TEMPLATE`)].join(', ');
   throw new PodexitError(
     'usage.output',

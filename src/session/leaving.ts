@@ -3,20 +3,14 @@ import { signalCodes } from '../verdict/exit-code.ts';
 import type { Live } from './live.ts';
 import type { Ports } from './ports.ts';
 
-export interface Leaving {
-  /** stdout was closed by its reader. */
-  readonly closed: boolean;
-  stop(): void;
-}
-
+/** Returns how to stop listening. */
 export function leaveOnSignals(
   ports: Ports,
   live: Pick<Live, 'interrupt' | 'requested'>,
   warn: (message: string) => void,
   pod: { namespace: string; name: string },
-): Leaving {
+): () => void {
   let interrupted = false;
-  let closed = false;
   const stop = ports.onSignal((signal) => {
     if (interrupted) return ports.leave(signalCodes[signal]);
     interrupted = true;
@@ -26,14 +20,7 @@ export function leaveOnSignals(
     warn(`${signal}: ${what}`);
     live.interrupt(signal);
   });
-  void ports.stdout.closed.then(() => {
-    closed = true;
-    live.interrupt('SIGHUP');
-  });
-  return {
-    get closed() {
-      return closed;
-    },
-    stop,
-  };
+  // `| head` has seen enough: nobody is left to be told.
+  void ports.stdout.closed.then(() => live.interrupt('SIGPIPE'));
+  return stop;
 }

@@ -2,12 +2,13 @@
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
-import type { ReportFile } from './finish.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
 import { openReplay } from './replay.ts';
+import type { ReportFile } from './report-files.ts';
+import { assertWritable } from './report-files.ts';
 import { run } from './run.ts';
 
 export interface ReplayOptions {
@@ -21,6 +22,7 @@ export interface ReplayOptions {
 
 /** The exit code of the run that was recorded. Throws PodexitError for what is no recording. */
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
+  await assertWritable(options.reports);
   const { sightings, logText } = await openReplay(options.file, (message) =>
     ports.stderr.write(`podexit: ${message}\n`),
   );

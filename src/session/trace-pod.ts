@@ -10,12 +10,13 @@ import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
 import { connectCluster } from './connected.ts';
 import { finish } from './finish.ts';
-import type { ReportFile } from './finish.ts';
 import type { Format } from './formats.ts';
 import { leaveOnSignals } from './leaving.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
+import type { ReportFile } from './report-files.ts';
+import { assertWritable } from './report-files.ts';
 import { resolveTarget } from './resolve-target.ts';
 import { run } from './run.ts';
 import type { Pick, Target } from './target.ts';
@@ -58,6 +59,7 @@ export type ExitOptions = Omit<
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions, ports: Ports): Promise<number> {
+  await assertWritable(options.reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     return await onCluster(cluster, options, ports);
@@ -111,7 +113,7 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
     retryEvict: options.retryEvict,
     warn,
   });
-  const leaving = leaveOnSignals(ports, live, warn, { name, namespace: cluster.namespace });
+  const stopListening = leaveOnSignals(ports, live, warn, { name, namespace: cluster.namespace });
   try {
     let warned = false;
     const trace = await run({
@@ -126,10 +128,9 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
       audience: stage,
       onTrace: live.onTrace,
     });
-    if (leaving.closed) return 141;
     return await finish(trace, options, stage, ports, recorder?.failure !== undefined);
   } finally {
-    leaving.stop();
+    stopListening();
     stage.close();
     recorder?.close();
   }

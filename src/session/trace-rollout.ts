@@ -8,7 +8,7 @@ import { summaryOf, worstCode } from '../verdict/rollout.ts';
 import { listCandidatePods, podSelector } from './candidates.ts';
 import type { PodSelector } from './candidates.ts';
 import { connectCluster } from './connected.ts';
-import { finishFiles } from './finish.ts';
+import { assertWritable, finishFiles } from './report-files.ts';
 import type { Live } from './live.ts';
 import { liveSource } from './live.ts';
 import { terminatingPods } from './next-terminating.ts';
@@ -40,6 +40,7 @@ const settleMs = 1000;
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceRollout(options: TraceOptions & { target: Several }, ports: Ports): Promise<number> {
+  await assertWritable(options.reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     return await follow(cluster, options, ports);

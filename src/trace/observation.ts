@@ -182,10 +182,10 @@ export interface Timer {
   name: 'timeout' | 'settled';
 }
 
-/** The user or the system asked us to leave. */
+/** The user or the system asked us to leave; SIGPIPE: the reader of stdout went away. */
 export interface Interrupted {
   kind: 'interrupted';
-  signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+  signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
 }
 
 type Any<O, P> =

@@ -15,7 +15,13 @@ export const exitCodes: Record<Outcome, number> = {
   unknown: 4,
 };
 
-export const signalCodes: Record<Interrupted['signal'], number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+/** 128 + the signal's number, as shells have it. */
+export const signalCodes: Record<Interrupted['signal'], number> = {
+  SIGINT: 130,
+  SIGTERM: 143,
+  SIGHUP: 129,
+  SIGPIPE: 141,
+};
 
 /** Where several hold, the more important first. */
 const precedence = [1, 3, 4, 2];

@@ -25,7 +25,7 @@ export const noPolicy: Policy = { gates: [], warnOnly: false };
 
 export function judge(trace: Trace, timeline: Timeline, policy: Policy = noPolicy): Verdict {
   const scene = timeline.exit && { trace, timeline, exit: timeline.exit };
-  const outcomes = scene ? outcomesOf(scene) : [beforeDeletion(trace)];
+  const outcomes = scene ? outcomesOf(scene) : [beforeDeletion];
   const outcome = outcomes[0] ?? 'unknown';
   const holding = outcomes.filter((one) => one !== 'graceful' && one !== 'removed');
   const findings = scene ? findingsOf(scene) : [];

@@ -2,7 +2,6 @@
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Outcome } from '../trace/report.ts';
 import { overran } from '../trace/view/phases.ts';
-import type { Trace } from '../trace/trace.ts';
 import type { Scene } from './scene.ts';
 import { mainsOf, ranOf } from './scene.ts';
 
@@ -12,7 +11,7 @@ export function outcomesOf(scene: Scene): Outcome[] {
 }
 
 /** Nobody deleted the pod: `--attach` waited in vain, or the pod ended without ever being deleted. */
-export const beforeDeletion = (_trace: Trace): Outcome => 'not-started';
+export const beforeDeletion: Outcome = 'not-started';
 
 type Judged = Exclude<Outcome, 'not-started'>;
 

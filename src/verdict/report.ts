@@ -13,6 +13,7 @@ import { timelineOf } from '../trace/timeline.ts';
 import type { Exit, Timeline, TimelineMark, TimelinePhase } from '../trace/timeline.ts';
 import type { Note, Trace } from '../trace/trace.ts';
 import { told } from '../trace/view/told.ts';
+import { brokenLogs } from './broken-logs.ts';
 import type { Policy } from './judge.ts';
 import { judge, noPolicy } from './judge.ts';
 
@@ -22,7 +23,7 @@ export function reportOf(trace: Trace, policy: Policy = noPolicy): ExitReport | 
   return timeline && buildReport(trace, timeline, policy);
 }
 
-export function buildReport(trace: Trace, timeline: Timeline, policy: Policy = noPolicy): ExitReport {
+function buildReport(trace: Trace, timeline: Timeline, policy: Policy): ExitReport {
   const { exit } = timeline;
   const fallback = windowOf(trace);
   const at = (estimate: Estimate) => instantOf(estimate, fallback);
@@ -177,7 +178,7 @@ function assumesOf(exit: Exit | undefined): ExitReport['assumes'] {
 }
 
 /** Streams by the name of the resource that an operator would grant. */
-export const resourceOf: Record<StreamName, string> = {
+const resourceOf: Record<StreamName, string> = {
   pod: 'pods',
   services: 'services',
   endpointslices: 'endpointslices',
@@ -204,7 +205,12 @@ export function gapsOf(trace: Trace): ExitReport['gaps'] {
     ...(value.to === undefined ? {} : { to: printTime(value.to, 'later') }),
     cause: value.cause,
   }));
-  return [...gaps, ...lateNews(trace), ...refused];
+  const broken = brokenLogs(trace).map(({ ended }) => ({
+    resource: resourceOf.logs,
+    from: printTime(ended.at, 'earlier'),
+    cause: 'disconnected',
+  }));
+  return [...gaps, ...broken, ...lateNews(trace), ...refused];
 }
 
 /** Shorter, nobody would miss it: news is late by as much on any day. */

@@ -63,6 +63,20 @@ describe.concurrent('the cluster says no', () => {
     );
   });
 
+  it.each([
+    ['a template that cannot be read', ['-o', 'jsonpath={.verdict.outcome'], /never closed/],
+    [
+      'a report whose folder is not there',
+      ['--report', '/nowhere/at/all/exit.html'],
+      /exit\.html \(ENOENT\)[\s\S]*--report/,
+    ],
+  ])('%s, and nothing is deleted for it', (_, words, sentence) =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      refused(await podexit([server.pod, ...flags, ...words]), sentence);
+      expect(server.requests).toEqual([]);
+    }),
+  );
+
   it('a refused DELETE, and nothing is deleted', () =>
     serving('graceful-exit', { faults: [{ kind: 'status', verb: 'delete', code: 403 }] }, async ({ flags, server }) => {
       const ran = await podexit([server.pod, ...flags, '-o', 'json']);

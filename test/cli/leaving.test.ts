@@ -1,6 +1,9 @@
 /** Leaving early, through the built command: signals, a time limit, a reader that goes away, a disk that is full. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/trace/report.ts';
@@ -16,8 +19,11 @@ interface Left {
   leftAfter: number;
 }
 
-/** Runs the command and signals it once the deletion is under way (a second time at once, if asked for). */
-function leave(words: readonly string[], signal: NodeJS.Signals, again = false): Promise<Left> {
+/** The server takes the request for the pod, and says nothing. */
+const silentPod = { kind: 'silent', resource: 'pods', verb: 'watch' } as const;
+
+/** Runs the command and signals it once the deletion is under way. */
+function leave(words: readonly string[], signal: NodeJS.Signals): Promise<Left> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...words], {
       env: { ...process.env, KUBECONFIG: '', NO_COLOR: '1' },
@@ -32,7 +38,6 @@ function leave(words: readonly string[], signal: NodeJS.Signals, again = false):
       if (signalled > 0 || !/accepted/.test(stdout)) return;
       signalled = performance.now();
       child.kill(signal);
-      if (again) setTimeout(() => child.kill(signal), 30);
     });
     child.stderr.on('data', (chunk: Buffer) => {
       if (told === 0) told = performance.now();
@@ -69,11 +74,53 @@ describe.concurrent('a signal', () => {
     },
   );
 
-  it('a second one leaves without more', async () => {
+  it('a second one leaves without more, though a collector keeps it waiting', async () => {
+    const collector = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
     await serving('prestop-sleep', {}, async ({ server, flags }) => {
-      const left = await leave([server.pod, ...flags, '-o', 'lines'], 'SIGINT', true);
-      expect(left.code).toBe(130);
-      expect(left.stderr).toContain('goes on without us');
+      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson', '--otlp'], {
+        env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const ended = once(child, 'close');
+      let stdout = '';
+      const said = async (words: RegExp): Promise<void> => {
+        while (!words.test(stdout)) stdout += String((await once(child.stdout, 'data'))[0]);
+      };
+      await said(/accepted/);
+      child.kill('SIGINT');
+      await said(/"exitCode":130/);
+      await once(collector, 'request');
+      expect(child.exitCode).toBeNull();
+      const again = performance.now();
+      child.kill('SIGINT');
+      expect((await ended)[0]).toBe(130);
+      expect(performance.now() - again).toBeLessThan(1000);
+    }).finally(() => {
+      collector.closeAllConnections();
+      collector.close();
+    });
+  });
+
+  it('before the pod was read says so, and leaves a recording that begins as others do', async () => {
+    await serving('exit-143', { faults: [silentPod] }, async ({ server, flags, folder }) => {
+      const file = join(folder, 'left.ndjson');
+      const words = [server.pod, ...flags, '-o', 'json', '--record', file];
+      const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+      let [stdout, stderr] = ['', ''];
+      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      while (!server.requests.some((one) => one.resource === 'services'))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      child.kill('SIGTERM');
+      expect((await once(child, 'close'))[0]).toBe(143);
+      expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'run.left' });
+      expect(stderr).toContain(`pod "${server.pod}" was not deleted by this command`);
+      const [, first, ...others] = readFileSync(file, 'utf8').trim().split('\n');
+      expect(first).toContain('"kind":"began"');
+      expect(others.at(-1)).toContain('"signal":"SIGTERM"');
+      expect(server.deletesAccepted).toBe(0);
     });
   });
 
@@ -107,12 +154,25 @@ describe.concurrent('--timeout ends as stuck, with what it is waiting for', () =
       expect(ran.stdout.replace(/\s+/g, ' ')).toMatch(words);
     });
   });
+
+  it('also where the server never answers about the pod', async () => {
+    await serving('exit-143', { faults: [silentPod] }, async ({ server, flags }) => {
+      const ran = await podexit([server.pod, ...flags, '--timeout', '1s', '-o', 'json']);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toContain(
+        `pod "${server.pod}" in namespace "${server.namespace}" could not be read within 1 s`,
+      );
+      expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'pod.unread' });
+      expect(server.deletesAccepted).toBe(0);
+    });
+  });
 });
 
 describe.concurrent('a reader that goes away', () => {
-  it('ends it quietly with 141', async () => {
-    await serving('exit-143', {}, async ({ server, flags }) => {
-      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson'], {
+  it('ends it quietly with 141, and the recording names why', async () => {
+    await serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const file = join(folder, 'closed.ndjson');
+      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson', '--record', file], {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let stderr = '';
@@ -120,6 +180,8 @@ describe.concurrent('a reader that goes away', () => {
       child.stdout.once('data', () => child.stdout.destroy());
       const code = await new Promise((resolve) => child.on('close', resolve));
       expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+      expect(readFileSync(file, 'utf8').trim().split('\n').at(-1)).toContain('"signal":"SIGPIPE"');
+      expect((await podexit(['replay', file, '-o', 'json'])).code).toBe(141);
     });
   });
 });

@@ -36,13 +36,15 @@ describe('followLog', () => {
     expect(api.asked[1]?.query).toMatchObject({ sinceTime: stamp(1) });
   });
 
-  it('tries to go on only once where nothing comes any more', async () => {
+  it('gives up where connections only break, after pauses that grow', async () => {
     const api = await serve((_, response) => {
       response.flushHeaders();
       setTimeout(() => response.destroy(), 10);
     });
-    const seen = await all(followLog(await connected(api), target, { signal: stopping() }));
-    expect(kinds(seen)).toEqual(['log-opened', 'log-ended', 'log-opened', 'log-ended']);
+    const around = surroundings({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { around }), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(Array<string[]>(9).fill(['log-opened', 'log-ended']).flat());
+    expect(around.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
   });
 
   it('asks again each second while the container waits to start', async () => {

@@ -13,7 +13,7 @@ import { emptyTrace } from '../../src/trace/trace.ts';
 import type { Trace } from '../../src/trace/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 
-export const recordingsFolder = fileURLToPath(new URL('../recordings/', import.meta.url));
+const recordingsFolder = fileURLToPath(new URL('../recordings/', import.meta.url));
 
 export const recordingNames: string[] = readdirSync(recordingsFolder)
   .filter((file) => file.endsWith('.ndjson'))

@@ -67,7 +67,7 @@ describe('JUnit XML', () => {
       message: 'container legacy: killed with exit code 137 (Error)',
       type: 'killed',
     });
-    expect(failure.text).toContain('killed (exit code 2): A container was killed');
+    expect(failure.text).toContain('killed (exit code 2): legacy did not exit within the grace of 6 s');
     expect(failure.text).toContain('error killed-at-grace: legacy was killed when its 6s of grace had run out.');
   });
 

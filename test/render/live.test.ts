@@ -127,4 +127,16 @@ describe('the live view', () => {
     const lines = allLines(await screenOf(window, happenings));
     expect(lines.filter((line) => line === 'podexit: the recording is incomplete')).toHaveLength(1);
   });
+
+  it('leaves nothing of the picture behind a message that is wider than the window', async () => {
+    const { happenings, live } = await playOf('graceful-exit', { until: 2 });
+    const message = `podexit: ${'a long word or two '.repeat(6)}end`;
+    live.say(`${message}\n`);
+    live.close();
+    const lines = allLines(await screenOf(window, happenings));
+    const first = lines.findIndex((line) => line.startsWith('podexit: a long'));
+    const rows = Math.ceil(message.length / window.columns);
+    const told = lines.slice(first, first + rows + 1).map((line) => line.trim());
+    expect(told.join(' ').trim()).toBe(message);
+  });
 });

@@ -1,6 +1,7 @@
 /** The top of the page: how it ended, the few numbers that matter, and what was found. */
 import type { ExitReport, Finding } from '../../trace/report.ts';
-import { describeLasted, describeUsed, describeOutcome, triggerText } from '../summary.ts';
+import { outcomeSentence } from '../outcome-text.ts';
+import { describeLasted, describeUsed, triggerText } from '../summary.ts';
 import { citations } from './tables.ts';
 import type { Html } from './tag.ts';
 import { tag } from './tag.ts';
@@ -34,7 +35,7 @@ export function headerOf(report: ExitReport): Html {
       tag('span', { class: `outcome ${tone}` }, `${symbols[tone]} ${verdict.outcome}`),
       tag('code', {}, pod.name),
     ),
-    tag('p', { class: 'lead' }, describeOutcome(report)),
+    tag('p', { class: 'lead' }, outcomeSentence(report)),
     factsOf(report),
   );
 }

@@ -1,9 +1,10 @@
 /** All containers of a pod: main ones stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). */
 import { containersOf } from '../pod.ts';
-import type { ContainerExit, Scene } from './container.ts';
+import type { ContainerExit } from './container.ts';
 import { containerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, narrowed, notAfter, notBefore, unbounded } from './estimate.ts';
+import type { Scene } from './scene.ts';
 
 /** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
 export function exitsOf(scene: Scene): ContainerExit[] {

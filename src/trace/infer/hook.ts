@@ -7,10 +7,10 @@ import { hookOf } from '../pod.ts';
 import type { PreStopReport } from '../report.ts';
 import type { Span } from '../span.ts';
 import type { Occurrence } from '../trace.ts';
-import type { Scene } from './container.ts';
-import { outlived } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, isBefore, moved, narrowed, notAfter, onClient, onNode } from './estimate.ts';
+import { outlived } from './rounds.ts';
+import type { Scene } from './scene.ts';
 
 const second = 1000;
 

@@ -1,4 +1,4 @@
-import type { ObservationOf } from '../observation.ts';
+import type { Gap, ObservationOf } from '../observation.ts';
 import { parseTime } from '../stamps.ts';
 import type { ContainerFacts, LogFacts, Trace } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
@@ -8,8 +8,16 @@ import { factOf, note, withEntry } from './notes.ts';
 /** A container that logs its signal in a loop proves no more than one that does it once. */
 const mostSignalLines = 16;
 
-export const foldLogOpened = (trace: Trace, o: ObservationOf<'log-opened'>): Trace =>
-  withLog(trace, o.container, ({ ended: _ended, ...log }) => ({ ...log, opened: log.opened ?? factOf(true, o) }));
+/** A log that was late is late no longer: what it held before is no part of it (`tailLines=0`). */
+export const foldLogOpened = (trace: Trace, o: ObservationOf<'log-opened'>): Trace => {
+  const gaps = trace.gaps.map((gap) => (isLate(gap.value) ? { ...gap, value: { ...gap.value, to: o.at } } : gap));
+  return withLog({ ...trace, gaps }, o.container, ({ ended: _ended, ...log }) => ({
+    ...log,
+    opened: log.opened ?? factOf(true, o),
+  }));
+};
+
+const isLate = ({ stream, cause, to }: Gap): boolean => stream === 'logs' && cause === 'not-synced' && to === undefined;
 
 export function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   const stamp = parseTime(o.time);

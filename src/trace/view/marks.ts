@@ -6,12 +6,13 @@ import type { Estimate } from '../infer/estimate.ts';
 import { onClient } from '../infer/estimate.ts';
 import type { MarkName } from '../report.ts';
 import type { Exit, TimelineMark } from '../timeline.ts';
+import { killTrouble } from './kill-trouble.ts';
 import { told } from './told.ts';
 
 export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
   const marks = [
     ...requestMarks(exit),
-    ...kubeletMarks(exit),
+    ...kubeletMarks(trace, exit),
     ...exit.containers.flatMap((container) => containerMarks(trace, exit, container)),
     ...endpointMarks(exit),
     ...nodeMarks(trace, exit),
@@ -109,8 +110,8 @@ function requestMarks({ deletion }: Exit): TimelineMark[] {
   ];
 }
 
-function kubeletMarks({ kubelet }: Exit): TimelineMark[] {
-  return mark('acknowledged', kubelet.noticed);
+function kubeletMarks(trace: Trace, exit: Exit): TimelineMark[] {
+  return mark('acknowledged', exit.kubelet.noticed, { note: killTrouble(trace, exit) });
 }
 
 function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): TimelineMark[] {

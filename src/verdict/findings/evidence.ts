@@ -1,6 +1,7 @@
 /** What may have been missed, where it touches an instant that is reported. */
 import type { StreamName } from '../../trace/observation.ts';
 import type { Finding } from '../../trace/report.ts';
+import { brokenLogs } from '../broken-logs.ts';
 import type { Scene } from '../scene.ts';
 import { ranOf } from '../scene.ts';
 import { list } from '../words.ts';
@@ -12,7 +13,10 @@ export function evidenceFindings(scene: Scene): Finding[] {
     touches[stream] !== undefined && (stream !== 'logs' || ranOf(scene).length > 0);
   const gaps = trace.gaps.filter((gap) => needed(gap.value.stream) && (gap.value.to ?? Infinity) >= since);
   const refused = trace.refused.filter((one) => needed(one.value.stream));
-  const streams = [...new Set([...gaps, ...refused].map((one) => one.value.stream))];
+  const broken = needed('logs') ? brokenLogs(trace) : [];
+  const streams = [
+    ...new Set([...[...gaps, ...refused].map((one) => one.value.stream), ...broken.map(() => 'logs' as const)]),
+  ];
   if (streams.length === 0) return [];
   return [
     {
@@ -23,7 +27,7 @@ export function evidenceFindings(scene: Scene): Finding[] {
         refused.length > 0
           ? `Grant ${list(refused.map((one) => `${one.value.verb} ${one.value.resource}`))} for the whole picture.`
           : 'Run it again on a steadier connection; the gaps are listed in the report.',
-      evidence: [...new Set([...gaps, ...refused].map((one) => one.seq))],
+      evidence: [...new Set([...gaps, ...refused, ...broken.map(({ ended }) => ended)].map((one) => one.seq))],
     },
   ];
 }

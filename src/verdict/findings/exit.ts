@@ -64,10 +64,17 @@ function killed(scene: Scene, container: ContainerExit): Finding[] {
 }
 
 /** Its log was followed from before the signal until the kill, with nothing missing in between. */
-function wasHeard({ trace }: Scene, { facts: { log }, signal, kill }: ContainerExit): boolean {
+function wasHeard({ trace }: Scene, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {
   if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
   const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;
-  return !endedBefore && !trace.gaps.some((gap) => gap.value.stream === 'logs');
+  const missed = trace.gaps.some(
+    ({ value }) =>
+      value.stream === 'logs' &&
+      (value.container === undefined || value.container === spec.name) &&
+      (value.to ?? Infinity) > signal.client.lo &&
+      value.from < kill.client.hi,
+  );
+  return !endedBefore && !missed;
 }
 
 /** Only where the log was followed: without it there is no sign of life to miss. */

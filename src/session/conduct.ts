@@ -1,0 +1,97 @@
+/**
+ * A run from its first request to the DELETE: opens the streams of DESIGN.md's table, and sends the DELETE when they are
+ * in sync, and only then. The end comes by what the trace tells (live.ts).
+ */
+import type { StreamName } from '../trace/observation.ts';
+import { askDeletion } from './ask-deletion.ts';
+import { follow } from './follow.ts';
+import type { Gate } from './gate.ts';
+import { createGate } from './gate.ts';
+import type { Run } from './live.ts';
+import { listServices, openLanes } from './open-lanes.ts';
+import { checkPod, deletionNotBegun, noSuchPod } from './pod-checks.ts';
+import type { Raw } from './watched.ts';
+import { asRaw, firstTargets, metadataOf } from './watched.ts';
+
+/** How long the lanes may keep the DELETE waiting (DESIGN.md "before the DELETE"). */
+const syncPatience = 3000;
+/** How long a DELETE that was accepted may take to mark the pod: some webhooks delay it. */
+const markPatience = 30_000;
+
+/** Throws a PodexitError for what stands in the way of the run; what its streams meet ends it by `run.fail`. */
+export async function conduct(run: Run): Promise<void> {
+  const { namespace, name, cluster, mode } = run.options;
+  const first = firstTargets(namespace, name);
+  const gate = createGate();
+  const pod = new Promise<Raw | undefined>((resolve) => {
+    void follow(run, first.pod, gate, (sighting) => {
+      if (sighting.kind === 'listed') resolve(sighting.objects[0] as Raw | undefined);
+    });
+  });
+  void follow(run, first.events, gate);
+  const services = listServices(run, first.services, gate);
+
+  const raw = await pod;
+  if (run.signal.aborted) return;
+  if (!raw) throw await noSuchPod(cluster, namespace, name);
+  const deletes = sendsDelete(run, raw);
+  run.begin(deletes ? mode : 'attach');
+  openLanes(run, raw, services, gate);
+  run.timeLimit.byGrace(graceOf(run, raw, deletes));
+  if (!deletes) return;
+  await inSync(run, gate);
+  await request(run, raw);
+}
+
+/** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */
+function sendsDelete({ options }: Run, pod: Raw): boolean {
+  const terminating = metadataOf(pod)['deletionTimestamp'] !== undefined;
+  const deletes = options.mode !== 'attach' && (!terminating || options.insist);
+  if (deletes) checkPod(pod);
+  if (terminating && options.mode !== 'attach')
+    options.warn(
+      deletes
+        ? `pod "${options.name}" is already terminating; another request seldom shortens a kill that is running`
+        : `pod "${options.name}" is already terminating: attached to it, no DELETE is sent`,
+    );
+  return deletes;
+}
+
+/** Seconds, as the server will make it, or has: Kubernetes' default is 30. */
+function graceOf({ options }: Run, pod: Raw, deletes: boolean): number {
+  const known = [
+    deletes ? options.graceSeconds : null,
+    metadataOf(pod)['deletionGracePeriodSeconds'],
+    asRaw(pod['spec'])['terminationGracePeriodSeconds'],
+  ];
+  return known.find((one) => typeof one === 'number') ?? 30;
+}
+
+/** Waits for the lanes, for a while; what is late is a stated gap. */
+async function inSync({ options, signal, deliver }: Run, gate: Gate): Promise<void> {
+  const late = await gate.wait(options.clock, syncPatience, signal);
+  const at = options.clock.now();
+  const streams = new Set(late.map((lane) => (lane.startsWith('logs/') ? 'logs' : (lane as StreamName))));
+  for (const stream of streams) await deliver({ at, kind: 'gap', stream, from: at, cause: 'not-synced' });
+}
+
+async function request(run: Run, pod: Raw): Promise<void> {
+  const { options, signal, deliver } = run;
+  const uid = metadataOf(pod)['uid'];
+  const { cluster, namespace, name, graceSeconds, mode } = options;
+  if (signal.aborted || run.trace?.gone) return;
+  const target = { namespace, name, uid: typeof uid === 'string' ? uid : '', graceSeconds, evict: mode === 'evict' };
+  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn };
+  for await (const sighting of askDeletion(cluster, target, pod, asking)) {
+    // Not before: an eviction may wait for its budget until somebody gives up.
+    if (sighting.kind === 'requested') run.requested = true;
+    await deliver(sighting);
+  }
+  if (signal.aborted || run.trace?.deletion || run.trace?.gone) return;
+  run.timers.set(
+    'marked',
+    options.clock.setTimeout(() => {
+      if (!run.trace?.deletion && !run.trace?.gone) run.fail(deletionNotBegun(namespace, name, markPatience / 1000));
+    }, markPatience),
+  );
+}

@@ -1,0 +1,107 @@
+/** One stream of a run: from its requests to its sightings, and what it costs to do without it. */
+import { TransportFailure } from '../cluster/http/failure.ts';
+import { followLog } from '../cluster/logs.ts';
+import { watchObjects } from '../cluster/watch.ts';
+import { PodexitError } from '../errors.ts';
+import type { Sighting, StreamName } from '../trace/observation.ts';
+import { namesStopSignal } from '../trace/observe/line.ts';
+import type { Gate } from './gate.ts';
+import type { Run } from './live.ts';
+import { podForbidden } from './pod-checks.ts';
+import type { Target } from './watched.ts';
+import { printFields, printLabels } from './watched.ts';
+
+/** Runs one list-and-watch. Only the pod's own stream can end the run; other lanes are lost with a word. `look` sees all first. */
+export async function follow(run: Run, target: Target, gate: Gate, look?: (sighting: Sighting) => void): Promise<void> {
+  const { options, signal } = run;
+  gate.expect(target.stream);
+  const health = run.lanes.open(target.stream);
+  try {
+    for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal, health })) {
+      if (sighting.kind === 'refused' && target.stream === 'pod') throw podForbidden(options.namespace, sighting);
+      if (sighting.kind === 'refused') warnRefused(run, sighting);
+      look?.(sighting);
+      await run.deliver(sighting);
+      if (sighting.kind === 'synced' || sighting.kind === 'refused') gate.open(target.stream);
+    }
+  } catch (error) {
+    if (target.stream === 'pod' && !signal.aborted) run.fail(error);
+    else await lose(run, { stream: target.stream }, error);
+  } finally {
+    gate.open(target.stream);
+    run.lanes.close(health);
+  }
+}
+
+/** One container's log, for its timing. */
+export async function followContainer(run: Run, container: string, gate: Gate): Promise<void> {
+  const { options, signal } = run;
+  const lane = `logs/${container}`;
+  gate.expect(lane);
+  try {
+    const log = followLog(
+      options.cluster,
+      { namespace: options.namespace, pod: options.name, container },
+      { signal, matters: namesStopSignal },
+    );
+    for await (const sighting of log) {
+      if (sighting.kind === 'refused') warnRefused(run, sighting);
+      await run.deliver(sighting);
+      gate.open(lane);
+    }
+  } catch (error) {
+    await lose(run, { stream: 'logs', container }, error);
+  } finally {
+    gate.open(lane);
+  }
+}
+
+/** A lane that failed for good is a stated gap; an error that nobody foresaw ends the run, and keeps its stack. */
+export async function lose(
+  { options, signal, deliver, fail }: Run,
+  lane: { stream: StreamName; container?: string },
+  error: unknown,
+): Promise<void> {
+  if (signal.aborted) return;
+  if (!(error instanceof PodexitError || error instanceof TransportFailure)) return fail(error);
+  const at = options.clock.now();
+  await deliver({ at, kind: 'gap', ...lane, from: at, cause: 'disconnected' });
+}
+
+/** A target as the two selectors of a request. */
+export const watchTarget = ({ stream, path, name, fieldSelector, labelSelector }: Target) => {
+  const { 'metadata.name': _byName, ...fields } = fieldSelector ?? {};
+  return {
+    stream,
+    path,
+    ...(name === undefined ? {} : { name }),
+    ...(Object.keys(fields).length > 0 ? { fieldSelector: printFields(fields) } : {}),
+    ...(labelSelector ? { labelSelector: printLabels(labelSelector) } : {}),
+  };
+};
+
+/** Said once for each lane that a report misses; lanes that only sharpen others stand in the report alone. */
+export function warnRefused(
+  { options, warned }: Run,
+  { verb, resource, group, stream, status }: Extract<Sighting, { kind: 'refused' }>,
+): void {
+  const lost = lostWithout[stream];
+  if (lost === undefined || warned.has(stream)) return;
+  warned.add(stream);
+  const of = group === '' ? resource : `${resource}.${group}`;
+  options.warn(
+    status === 403
+      ? `no permission to ${verb} ${of}: ${lost}`
+      : `the server refuses to ${verb} ${of} (${status}): ${lost}`,
+  );
+}
+
+const lostWithout: Partial<Record<StreamName, string>> = {
+  services: 'routes are missing',
+  endpointslices: 'routes are missing',
+  events: 'when the kubelet began and how hooks ended is known less exactly',
+  logs: 'signal and exit are known less exactly',
+  node: 'silence of the node is not seen',
+  owner: 'what deleted the pod may stay unknown',
+  siblings: 'the replacement is not seen',
+};

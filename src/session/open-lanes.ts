@@ -1,0 +1,105 @@
+/** All that is watched beside the pod, opened as soon as what it hangs on is known (DESIGN.md "What is watched"). */
+import { getObject } from '../cluster/get.ts';
+import { listObjects } from '../cluster/list.ts';
+import { refusedBy } from '../cluster/refused.ts';
+import { readRefusal } from '../cluster/status.ts';
+import { follow, followContainer, lose, warnRefused, watchTarget } from './follow.ts';
+import type { Gate } from './gate.ts';
+import { createGate } from './gate.ts';
+import type { Run } from './live.ts';
+import type { Raw, Target } from './watched.ts';
+import {
+  asRaw,
+  candidateServices,
+  metadataOf,
+  nodeTargets,
+  ownerOf,
+  ownerTargets,
+  runningContainers,
+  siblingTarget,
+  sliceTarget,
+} from './watched.ts';
+
+/** Lanes that the DELETE waits for open `gate`; the others come when they come. */
+export function openLanes(run: Run, pod: Raw, services: Promise<Raw[] | undefined>, gate: Gate): void {
+  const { options, fail } = run;
+  void openRoutes(run, pod, services, gate).catch(fail);
+  const node = asRaw(pod['spec'])['nodeName'];
+  if (typeof node === 'string') for (const target of nodeTargets(node)) void follow(run, target, createGate());
+  const owner = ownerOf(pod);
+  if (owner) openOwner(run, owner);
+  if (options.followLogs) for (const container of runningContainers(pod)) void followContainer(run, container, gate);
+  void lookAtNamespace(run);
+}
+
+/** One paged list, never watched: Services change rarely, and a namespace may have a thousand. */
+export async function listServices(run: Run, target: Target, gate: Gate): Promise<Raw[] | undefined> {
+  const { options, signal, deliver } = run;
+  gate.expect('services');
+  gate.expect('endpointslices');
+  try {
+    const result = await listObjects(options.cluster, watchTarget(target), { signal });
+    for (const dated of result.dated) await deliver(dated);
+    if (result.kind === 'listed') return result.objects.map(asRaw);
+    const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });
+    if (refused.kind === 'refused') warnRefused(run, refused);
+    await deliver(refused);
+  } catch (error) {
+    await lose(run, { stream: 'services' }, error);
+  }
+  return undefined;
+}
+
+async function openRoutes(run: Run, pod: Raw, listed: Promise<Raw[] | undefined>, gate: Gate): Promise<void> {
+  const { namespace, clock } = run.options;
+  const services = await listed;
+  if (!services) return ['services', 'endpointslices'].forEach(gate.open);
+  const candidates = candidateServices(services, pod);
+  const at = clock.now();
+  await run.deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: candidates });
+  gate.open('services');
+  const slices = sliceTarget(
+    namespace,
+    candidates.map((service) => String(metadataOf(service)['name'])),
+  );
+  if (slices) await follow(run, slices, gate);
+  else gate.open('endpointslices');
+}
+
+/** The owner, the owner's owner, and the pods of the topmost one's selector. */
+function openOwner(run: Run, owner: { kind: string; name: string }, below?: Raw): void {
+  const { namespace } = run.options;
+  const targets = ownerTargets(namespace, owner);
+  let seen = false;
+  for (const target of targets)
+    void follow(run, target, createGate(), (sighting) => {
+      if (target.stream !== 'owner' || sighting.kind !== 'listed' || seen) return;
+      seen = true;
+      const object = asRaw(sighting.objects[0]);
+      const above = ownerOf(object);
+      if (above && ownerTargets(namespace, above).length > 0) openOwner(run, above, object);
+      else openSiblings(run, Object.keys(object).length > 0 ? object : below);
+    });
+  if (targets.length === 0) openSiblings(run, below);
+}
+
+function openSiblings(run: Run, owner: Raw | undefined): void {
+  const target = owner && siblingTarget(run.options.namespace, owner);
+  if (target) void follow(run, target, createGate());
+}
+
+/** Whether the namespace itself is on its way out: one GET. A 404 is no answer to that, and no loss. */
+async function lookAtNamespace(run: Run): Promise<void> {
+  const { options, signal, deliver } = run;
+  const { cluster } = options;
+  const path = `/api/v1/namespaces/${encodeURIComponent(options.namespace)}`;
+  const stream = 'namespace';
+  try {
+    const { status, at, body } = await getObject(cluster, path, { signal });
+    if (status === 200) await deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
+    else if (status !== 404)
+      await deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
+  } catch (error) {
+    await lose(run, { stream }, error);
+  }
+}

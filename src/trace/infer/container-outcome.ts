@@ -1,0 +1,68 @@
+/** What the end of a container means (SIGNALS.md §5 "Exit codes"): the code alone does not say it. */
+import { driftOver, millisecondsOf } from '../assumptions.ts';
+import type { ContainerSpec } from '../pod.ts';
+import { isRunning, statusesOf } from '../pod.ts';
+import type { ContainerOutcome } from '../report.ts';
+import type { ContainerFacts, Trace } from '../trace.ts';
+import type { Deletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { minimumGrace, shortestStop } from './grace.ts';
+import type { Kubelet } from './kubelet.ts';
+import type { Scene } from './scene.ts';
+import { numberOfSignal } from './signals.ts';
+
+const second = 1000;
+
+export function outcomeOf(
+  { trace, deletion, kubelet }: Scene,
+  facts: ContainerFacts,
+  spec: ContainerSpec,
+  { began, ended }: { began: Estimate; ended: Estimate | undefined },
+): ContainerOutcome {
+  const { value: end } = facts.terminated ?? {};
+  if (!end || !ended)
+    return !end && trace.gone?.value === 'deleted' && lastSeenRunning(trace, spec) ? 'abandoned' : 'unknown';
+  if (end.exitCode === 0) return 'completed';
+  if (end.reason === 'OOMKilled' && end.exitCode === 137) return 'oom';
+  const own = numberOfSignal(stopSignalOf(trace, spec));
+  if (
+    own !== undefined ? end.exitCode === 128 + own : end.exitCode >= 129 && end.exitCode <= 143 && end.exitCode !== 137
+  )
+    return 'signalled';
+  if (end.exitCode === 137 && fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
+  return end.exitCode === 137 && outlivedGrace(began, ended, kubelet) ? 'killed' : 'failed';
+}
+
+/** A kill for another reason (a liveness probe) was under way when the deletion came, and its grace ended then. */
+function fitsOlderKill(trace: Trace, deletion: Deletion, spec: ContainerSpec, ended: Estimate): boolean {
+  const grace = deletion.facts.first.value.spec.terminationGracePeriodSeconds ?? deletion.grace;
+  const timeout = Math.max(minimumGrace, grace * second);
+  return trace.events.some(
+    ({ reason, about, message, time, at }) =>
+      reason === 'Killing' &&
+      about.kind === 'Pod' &&
+      about.container === spec.name &&
+      !message.startsWith('Stopping container ') &&
+      at <= deletion.facts.seenAt + millisecondsOf('delivery-lag') &&
+      ended.node.hi >= time.lo + timeout - driftOver(timeout) &&
+      ended.node.lo <= time.hi + timeout + minimumGrace,
+  );
+}
+
+const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
+  trace.pod !== undefined &&
+  statusesOf(trace.pod.value).some((status) => status.name === spec.name && isRunning(status.state));
+
+/** 137 before K + max(2, grace) is the application's own, or somebody else's SIGKILL (SIGNALS.md §5 "Exit codes"). */
+function outlivedGrace(began: Estimate, ended: Estimate, kubelet: Kubelet): boolean {
+  const timeout = shortestStop(kubelet);
+  const earliest = timeout - driftOver(timeout);
+  return ended.node.hi >= began.node.lo + earliest && ended.client.hi >= began.client.lo + earliest;
+}
+
+function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
+  const status = statusesOf(
+    trace.pod?.value ?? { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} },
+  );
+  return status.find((one) => one.name === spec.name)?.stopSignal ?? spec.container.lifecycle?.stopSignal;
+}

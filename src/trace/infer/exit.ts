@@ -1,0 +1,107 @@
+/** When a container ended: by its status, or, until one comes, by the end of its log. */
+import type { AssumptionName } from '../assumptions.ts';
+import { logStampLagMs, millisecondsOf } from '../assumptions.ts';
+import type { ContainerSpec } from '../pod.ts';
+import type { ContainerOutcome } from '../report.ts';
+import { atLeast, atMost } from '../span.ts';
+import { parseFloor } from '../stamps.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
+import type { Estimate } from './estimate.ts';
+import { crossed, moved, narrowed, notBefore, onClient, onNode } from './estimate.ts';
+import { longestStop, minimumGrace } from './grace.ts';
+import type { Kubelet } from './kubelet.ts';
+import { isStart } from './rounds.ts';
+import type { Scene } from './scene.ts';
+
+const second = 1000;
+
+/** `provisional`: only its log says so. */
+export interface ExitFacts {
+  readonly at: Estimate;
+  readonly code?: number;
+  readonly reason?: string;
+  readonly provisional: boolean;
+}
+
+/** The status that ends it: [finishedAt, + 1 s) on the node's clock, and it had arrived. */
+export function endOf({ kubelet }: Scene, spec: ContainerSpec, facts: ContainerFacts): Estimate | undefined {
+  const fact = facts.terminated;
+  const finished = parseFloor(fact?.value.finishedAt);
+  if (!fact || !finished || isMadeUp(fact.value.reason, fact.value.exitCode)) return undefined;
+  const stamped = narrowed(onNode(finished, [fact.seq]), onClient(atMost(fact.at + 1), [fact.seq]));
+  return crossed(withLastLine(stamped, facts), kubelet.clock);
+}
+
+/** It still ran when it wrote its last line; the stamp may be a little late. Only lines of the same run count. */
+function withLastLine(ended: Estimate, facts: ContainerFacts): Estimate {
+  const line = facts.log.lastLine;
+  if (!line || line.value - logStampLagMs > ended.node.hi) return ended;
+  return narrowed(ended, onNode(atLeast(line.value - logStampLagMs), [line.seq]));
+}
+
+/** 137 ContainerStatusUnknown is made up by the kubelet (trap 24); 255 Unknown is a runtime that lost the status (§5). */
+const isMadeUp = (reason: string | undefined, code: number): boolean =>
+  reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
+
+interface ExitInputs {
+  ended: Estimate | undefined;
+  signal: Estimate | undefined;
+  /** The kill, where it certainly was one. */
+  kill: Estimate | undefined;
+  facts: ContainerFacts;
+  outcome: ContainerOutcome;
+  killings: readonly Occurrence[];
+  began: Estimate;
+  lag: AssumptionName;
+  /** A hook or a turn may have eaten the grace before the signal. */
+  hooked: boolean;
+}
+
+export function exitOf({ kubelet, trace }: Scene, inputs: ExitInputs): ExitFacts | undefined {
+  const { ended, signal, kill, facts, outcome } = inputs;
+  if (ended && facts.terminated) {
+    const bySignal = signal && (outcome === 'signalled' || outcome === 'killed');
+    const after = [...(kill ? [kill] : []), ...(bySignal ? [signal] : [])];
+    const at = after.reduce((next, one) => narrowed(next, notBefore(one)), ended);
+    const { exitCode: code, reason } = facts.terminated.value;
+    return { at: crossed(at, kubelet.clock), code, ...(reason === undefined ? {} : { reason }), provisional: false };
+  }
+  const provisional = logEndOf(inputs, kubelet, trace);
+  return provisional && { at: provisional, provisional: true };
+}
+
+/**
+ * The kubelet ends a log within about a second of the container's exit (SIGNALS.md §5), long before any status. It may
+ * also be a broken connection or the kubelet's own end, so it counts only until something speaks against it.
+ */
+function logEndOf(
+  { facts, signal, killings, began, lag, hooked }: ExitInputs,
+  kubelet: Kubelet,
+  trace: Trace,
+): Estimate | undefined {
+  const end = facts.log.ended;
+  if (!end?.value.clean || !signal || end.at + 1 < signal.client.lo || facts.terminated) return undefined;
+  const doubted =
+    killings.some((one) => one.at > end.at) ||
+    trace.events.some((one) => isStart(one) && one.at > end.at) ||
+    trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
+  if (doubted) return undefined;
+  const told = crossed(
+    narrowed(withLastLine(onClient(atMost(end.at + 1), [end.seq]), facts), notBefore(signal)),
+    kubelet.clock,
+  );
+  const known = trace.gone ? orKilled(told, began, kubelet, lag, hooked) : told;
+  return Number.isFinite(known.client.hi) ? known : undefined;
+}
+
+/** No status will ever confirm it: if the log ended for another reason, the kill at the end of grace did the rest. */
+function orKilled(told: Estimate, began: Estimate, kubelet: Kubelet, lag: AssumptionName, hooked: boolean): Estimate {
+  const wait = hooked ? kubelet.grace.max * second + minimumGrace : longestStop(kubelet);
+  const longest = wait + millisecondsOf(lag);
+  const latest = moved(began, { lo: 0, hi: longest });
+  return {
+    ...told,
+    client: { lo: told.client.lo, hi: Math.max(told.client.hi, latest.client.hi) },
+    node: { lo: told.node.lo, hi: Math.max(told.node.hi, latest.node.hi) },
+  };
+}

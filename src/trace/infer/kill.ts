@@ -1,0 +1,41 @@
+/** SIGKILL at the end of the grace (SIGNALS.md §2 S9, §5): no Event tells it (trap 28), exit code and time do. */
+import { driftOver } from '../assumptions.ts';
+import type { ContainerSpec } from '../pod.ts';
+import type { ContainerFacts, Trace } from '../trace.ts';
+import type { Estimate } from './estimate.ts';
+import { crossed, moved, narrowed, notAfter, notBefore } from './estimate.ts';
+import { shortestStop } from './grace.ts';
+import type { Scene } from './scene.ts';
+
+/** The runtime waits its timeout after the signal; K + max(2, grace) is never late for it (SIGNALS.md §2 S8, §5). */
+export function killOf({ kubelet }: Scene, began: Estimate, ended: Estimate): Estimate {
+  const timeout = shortestStop(kubelet);
+  const earliest = notBefore(moved(began, { lo: timeout - driftOver(timeout), hi: timeout }));
+  const { evidence, ...rest } = earliest;
+  return crossed({ ...narrowed({ ...rest, evidence }, notAfter(ended)), basis: 'inferred' }, kubelet.clock);
+}
+
+export const surelyAfter = (ended: Estimate, kill: Estimate): boolean =>
+  ended.node.lo >= kill.node.lo || ended.client.lo >= kill.client.lo;
+
+/**
+ * finishedAt is a whole second, and in the second in which the grace ends a 137 may still be the application's own. One
+ * that gave no sign of life after its signal did not exit by itself just then.
+ */
+export function showedLife(trace: Trace, spec: ContainerSpec, facts: ContainerFacts, began: Estimate): boolean {
+  const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > began.node.lo;
+  const failed = trace.events.some(
+    (event) => event.reason === 'Unhealthy' && event.about.container === spec.name && event.time.hi > began.node.hi,
+  );
+  return spoke || failed || facts.readyLost !== undefined;
+}
+
+/**
+ * Without a hook or a turn the kill came the whole grace after the signal, so the signal was no later than that before
+ * the exit. With one, a late 137 may also be the application's own, and proves nothing of the signal.
+ */
+export function beforeKill({ kubelet }: Scene, signal: Estimate, exit: Estimate): Estimate {
+  const timeout = shortestStop(kubelet);
+  const latest = moved(exit, { lo: -timeout, hi: driftOver(timeout) - timeout });
+  return crossed(narrowed(signal, notAfter(latest)), kubelet.clock);
+}

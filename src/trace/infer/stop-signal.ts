@@ -1,0 +1,81 @@
+/** The stop signal (SIGNALS.md §2 S6 to S8, §5): after hook and turn, before the exit, and never told by the API. */
+import type { AssumptionName } from '../assumptions.ts';
+import { millisecondsOf } from '../assumptions.ts';
+import type { ContainerSpec } from '../pod.ts';
+import type { Span } from '../span.ts';
+import { atMost } from '../span.ts';
+import type { ContainerFacts, Occurrence } from '../trace.ts';
+import type { Estimate } from './estimate.ts';
+import { cite, crossed, moved, narrowed, notAfter, notBefore, onNode } from './estimate.ts';
+import { graceSpan } from './grace.ts';
+import type { HookFacts } from './hook.ts';
+import type { Kubelet } from './kubelet.ts';
+import { isRoundOpen } from './rounds.ts';
+import type { Scene } from './scene.ts';
+import { nameOfSignal } from './signals.ts';
+
+const second = 1000;
+
+interface SignalInputs {
+  began: Estimate;
+  killings: readonly Occurrence[];
+  hook: HookFacts | undefined;
+  turn: Estimate | undefined;
+  ended: Estimate | undefined;
+  facts: ContainerFacts;
+  lag: AssumptionName;
+}
+
+/** Between the end of hook and turn, plus the runtime's lag, and the exit. */
+export function signalOf(scene: Scene, spec: ContainerSpec, inputs: SignalInputs): Estimate | undefined {
+  const { began, hook, turn, ended, lag } = inputs;
+  const { kubelet } = scene;
+  const ready = turn ? waited(hook?.end ?? began, turn, moved(began, graceSpan(kubelet))) : (hook?.end ?? began);
+  const call = isRoundOpen(scene, inputs, ready) ? notBefore(firstRound(ready, inputs)) : ready;
+  const sent = { ...moved(call, { lo: 0, hi: millisecondsOf(lag) }), basis: 'inferred' as const };
+  const bounded = ended ? narrowed(sent, notAfter(ended)) : sent;
+  const line = signalLine(inputs, call);
+  const told = line ? narrowed(bounded, onNode(atMost(line.value), [line.seq])) : bounded;
+  const known = crossed(told, kubelet.clock);
+  return Number.isFinite(known.client.hi) ? known : undefined;
+}
+
+/** The later of the two, but the turn ends with the grace at the latest. */
+function waited(own: Estimate, turn: Estimate, graceEnd: Estimate): Estimate {
+  const later = (a: Span, b: Span, end: Span): Span => ({
+    lo: Math.max(a.lo, Math.min(b.lo, end.lo)),
+    hi: Math.max(a.hi, Math.min(b.hi, end.hi + second)),
+  });
+  return {
+    client: later(own.client, turn.client, graceEnd.client),
+    node: later(own.node, turn.node, graceEnd.node),
+    basis: 'inferred',
+    evidence: cite(own.evidence, turn.evidence),
+  };
+}
+
+/** A hook that failed in a later round says nothing of the signal, which may have been sent in the first. */
+const firstRound = (ready: Estimate, { began, hook, killings }: SignalInputs): Estimate =>
+  hook?.failure && (killings.length !== 1 || hook.failure.time.lo > (killings[1]?.time.lo ?? Infinity)) ? began : ready;
+
+/**
+ * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless a
+ * hook that still ran may have sent a signal of its own (`kill -TERM 1`).
+ */
+function signalLine({ facts, hook, killings }: SignalInputs, call: Estimate) {
+  if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
+  const earliest = Math.max(call.node.lo, killings[0]?.time.lo ?? -Infinity);
+  return facts.log.signalLines.find((line) => line.value >= earliest);
+}
+
+export function withName(
+  spec: ContainerSpec,
+  told: string | undefined,
+  signal: Estimate,
+  exit: Estimate | undefined,
+  kubelet: Kubelet,
+) {
+  const name = nameOfSignal(told ?? spec.container.lifecycle?.stopSignal);
+  const bounded = exit ? crossed(narrowed(signal, notAfter(exit)), kubelet.clock) : signal;
+  return { ...bounded, ...(name === undefined ? {} : { name }) };
+}

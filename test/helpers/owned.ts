@@ -1,0 +1,33 @@
+/** Pods with an owner, and what the evidence of a trigger says. */
+import type { Story } from '../../src/loopback/kubelet/story.ts';
+import type { Sighting } from '../../src/trace/observation.ts';
+import { adding, editing, eventOf, judged, listed, markedIn, ownedBy, ownerOf, told } from './cases.ts';
+import type { Raw } from './cases.ts';
+import { somebody } from './story-changes.ts';
+
+/** The kind, and below it what its evidence says. */
+export function lineOf(sightings: readonly Sighting[]): string {
+  const report = judged(sightings);
+  return [report.trigger.kind, ...linesOf(report)].join('\n');
+}
+
+/** What the evidence of the trigger says. */
+export const linesOf = ({ trigger, observations }: ReturnType<typeof judged>): string[] =>
+  observations.filter(({ seq }) => trigger.evidence.includes(seq)).map(({ what }) => what);
+
+/** A pod of this owner that some client deletes, with the owner known before. */
+export function ownedCase(kind: string, name: string, owner: Partial<Raw> = {}, change: Partial<Story> = {}) {
+  const sightings = editing(told({ ...somebody, ...change }), 'pod', ownedBy(kind, name));
+  const begin = sightings[0]?.at ?? 0;
+  const at = markedIn(sightings).at;
+  return { at, sightings: adding(sightings, listed(begin + 100, 'owner', ownerOf(kind, name, owner))) };
+}
+
+export const successfulDelete = (
+  kind: string,
+  name: string,
+  component: string,
+  message: string,
+  at: number,
+  times = {},
+) => eventOf({ kind, name, uid: `uid-${name}` }, { reason: 'SuccessfulDelete', message, component }, { at, ...times });

@@ -1,0 +1,51 @@
+/** Raw objects of a recording, found and edited: what cases are made of. */
+import type { Sighting } from '../../src/trace/observation.ts';
+import { editing, markedIn, stampOf } from './cases.ts';
+import type { Raw } from './cases.ts';
+
+type Status = Record<string, unknown> & { state: Record<string, unknown> };
+
+export const statusesIn = (pod: Raw): Status[] => (pod.status['containerStatuses'] ?? []) as Status[];
+
+/** The pod as it was listed before the deletion. */
+export function podBefore(sightings: readonly Sighting[]): Raw {
+  const { uid } = markedIn(sightings).object.metadata;
+  const pods = sightings.flatMap((one) => (one.kind === 'listed' && one.stream === 'pod' ? one.objects : [])) as Raw[];
+  const found = pods.find((pod) => pod.metadata.uid === uid);
+  if (!found) throw new Error('the pod was not listed');
+  return structuredClone(found);
+}
+
+/** Owners as they were listed. */
+export const ownersIn = (sightings: readonly Sighting[]): Raw[] =>
+  sightings.flatMap((one) => (one.kind === 'listed' && one.stream === 'owner' ? (one.objects as Raw[]) : []));
+
+/** Every Event of this reason becomes what `edit` makes of it. */
+export const editingEvents = (sightings: readonly Sighting[], reason: string, edit: (event: Raw) => Raw): Sighting[] =>
+  editing(sightings, 'events', (event) => (event['reason'] === reason ? edit(event) : event));
+
+/** An Event that happened at another time. */
+export function retimed(event: Raw, at: number): Raw {
+  const name = `${event.metadata.name.split('.')[0]}.${(BigInt(at) * 1_000_000n).toString(16)}`;
+  const stamp = stampOf(at);
+  return {
+    ...event,
+    metadata: { ...event.metadata, name, creationTimestamp: stamp },
+    firstTimestamp: stamp,
+    lastTimestamp: stamp,
+  };
+}
+
+/** Every end of a container that the pod's own statuses tell. */
+export function endingAs(sightings: readonly Sighting[], change: Record<string, unknown>): Sighting[] {
+  const { uid } = markedIn(sightings).object.metadata;
+  return editing(sightings, 'pod', (pod) => {
+    if (pod.metadata.uid !== uid) return pod;
+    for (const { state } of statusesIn(pod)) if (state['terminated']) Object.assign(state['terminated'], change);
+    return pod;
+  });
+}
+
+/** Without any log. */
+export const quiet = (sightings: readonly Sighting[]): Sighting[] =>
+  sightings.filter((one) => one.kind !== 'line' && one.kind !== 'log-opened' && one.kind !== 'log-ended');

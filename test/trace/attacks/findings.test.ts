@@ -1,0 +1,79 @@
+/** What somebody did who wanted a false sentence in a report: each a recording with one thing changed. */
+import { describe, expect, it } from 'vitest';
+import {
+  adding,
+  changed,
+  changesOf,
+  editing,
+  eventOf,
+  findingCodes,
+  judged,
+  markedIn,
+  recorded,
+  stampOf,
+} from '../../helpers/cases.ts';
+import type { Raw } from '../../helpers/cases.ts';
+import { statusesIn } from '../../helpers/raw-edits.ts';
+
+describe('findings only where they are proved', () => {
+  it('a log that ended before the kill shows no silence', async () => {
+    const sightings = await recorded('sigkill-after-grace');
+    const { at } = markedIn(sightings);
+    const cut = sightings.map((one) => (one.kind === 'log-ended' ? { ...one, at: at + 1000 } : one));
+    expect(findingCodes(judged(cut.sort((a, b) => a.at - b.at)))).not.toContain('no-signal-handling');
+  });
+
+  it('a grace that was lowered after the kill was not ignored by it', async () => {
+    const sightings = await recorded('sigkill-after-grace');
+    const ended = changesOf(sightings, 'pod').find(({ object }) =>
+      statusesIn(object).some(({ state }) => state['terminated']),
+    );
+    if (!ended) throw new Error('no end was told');
+    const lowered: Raw = {
+      ...ended.object,
+      metadata: {
+        ...ended.object.metadata,
+        deletionGracePeriodSeconds: 1,
+        deletionTimestamp: stampOf(ended.at + 300),
+        resourceVersion: String(BigInt(String(ended.object.metadata['resourceVersion'])) + 1n),
+      },
+    };
+    const report = judged(adding(sightings, changed(ended.at + 300, 'pod', lowered)));
+    expect(report.verdict.outcome).toBe('killed');
+    expect(findingCodes(report)).not.toContain('grace-shortened-ignored');
+  });
+
+  it('a probe that was refused before the deletion, or for liveness, is no request lost while draining', async () => {
+    const sightings = await recorded('graceful-exit');
+    const { at, object } = markedIn(sightings);
+    const { name, uid } = object.metadata;
+    const refused = (probe: string, when: number) => {
+      const message = `${probe} probe failed: dial tcp 10.1.1.1:8080: connect: connection refused`;
+      const event = eventOf(
+        { kind: 'Pod', name, uid, container: 'app' },
+        { reason: 'Unhealthy', message },
+        { at: when },
+      );
+      const report = judged(adding(sightings, changed(when + 5, 'events', event, 'ADDED')));
+      return report.verdict.findings.find(({ code }) => code === 'drain-race');
+    };
+    expect(refused('Readiness', at - 900)?.severity).toBe('info');
+    expect(refused('Liveness', at + 400)?.severity).toBe('info');
+    expect(refused('Readiness', at + 400)?.severity).toBe('warning');
+    expect(refused('Readiness', at - 900)?.message).toMatch(/the kubelet asked for the stop signal of app at most/);
+  });
+
+  it('finalizers hold a pod that was finished when it was deleted', async () => {
+    const sightings = await recorded('completed');
+    const { uid } = markedIn(sightings).object.metadata;
+    const kept = editing(sightings, 'pod', (pod, sighting) => {
+      if (pod.metadata.uid !== uid) return pod;
+      const isLast = sighting.kind === 'changed' && sighting.change === 'DELETED';
+      const version = BigInt(String(pod.metadata['resourceVersion'])) + (isLast ? 5n : 0n);
+      const metadata = { ...pod.metadata, finalizers: ['example.com/audit'], resourceVersion: String(version) };
+      return { ...pod, metadata };
+    }).map((one) => (one.kind === 'changed' && one.change === 'DELETED' ? { ...one, at: one.at + 20_000 } : one));
+    const report = judged(kept.sort((a, b) => a.at - b.at));
+    expect(report.verdict.findings.find(({ code }) => code === 'finalizer-held')?.message).toMatch(/20\.?\d* s/);
+  });
+});

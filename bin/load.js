@@ -10,8 +10,13 @@ const vm = require('node:vm');
 
 exports.load = function load(file) {
   const start = module_.enableCompileCache === undefined ? cached(file) : byNode(file);
-  start((name) => import(name.startsWith('.') ? pathToFileURL(join(dirname(file), name)) : name));
+  // Node's own modules are required: the first import would load what ES modules need.
+  start((name) => (name.startsWith('node:') ? own(name) : import(pathToFileURL(join(dirname(file), name)))));
 };
+
+async function own(name) {
+  return require(name);
+}
 
 function byNode(file) {
   module_.enableCompileCache();

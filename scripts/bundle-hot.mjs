@@ -36,6 +36,7 @@ export async function bundleHot(root, outdir) {
     legalComments: 'none',
     plugins: [
       { name: 'cold', setup: (building) => building.onResolve({ filter: /^\./ }, (found) => outOfIt(found, entries)) },
+      { name: 'late', setup: lateChildProcess },
     ],
   });
   await wrap(outfile);
@@ -50,6 +51,17 @@ function outOfIt({ kind, path, resolveDir }, entries) {
   if (entries[name] !== undefined && entries[name] !== file) throw new Error(`two cold modules are named ${name}`);
   entries[name] = file;
   return { path: `./cold/${name}.js`, external: true };
+}
+
+/** Commander loads Node's child_process for commands that are programs of their own, of which there are none here. */
+function lateChildProcess(building) {
+  const filter = /^(node:)?child_process$/;
+  building.onResolve({ filter }, ({ importer }) =>
+    /[\\/]commander[\\/]/.test(importer) ? { path: 'child_process', namespace: 'late' } : undefined,
+  );
+  building.onLoad({ filter, namespace: 'late' }, () => ({
+    contents: "exports.spawn = (...words) => require('node:child_process').spawn(...words);",
+  }));
 }
 
 /**

@@ -16,7 +16,8 @@ const trace = `
   script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, folder);
   process.argv.splice(1, 0, file);
   process.once('exit', () => fs.writeFileSync(path.join(folder, 'podexit.v8'), script.createCachedData()));
-  own.exports((name) => import(name.startsWith('.') ? pathToFileURL(path.join(folder, name)) : name));
+  const built = async (name) => require(name);
+  own.exports((name) => (name.startsWith('node:') ? built(name) : import(pathToFileURL(path.join(folder, name)))));
 `;
 
 /** Traces the shortest demo. Without a cache (a demo that cannot listen) the program only starts slower. */

@@ -31,6 +31,8 @@ export async function buildExecutable(root: string, folder: string, platform: Pl
     keepNames: true,
     legalComments: 'none',
     metafile: true,
+    // The script of a single executable cannot import; it can require what is Node's own.
+    supported: { 'dynamic-import': false },
     // Files that ship beside the bundle lie beside the executable, and its path may be a link of Krew's.
     define: { 'import.meta.url': '__here' },
     banner: {

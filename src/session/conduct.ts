@@ -8,7 +8,7 @@ import { follow } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { Run } from './live.ts';
-import { listServices, openLanes } from './open-lanes.ts';
+import { listServices, openFirstLanes, openLastLanes } from './open-lanes.ts';
 import { checkPod, deletionNotBegun, noSuchPod } from './pod-checks.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, firstTargets, metadataOf } from './watched.ts';
@@ -36,11 +36,12 @@ export async function conduct(run: Run): Promise<void> {
   if (!raw) throw await noSuchPod(cluster, namespace, name);
   const deletes = sendsDelete(run, raw);
   run.begin(deletes ? mode : 'attach');
-  openLanes(run, raw, services, gate);
+  openFirstLanes(run, raw, services, gate);
   run.timeLimit.byGrace(graceOf(run, raw, deletes));
-  if (!deletes) return;
-  await inSync(run, gate);
-  await request(run, raw);
+  if (deletes) await inSync(run, gate);
+  const requested = deletes ? request(run, raw) : undefined;
+  openLastLanes(run, raw);
+  await requested;
 }
 
 /** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */

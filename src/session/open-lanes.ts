@@ -20,15 +20,19 @@ import {
   sliceTarget,
 } from './watched.ts';
 
-/** Lanes that the DELETE waits for open `gate`; the others come when they come. */
-export function openLanes(run: Run, pod: Raw, services: Promise<Raw[] | undefined>, gate: Gate): void {
+/** Lanes that the DELETE waits for open `gate`. The owner's are asked for too: siblings are told by who came first. */
+export function openFirstLanes(run: Run, pod: Raw, services: Promise<Raw[] | undefined>, gate: Gate): void {
   const { options, fail } = run;
   void openRoutes(run, pod, services, gate).catch(fail);
-  const node = asRaw(pod['spec'])['nodeName'];
-  if (typeof node === 'string') for (const target of nodeTargets(node)) void follow(run, target, createGate());
+  if (options.followLogs) for (const container of runningContainers(pod)) void followContainer(run, container, gate);
   const owner = ownerOf(pod);
   if (owner) openOwner(run, owner);
-  if (options.followLogs) for (const container of runningContainers(pod)) void followContainer(run, container, gate);
+}
+
+/** Lanes that no DELETE waits for: asked for before it, their answers would stand in front of the others'. */
+export function openLastLanes(run: Run, pod: Raw): void {
+  const node = asRaw(pod['spec'])['nodeName'];
+  if (typeof node === 'string') for (const target of nodeTargets(node)) void follow(run, target, createGate());
   void lookAtNamespace(run);
 }
 

@@ -6,14 +6,19 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ExpectStatic } from 'vitest';
 import { describe, expect, it } from 'vitest';
+import type { Tls } from '../../src/loopback/http/server.ts';
+import type { Loopback } from '../../src/loopback/loopback.ts';
 import { startLoopback } from '../../src/loopback/loopback.ts';
 import { parseScenario } from '../../src/loopback/scenario.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import { podexit } from '../helpers/built.ts';
+import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { recordingFile, truthsOf } from '../helpers/recordings.ts';
 import type { Truth } from '../helpers/recordings.ts';
 import { heldAgainst } from '../helpers/truth.ts';
+import type { Expected } from '../trace/expected.ts';
 import { expected } from '../trace/expected.ts';
 
 /** What makes the command do what the recorder did: these pods were deleted by somebody else. */
@@ -30,30 +35,60 @@ describe.concurrent('over HTTP, through the built command', () => {
   it.for(Object.entries(expected))(
     '%s says what its replay says',
     { timeout: 150_000 },
-    async ([name, wanted], { expect }) => {
-      const { report, code, truth, deletes } = await trace(name);
-      expect({ outcome: report.verdict.outcome, code, trigger: report.trigger.kind }).toEqual({
-        outcome: wanted.outcome,
-        code: wanted.exitCode,
-        trigger: wanted.trigger,
-      });
-      expect(Object.fromEntries(report.containers.map((one) => [one.name, one.outcome]))).toEqual(wanted.containers);
-      const codes = report.verdict.findings.map((finding) => finding.code);
-      expect(codes).toEqual(expect.arrayContaining(wanted.findings));
-      expect(codes.filter((one) => wanted.without?.includes(one))).toEqual([]);
-      expect(heldAgainst(report, truth).filter((one) => !one.hit)).toEqual([]);
-      expect(report.gaps).toEqual([]);
-      expect(deletes).toBe(flags[name]?.includes('--attach') ? 0 : 1);
+    async ([name, wanted], { expect }) => compare(name, wanted, await trace(name), expect),
+  );
+});
+
+/** Between them: hooks, several containers, a broken log, two routes, a successor of the same name, another's deletion. */
+const overHttp2 = [
+  'multi-container',
+  'prestop-sleep',
+  'kubelet-restart',
+  'two-services',
+  'statefulset',
+  'rolling-update',
+];
+
+describe.skipIf(!hasOpenssl)('over HTTP/2, through the built command', () => {
+  it.concurrent.for(overHttp2)(
+    '%s says what its replay says, on one connection',
+    { timeout: 150_000 },
+    async (name, { expect }) => {
+      const traced = await trace(name, { ...selfSigned(), http2: true });
+      compare(name, expected[name] as Expected, traced, expect);
+      expect(traced.ours.filter(({ nthOnConnection }) => nthOnConnection === 1)).toHaveLength(1);
     },
   );
 });
 
-async function trace(
-  name: string,
-): Promise<{ report: ExitReport; code: number | null; truth: Truth[]; deletes: number }> {
+function compare(name: string, wanted: Expected, { report, code, truth, deletes }: Traced, expect: ExpectStatic): void {
+  expect({ outcome: report.verdict.outcome, code, trigger: report.trigger.kind }).toEqual({
+    outcome: wanted.outcome,
+    code: wanted.exitCode,
+    trigger: wanted.trigger,
+  });
+  expect(Object.fromEntries(report.containers.map((one) => [one.name, one.outcome]))).toEqual(wanted.containers);
+  const codes = report.verdict.findings.map((finding) => finding.code);
+  expect(codes).toEqual(expect.arrayContaining(wanted.findings));
+  expect(codes.filter((one) => wanted.without?.includes(one))).toEqual([]);
+  expect(heldAgainst(report, truth).filter((one) => !one.hit)).toEqual([]);
+  expect(report.gaps).toEqual([]);
+  expect(deletes).toBe(flags[name]?.includes('--attach') ? 0 : 1);
+}
+
+interface Traced {
+  report: ExitReport;
+  code: number | null;
+  truth: Truth[];
+  deletes: number;
+  /** Requests that the command sent. */
+  ours: Loopback['requests'];
+}
+
+async function trace(name: string, tls?: Tls): Promise<Traced> {
   const truths = truthsOf(name).map((truth) => JSON.stringify({ type: 'truth', ...truth }));
   const scenario = parseScenario([readFileSync(recordingFile(name), 'utf8').trimEnd(), ...truths].join('\n'));
-  const server = await startLoopback({ scenario });
+  const server = await startLoopback({ scenario, ...(tls && { tls }) });
   const evicts = name === 'evicted';
   try {
     const kubeconfig = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'kubeconfig');
@@ -79,6 +114,7 @@ async function trace(
       code,
       truth: server.truth(),
       deletes: server.deletesAccepted - Number(evicts),
+      ours: server.requests.filter(({ userAgent }) => userAgent?.startsWith('kubectl-podexit/')),
     };
   } finally {
     await server.close();
@@ -86,7 +122,7 @@ async function trace(
 }
 
 /** Somebody else evicts the pod, once the command watches it. */
-async function evict(server: Awaited<ReturnType<typeof startLoopback>>): Promise<void> {
+async function evict(server: Loopback): Promise<void> {
   while (!server.requests.some((request) => request.subresource === 'log'))
     await new Promise((resolve) => setTimeout(resolve, 50));
   await new Promise((resolve) => setTimeout(resolve, 500));

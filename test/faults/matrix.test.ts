@@ -2,12 +2,14 @@
  * Every fault × every recording × three positions in time: the report is the one without the fault, plus stated gaps,
  * and the server has accepted one deletion. In CI each cell of fault × position meets some of the recordings, other
  * ones for each, drawn by a seed; `PODEXIT_FAULTS=all` runs all of them, `PODEXIT_FAULTS=WORDS` those whose name has
- * the words; `PODEXIT_REAL_TIME=1` in real time, `PODEXIT_SEED` draws others.
+ * the words; `PODEXIT_REAL_TIME=1` in real time, `PODEXIT_SEED` draws others. Every second run, or with
+ * `PODEXIT_HTTP2=1` every one, is over TLS and HTTP/2.
  */
 import { expect, it } from 'vitest';
 import type { Scenario } from '../../src/loopback/scenario.ts';
 import { recordingNames, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
+import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { loadRecording } from '../loopback/helpers/load.ts';
 import type { Fair } from './helpers/compare.ts';
 import { differenceBetween, fairOf } from './helpers/compare.ts';
@@ -19,12 +21,15 @@ import { modeFor, traced } from './helpers/traced.ts';
 
 const asked = process.env['PODEXIT_FAULTS'] ?? '';
 const seed = Number(process.env['PODEXIT_SEED'] ?? 4);
+const overHttp2 = hasOpenssl ? { tls: { ...selfSigned(), http2: true } } : {};
+const everyNth = process.env['PODEXIT_HTTP2'] === '1' ? 1 : 2;
 const atOnce = 24;
 /** Of 24 recordings, for each fault and position. */
 const inCi = 8;
 const phases = [0, 120, 240, 360, 480, 600, 720, 840];
 
 interface Cell {
+  nth: number;
   fault: string;
   position: Position;
   recording: string;
@@ -46,7 +51,7 @@ it(
     await sideBySide(cells, atOnce, async (cell) => {
       const scenario = mustHave(scenarios, cell.recording);
       const faults = faultCases[cell.fault]?.(momentOf(cell.position, scenario)) ?? [];
-      const run = await traced(scenario, { server: { faults } });
+      const run = await traced(scenario, { server: { ...(cell.nth % everyNth === 0 ? overHttp2 : {}), faults } });
       const where = `${cell.fault}, ${cell.position}, ${cell.recording}`;
       // What a webhook does later is not counted by the server; that it was asked once is.
       const accepted = modeFor(scenario, podOf(run)) === 'attach' ? 0 : 1;
@@ -75,7 +80,7 @@ function drawn(): Cell[] {
       const order = recordingNames.map((name) => ({ name, by: random() })).sort((a, b) => a.by - b.by);
       const names = order.map(({ name }) => name).slice(0, asked === '' ? inCi : undefined);
       return names
-        .map((recording) => ({ fault, position, recording }))
+        .map((recording, nth) => ({ nth, fault, position, recording }))
         .filter((cell) => asked === '' || asked === 'all' || Object.values(cell).join(', ').includes(asked));
     }),
   );

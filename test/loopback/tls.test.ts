@@ -1,19 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { playing } from './helpers/playing.ts';
 import { settle } from './helpers/virtual-clock.ts';
 
-const isMissing = spawnSync('openssl', ['version'], { stdio: 'ignore' }).error !== undefined;
-if (isMissing) process.stderr.write('tls.test.ts: skipped, there is no openssl to make a certificate with\n');
+if (!hasOpenssl) process.stderr.write('tls.test.ts: skipped, there is no openssl to make a certificate with\n');
 
-describe.skipIf(isMissing)('over TLS', () => {
+describe.skipIf(!hasOpenssl)('over TLS', () => {
   it('serves HTTP/1.1 under its own certificate, which the kubeconfig carries', async () => {
-    const tls = certificate();
+    const tls = selfSigned();
     const { server, pods } = await playing('exit-143', { tls });
     const config = JSON.parse(server.kubeconfig()) as { clusters: { cluster: Record<string, string> }[] };
     const ca = Buffer.from(config.clusters[0]!.cluster['certificate-authority-data']!, 'base64');
@@ -25,7 +21,7 @@ describe.skipIf(isMissing)('over TLS', () => {
   });
 
   it('speaks HTTP/2 where asked to, all streams on one connection, and cuts one without the others', async () => {
-    const tls = { ...certificate(), http2: true };
+    const tls = { ...selfSigned(), http2: true };
     const faults = [{ kind: 'drop', resource: 'pods', verb: 'watch', afterMs: 1_000 } as const];
     const { server, clock } = await playing('exit-143', { tls, faults });
     const session = connect(server.url, { ca: tls.cert });
@@ -49,17 +45,3 @@ describe.skipIf(isMissing)('over TLS', () => {
     session.destroy();
   });
 });
-
-/** A fresh pair for 127.0.0.1. */
-function certificate(): { key: string; cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'loopback-tls-'));
-  const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
-  const names = ['-subj', '/CN=loopback', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const pair = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert];
-  spawnSync('openssl', ['req', '-x509', '-days', '2', ...pair, ...names], { stdio: 'ignore' });
-  try {
-    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}

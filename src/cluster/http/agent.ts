@@ -1,33 +1,43 @@
 import type { Agent } from 'node:http';
-import http from 'node:http';
-import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';
 import { showUrl } from '../redact.ts';
+import type { Wire } from './exchange.ts';
 
 /** TCP keep-alive: finds a peer that vanished without a word, below what a silent watch can tell. */
 const keepAlive = { keepAlive: true, keepAliveMsecs: 15_000, scheduling: 'lifo' as const };
 
-/** For connections to the server itself. `spare` gives one that was made before, once. */
-export function directAgent(base: URL, spare: () => Duplex | undefined = () => undefined): Agent {
-  const agent = (base.protocol === 'https:' ? new https.Agent(keepAlive) : new http.Agent(keepAlive)) as Dialling;
+/** For connections to the server itself, without TLS. */
+export async function plainWire(): Promise<Wire> {
+  const { Agent, request } = await import('node:http');
+  return { agent: new Agent(keepAlive), request };
+}
+
+/** For connections to the server itself, over TLS. `spare` gives one that was made before, once. */
+export async function secureWire(spare: () => Duplex | undefined): Promise<Wire> {
+  const { Agent, request } = await import('node:https');
+  const agent = new Agent(keepAlive) as Dialling;
   const dial = agent.createConnection;
   agent.createConnection = (...options) => spare() ?? dial.apply(agent, options);
-  return agent;
+  return { agent, request };
 }
 
 /** Node documents it (http, agent.createConnection); its types for Node 20 lack it. */
 type Dialling = Agent & { createConnection(...options: unknown[]): Duplex };
 
 /** For connections through a proxy. Throws PodexitError `kubeconfig.invalid`. */
-export async function proxyAgent(proxy: string, base: URL, redactor: Redactor): Promise<Agent> {
+export async function proxyWire(proxy: string, base: URL, redactor: Redactor): Promise<Wire> {
   const url = readProxy(proxy);
   redactor.hide(decodeURIComponent(url.password));
-  const { ProxyAgent } = await import('./proxy-agent.ts');
+  const isSecure = base.protocol === 'https:';
+  const [{ ProxyAgent }, { request }] = await Promise.all([
+    import('./proxy-agent.ts'),
+    isSecure ? import('node:https') : import('node:http'),
+  ]);
   // Over http the proxy is told the whole URL of each request, which a connection that is used again would not be.
-  const options = base.protocol === 'https:' ? keepAlive : { keepAlive: false };
-  return new ProxyAgent({ ...options, getProxyForUrl: () => url.href });
+  const options = isSecure ? keepAlive : { keepAlive: false };
+  return { agent: new ProxyAgent({ ...options, getProxyForUrl: () => url.href }), request };
 }
 
 const schemes = new Set(['http:', 'https:', 'socks5:', 'socks5h:']);

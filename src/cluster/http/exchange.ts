@@ -1,9 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import type { Agent, OutgoingHttpHeaders } from 'node:http';
-import http from 'node:http';
-import https from 'node:https';
+import type { Agent, ClientRequest, IncomingHttpHeaders, OutgoingHttpHeaders, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
 import { socketHost, socketPort, timeoutError, unusable } from './address.ts';
 import type { Body } from './body.ts';
@@ -28,7 +26,7 @@ export interface Exchange {
 
 export interface Reply {
   status: number;
-  headers: http.IncomingHttpHeaders;
+  headers: IncomingHttpHeaders;
   /** Client clock, ms: not later than the moment the request left. */
   sentAt: number;
   /** Client clock, ms: the headers had arrived. */
@@ -36,17 +34,23 @@ export interface Reply {
   body: Body;
 }
 
+/** HTTP/1.1 with or without TLS: Node has a module for each, and a run loads the one that it needs. */
+export interface Wire {
+  request: typeof request;
+  agent: Agent;
+}
+
 /**
  * Sends it over HTTP/1.1 and waits for the headers. Throws TransportFailure where none came, PodexitError
  * `auth.unusable`, and an AbortError on abort.
  */
-export function exchange(agent: Agent, options: Exchange): Promise<Reply> {
+export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
   // One signal ends a whole trace, and Node warns on stderr of the eleventh stream that listens to it.
   if (options.signal !== undefined) setMaxListeners(0, options.signal);
   return new Promise((resolve, reject) => {
     let sentAt = options.now();
     let sent = false;
-    const request = open(agent, options);
+    const request = open(wire, options);
     const timer = deadline(options.connectTimeoutMs, 'no connection');
 
     request.on('socket', (socket) => {
@@ -91,7 +95,7 @@ export function exchange(agent: Agent, options: Exchange): Promise<Reply> {
   });
 }
 
-function open(agent: Agent, options: Exchange): http.ClientRequest {
+function open({ request, agent }: Wire, options: Exchange): ClientRequest {
   const { method, url, headers, signal } = options;
   const secure = url.protocol === 'https:';
   const all = {
@@ -105,14 +109,14 @@ function open(agent: Agent, options: Exchange): http.ClientRequest {
     ...(signal === undefined ? {} : { signal }),
   };
   try {
-    return secure ? https.request({ ...all, ...options.tls }) : http.request(all);
+    return request({ ...all, ...(secure ? options.tls : {}) });
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException);
   }
 }
 
 /** The server closed the connection that it had kept as we sent. */
-function isStale({ code }: NodeJS.ErrnoException, { reusedSocket }: http.ClientRequest): boolean {
+function isStale({ code }: NodeJS.ErrnoException, { reusedSocket }: ClientRequest): boolean {
   return reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
@@ -123,7 +127,7 @@ interface Steps {
 }
 
 function whenConnected(socket: Socket, steps: Steps): void {
-  if (!(socket instanceof TLSSocket)) {
+  if (!isSecure(socket)) {
     if (socket.connecting) socket.once('connect', () => steps.connected());
     else steps.connected();
     return;
@@ -135,6 +139,11 @@ function whenConnected(socket: Socket, steps: Steps): void {
   }
   socket.once('connect', () => steps.connecting());
   socket.once('secureConnect', () => steps.connected());
+}
+
+/** Asked of the socket itself, since its class would have to be loaded. */
+function isSecure(socket: Socket): socket is TLSSocket {
+  return 'encrypted' in socket;
 }
 
 /** Node keeps this flag on the socket without naming it in its types. */

@@ -1,9 +1,8 @@
 import type { Redactor } from '../redact.ts';
-import { directAgent, proxyAgent } from './agent.ts';
-import type { Exchange, Reply } from './exchange.ts';
+import { plainWire, proxyWire, secureWire } from './agent.ts';
+import type { Exchange, Reply, Wire } from './exchange.ts';
 import { exchange } from './exchange.ts';
 import { proxyFor } from './proxy-rules.ts';
-import { createSessions } from './sessions.ts';
 
 export interface TransportOptions {
   base: URL;
@@ -27,21 +26,26 @@ export interface Transport {
  */
 export async function createTransport({ base, proxyUrl, env, redactor }: TransportOptions): Promise<Transport> {
   const proxy = proxyUrl ?? proxyFor(base, env);
-  if (proxy !== undefined) return overFirstVersion(await proxyAgent(proxy, base, redactor));
-  if (base.protocol !== 'https:' || env['DISABLE_HTTP2']) return overFirstVersion(directAgent(base));
+  if (proxy !== undefined) return overFirstVersion(await proxyWire(proxy, base, redactor));
+  if (base.protocol !== 'https:') return overFirstVersion(await plainWire());
+  if (env['DISABLE_HTTP2']) return overFirstVersion(await secureWire(() => undefined));
+  const { createSessions } = await import('./sessions.ts');
   const sessions = createSessions(base);
-  const agent = directAgent(base, sessions.takeSpare);
+  let wire: Promise<Wire> | undefined;
   return {
     async exchange(request) {
-      return (await sessions.exchange(request)) ?? (await exchange(agent, request));
+      const reply = await sessions.exchange(request);
+      if (reply !== undefined) return reply;
+      wire ??= secureWire(sessions.takeSpare);
+      return await exchange(await wire, request);
     },
     destroy() {
       sessions.destroy();
-      agent.destroy();
+      void wire?.then(({ agent }) => agent.destroy());
     },
   };
 }
 
-function overFirstVersion(agent: ReturnType<typeof directAgent>): Transport {
-  return { exchange: (request) => exchange(agent, request), destroy: () => agent.destroy() };
+function overFirstVersion(wire: Wire): Transport {
+  return { exchange: (request) => exchange(wire, request), destroy: () => wire.agent.destroy() };
 }

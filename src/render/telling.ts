@@ -59,13 +59,16 @@ export function tell(
 
 const isWide = ({ at }: MarkView): boolean => at.basis === 'inferred' && at.hi - at.lo > wide;
 
+const isLogEnd = ({ name, provisional }: MarkView): boolean => name === 'exited' && provisional;
+
 /** The end of a log is news at once, however wide its interval. */
 const isReady = (mark: MarkView, since: number | undefined, now: number): boolean =>
-  mark.provisional || !isWide(mark) || (since !== undefined && now - since >= patience);
+  isLogEnd(mark) || !isWide(mark) || (since !== undefined && now - since >= patience);
 
 function changeOf(old: MarkView, mark: MarkView): 'confirmed' | 'corrected' | undefined {
   const moved = mark.at.lo - wide > old.at.hi || mark.at.hi + wide < old.at.lo;
-  if (old.provisional && !mark.provisional) return moved ? 'corrected' : 'confirmed';
+  // That a hook or a signal stays what it was is no news; that the end of a log was an exit is.
+  if (isLogEnd(old) && !mark.provisional) return moved ? 'corrected' : 'confirmed';
   if (moved || isElsewhere(old, mark)) return 'corrected';
   return isNews(old, mark) ? 'corrected' : undefined;
 }

@@ -47,19 +47,27 @@ export function offsetAt(clock: Clock, at: number): Span {
   return lo <= hi ? { lo, hi } : { lo: hi, hi: lo };
 }
 
-/** Remote times as client times. `near` is a client time at which the offset is looked up. */
+/**
+ * Remote times as client times, each end by the offset of its own time: a bound fades the farther it is. `near` is a
+ * client time from which that is found.
+ */
 export function toClient(clock: Clock, remote: Span, near: number): Span {
   if (!Number.isFinite(near)) return anyTime;
-  const offset = offsetAt(clock, near);
-  return { lo: remote.lo - offset.hi, hi: remote.hi - offset.lo };
+  const rough = offsetAt(clock, near);
+  return {
+    lo: refined(remote.lo - rough.hi, (at) => remote.lo - offsetAt(clock, at).hi),
+    hi: refined(remote.hi - rough.lo, (at) => remote.hi - offsetAt(clock, at).lo),
+  };
 }
 
 /** Client times as remote times. */
-export function toRemote(clock: Clock, client: Span, near: number): Span {
-  if (!Number.isFinite(near)) return anyTime;
-  const offset = offsetAt(clock, near);
-  return { lo: client.lo + offset.lo, hi: client.hi + offset.hi };
-}
+export const toRemote = (clock: Clock, client: Span): Span => ({
+  lo: refined(client.lo, (at) => at + offsetAt(clock, at).lo),
+  hi: refined(client.hi, (at) => at + offsetAt(clock, at).hi),
+});
+
+const refined = (rough: number, exact: (at: number) => number): number =>
+  Number.isFinite(rough) ? exact(rough) : rough;
 
 function insert(bounds: readonly Bound[], fresh: Bound, implies: (a: Bound, b: Bound) => boolean): readonly Bound[] {
   if (bounds.some((bound) => implies(bound, fresh))) return bounds;

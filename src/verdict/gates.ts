@@ -14,6 +14,7 @@ import { findingCodes } from '../trace/report.ts';
 import type { Span } from '../trace/span.ts';
 import { widthOf } from '../trace/span.ts';
 import type { Trace } from '../trace/trace.ts';
+import { isSignalFirm } from '../trace/view/told.ts';
 import type { GateRule } from './judge.ts';
 import type { Scene } from './scene.ts';
 import { graceMs, mainsOf, ranOf } from './scene.ts';
@@ -111,9 +112,10 @@ interface Lead {
   container: string;
 }
 
-function leadOf(trace: Trace, endpoint: EndpointExit, { signal, spec }: ContainerExit): Lead[] {
+function leadOf(trace: Trace, endpoint: EndpointExit, container: ContainerExit): Lead[] {
+  const { signal, spec } = container;
   const names = { route: endpoint.service ?? endpoint.slice, container: spec.name };
-  if (!signal) return [{ span: { lo: -Infinity, hi: Infinity }, ...names }];
+  if (!signal || !isSignalFirm(trace, container)) return [{ span: { lo: -Infinity, hi: Infinity }, ...names }];
   const unrouted = endpoint.unrouted?.client ?? { lo: trace.now, hi: Infinity };
   return [{ span: { lo: signal.client.lo - unrouted.hi, hi: signal.client.hi - unrouted.lo }, ...names }];
 }

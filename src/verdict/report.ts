@@ -12,7 +12,7 @@ import { parseTime, printTime } from '../trace/stamps.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Exit, Timeline, TimelineMark, TimelinePhase } from '../trace/timeline.ts';
 import type { Note, Trace } from '../trace/trace.ts';
-import { told } from '../trace/view/told.ts';
+import { isFirm, isLasting, isSignalFirm, told } from '../trace/view/told.ts';
 import { brokenLogs } from './broken-logs.ts';
 import type { Policy } from './judge.ts';
 import { judge, noPolicy } from './judge.ts';
@@ -34,7 +34,7 @@ function buildReport(trace: Trace, timeline: Timeline, policy: Policy): ExitRepo
     pod: podOf(timeline),
     grace: graceOf(trace, timeline),
     trigger: { kind: exit?.trigger.kind ?? 'unknown', evidence: unique(exit?.trigger.evidence ?? []) },
-    marks: timeline.marks.map((mark) => markReport(mark, at)),
+    marks: timeline.marks.filter((mark) => isLasting(trace, mark)).map((mark) => markReport(mark, at)),
     phases: timeline.phases.map((phase) => phaseReport(phase, timeline, at)),
     containers: (exit?.containers ?? []).map((container) => containerReport(trace, container, at)),
     endpoints: (exit?.endpoints ?? []).map(
@@ -114,10 +114,10 @@ const range = (span: Span, unit: number): Range => ({
 
 function containerReport(trace: Trace, container: ContainerExit, at: (estimate: Estimate) => Instant): ContainerReport {
   const { spec, outcome, hook, exit, ran } = container;
-  const signal = told(trace, container.signal);
+  const signal = isSignalFirm(trace, container) ? told(trace, container.signal) : undefined;
   const kill = told(trace, container.kill);
   const exited = told(trace, exit?.at);
-  const preStop = ran ? told(trace, hook?.start) : undefined;
+  const preStop = ran && isFirm(trace, container) ? told(trace, hook?.start) : undefined;
   const preStopEnd = told(trace, hook?.end);
   return {
     name: spec.name,

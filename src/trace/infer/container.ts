@@ -21,6 +21,7 @@ import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, showedLife, surelyAfter } from './kill.ts';
 import type { Scene } from './scene.ts';
+import type { SignalFacts } from './stop-signal.ts';
 import { signalOf, withName } from './stop-signal.ts';
 
 export interface ContainerExit {
@@ -33,9 +34,11 @@ export interface ContainerExit {
   /** The kubelet began to stop it: K. Absent where no Killing told. */
   readonly stopping?: Estimate;
   readonly hook?: HookFacts;
-  readonly signal?: Estimate & { name?: string };
+  readonly signal?: SignalFacts;
   readonly kill?: Estimate;
   readonly exit?: ExitFacts;
+  /** A status told its end: until then a kill may fail, or the kubelet start anew, and hook and signal come again. */
+  readonly settled: boolean;
   /** The end of the grace as the kubelet counts it: K + grace. */
   readonly graceEnd?: Estimate;
   /** Assumptions that an instant leans on. */
@@ -51,7 +54,7 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   // Whatever a status still says, nothing runs in a pod that has Succeeded.
   const over = deletion.facts.first.value.status.phase === 'Succeeded';
   const ran = (isRunning(before?.state) && !over) || killings.length > 0;
-  const base = { spec, facts, ran, killings, assumes: [] };
+  const base = { spec, facts, ran, killings, settled: false, assumes: [] };
   if (!ran) return { ...base, outcome: 'not-running' };
 
   const stopping = stoppingOf(scene, killings);
@@ -62,7 +65,7 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
     return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
   const hook = hookFacts(scene, spec, { began, killings, ended, lag });
-  const first = signalOf(scene, spec, { began, killings, hook, turn, ended, facts, lag });
+  const first = signalOf(scene, { began, killings, hook, turn, ended, facts, lag });
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
   const outcome = outcomeOf(scene, facts, spec, { began, ended });
   const kill = outcome === 'killed' && ended ? killOf(scene, began, ended) : undefined;
@@ -70,11 +73,9 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const hooked = hook !== undefined || spec.kind === 'sidecar';
   const exit = exitOf(scene, { ended, signal: first, kill: sure, facts, outcome, killings, began, lag, hooked });
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
-  const timed = first && kill && exit && whole ? beforeKill(scene, first, exit.at) : first;
+  const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
   const signal =
-    timed && !(exit && isBefore(exit.at, timed))
-      ? withName(spec, before?.stopSignal, timed, exit?.at, kubelet)
-      : undefined;
+    timed && !(exit && isBefore(exit.at, timed)) ? withName(spec, before?.stopSignal, timed, exit, kubelet) : undefined;
   return {
     ...base,
     outcome,
@@ -83,6 +84,7 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
     ...(signal ? { signal } : {}),
     ...(kill ? { kill } : {}),
     ...(exit ? { exit } : {}),
+    settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { graceEnd } : {}),
     assumes: [...(signal ? [lag] : []), ...(facts.log.lastLine && exit ? ['log-stamp-lag' as const] : [])],
   };

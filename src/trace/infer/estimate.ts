@@ -57,17 +57,17 @@ export function narrowed(estimate: Estimate, by: Estimate): Estimate {
 export function crossed(estimate: Estimate, clock: Clock): Estimate {
   const near = nearTo(estimate.client, clock, estimate.node);
   const client = meet(estimate.client, toClient(clock, estimate.node, near));
-  const node = meet(estimate.node, toRemote(clock, client, near));
+  const node = meet(estimate.node, toRemote(clock, client));
   return { ...estimate, client, node };
 }
 
-/** A client time close to the estimate, at which to look up the offset. */
+/** A client time close to the estimate's end, to look up the offset from. */
 function nearTo(client: Span, clock: Clock, node: Span): number {
   if (Number.isFinite(client.hi)) return client.hi;
+  const bound = clock.lower.at(-1) ?? clock.upper.at(-1);
+  if (bound && Number.isFinite(node.hi)) return node.hi - bound.value;
   if (Number.isFinite(client.lo)) return client.lo;
-  const bound = clock.lower[0] ?? clock.upper[0];
-  const remote = Number.isFinite(node.hi) ? node.hi : node.lo;
-  return bound ? remote - bound.value : remote;
+  return bound ? node.lo - bound.value : node.lo;
 }
 
 /** Moves an estimate by a stretch of `by` ms. */

@@ -6,7 +6,7 @@ import type { ContainerSpec } from '../pod.ts';
 import { hookOf } from '../pod.ts';
 import type { PreStopReport } from '../report.ts';
 import type { Span } from '../span.ts';
-import type { Occurrence } from '../trace.ts';
+import type { Occurrence, Trace } from '../trace.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, isBefore, moved, narrowed, notAfter, onClient, onNode } from './estimate.ts';
 import { outlived } from './rounds.ts';
@@ -133,11 +133,18 @@ function failedEnd(
 
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
 function unknownEnd({ ended }: Inputs, latest: Estimate, graceEnd: Estimate, { trace }: Scene): HookEnd {
-  const silent =
+  const end = ended ? narrowed(latest, notAfter(ended)) : latest;
+  const inTime = ended !== undefined && isBefore(ended, graceEnd);
+  return [end, inTime && isSilence(trace, end) ? 'completed' : 'unknown'];
+}
+
+/** No failure was told, by a stream that would have brought it, and it has had the time to come. */
+function isSilence(trace: Trace, end: Estimate): boolean {
+  const isDeaf =
     trace.gaps.some((gap) => gap.value.stream === 'events') ||
     trace.refused.some((one) => one.value.stream === 'events');
-  const inTime = ended !== undefined && isBefore(ended, graceEnd);
-  return [ended ? narrowed(latest, notAfter(ended)) : latest, inTime && !silent ? 'completed' : 'unknown'];
+  const patience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
+  return !isDeaf && (trace.gone !== undefined || trace.heard >= end.client.hi + patience);
 }
 
 function failureOf({ trace }: Scene, spec: ContainerSpec, began: Estimate): Occurrence | undefined {

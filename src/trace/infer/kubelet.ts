@@ -85,12 +85,9 @@ function withCreations(trace: Trace, deletion: Deletion): Clock {
   }, trace.clocks.node);
 }
 
-/** When the apiserver wrote the Event, on the client's clock; an old one is dated by the offset of its own time. */
-function createdAt(event: Occurrence, { api }: Deletion): Span | undefined {
-  if (!event.created) return undefined;
-  const near = toClient(api, event.created, event.at + 1);
-  return Number.isFinite(near.lo) ? toClient(api, event.created, near.lo) : near;
-}
+/** When the apiserver wrote the Event, on the client's clock. */
+const createdAt = ({ created, at }: Occurrence, { api }: Deletion): Span | undefined =>
+  created && toClient(api, created, at + 1);
 
 /**
  * An Event reaches the apiserver soon after its stamp, which bounds a node clock that is ahead. An Event that was held

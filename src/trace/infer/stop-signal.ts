@@ -8,6 +8,7 @@ import type { ContainerFacts, Occurrence } from '../trace.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, moved, narrowed, notAfter, notBefore, onNode } from './estimate.ts';
 import { graceSpan } from './grace.ts';
+import type { ExitFacts } from './exit.ts';
 import type { HookFacts } from './hook.ts';
 import type { Kubelet } from './kubelet.ts';
 import { isRoundOpen } from './rounds.ts';
@@ -15,6 +16,14 @@ import type { Scene } from './scene.ts';
 import { nameOfSignal } from './signals.ts';
 
 const second = 1000;
+
+export interface SignalFacts extends Estimate {
+  readonly name?: string;
+  /** A line of the application names it: it was sent, whatever becomes of the kill. */
+  readonly proved: boolean;
+}
+
+type Unnamed = Estimate & { readonly proved: boolean };
 
 interface SignalInputs {
   began: Estimate;
@@ -27,7 +36,7 @@ interface SignalInputs {
 }
 
 /** Between the end of hook and turn, plus the runtime's lag, and the exit. */
-export function signalOf(scene: Scene, spec: ContainerSpec, inputs: SignalInputs): Estimate | undefined {
+export function signalOf(scene: Scene, inputs: SignalInputs): Unnamed | undefined {
   const { began, hook, turn, ended, lag } = inputs;
   const { kubelet } = scene;
   const ready = turn ? waited(hook?.end ?? began, turn, moved(began, graceSpan(kubelet))) : (hook?.end ?? began);
@@ -35,9 +44,11 @@ export function signalOf(scene: Scene, spec: ContainerSpec, inputs: SignalInputs
   const sent = { ...moved(call, { lo: 0, hi: millisecondsOf(lag) }), basis: 'inferred' as const };
   const bounded = ended ? narrowed(sent, notAfter(ended)) : sent;
   const line = signalLine(inputs, call);
-  const told = line ? narrowed(bounded, onNode(atMost(line.value), [line.seq])) : bounded;
+  const told = line
+    ? narrowed(bounded, { ...onNode(atMost(line.value), [line.seq]), client: atMost(line.at + 1) })
+    : bounded;
   const known = crossed(told, kubelet.clock);
-  return Number.isFinite(known.client.hi) ? known : undefined;
+  return Number.isFinite(known.client.hi) ? { ...known, proved: line !== undefined } : undefined;
 }
 
 /** The later of the two, but the turn ends with the grace at the latest. */
@@ -71,11 +82,13 @@ function signalLine({ facts, hook, killings }: SignalInputs, call: Estimate) {
 export function withName(
   spec: ContainerSpec,
   told: string | undefined,
-  signal: Estimate,
-  exit: Estimate | undefined,
+  signal: Unnamed,
+  exit: ExitFacts | undefined,
   kubelet: Kubelet,
-) {
+): SignalFacts {
   const name = nameOfSignal(told ?? spec.container.lifecycle?.stopSignal);
-  const bounded = exit ? crossed(narrowed(signal, notAfter(exit)), kubelet.clock) : signal;
-  return { ...bounded, ...(name === undefined ? {} : { name }) };
+  // What is proved needs no end that may yet be taken back.
+  const counts = exit !== undefined && !(exit.provisional && signal.proved);
+  const bounded = counts ? crossed(narrowed(signal, notAfter(exit.at)), kubelet.clock) : signal;
+  return { ...bounded, proved: signal.proved, ...(name === undefined ? {} : { name }) };
 }

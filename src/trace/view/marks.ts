@@ -20,6 +20,7 @@ export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
     ...replacementMarks(exit),
   ];
   return inOrder(
+    exit,
     marks.flatMap((one) => {
       const at = told(trace, one.at);
       return at ? [{ ...one, at }] : [];
@@ -53,18 +54,33 @@ const causes: MarkName[] = [
 /** Within one container a mark never stands before the mark that led to it, however wide its interval. */
 const chain: MarkName[] = ['stopping', 'prestop-ended', 'stop-signal', 'kill', 'exited'];
 
-function inOrder(marks: TimelineMark[]): TimelineMark[] {
+/** ms. */
+const justAfter = 0.001;
+
+function inOrder(exit: Exit, marks: TimelineMark[]): TimelineMark[] {
   const accepted = marks.find((mark) => mark.name === 'accepted');
   const since = accepted ? likely(accepted.at) : -Infinity;
   const keys = new Map<TimelineMark, number>();
   for (const mark of marks) {
     const causesOfMark = chain.slice(0, Math.max(0, chain.indexOf(mark.name)));
-    const before = marks.filter((one) => one.subject === mark.subject && causesOfMark.includes(one.name));
+    const own = marks.filter((one) => one.subject === mark.subject && causesOfMark.includes(one.name));
+    const turn = turnOf(exit, mark, marks).map((one) => (keys.get(one) ?? -Infinity) + justAfter);
     const floor = mark.name === 'requested' || mark.name.startsWith('replacement') ? -Infinity : since;
-    keys.set(mark, Math.max(likely(mark.at), floor, ...before.map((one) => keys.get(one) ?? -Infinity)));
+    keys.set(mark, Math.max(likely(mark.at), floor, ...turn, ...own.map((one) => keys.get(one) ?? -Infinity)));
   }
   const key = (mark: TimelineMark): number => keys.get(mark) ?? 0;
   return marks.sort((a, b) => key(a) - key(b) || causes.indexOf(a.name) - causes.indexOf(b.name));
+}
+
+/** The ends that a sidecar's signal waited for (SIGNALS.md §2 S7), where nothing speaks against it. */
+function turnOf({ containers }: Exit, mark: TimelineMark, marks: readonly TimelineMark[]): TimelineMark[] {
+  const index = containers.findIndex((one) => one.spec.name === mark.subject && one.spec.kind === 'sidecar');
+  if (mark.name !== 'stop-signal' || index === -1) return [];
+  const waitedFor = containers.slice(0, index).map(({ spec }) => spec.name);
+  return marks.filter(
+    ({ name, subject = '', at }) =>
+      name === 'exited' && waitedFor.includes(subject) && at.client.lo <= mark.at.client.hi,
+  );
 }
 
 /** By the end of the interval for what was observed (its arrival), by the middle for what is inferred. */
@@ -117,13 +133,14 @@ function kubeletMarks(trace: Trace, exit: Exit): TimelineMark[] {
 function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
   const subject = spec.name;
+  const provisional = !container.settled;
   const lost = facts.readyLost;
   return [
     ...mark('stopping', container.stopping, { subject }),
     ...(container.ran
-      ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}` })
+      ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}`, provisional })
       : []),
-    ...mark('stop-signal', signal, { subject, note: signal?.name }),
+    ...mark('stop-signal', signal, { subject, note: signal?.name, provisional: provisional && !signal?.proved }),
     ...mark('kill', container.kill, { subject, note: 'SIGKILL' }),
     ...mark('exited', container.exit?.at, {
       subject,

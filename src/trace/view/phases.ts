@@ -5,13 +5,13 @@ import { between, onClient } from '../infer/estimate.ts';
 import type { PhaseName } from '../report.ts';
 import type { Exit, TimelinePhase } from '../timeline.ts';
 import type { Trace } from '../trace.ts';
-import { told } from './told.ts';
+import { isFirm, told } from './told.ts';
 
 export function phasesOf(trace: Trace, exit: Exit): TimelinePhase[] {
   const phases = [
     ...requestPhases(exit),
     ...exit.endpoints.flatMap(({ slice, unrouted }) => phase('route-removal', exit.deletion.accepted, unrouted, slice)),
-    ...exit.containers.flatMap(containerPhases),
+    ...exit.containers.filter((one) => one.ran && isFirm(trace, one)).flatMap(containerPhases),
     ...removalPhases(exit),
     ...replacePhases(exit),
   ];
@@ -40,7 +40,6 @@ function requestPhases({ deletion, kubelet }: Exit): TimelinePhase[] {
 
 function containerPhases(container: ContainerExit): TimelinePhase[] {
   const { spec, hook, stopping, signal, kill, exit, graceEnd } = container;
-  if (!container.ran) return [];
   const gone = kill ?? (exit?.provisional ? undefined : exit?.at);
   const began = hook?.start ?? stopping;
   const waits = spec.kind === 'sidecar' ? phase('sidecar-wait', hook?.end ?? stopping, signal, spec.name) : [];

@@ -3,11 +3,11 @@ import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
-import { graceMs, ranOf } from '../scene.ts';
+import { firmOf, graceMs } from '../scene.ts';
 import { exactSeconds, percent, seconds } from '../words.ts';
 
 export const hookFindings = (scene: Scene): Finding[] =>
-  ranOf(scene).flatMap((container) => [...failed(container), ...cutOff(scene, container), ...heavy(scene, container)]);
+  firmOf(scene).flatMap((container) => [...failed(container), ...cutOff(scene, container), ...heavy(scene, container)]);
 
 function failed({ hook, spec }: ContainerExit): Finding[] {
   if (hook?.outcome !== 'failed') return [];

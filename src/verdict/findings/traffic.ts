@@ -5,6 +5,7 @@ import type { Estimate } from '../../trace/infer/estimate.ts';
 import { crossed, onNode } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Span } from '../../trace/span.ts';
+import { isSignalFirm } from '../../trace/view/told.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { Scene } from '../scene.ts';
 import { mainsOf } from '../scene.ts';
@@ -58,7 +59,8 @@ function drainRace(scene: Scene): Finding[] {
 function race(scene: Scene, endpoint: EndpointExit, container: ContainerExit): Race[] {
   const { unrouted } = endpoint;
   // Without a hook the kubelet asks for the signal right at Killing; how long the runtime takes is an assumption.
-  const call = container.hook ? container.signal : (container.stopping ?? container.signal);
+  const signal = isSignalFirm(scene.trace, container) ? container.signal : undefined;
+  const call = container.hook ? signal : (container.stopping ?? signal);
   if (!unrouted || !call) return [];
   const lead = { lo: call.client.lo - unrouted.client.hi, hi: call.client.hi - unrouted.client.lo };
   if (!(lead.hi < second)) return [];

@@ -89,12 +89,11 @@ function refusePairs(flags: DeleteFlags): void {
     throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion heeds no budget.');
 }
 
-function refuseOnePod({ pick, record }: DeleteFlags): void {
-  const one = pick !== undefined ? '--pick' : record !== undefined ? '--record' : undefined;
-  if (one !== undefined)
+function refuseOnePod({ pick }: DeleteFlags): void {
+  if (pick !== undefined)
     throw usageError(
       'all-terminating',
-      `${one} is for one pod, and --all-terminating traces several`,
+      '--pick is for one pod, and --all-terminating traces several',
       'Leave out one of the two.',
     );
 }

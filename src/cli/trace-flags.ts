@@ -12,7 +12,7 @@ export function addTraceFlags(command: Command): Command {
       'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s',
     )
     .option('--wait-replacement', 'go on until the replacement is ready')
-    .option('--record <file>', 'write what is observed to FILE, for replay')
+    .option('--record <file>', 'write what is observed to FILE, for replay; one file a pod with --all-terminating')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
 }
 

@@ -56,12 +56,13 @@ export async function writeReport(
 
 /** Report files of one of several pods, each named after its pod: `exit.html` becomes `exit-POD.html`. 0, or 1. */
 export async function finishFiles(report: ExitReport, files: readonly ReportFile[], ports: Ports): Promise<number> {
-  const own = files.map(({ file, format }) => ({ file: fileOf(file, report.pod.name), format }));
+  const own = files.map(({ file, format }) => ({ file: ownFile(file, report.pod.name), format }));
   const written = await Promise.all(own.map((one) => writeReport(one, report, ports)));
   return written.includes(false) ? 1 : 0;
 }
 
-const fileOf = (file: string, pod: string): string => file.replace(/((?:\.junit)?\.[^./\\]+)$/, `-${pod}$1`);
+/** `exit.html` of one of several pods. */
+export const ownFile = (file: string, pod: string): string => file.replace(/((?:\.junit)?\.[^./\\]+)$/, `-${pod}$1`);
 
 /** A report as the text of a format. */
 export async function contentOf(format: Format, report: ExitReport): Promise<string> {

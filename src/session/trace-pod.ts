@@ -2,8 +2,6 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ConnectOptions } from '../cluster/connect-options.ts';
 import { PodexitError } from '../errors.ts';
-import { openRecorder } from '../recording/recorder.ts';
-import { recordingVersion } from '../recording/header.ts';
 import type { Mode } from '../trace/observation.ts';
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
@@ -15,6 +13,7 @@ import { leaveOnSignals } from './leaving.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
+import { recorderFor } from './recording-file.ts';
 import type { ReportFile } from './report-files.ts';
 import { assertWritable } from './report-files.ts';
 import { resolveTarget } from './resolve-target.ts';
@@ -93,7 +92,8 @@ async function agreed(name: string, namespace: string, { ask }: Ports): Promise<
 
 /** Traces one pod to its end. The exit code. */
 export async function traceOne(cluster: Cluster, name: string, options: ExitOptions, ports: Ports): Promise<number> {
-  const recorder = options.record === undefined ? undefined : openRecorder(options.record, headerOf(options, ports));
+  // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
+  const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
   const stage = await openStage(options.format, options.look, ports);
   const warn = (message: string): void => {
     const line = `podexit: ${message}\n`;
@@ -115,30 +115,17 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
   });
   const stopListening = leaveOnSignals(ports, live, warn, { name, namespace: cluster.namespace });
   try {
-    let warned = false;
     const trace = await run({
       source: live.sightings,
       logText: options.logText,
-      record: (observation) => {
-        recorder?.write(observation);
-        if (!recorder?.failure || warned) return;
-        warned = true;
-        warn(`the recording ${options.record} is incomplete: ${recorder.failure.message}; the trace goes on`);
-      },
+      record: recorder.write,
       audience: stage,
       onTrace: live.onTrace,
     });
-    return await finish(trace, options, stage, ports, recorder?.failure !== undefined);
+    return await finish(trace, options, stage, ports, recorder.failure !== undefined);
   } finally {
     stopListening();
     stage.close();
-    recorder?.close();
+    recorder.close();
   }
 }
-
-const headerOf = ({ logText }: ExitOptions, { clock, version }: Ports) => ({
-  podexit: recordingVersion,
-  program: version,
-  recorded: new Date(clock.now()).toISOString(),
-  logText,
-});

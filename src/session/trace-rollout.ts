@@ -1,29 +1,28 @@
 /** `--all-terminating`: traces every pod of a target that terminates, until its rollout is done. */
 import type { Cluster } from '../cluster/cluster.ts';
-import { watchObjects } from '../cluster/watch.ts';
 import { passed } from '../cluster/surroundings.ts';
+import { PodexitError } from '../errors.ts';
+import type { Interrupted } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';
+import { signalCodes } from '../verdict/exit-code.ts';
 import { reportOf } from '../verdict/report.ts';
 import { summaryOf, worstCode } from '../verdict/rollout.ts';
-import { listCandidatePods, podSelector } from './candidates.ts';
-import type { PodSelector } from './candidates.ts';
+import { podSelector } from './candidates.ts';
 import { connectCluster } from './connected.ts';
-import { assertWritable, finishFiles } from './report-files.ts';
 import type { Live } from './live.ts';
 import { liveSource } from './live.ts';
 import { terminatingPods } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
+import { publish } from './publish.ts';
+import { recorderFor } from './recording-file.ts';
+import { assertWritable, finishFiles, ownFile } from './report-files.ts';
+import { ownersOf, watchOwner } from './rollout-owners.ts';
+import type { Several } from './rollout-owners.ts';
 import { rolloutOutput } from './rollout-output.ts';
-import { isRolledOut } from './rollout-state.ts';
 import { run } from './run.ts';
-import type { Target } from './target.ts';
-import { targetText, workloadKinds, workloadPath } from './target.ts';
-import type { WorkloadResource } from './target.ts';
+import { targetText } from './target.ts';
 import type { ExitOptions, TraceOptions } from './trace-pod.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, metadataOf, ownerOf } from './watched.ts';
-
-type Several = Exclude<Target, { kind: 'pod' }>;
+import { metadataOf } from './watched.ts';
 
 /** What has been seen so far; the run is over when `isOver`. */
 interface Rollout {
@@ -62,13 +61,18 @@ async function follow(cluster: Cluster, options: TraceOptions & { target: Severa
   const traces: Promise<void>[] = [];
   let changed = (): void => {};
   const cancel = options.timeoutMs == null ? () => {} : ports.clock.setTimeout(() => stop.abort(), options.timeoutMs);
-  const deaf = ports.onSignal((signal) => {
+  let left = false;
+  const leave = (signal: Interrupted['signal']): void => {
+    if (left) return ports.leave(signalCodes[signal]);
+    left = true;
     lives.forEach((live) => live.interrupt(signal));
     stop.abort();
-  });
+  };
+  const deaf = ports.onSignal(leave);
+  void ports.stdout.closed.then(() => void (left || leave('SIGPIPE')));
   const look = (): void => changed();
   const watched = ownersOf(cluster, target, selector).then((paths) =>
-    Promise.all(paths.map((path) => watchOwner(cluster, path, rollout, stop.signal, look))),
+    Promise.all(paths.map((path) => watchOwner(cluster, path, rollout.done, stop.signal, look))),
   );
   const pods = (async () => {
     for await (const pod of terminatingPods(cluster, selector, stop.signal, (uid, state) => {
@@ -87,6 +91,7 @@ async function follow(cluster: Cluster, options: TraceOptions & { target: Severa
           reports.push(report);
           await output.tell(report);
           written.push(await finishFiles(report, options.reports, ports));
+          await publish(report, options.publish, options.format, ports);
         }
         look();
       });
@@ -127,17 +132,20 @@ async function untilQuiet(
   while (!signal.aborted && !isOver(rollout, lives));
 }
 
-/** One pod, attached to; undefined where it was gone before it could be seen. */
+/** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
 async function traceOne(
   cluster: Cluster,
   name: string,
-  { followLogs, logText, policy }: ExitOptions,
-  { clock, stderr }: Ports,
+  { followLogs, logText, policy, record }: ExitOptions,
+  ports: Ports,
   lives: Set<Live>,
 ): Promise<ExitReport | undefined> {
+  const warn = (message: string): void => ports.stderr.write(`podexit: ${name}: ${message}\n`);
+  warn('is terminating');
+  const recorder = recorderFor(record === undefined ? undefined : ownFile(record, name), logText, ports, warn);
   const live = liveSource({
     cluster,
-    clock,
+    clock: ports.clock,
     namespace: cluster.namespace,
     name,
     mode: 'attach',
@@ -146,58 +154,18 @@ async function traceOne(
     timeoutMs: 'by-grace',
     waitReplacement: false,
     followLogs,
-    warn: (message) => stderr.write(`podexit: ${name}: ${message}\n`),
+    warn,
   });
   lives.add(live);
   try {
-    return reportOf(await run({ source: live.sightings, logText, onTrace: live.onTrace }), policy);
+    const source = live.sightings;
+    return reportOf(await run({ source, logText, record: recorder.write, onTrace: live.onTrace }), policy);
   } catch (error) {
-    stderr.write(`podexit: ${name}: ${(error as Error).message}\n`);
+    if (!(error instanceof PodexitError)) throw error;
+    warn(error.message);
     return undefined;
   } finally {
     lives.delete(live);
+    recorder.close();
   }
-}
-
-async function watchOwner(
-  cluster: Cluster,
-  path: string,
-  { done }: Rollout,
-  signal: AbortSignal,
-  look: () => void,
-): Promise<void> {
-  const cut = path.lastIndexOf('/');
-  const target = { stream: 'owner' as const, path: path.slice(0, cut), name: decodeURIComponent(path.slice(cut + 1)) };
-  done.set(path, false);
-  try {
-    for await (const sighting of watchObjects(cluster, target, { signal })) {
-      if (sighting.kind === 'listed') done.set(path, sighting.objects.map(asRaw).every(isRolledOut));
-      // An owner that is gone, or that may not be read, keeps nobody waiting.
-      if (sighting.kind === 'changed')
-        done.set(path, sighting.change === 'DELETED' || isRolledOut(asRaw(sighting.object)));
-      if (sighting.kind === 'refused') done.set(path, true);
-      look();
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-/** What rolls out: the workload itself, or the topmost owners of the pods that match. */
-async function ownersOf(cluster: Cluster, target: Several, selector: PodSelector): Promise<string[]> {
-  if (target.kind === 'workload' && target.resource !== 'services')
-    return [workloadPath(cluster.namespace, target.resource, target.name)];
-  const pods = await listCandidatePods(cluster, selector);
-  return [...new Set(pods.flatMap((pod) => ownerPath(cluster.namespace, pod)))];
-}
-
-/** A ReplicaSet's Deployment is named in the ReplicaSet's own name (`checkout-754699c75f`). */
-function ownerPath(namespace: string, pod: Raw): string[] {
-  const owner = ownerOf(pod);
-  const hash = asRaw(metadataOf(pod)['labels'])['pod-template-hash'];
-  if (owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`))
-    return [workloadPath(namespace, 'deployments', owner.name.slice(0, -hash.length - 1))];
-  const resources = Object.keys(workloadKinds) as WorkloadResource[];
-  const resource = resources.find((one) => workloadKinds[one].kind === owner?.kind);
-  return owner && resource ? [workloadPath(namespace, resource, owner.name)] : [];
 }

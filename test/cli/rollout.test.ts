@@ -1,12 +1,14 @@
 /** `--all-terminating`: one report for each pod that a rollout ends, and a summary when it is done. */
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isRolledOut } from '../../src/session/rollout-state.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
 import { summaryOf, worstCode } from '../../src/verdict/rollout.ts';
+import { loadRecording } from '../loopback/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
+import { withTwins } from '../helpers/twins.ts';
 import { runMain } from './helpers/in-process.ts';
 
 describe('a recorded rollout', () => {
@@ -27,6 +29,28 @@ describe('a recorded rollout', () => {
     }),
   );
 
+  it('pods that end together have a report, files and a recording each', async () => {
+    const scenario = loadRecording('rolling-update');
+    const pod = scenario.rows.find((row) => row.type === 'log-open')?.pod ?? '';
+    const names = [pod, ...['twin1', 'twin2'].map((suffix) => pod.replace(/[^-]+$/, suffix))].sort();
+    const twins = withTwins(scenario, pod, ['twin1', 'twin2']);
+    await serving('rolling-update', { attachDelayMs: 1500, scenario: twins }, async ({ flags, folder }) => {
+      const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'run.ndjson')}`];
+      const ran = await runMain(['-l', 'app=checkout', '--all-terminating', '-o', 'json', ...files, ...flags]);
+      const told = JSON.parse(ran.stdout) as { items: ExitReport[]; summary: RolloutSummary };
+      expect(told.items.map((item) => item.pod.name).sort()).toEqual(names);
+      expect(told.summary).toMatchObject({ pods: 3, outcomes: { graceful: 3 }, killed: [], exitCode: 0 });
+      for (const name of names) {
+        expect(ran.stderr).toContain(`podexit: ${name}: is terminating\n`);
+        const item = told.items.find((one) => one.pod.name === name);
+        expect(item?.containers).toMatchObject([{ name: 'app', outcome: 'completed', exit: { code: 0 } }]);
+        expect(JSON.parse(readFileSync(join(folder, `exit-${name}.json`), 'utf8'))).toEqual(item);
+        const replayed = await runMain(['replay', join(folder, `run-${name}.ndjson`), '-o', 'json']);
+        expect(JSON.parse(replayed.stdout)).toEqual(item);
+      }
+    });
+  });
+
   it('for a person: each report, then the summary', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
       const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
@@ -46,7 +70,6 @@ it('what is for one pod is refused', async () => {
   for (const words of [
     ['web', '--all-terminating'],
     ['deploy/web', '--all-terminating', '--pick=oldest'],
-    ['deploy/web', '--all-terminating', '--record=f'],
     ['deploy/web', '--all-terminating', '--evict'],
   ])
     expect(await runMain(words)).toMatchObject({ code: 1, stderr: expect.stringMatching(/all-terminating/) as string });

@@ -4,9 +4,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completionScripts, shells } from '../../src/cli/complete/scripts.ts';
+import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -138,6 +139,19 @@ describe('scripts', () => {
     const ran = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
     if (ran.error) skip(`there is no ${shell}`);
     expect({ status: ran.status, stderr: ran.stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it.for([
+    ['fish', 'kubectl-podexit completion fish | source; complete -C "kubectl-podexit demo kubelet"'],
+    [
+      'zsh',
+      'source <(kubectl-podexit completion zsh); words=(kubectl-podexit demo kubelet) CURRENT=3; _describe() { print -l -- "${(@)candidates}" }; _kubectl_podexit',
+    ],
+  ] as const)('%s offers what __complete says, with its meaning', ([shell, script], { skip }) => {
+    const PATH = `${dirname(bin)}:${process.env['PATH']}`;
+    const ran = spawnSync(shell, ['-c', script], { encoding: 'utf8', env: { PATH, HOME: tmpdir() } });
+    if (ran.error) skip(`there is no ${shell}`);
+    expect(ran.stdout).toMatch(/^kubelet-restart[\t:]\S.* /);
   });
 
   it('bash completes a flag behind "=", which it breaks words at', () => {

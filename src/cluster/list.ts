@@ -14,6 +14,8 @@ export type ListResult =
 /** As large as kubectl asks for: fewer round trips than pages of 100, and no page that blocks the server. */
 const pageSize = '500';
 const mostRestarts = 3;
+/** Half a million objects: beyond that it is a server that never ends its list. */
+const mostPages = 1000;
 
 /**
  * The whole collection, page by page. With `notOlderThan` the server answers from its cache, but never with a state
@@ -41,7 +43,7 @@ async function listPages(
   const dated: Sighting[] = [];
   let sentAt: number | undefined;
   let next = '';
-  for (;;) {
+  for (let pages = 0; pages < mostPages; pages++) {
     const answer = await cluster.request({
       method: 'GET',
       path: target.path,
@@ -52,11 +54,14 @@ async function listPages(
     sentAt ??= answer.sentAt;
     if (answer.status !== 200) return failed(answer, dated);
     const resourceVersion = versionOf(answer.body);
-    if (resourceVersion === undefined) return noList(answer, dated);
+    if (resourceVersion === undefined) return noList(answer.status, dated);
     objects.push(...itemsOf(answer.body));
+    const last = next;
     next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
     if (next === '') return { kind: 'listed', resourceVersion, objects, sentAt, at: answer.at, dated };
+    if (next === last) return noList(answer.status, dated);
   }
+  return noList(200, dated);
 }
 
 function pageQuery(target: WatchTarget, next: string, notOlderThan: string | undefined): Record<string, string> {
@@ -84,7 +89,7 @@ function failed(answer: Answer, dated: Sighting[]): ListResult {
   return { kind: 'failed', outcome, refusal, dated };
 }
 
-/** A 200 that is no list comes from something in between (a login page, a proxy): ask again later. */
-function noList(answer: Answer, dated: Sighting[]): ListResult {
-  return { kind: 'failed', outcome: { kind: 'cut' }, refusal: readRefusal(answer.status, undefined), dated };
+/** A 200 that is no list, or one without an end, comes from something in between (a login page, a proxy): ask again later. */
+function noList(status: number, dated: Sighting[]): ListResult {
+  return { kind: 'failed', outcome: { kind: 'cut' }, refusal: readRefusal(status, undefined), dated };
 }

@@ -41,6 +41,9 @@ export interface Cursor {
 /** ms; the loop takes a random point in it, so that many streams do not come back at one moment. */
 export type Wait = readonly [low: number, high: number];
 
+/** A moment in it; `random` in [0, 1). */
+export const pick = ([low, high]: Wait, random: number): number => Math.round(low + (high - low) * random);
+
 export type Next =
   /** Watch on from the cursor: nothing is lost. */
   | { next: 'resume'; wait: Wait }

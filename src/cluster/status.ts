@@ -32,7 +32,7 @@ const longestWaitSeconds = 30;
 
 /** Only seconds: the API server never sends a date there. */
 function retryAfterSeconds(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
+  return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 }
 
 /** A `Status` with `status: Failure`: an eviction may carry one inside a 201 (SIGNALS §1). */

@@ -1,8 +1,8 @@
 import type { Sighting } from '../trace/observation.ts';
 import type { Around } from './around.ts';
 import type { Cluster, Flow } from './cluster.ts';
-import type { Next, Outcome, Wait } from './decide.ts';
-import { decide } from './decide.ts';
+import type { Next, Outcome } from './decide.ts';
+import { decide, pick } from './decide.ts';
 import type { Health } from './health.ts';
 import { untold } from './health.ts';
 import { readJson } from './http/body.ts';
@@ -69,10 +69,6 @@ export async function* watchObjects(
 }
 
 type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
-
-function pick([low, high]: Wait, random: number): number {
-  return Math.round(low + (high - low) * random);
-}
 
 type Attempt = AsyncGenerator<Sighting, Ending>;
 

@@ -1,6 +1,6 @@
 /** All that is watched beside the pod, opened as soon as what it hangs on is known (DESIGN.md "What is watched"). */
 import { getObject } from '../cluster/get.ts';
-import { listObjects } from '../cluster/list.ts';
+import { listPatiently } from '../cluster/list-patiently.ts';
 import { refusedBy } from '../cluster/refused.ts';
 import { readRefusal } from '../cluster/status.ts';
 import { follow, followContainer, lose, warnRefused, watchTarget } from './follow.ts';
@@ -42,8 +42,8 @@ export async function listServices(run: Run, target: Target, gate: Gate): Promis
   gate.expect('services');
   gate.expect('endpointslices');
   try {
-    const result = await listObjects(options.cluster, watchTarget(target), { signal });
-    for (const dated of result.dated) await deliver(dated);
+    const result = await listPatiently(options.cluster, watchTarget(target), { signal, tell: deliver });
+    if (!result) return undefined;
     if (result.kind === 'listed') return result.objects.map(asRaw);
     const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });
     if (refused.kind === 'refused') warnRefused(run, refused);

@@ -16,7 +16,7 @@ import { foldLine, foldLogEnd, foldLogOpened } from './reduce/logs.ts';
 import { note } from './reduce/notes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
 import { foldAnswer, foldRequest } from './reduce/requests.ts';
-import { foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
+import { closeLate, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
 import type { Trace } from './trace.ts';
 
 /** The trace after one more observation. Never mutates `trace`. */
@@ -35,9 +35,9 @@ type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf
 
 const folds: { [K in ObservationKind]: Fold<K> } = {
   began: (trace, o) => ({ ...trace, began: trace.began ?? { value: o, seq: o.seq, at: o.at } }),
-  listed: foldList,
+  listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, o.stream, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o), o), o),
-  synced: (trace) => trace,
+  synced: (trace, o) => closeLate(trace, o.stream, o.at),
   refused: (trace, o) =>
     note(
       { ...trace, refused: [...trace.refused, { value: o, seq: o.seq, at: o.at }] },

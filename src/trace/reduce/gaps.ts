@@ -1,11 +1,20 @@
 import { millisecondsOf } from '../assumptions.ts';
-import type { ObservationOf } from '../observation.ts';
-import type { Trace } from '../trace.ts';
+import type { Gap, ObservationOf, StreamName } from '../observation.ts';
+import type { Fact, Trace } from '../trace.ts';
 import { factOf, note } from './notes.ts';
 
 export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
   return note({ ...trace, gaps: [...trace.gaps, factOf(gap, o)] }, o, `gap in ${o.stream}: ${o.cause}`);
+}
+
+/** A stream that was not in sync when the DELETE had to be sent is now: what came before is told by its list. */
+export function closeLate(trace: Trace, stream: StreamName, at: number): Trace {
+  const isLate = ({ value }: Fact<Gap>): boolean =>
+    value.stream === stream && value.cause === 'not-synced' && value.to === undefined;
+  if (!trace.gaps.some(isLate)) return trace;
+  const gaps = trace.gaps.map((gap) => (isLate(gap) ? { ...gap, value: { ...gap.value, to: at } } : gap));
+  return { ...trace, gaps };
 }
 
 /** Something came on a stream that had just been resumed: it may be as old as the cut. */

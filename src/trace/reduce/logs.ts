@@ -1,23 +1,20 @@
-import type { Gap, ObservationOf } from '../observation.ts';
+import type { ObservationOf } from '../observation.ts';
 import { parseTime } from '../stamps.ts';
 import type { ContainerFacts, LogFacts, Trace } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
 import { nodeReached } from './clocks.ts';
+import { closeLate } from './gaps.ts';
 import { factOf, note, withEntry } from './notes.ts';
 
 /** A container that logs its signal in a loop proves no more than one that does it once. */
 const mostSignalLines = 16;
 
-/** A log that was late is late no longer: what it held before is no part of it (`tailLines=0`). */
-export const foldLogOpened = (trace: Trace, o: ObservationOf<'log-opened'>): Trace => {
-  const gaps = trace.gaps.map((gap) => (isLate(gap.value) ? { ...gap, value: { ...gap.value, to: o.at } } : gap));
-  return withLog({ ...trace, gaps }, o.container, ({ ended: _ended, ...log }) => ({
+/** What the log held before is no part of it (`tailLines=0`). */
+export const foldLogOpened = (trace: Trace, o: ObservationOf<'log-opened'>): Trace =>
+  withLog(closeLate(trace, 'logs', o.at), o.container, ({ ended: _ended, ...log }) => ({
     ...log,
     opened: log.opened ?? factOf(true, o),
   }));
-};
-
-const isLate = ({ stream, cause, to }: Gap): boolean => stream === 'logs' && cause === 'not-synced' && to === undefined;
 
 export function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   const stamp = parseTime(o.time);

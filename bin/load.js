@@ -24,7 +24,8 @@ function byNode(file) {
 }
 
 function cached(file) {
-  const source = fs.readFileSync(file, 'utf8');
+  // ASCII, as the build sees to.
+  const source = fs.readFileSync(file, 'latin1');
   const compile = (cachedData) =>
     new vm.Script(module_.wrap(source), { filename: file, ...(cachedData ? { cachedData } : {}) });
   const shipped = compile(readOwn(file.replace(/\.cjs$/, '.v8')));

@@ -73,5 +73,9 @@ async function wrap(file) {
   const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
   const importing = code.replace(/\bimport\((?="(?:\.\/cold\/|node:))/g, '__import(');
   if (/\bimport\(/.test(importing)) throw new Error('dist/podexit.cjs imports something that is neither cold nor Node');
+  // Read as it is, and half as large in memory: bin/load.js reads it as latin1.
+  const strange = /.{0,40}[\u0080-\uffff]/.exec(importing);
+  if (strange)
+    throw new Error(`dist/podexit.cjs is not ASCII: ${strange[0]} (write a character of a RegExp as \\uNNNN)`);
   await writeFile(file, `//${hash}\nmodule.exports=(__import)=>{${importing}\n};\n`);
 }

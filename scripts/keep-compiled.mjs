@@ -11,7 +11,7 @@ const trace = `
   const { pathToFileURL } = require('node:url');
   const [folder] = process.argv.splice(1, 1);
   const file = path.join(folder, 'podexit.cjs');
-  const script = new vm.Script(module_.wrap(fs.readFileSync(file, 'utf8')), { filename: file });
+  const script = new vm.Script(module_.wrap(fs.readFileSync(file, 'latin1')), { filename: file });
   const own = { exports: {} };
   script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, folder);
   process.argv.splice(1, 0, file);

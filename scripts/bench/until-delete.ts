@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
 import { startLoopback } from '../../src/loopback/loopback.ts';
 import type { Loopback } from '../../src/loopback/loopback.ts';
 import { parseScenario } from '../../src/loopback/scenario.ts';
@@ -70,7 +71,7 @@ async function once(
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
   const proxy = roundTripMs === undefined ? undefined : await startDelayProxy(portOf(server.url), roundTripMs);
   const config = join(folder, 'kubeconfig');
-  writeFileSync(config, await kubeconfigFor(server, proxy));
+  writeFileSync(config, stringify(await kubeconfigFor(server, proxy)));
   const began = now();
   const child = start([...words(server.pod, folder), '-n', server.namespace, '--kubeconfig', config]);
   try {
@@ -95,7 +96,8 @@ async function arrival(server: Loopback): Promise<number> {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-async function kubeconfigFor(server: Loopback, proxy: DelayProxy | undefined): Promise<string> {
+/** Written as YAML, as kubectl writes its own. */
+async function kubeconfigFor(server: Loopback, proxy: DelayProxy | undefined): Promise<object> {
   const text = server.kubeconfig();
   const config = JSON.parse(text) as { clusters: { cluster: Record<string, string> }[] };
   for (const { cluster } of config.clusters) {
@@ -104,5 +106,5 @@ async function kubeconfigFor(server: Loopback, proxy: DelayProxy | undefined): P
     if (cluster['certificate-authority-data'] !== undefined)
       cluster['certificate-authority-data'] = Buffer.from((await certificates()).ca).toString('base64');
   }
-  return JSON.stringify(config);
+  return config;
 }

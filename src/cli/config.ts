@@ -1,5 +1,5 @@
 /** `.podexit.yaml`: the gates of a project, beside its manifests. */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import type { GateWords } from './gate-flags.ts';
 
@@ -18,13 +18,13 @@ export const configFile = '.podexit.yaml';
  */
 export async function readConfig(named: string | boolean | undefined): Promise<Config> {
   const file = typeof named === 'string' ? named : configFile;
-  const text = named === false ? undefined : await read(file, typeof named === 'string');
+  const text = named === false ? undefined : read(file, typeof named === 'string');
   return { file, words: text === undefined ? {} : await parseConfig(text, file) };
 }
 
-async function read(file: string, isNamed: boolean): Promise<string | undefined> {
+function read(file: string, isNamed: boolean): string | undefined {
   try {
-    return await readFile(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     if (!isNamed && code === 'ENOENT') return undefined;

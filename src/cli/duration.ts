@@ -5,7 +5,7 @@ const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s:
 /** A Go duration (`90s`, `1h30m`, `1.5s`, `0`) in milliseconds. `flag` is named in the error. */
 export function parseDuration(text: string, flag: string): number {
   if (/^[+-]?0$/.test(text)) return 0;
-  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];
+  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h)/g)];
   const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0), 0);
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text || !Number.isFinite(total))
     throw usageError(

@@ -1,4 +1,5 @@
 /** The ports of a real process. Nothing else in the program touches `process`. */
+import { isatty } from 'node:tty';
 import { version } from '../../package.json';
 import { systemClock } from '../session/clock.ts';
 import type { Output, Ports } from '../session/ports.ts';
@@ -7,7 +8,8 @@ export function processPorts(): Ports {
   return {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
-    stdinIsTty: process.stdin.isTTY,
+    // Asked of the descriptor: most runs never read it, and a stream for it takes longer than the question.
+    stdinIsTty: isatty(0),
     ask,
     env: process.env,
     clock: systemClock,

@@ -19,7 +19,7 @@ import { usageError } from './usage.ts';
 export async function runProgram(argv: readonly string[], ports: Ports): Promise<number> {
   let code = 0;
   const set = (result: number): void => void (code = result);
-  const program = buildProgram(ports, set);
+  const program = buildProgram(ports, set, argv);
   try {
     await program.parseAsync(plainWords(argv, program), { from: 'user' });
     return code;
@@ -30,7 +30,8 @@ export async function runProgram(argv: readonly string[], ports: Ports): Promise
   }
 }
 
-export function buildProgram(ports: Ports, set: (code: number) => void): Command {
+/** The whole tree, or only what a command line can reach: the flags of commands that it does not name cost each start. */
+export function buildProgram(ports: Ports, set: (code: number) => void, argv?: readonly string[]): Command {
   const { stdout, version } = ports;
   const program = new Command(commandName(ports.env))
     .description('Deletes one pod, or attaches to a deletion under way, and tells how it died.')
@@ -52,13 +53,12 @@ export function buildProgram(ports: Ports, set: (code: number) => void): Command
       set(await trace(await traceOptions(words, flags, version, stdout.isTty), flags, ports));
     },
   );
-  addCheck(program, ports, set);
-  addReplay(program, ports, set);
-  addDemo(program, ports, set);
-  addExplain(program, ports, set);
-  addCompletion(program, ports, set);
+  const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
+  for (const [name, add] of Object.entries(commands)) if (speaksOfAll || argv.includes(name)) add(program, ports, set);
   return program;
 }
+
+const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
 
 async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
   const { target } = options;
@@ -138,3 +138,12 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     },
   );
 }
+
+/** By the word that a command line names them with. */
+const commands: Record<string, (program: Command, ports: Ports, set: (code: number) => void) => void> = {
+  check: addCheck,
+  replay: addReplay,
+  demo: addDemo,
+  explain: addExplain,
+  completion: addCompletion,
+};

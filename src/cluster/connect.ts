@@ -14,7 +14,7 @@ import type { Surroundings } from './surroundings.ts';
  * (`kubeconfig.*`, `usage.impersonation`) where the configuration leads nowhere.
  */
 export async function connect(options: ConnectOptions, surroundings: Surroundings): Promise<Cluster> {
-  const loaded = await loadKubeconfig({
+  const loaded = loadKubeconfig({
     env: surroundings.env,
     ...(options.kubeconfig === undefined ? {} : { file: options.kubeconfig }),
   });

@@ -114,7 +114,7 @@ function findingLines(pen: Pen, report: ExitReport, finding: Finding, zero: numb
   ];
 }
 
-const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+const sentence = (text: string): string => (/[.!?\u2026]$/.test(text) ? text : `${text}.`);
 
 /** How many of the cited observations are told; the report has them all. */
 const told = 3;

@@ -56,6 +56,6 @@ export async function namesInKubeconfig(
   { env }: Ports,
 ): Promise<KnownName[]> {
   const { loadKubeconfig } = await import('../cluster/kubeconfig/load.ts');
-  const { kubeconfig } = await loadKubeconfig({ env, ...(file === undefined ? {} : { file }) });
+  const { kubeconfig } = loadKubeconfig({ env, ...(file === undefined ? {} : { file }) });
   return [...kubeconfig[what].keys()].map((name) => ({ name }));
 }

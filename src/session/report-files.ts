@@ -1,6 +1,5 @@
 /** The files of `--report`: refused before anything is deleted where they cannot be, written when the report is there. */
-import { constants } from 'node:fs';
-import { access, stat, writeFile } from 'node:fs/promises';
+import { constants, promises as fs } from 'node:fs';
 import { dirname } from 'node:path';
 import { PodexitError } from '../errors.ts';
 import type { ExitReport } from '../trace/report.ts';
@@ -29,9 +28,9 @@ export async function assertWritable(files: readonly ReportFile[]): Promise<void
 /** An error code of the system. A file that is not there yet is no obstacle, but its folder must take it. */
 async function obstacleTo(file: string): Promise<string | undefined> {
   try {
-    const found = await stat(file).catch(() => undefined);
+    const found = await fs.stat(file).catch(() => undefined);
     if (found?.isDirectory()) return 'EISDIR';
-    await access(found ? file : dirname(file), constants.W_OK);
+    await fs.access(found ? file : dirname(file), constants.W_OK);
     return undefined;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? String(error);
@@ -45,7 +44,7 @@ export async function writeReport(
   { stderr }: Ports,
 ): Promise<boolean> {
   try {
-    await writeFile(file, await contentOf(format, report));
+    await fs.writeFile(file, await contentOf(format, report));
     return true;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

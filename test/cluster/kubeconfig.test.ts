@@ -43,7 +43,7 @@ describe('several kubeconfig files', () => {
     await writeFile(join(dir, 'comment'), '# nothing\n');
     await writeFile(join(dir, 'a'), yaml('a', 'current-context: a'));
     const files = ['missing', 'empty', 'comment', 'a'].map((name) => join(dir, name));
-    const { kubeconfig } = await loadKubeconfig({ env: { KUBECONFIG: ['', ...files, ''].join(delimiter) } });
+    const { kubeconfig } = loadKubeconfig({ env: { KUBECONFIG: ['', ...files, ''].join(delimiter) } });
     expect(kubeconfig.currentContext).toBe('a');
   });
 
@@ -52,8 +52,8 @@ describe('several kubeconfig files', () => {
     await mkdir(join(home, '.kube'));
     await writeFile(join(home, '.kube', 'config'), yaml('home', 'current-context: home'));
     await writeFile(join(home, 'other'), yaml('other', 'current-context: other'));
-    expect((await loadKubeconfig({ env: { HOME: home } })).kubeconfig.currentContext).toBe('home');
-    const { kubeconfig } = await loadKubeconfig({ file: join(home, 'other'), env: { HOME: home } });
+    expect(loadKubeconfig({ env: { HOME: home } }).kubeconfig.currentContext).toBe('home');
+    const { kubeconfig } = loadKubeconfig({ file: join(home, 'other'), env: { HOME: home } });
     expect(kubeconfig.currentContext).toBe('other');
     expect(kubeconfig.contexts.has('home')).toBe(false);
   });
@@ -239,14 +239,14 @@ describe('credentials that need no plugin', () => {
     await writeFile(join(directory, 'token'), 'sa-token');
     await writeFile(join(directory, 'namespace'), 'sa-namespace\n');
     const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
-    const kubeconfig = await inClusterKubeconfig(env, directory);
+    const kubeconfig = inClusterKubeconfig(env, directory);
     expect(choose({ kubeconfig: kubeconfig ?? parseKubeconfig('', ''), files: [] }, { version: '0' })).toEqual({
       contextName: 'in-cluster',
       namespace: 'sa-namespace',
       cluster: { server: 'https://[fd00::1]:443', certificateAuthority: `${directory}/ca.crt` },
       user: { tokenFile: `${directory}/token` },
     });
-    expect(await inClusterKubeconfig({}, directory)).toBeUndefined();
-    expect(await inClusterKubeconfig(env, '/nowhere')).toBeUndefined();
+    expect(inClusterKubeconfig({}, directory)).toBeUndefined();
+    expect(inClusterKubeconfig(env, '/nowhere')).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { ClusterEntry, UserEntry } from '../kubeconfig/kubeconfig.ts';
@@ -38,7 +38,7 @@ export interface ResolveOptions {
  */
 export async function resolveCredentials(options: ResolveOptions): Promise<Credentials> {
   const { cluster, user, redactor } = options;
-  const tls = await readTls(cluster, user, redactor);
+  const tls = readTls(cluster, user, redactor);
   const source = await chooseSource(options);
   const impersonation = impersonationHeaders(user.impersonate);
   let generation = 0;
@@ -96,7 +96,7 @@ function tokenSource({ token, tokenFile }: UserEntry): Source {
   let last = token;
   return {
     async prove() {
-      if (tokenFile !== undefined) last = (await readFile(tokenFile, 'utf8').catch(() => undefined))?.trim() || last;
+      if (tokenFile !== undefined) last = readIfThere(tokenFile)?.trim() || last;
       if (last === undefined) throw badFile('tokenFile', tokenFile ?? '');
       return { token: last };
     },
@@ -105,12 +105,10 @@ function tokenSource({ token, tokenFile }: UserEntry): Source {
   };
 }
 
-async function readTls(cluster: ClusterEntry, user: UserEntry, redactor: Redactor): Promise<TlsOptions> {
-  const [ca, cert, key] = await Promise.all([
-    readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority),
-    readPem('client-certificate', user.clientCertificateData, user.clientCertificate),
-    readPem('client-key', user.clientKeyData, user.clientKey),
-  ]);
+function readTls(cluster: ClusterEntry, user: UserEntry, redactor: Redactor): TlsOptions {
+  const ca = readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority);
+  const cert = readPem('client-certificate', user.clientCertificateData, user.clientCertificate);
+  const key = readPem('client-key', user.clientKeyData, user.clientKey);
   redactor.hide(user.clientKeyData);
   redactor.hide(key);
   return {
@@ -122,13 +120,21 @@ async function readTls(cluster: ClusterEntry, user: UserEntry, redactor: Redacto
 }
 
 /** Data before file, as client-go has it. */
-async function readPem(what: string, data: string | undefined, file: string | undefined): Promise<string | undefined> {
+function readPem(what: string, data: string | undefined, file: string | undefined): string | undefined {
   if (data) return Buffer.from(data, 'base64').toString('utf8');
   if (file === undefined) return undefined;
   try {
-    return await readFile(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
     throw badFile(what, file);
+  }
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import type { Kubeconfig } from './kubeconfig.ts';
 
@@ -6,14 +6,14 @@ import type { Kubeconfig } from './kubeconfig.ts';
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** What a process inside a pod has instead of a kubeconfig; undefined where this is no pod. */
-export async function inClusterKubeconfig(
+export function inClusterKubeconfig(
   env: Readonly<Record<string, string | undefined>>,
   directory = serviceAccount,
-): Promise<Kubeconfig | undefined> {
+): Kubeconfig | undefined {
   const host = env['KUBERNETES_SERVICE_HOST'];
   const port = env['KUBERNETES_SERVICE_PORT'];
-  if (!host || !port || (await read(`${directory}/token`)) === undefined) return undefined;
-  const namespace = (await read(`${directory}/namespace`))?.trim();
+  if (!host || !port || read(`${directory}/token`) === undefined) return undefined;
+  const namespace = read(`${directory}/namespace`)?.trim();
   const name = 'in-cluster';
   return {
     currentContext: name,
@@ -29,6 +29,10 @@ export async function inClusterKubeconfig(
   };
 }
 
-async function read(file: string): Promise<string | undefined> {
-  return await readFile(file, 'utf8').catch(() => undefined);
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
 }

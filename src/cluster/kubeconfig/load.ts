@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
@@ -24,19 +24,19 @@ export interface Loaded {
  * and empty files are passed over), else ~/.kube/config; where these give nothing, a pod's service account.
  * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
  */
-export async function loadKubeconfig({ file, env }: LoadOptions): Promise<Loaded> {
+export function loadKubeconfig({ file, env }: LoadOptions): Loaded {
   if (file !== undefined) {
-    const text = await readText(file);
+    const text = readText(file);
     if (text === undefined) throw missing(file);
     return { kubeconfig: parseKubeconfig(text, file), files: [file] };
   }
   const files = listed(env);
-  const texts = await Promise.all(files.map(readText));
+  const texts = files.map(readText);
   const kubeconfig = mergeKubeconfigs(
     texts.flatMap((text, i) => (text === undefined ? [] : [parseKubeconfig(text, files[i] ?? '')])),
   );
   const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0;
-  const inside = isEmpty ? await inClusterKubeconfig(env) : undefined;
+  const inside = isEmpty ? inClusterKubeconfig(env) : undefined;
   return { kubeconfig: inside ?? kubeconfig, files };
 }
 
@@ -46,10 +46,10 @@ function listed(env: LoadOptions['env']): string[] {
   return [join(env['HOME'] || env['USERPROFILE'] || homedir(), '.kube', 'config')];
 }
 
-/** Undefined for a file that is not there. */
-async function readText(file: string): Promise<string | undefined> {
+/** Undefined for a file that is not there. At once: until it is read there is nothing else to do. */
+function readText(file: string): string | undefined {
   try {
-    return await readFile(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -19,7 +19,7 @@ import { endOf, exitOf } from './exit.ts';
 import { graceSpan } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
-import { beforeKill, killOf, showedLife, surelyAfter } from './kill.ts';
+import { beforeKill, killOf, showedLife, surelyAfterGrace } from './kill.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
 import { signalOf, withName } from './stop-signal.ts';
@@ -69,7 +69,10 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
   const outcome = outcomeOf(scene, facts, spec, { began, ended });
   const kill = outcome === 'killed' && ended ? killOf(scene, began, ended) : undefined;
-  const sure = kill && ended && (surelyAfter(ended, kill) || !showedLife(trace, spec, facts, began)) ? kill : undefined;
+  // Where K is known to the second, no more than the second of finishedAt is left to doubt.
+  const isTimed = killings.length === 1 && killings[0]?.count === 1;
+  const isSilent = isTimed && !showedLife(trace, spec, facts, began);
+  const sure = kill && ended && (surelyAfterGrace(scene, began, ended) || isSilent) ? kill : undefined;
   const hooked = hook !== undefined || spec.kind === 'sidecar';
   const exit = exitOf(scene, { ended, signal: first, kill: sure, facts, outcome, killings, began, lag, hooked });
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;

@@ -15,8 +15,11 @@ export function killOf({ kubelet }: Scene, began: Estimate, ended: Estimate): Es
   return crossed({ ...narrowed({ ...rest, evidence }, notAfter(ended)), basis: 'inferred' }, kubelet.clock);
 }
 
-export const surelyAfter = (ended: Estimate, kill: Estimate): boolean =>
-  ended.node.lo >= kill.node.lo || ended.client.lo >= kill.client.lo;
+/** Wherever in its interval the kubelet began. */
+export function surelyAfterGrace({ kubelet }: Scene, began: Estimate, ended: Estimate): boolean {
+  const { node, client } = moved(began, { lo: 0, hi: shortestStop(kubelet) - driftOver(shortestStop(kubelet)) });
+  return ended.node.lo >= node.hi || ended.client.lo >= client.hi;
+}
 
 /**
  * finishedAt is a whole second, and in the second in which the grace ends a 137 may still be the application's own. One

@@ -1,4 +1,5 @@
 /** Findings about how the containers ended. */
+import { millisecondsOf } from '../../trace/assumptions.ts';
 import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
@@ -67,7 +68,12 @@ function killed(scene: Scene, container: ContainerExit): Finding[] {
 function wasHeard({ trace }: Scene, { facts: { log }, signal, kill }: ContainerExit): boolean {
   if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
   const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;
-  return !endedBefore && !trace.gaps.some((gap) => gap.value.stream === 'logs');
+  // A line may be on its way for as long as a stream may be late.
+  const isHeardOut =
+    log.ended !== undefined ||
+    trace.gone !== undefined ||
+    trace.heard >= kill.client.hi + millisecondsOf('delivery-lag');
+  return isHeardOut && !endedBefore && !trace.gaps.some((gap) => gap.value.stream === 'logs');
 }
 
 /** Only where the log was followed: without it there is no sign of life to miss. */

@@ -92,7 +92,11 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
     ...(exit ? { exit } : {}),
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { graceEnd } : {}),
-    assumes: [...(signal ? [lag] : []), ...(facts.log.lastLine && exit ? ['log-stamp-lag' as const] : [])],
+    assumes: [
+      ...(signal ? [lag] : []),
+      ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
+      ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
+    ],
   };
 }
 

@@ -13,7 +13,9 @@ export const assumptions = {
   'signal-lag-sandboxed': 5,
   /** A line is stamped when the runtime reads it, this much after it was written at the latest. */
   'log-stamp-lag': 0.1,
-  /** The kubelet posts an Event this soon after its stamp. Dropped where a stamp that arrived contradicts it. */
+  /** Where no status will tell an end: a log that ended in order did so this soon after its container, not with its kubelet. */
+  'log-end': 1,
+  /** The kubelet posts an Event this soon after its stamp, or after the one before it. Dropped where an arrival contradicts it. */
   'event-lag': 1,
   /** A change of the API arrives this long after it was written at the latest, on a stream that is alive. */
   'delivery-lag': 2.5,

@@ -1,5 +1,6 @@
 /** A simulated exit through the pure mapping and the reducer, held against what really happened in it. */
 import { tellStory } from '../../src/loopback/kubelet/tell.ts';
+import type { InstantName, TrueInstant } from '../../src/loopback/kubelet/expected.ts';
 import type { Story } from '../../src/loopback/kubelet/story.ts';
 import { rowOf } from '../../src/recording/rows.ts';
 import { rawSightings } from '../../src/session/raw-replay.ts';
@@ -12,24 +13,22 @@ export interface Judged {
   report: ExitReport;
   /** One line for each thing that the report says and that is not so. */
   wrong: string[];
-  /** Instants that were claimed and checked. */
-  held: number;
+  /** What happened, and with how wide an interval (ms) it was told; undefined: not at all. */
+  instants: { name: InstantName; width: number | undefined }[];
 }
 
 export function judgeStory(story: Story): Judged {
   const { rows, expected } = tellStory(story);
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   const report = mustReport(traceOf(observationsOf([...endedLikeLive(rawSightings(parsed))])));
-  const instants = expected.instants.flatMap((truth) => {
-    const claimed = claimOf(report, truth.name, truth.subject);
-    return claimed ? [{ truth, claimed }] : [];
-  });
-  const missed = instants.filter(
-    ({ truth, claimed }) => !holds(claimed, nanoTime(truth.client)) && !isBeyond(story, truth.name),
-  );
+  const claims = expected.instants.map((truth) => ({ truth, claimed: claimOf(report, truth.name, truth.subject) }));
+  const instants = claims.map(({ truth: { name }, claimed }) => ({ name, width: claimed && widthOf(claimed) }));
+  const missed = claims
+    .flatMap(({ truth, claimed }) => (claimed ? [{ truth, claimed }] : []))
+    .filter(({ truth, claimed }) => !holds(claimed, nanoTime(truth.client)) && !isBeyond(story, report, truth));
   // Nobody deleted the pod while anybody looked: there is nothing to be right or wrong about.
   const begun = expected.instants.some((truth) => truth.name === 'accepted');
-  if (!begun && report.verdict.outcome === 'not-started') return { report, wrong: [], held: instants.length };
+  if (!begun && report.verdict.outcome === 'not-started') return { report, wrong: [], instants };
   const codes = report.verdict.findings.map((finding) => finding.code as string);
   const wrong = [
     ...missed.map(
@@ -52,15 +51,22 @@ export function judgeStory(story: Story): Judged {
       .filter(({ seconds }) => seconds.min < 0 || seconds.max < seconds.min)
       .map(({ name }) => `phase ${name} lasted less than nothing`),
   ];
-  return { report, wrong, held: instants.length };
+  return { report, wrong, instants };
 }
 
 /**
- * A kubelet that stands still between a hook's end and its call breaks a named assumption (signal-lag), and leaves no
- * trace where it is short: the one thing that an interval may miss.
+ * Two named assumptions that a story may break without leaving a trace: a kubelet that stands still between a hook's end
+ * and its call (signal-lag), and one that dies after the object is gone, and its logs with it (log-end).
  */
-const isBeyond = ({ faults }: Story, name: string): boolean =>
-  faults.some((fault) => fault.kind === 'freeze') && (name === 'prestop-end' || name === 'stop-signal');
+function isBeyond({ faults }: Story, { assumes, containers }: ExitReport, { name, subject }: TrueInstant): boolean {
+  const befell = (kind: string) => faults.some((fault) => fault.kind === kind);
+  if (befell('freeze')) return name === 'prestop-end' || name === 'stop-signal';
+  const isAbandoned = containers.some((one) => one.name === subject && one.outcome === 'abandoned');
+  const leans = isAbandoned && assumes.some((one) => one.name === 'log-end');
+  return befell('kubelet-restart') && name === 'exited' && leans;
+}
+
+const widthOf = ({ earliest, latest }: Instant): number => Date.parse(latest) - Date.parse(earliest);
 
 const holds = ({ earliest, latest }: Instant, truth: number): boolean =>
   Date.parse(earliest) <= truth && truth <= Date.parse(latest);
@@ -71,13 +77,12 @@ function claimOf(report: ExitReport, name: string, subject: string | undefined):
   const claims: Record<string, () => Instant | undefined> = {
     requested: () => mark('requested'),
     accepted: () => mark('accepted'),
+    noticed: () => mark('acknowledged'),
     'prestop-start': () => container?.preStop?.start,
     'prestop-end': () => container?.preStop?.end,
     'stop-signal': () => container?.stopSignal,
     kill: () => container?.kill,
     exited: () => container?.exit?.at ?? mark(`exited/${subject}`),
-    'final-delete': () => mark('final-delete'),
-    removed: () => mark('removed'),
   };
-  return claims[name]?.();
+  return (claims[name] ?? (() => mark(subject === undefined ? name : `${name}/${subject}`)))();
 }

@@ -1,5 +1,5 @@
 /** Findings that are certain either way; near a threshold a story says nothing. */
-import type { Container } from './container.ts';
+import type { Expected } from './expected.ts';
 import type { Facts } from './facts.ts';
 import type { World } from './world.ts';
 
@@ -10,8 +10,9 @@ export function expectedFindings(
   world: World,
   facts: Facts,
   outcomes: readonly string[],
+  containers: Expected['containers'],
 ): { must: string[]; mustNot: string[] } {
-  const sure = Object.entries(rules).map(([code, rule]) => [code, rule(world, facts, outcomes)] as const);
+  const sure = Object.entries(rules).map(([code, rule]) => [code, rule(world, facts, outcomes, containers)] as const);
   return {
     must: sure.filter(([, is]) => is === true).map(([code]) => code),
     mustNot: sure.filter(([, is]) => is === false).map(([code]) => code),
@@ -20,9 +21,6 @@ export function expectedFindings(
 
 const one = (list: readonly string[], value: string): Sure =>
   list.includes(value) ? (list.length === 1 ? true : undefined) : false;
-
-const mains = (facts: Facts): Container[] =>
-  facts.containers.filter((container) => container.story.kind === 'container');
 
 /** More than `limit` for sure, less for sure, or too near to tell. */
 const above = (value: number, limit: number, margin: number): Sure =>
@@ -34,40 +32,32 @@ const seconds = (from: number | undefined, to: number | undefined): number | und
 const anyHook = (facts: Facts, outcome: string): boolean =>
   [...facts.hooks.values()].some((hook) => hook.outcome === outcome);
 
-/** A kubelet that stands still or begins anew makes hooks and clean-up look other than they were. */
-const disturbed = (world: World, facts: Facts): boolean =>
-  facts.noticedAt === undefined ||
-  facts.nodeGone ||
-  facts.attempts > 1 ||
-  facts.dropped('Killing') ||
-  world.story.faults.some((fault) => fault.kind !== 'log-break');
+/** Nothing certain is seen of hooks and clean-up, or it may come too late. */
+const unclear = (facts: Facts): boolean => facts.disturbed || facts.nodeGone || facts.late || facts.dropped('Killing');
 
-/** Events may come after the recorder has left. */
-const late = ({ story: { network, events } }: World): boolean =>
-  (network.watchMs.events?.[1] ?? 0) + events.queueMs[1] > 300;
-
-const rules: Record<string, (world: World, facts: Facts, outcomes: readonly string[]) => Sure> = {
+const rules: Record<
+  string,
+  (world: World, facts: Facts, outcomes: readonly string[], containers: Expected['containers']) => Sure
+> = {
   'force-deleted': (_world, _facts, outcomes) => one(outcomes, 'forced'),
-  'killed-at-grace': (_world, facts, outcomes) =>
-    mains(facts).some((container) => container.truth.killAt !== undefined)
-      ? one(outcomes, 'killed') || undefined
-      : outcomes.includes('killed')
-        ? undefined
-        : false,
+  'killed-at-grace': (_world, _facts, _outcomes, containers) => {
+    const answers = containers.filter((each) => each.kind === 'container').map((each) => one(each.outcomes, 'killed'));
+    return answers.includes(true) ? true : answers.includes(undefined) ? undefined : false;
+  },
   'oom-on-exit': (_world, _facts, outcomes) => (outcomes.includes('oom') ? one(outcomes, 'oom') : undefined),
-  'prestop-failed': (world, facts) => {
-    if (disturbed(world, facts)) return undefined;
+  'prestop-failed': (_world, facts) => {
+    if (unclear(facts)) return undefined;
     if (anyHook(facts, 'failed'))
-      return facts.dropped('FailedPreStopHook') || late(world) || facts.removedAt === undefined ? undefined : true;
+      return facts.dropped('FailedPreStopHook') || facts.finishedAt === undefined ? undefined : true;
     return false;
   },
   'prestop-cut-off': (world, facts) => {
-    if (disturbed(world, facts)) return undefined;
-    if (!anyHook(facts, 'cut-off')) return facts.dropped('Killing') ? undefined : false;
+    if (unclear(facts)) return undefined;
+    if (!anyHook(facts, 'cut-off')) return false;
     const sleeps = world.story.containers.some(
       ({ preStop, name }) => preStop?.kind === 'sleep' && facts.hooks.get(name)?.outcome === 'cut-off',
     );
-    return sleeps && !facts.dropped('Killing') ? true : undefined;
+    return sleeps && facts.finishedAt !== undefined ? true : undefined;
   },
   'sidecar-killed': (_world, facts) => {
     const sidecars = facts.containers.filter((container) => container.story.kind === 'sidecar');
@@ -99,7 +89,7 @@ const rules: Record<string, (world: World, facts: Facts, outcomes: readonly stri
   },
   'slow-cleanup': (world, facts) => {
     // A pod that finalizers hold may have had grace 0 before: then the kubelet's last DELETE shows nowhere.
-    if (disturbed(world, facts) || world.story.pod.finalizers.length > 0) return undefined;
+    if (unclear(facts) || world.story.pod.finalizers.length > 0) return undefined;
     const cleanup = seconds(facts.finishedAt, facts.finalDeleteAt);
     return cleanup === undefined ? false : above(cleanup, 5, 2.2);
   },

@@ -18,7 +18,7 @@ export interface Expected {
 /** One moment on three clocks, RFC 3339 with nanoseconds. */
 export interface TrueInstant {
   name: InstantName;
-  /** The container, where it is about one. */
+  /** The container, slice or pod, where it is about one. */
   subject?: string;
   trueTime: string;
   client: string;
@@ -34,8 +34,13 @@ export type InstantName =
   | 'stop-signal'
   | 'kill'
   | 'exited'
+  | 'unrouted'
+  | 'endpoint-removed'
+  | 'containers-done'
   | 'final-delete'
-  | 'removed';
+  | 'removed'
+  | 'replacement-created'
+  | 'replacement-ready';
 
 /** A moment that close to the end of grace may be judged either way. ms. */
 const edgeMs = 1100;
@@ -51,7 +56,7 @@ export function expectedOf(world: World, facts: Facts): Expected {
     outcomes,
     triggers: triggersOf(world, facts),
     containers,
-    ...expectedFindings(world, facts, outcomes),
+    ...expectedFindings(world, facts, outcomes, containers),
     instants: facts.instants,
   };
 }
@@ -59,6 +64,9 @@ export function expectedOf(world: World, facts: Facts): Expected {
 export function containerOutcomes(container: Container, facts: Facts): string[] {
   const { truth, story, reason } = container;
   if (!facts.ranAtFirst(container)) return ['not-running'];
+  // It had ended before anybody deleted it, and the API had not heard of it yet.
+  if ((truth.exitAt ?? Infinity) < (facts.acceptedAt ?? 0))
+    return ['not-running', 'completed', 'failed', 'abandoned', 'unknown'];
   if (facts.nodeGone) return ['abandoned', 'unknown', 'failed'];
   if (abandoned(container, facts)) return ['abandoned'];
   if (facts.finishedAt === undefined || truth.exitAt === undefined) return ['unknown', 'abandoned'];
@@ -95,10 +103,10 @@ function podOutcomes(facts: Facts, containers: Expected['containers']): string[]
     if (has(outcome)) found.push(outcome === 'abandoned' ? 'forced' : outcome);
     if (certain(outcome)) return found;
   }
-  if (facts.removedAt === undefined) return ['stuck', 'unknown', ...found];
-  if (!containers.some((one) => !one.outcomes.includes('not-running'))) return ['removed'];
   const over = overran(facts);
   if (over !== false) found.push('overran');
+  if (facts.removedAt === undefined) return ['stuck', 'unknown', ...found];
+  if (!containers.some((one) => !one.outcomes.includes('not-running'))) return [...found, 'removed', 'graceful'];
   if (over === true) return found;
   if (has('unknown')) return [...found, 'unknown'];
   if (facts.finishedAt === undefined) return [...found, 'forced', 'removed', 'unknown'];
@@ -112,11 +120,12 @@ function overran(facts: Facts): boolean | undefined {
   const { noticedAt, grace } = facts;
   if (noticedAt === undefined || grace === undefined) return false;
   const answers = facts.containers.filter((one) => one.story.kind === 'container').map((one) => outlived(one, facts));
-  if (answers.includes(true) && facts.attempts === 1 && !facts.dropped('Killing')) return true;
+  if (answers.includes(true) && !facts.disturbed && !facts.late && !facts.dropped('Killing')) return true;
   return answers.every((answer) => answer === false) && facts.attempts <= 1 ? false : undefined;
 }
 
 function outlived({ truth, story }: Container, facts: Facts): boolean | undefined {
+  if (story.app.lost) return undefined;
   const end = (facts.noticedAt ?? 0) + (facts.grace ?? 0) * 1e9;
   const over = (truth.exitAt ?? 0) - end;
   const cutOff = facts.hooks.get(story.name)?.outcome === 'cut-off';

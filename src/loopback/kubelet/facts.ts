@@ -4,6 +4,7 @@ import type { Container } from './container.ts';
 import type { InstantName, TrueInstant } from './expected.ts';
 import type { HookTruth } from './hook.ts';
 import type { Kubelet } from './kubelet.ts';
+import type { Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 export interface Facts {
@@ -23,10 +24,14 @@ export interface Facts {
   dropped: (reason: string) => boolean;
   /** The machine went away with all that ran on it. */
   nodeGone: boolean;
+  /** Events and changes of owners may come after the recorder has left. */
+  late: boolean;
+  /** The kubelet was held up, began anew, or was asked twice: what is seen of hooks and grace fits several stories. */
+  disturbed: boolean;
   instants: TrueInstant[];
 }
 
-export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number | undefined): Facts {
+export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number | undefined, witness: Witness): Facts {
   const { story, triggerAt, removed } = world;
   const { noticedAt, finishedAt, finalDeleteAt, grace, hooks, containers, attempts } = kubelet;
   const known = { noticedAt, acceptedAt, finishedAt, finalDeleteAt, removedAt: removed.at, grace };
@@ -50,17 +55,40 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
     tell('kill', truth.killAt, container.name);
     tell('exited', truth.exitAt, container.name);
   }
+  tell('containers-done', witness.doneAt);
   tell('final-delete', finalDeleteAt);
   tell('removed', removed.at);
+  const tellAll = (name: InstantName, times: ReadonlyMap<string, number>): void =>
+    times.forEach((at, subject) => tell(name, at, subject));
+  tellAll('unrouted', witness.unrouted);
+  tellAll('endpoint-removed', witness.endpointRemoved);
+  tellAll('replacement-created', witness.created);
+  tellAll('replacement-ready', witness.ready);
   return {
     containers,
     hooks,
     ...known,
     attempts,
-    deletedByTrigger: story.events.dropped.length === 0,
+    deletedByTrigger: story.events.dropped.length === 0 && !isLate(world) && story.pod.state === 'running',
     ranAtFirst: (one) => story.pod.state === 'running' && one.story.state.kind === 'running',
     dropped: (reason) => story.events.dropped.includes(reason) || story.trigger.kind === 'namespace-deletion',
     nodeGone: story.trigger.kind === 'pod-gc',
+    late: isLate(world),
+    disturbed: isDisturbed(world, kubelet),
     instants,
   };
 }
+
+/** ms: streams and queues that take longer may tell too late. */
+const prompt = 300;
+
+function isLate({ story: { network, events } }: World): boolean {
+  const slowest = Math.max(0, ...Object.values(network.watchMs).map((span) => span[1]));
+  return slowest + events.queueMs[1] > prompt;
+}
+
+const isDisturbed = ({ story }: World, { attempts, noticedAt }: Kubelet): boolean =>
+  noticedAt === undefined ||
+  attempts > 1 ||
+  story.faults.some((fault) => fault.kind !== 'log-break') ||
+  story.later.some((later) => later.kind === 'delete');

@@ -110,6 +110,8 @@ export class Kubelet {
     this.#lastKnown = object as Pod;
     const { deletionTimestamp, deletionGracePeriodSeconds: grace } = object.metadata;
     if (deletionTimestamp === undefined || this.#lastKnown.spec.nodeName === undefined) return;
+    // Whoever asks for grace 0 once it has finished has sent the last DELETE: the kubelet's own then changes nothing.
+    if (grace === 0 && this.finishedAt !== undefined) this.finalDeleteAt ??= this.#world.time.now;
     this.#smallestGrace = Math.min(this.#smallestGrace, grace ?? Infinity);
     if (!this.#working) this.#startWorker(this.#world.story.kubelet.noticeMs);
   }

@@ -14,6 +14,7 @@ import { doLater, pull } from './trigger.ts';
 import type { Truth } from './truth.ts';
 import { truthOf } from './truth.ts';
 import { nanoseconds } from './virtual-time.ts';
+import { watchEverything } from './witness.ts';
 import type { World } from './world.ts';
 import { createWorld } from './world.ts';
 
@@ -34,6 +35,7 @@ export function tellStory(story: Story): Told {
   const owner = createOwner(world, created);
   runEndpoints(world, { app: owner.pod.metadata.labels?.app ?? '' });
   const kubelet = new Kubelet(world, owner.pod);
+  const witness = watchEverything(world, owner.pod);
   let acceptedAt: number | undefined;
   world.api.on('pods', (change, { metadata }) => {
     if (metadata.uid !== owner.pod.metadata.uid) return;
@@ -46,7 +48,7 @@ export function tellStory(story: Story): Told {
   for (const later of story.later) world.cluster.spawn(doLater(world, later));
   for (const fault of story.faults) world.cluster.spawn(befall(world, kubelet, fault));
   world.time.play(nanoseconds(story.limitMs));
-  const facts = gatherFacts(world, kubelet, acceptedAt);
+  const facts = gatherFacts(world, kubelet, acceptedAt, witness);
   const end = Math.min(nanoseconds(story.limitMs), watchedUntil(world, facts) + nanoseconds(story.tailMs));
   const { name: scenario, about } = story;
   const first: Row = { type: 'about', scenario, about, kubernetes: 'v1.36.2', runtime: 'containerd 2.1.9' };

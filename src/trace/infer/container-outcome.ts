@@ -6,18 +6,18 @@ import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Trace } from '../trace.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { minimumGrace, shortestStop } from './grace.ts';
-import type { Kubelet } from './kubelet.ts';
+import { isBefore } from './estimate.ts';
+import { minimumGrace } from './grace.ts';
 import type { Scene } from './scene.ts';
 import { numberOfSignal } from './signals.ts';
 
 const second = 1000;
 
 export function outcomeOf(
-  { trace, deletion, kubelet }: Scene,
+  { trace, deletion }: Scene,
   facts: ContainerFacts,
   spec: ContainerSpec,
-  { began, ended }: { began: Estimate; ended: Estimate | undefined },
+  { killSince, ended }: { killSince: Estimate; ended: Estimate | undefined },
 ): ContainerOutcome {
   const { value: end } = facts.terminated ?? {};
   if (!end || !ended)
@@ -30,7 +30,7 @@ export function outcomeOf(
   )
     return 'signalled';
   if (end.exitCode === 137 && fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
-  return end.exitCode === 137 && outlivedGrace(began, ended, kubelet) ? 'killed' : 'failed';
+  return end.exitCode === 137 && outlived(killSince, ended) ? 'killed' : 'failed';
 }
 
 /** A kill for another reason (a liveness probe) was under way when the deletion came, and its grace ended then. */
@@ -53,12 +53,8 @@ const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
   trace.pod !== undefined &&
   statusesOf(trace.pod.value).some((status) => status.name === spec.name && isRunning(status.state));
 
-/** 137 before K + max(2, grace) is the application's own, or somebody else's SIGKILL (SIGNALS.md §5 "Exit codes"). */
-function outlivedGrace(began: Estimate, ended: Estimate, kubelet: Kubelet): boolean {
-  const timeout = shortestStop(kubelet);
-  const earliest = timeout - driftOver(timeout);
-  return ended.node.hi >= began.node.lo + earliest && ended.client.hi >= began.client.lo + earliest;
-}
+/** 137 before any kill can have come is the application's own, or somebody else's SIGKILL (SIGNALS.md §5 "Exit codes"). */
+const outlived = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
 function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
   const status = statusesOf(

@@ -19,7 +19,7 @@ import { endOf, exitOf } from './exit.ts';
 import { graceSpan } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
-import { beforeKill, killOf, showedLife, surelyAfter } from './kill.ts';
+import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
 import { signalOf, withName } from './stop-signal.ts';
@@ -67,11 +67,17 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const hook = hookFacts(scene, spec, { began, killings, ended, lag });
   const first = signalOf(scene, { began, killings, hook, turn, ended, facts, lag });
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
-  const outcome = outcomeOf(scene, facts, spec, { began, ended });
-  const kill = outcome === 'killed' && ended ? killOf(scene, began, ended) : undefined;
-  const sure = kill && ended && (surelyAfter(ended, kill) || !showedLife(trace, spec, facts, began)) ? kill : undefined;
+  const since = killSince(scene, began, first);
+  const outcome = outcomeOf(scene, facts, spec, { killSince: since, ended });
+  const kill = outcome === 'killed' && ended ? killOf(scene, since, ended) : undefined;
+  // Where K is known to the second, no more than the second of finishedAt is left to doubt.
+  const isTimed = killings.length === 1 && killings[0]?.count === 1;
   const hooked = hook !== undefined || spec.kind === 'sidecar';
-  const exit = exitOf(scene, { ended, signal: first, kill: sure, facts, outcome, killings, began, lag, hooked });
+  const isSilent = isTimed && !hooked && !showedLife(trace, spec, facts, began);
+  const sure = kill && ended && (surelyAfterGrace(scene, began, first, ended) || isSilent) ? kill : undefined;
+  const mustFollow = first && (sure ?? (outcome === 'signalled' && !mayStopIt(hook))) ? first : undefined;
+  const after = [sure, mustFollow].flatMap((one) => one ?? []);
+  const exit = exitOf(scene, { ended, after, signal: first, facts, killings, began, lag, hooked });
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
   const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
   const signal =
@@ -80,17 +86,28 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
     ...base,
     outcome,
     ...(stopping ? { stopping } : {}),
-    ...(hook ? { hook: signal ? beforeSignal(hook, signal) : hook } : {}),
+    ...(hook ? { hook: signal ? beforeSignal(hook, signal, mustFollow !== undefined) : hook } : {}),
     ...(signal ? { signal } : {}),
     ...(kill ? { kill } : {}),
     ...(exit ? { exit } : {}),
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { graceEnd } : {}),
-    assumes: [...(signal ? [lag] : []), ...(facts.log.lastLine && exit ? ['log-stamp-lag' as const] : [])],
+    assumes: [
+      ...(signal ? [lag] : []),
+      ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
+      ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
+    ],
   };
 }
 
-/** The signal follows the hook (SIGNALS.md §2 S6, S8). */
-function beforeSignal(hook: HookFacts, signal: Estimate): HookFacts {
-  return isBefore(signal, hook.end) ? hook : { ...hook, end: narrowed(hook.end, notAfter(signal)) };
+/** A hook that runs a command or asks the application may itself have made it end (`kill -TERM 1`). */
+const mayStopIt = (hook: HookFacts | undefined): boolean => hook !== undefined && !hook.inert;
+
+/**
+ * The signal follows the hook (SIGNALS.md §2 S6, S8). But a sleep goes on when its container has ended by itself: then
+ * no signal came at all.
+ */
+function beforeSignal(hook: HookFacts, signal: SignalFacts, wasSent: boolean): HookFacts {
+  const tells = hook.kind !== 'sleep' || wasSent || signal.proved;
+  return !tells || isBefore(signal, hook.end) ? hook : { ...hook, end: narrowed(hook.end, notAfter(signal)) };
 }

@@ -2,7 +2,6 @@
 import type { AssumptionName } from '../assumptions.ts';
 import { logStampLagMs, millisecondsOf } from '../assumptions.ts';
 import type { ContainerSpec } from '../pod.ts';
-import type { ContainerOutcome } from '../report.ts';
 import { atLeast, atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
@@ -45,11 +44,10 @@ const isMadeUp = (reason: string | undefined, code: number): boolean =>
 
 interface ExitInputs {
   ended: Estimate | undefined;
+  /** What it certainly followed: its kill, its signal. */
+  after: readonly Estimate[];
   signal: Estimate | undefined;
-  /** The kill, where it certainly was one. */
-  kill: Estimate | undefined;
   facts: ContainerFacts;
-  outcome: ContainerOutcome;
   killings: readonly Occurrence[];
   began: Estimate;
   lag: AssumptionName;
@@ -58,10 +56,8 @@ interface ExitInputs {
 }
 
 export function exitOf({ kubelet, trace }: Scene, inputs: ExitInputs): ExitFacts | undefined {
-  const { ended, signal, kill, facts, outcome } = inputs;
+  const { ended, after, facts } = inputs;
   if (ended && facts.terminated) {
-    const bySignal = signal && (outcome === 'signalled' || outcome === 'killed');
-    const after = [...(kill ? [kill] : []), ...(bySignal ? [signal] : [])];
     const at = after.reduce((next, one) => narrowed(next, notBefore(one)), ended);
     const { exitCode: code, reason } = facts.terminated.value;
     return { at: crossed(at, kubelet.clock), code, ...(reason === undefined ? {} : { reason }), provisional: false };

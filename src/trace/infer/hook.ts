@@ -85,14 +85,13 @@ const onwards = (began: Estimate, ended: Estimate): Estimate => ({
 });
 
 /** A sleep action lasts as long as it says, and no longer than the grace. */
-function sleepEnd({ began, ended }: Inputs, graceEnd: Estimate, seconds: number, soon: Span): HookEnd {
+function sleepEnd({ began }: Inputs, graceEnd: Estimate, seconds: number, soon: Span): HookEnd {
   const length = seconds * second;
   const own = moved(began, { lo: length - driftOver(length), hi: length + driftOver(length) + soon.hi });
   if (isBefore(graceEnd, { ...own, client: shiftHi(own.client, -soon.hi), node: shiftHi(own.node, -soon.hi) }))
     return [moved(graceEnd, soon), 'cut-off'];
   const end = earlier(own, moved(graceEnd, soon));
-  // The hook sleeps on while its container is already gone; where that is so, it tells nothing of the signal.
-  return [end, ended && isBefore(ended, own) ? 'completed' : isBefore(own, graceEnd) ? 'completed' : 'unknown'];
+  return [end, isBefore(own, graceEnd) ? 'completed' : 'unknown'];
 }
 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */

@@ -4,19 +4,30 @@ import type { ContainerSpec } from '../pod.ts';
 import type { ContainerFacts, Trace } from '../trace.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, moved, narrowed, notAfter, notBefore } from './estimate.ts';
-import { shortestStop } from './grace.ts';
+import { minimumGrace, shortestStop } from './grace.ts';
 import type { Scene } from './scene.ts';
 
-/** The runtime waits its timeout after the signal; K + max(2, grace) is never late for it (SIGNALS.md §2 S8, §5). */
-export function killOf({ kubelet }: Scene, began: Estimate, ended: Estimate): Estimate {
-  const timeout = shortestStop(kubelet);
-  const earliest = notBefore(moved(began, { lo: timeout - driftOver(timeout), hi: timeout }));
-  const { evidence, ...rest } = earliest;
-  return crossed({ ...narrowed({ ...rest, evidence }, notAfter(ended)), basis: 'inferred' }, kubelet.clock);
+/**
+ * The earliest that it can have come: the whole grace after K, and never less than the minimum after the signal, however
+ * much of the grace hook and turn ate (SIGNALS.md §2 S8, §5).
+ */
+export function killSince({ kubelet }: Scene, began: Estimate, signal: Estimate | undefined): Estimate {
+  const since = notBefore(moved(began, { lo: shortestStop(kubelet) - driftOver(shortestStop(kubelet)), hi: 0 }));
+  const afterSignal = signal && notBefore(moved(signal, { lo: minimumGrace - driftOver(minimumGrace), hi: 0 }));
+  return crossed(afterSignal ? narrowed(since, afterSignal) : since, kubelet.clock);
 }
 
-export const surelyAfter = (ended: Estimate, kill: Estimate): boolean =>
-  ended.node.lo >= kill.node.lo || ended.client.lo >= kill.client.lo;
+export const killOf = ({ kubelet }: Scene, since: Estimate, ended: Estimate): Estimate =>
+  crossed({ ...narrowed(since, notAfter(ended)), basis: 'inferred' }, kubelet.clock);
+
+/** Past the grace and past the minimum after the signal, wherever in their intervals K and the signal lie. */
+export function surelyAfterGrace({ kubelet }: Scene, began: Estimate, signal: Estimate | undefined, ended: Estimate) {
+  const past = (from: Estimate, timeout: number): boolean => {
+    const { node, client } = moved(from, { lo: 0, hi: timeout - driftOver(timeout) });
+    return ended.node.lo >= node.hi || ended.client.lo >= client.hi;
+  };
+  return past(began, shortestStop(kubelet)) && (!signal || past(signal, minimumGrace));
+}
 
 /**
  * finishedAt is a whole second, and in the second in which the grace ends a 137 may still be the application's own. One

@@ -28,7 +28,7 @@ export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const stops = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const clock = trace.events.reduce((next, event) => withPosting(next, event, deletion), caused);
+  const clock = trace.events.reduce((next, event) => withPosting(next, event, deletion, trace.events), caused);
   const killings = groupByContainer(own);
   const noticed = noticedAt(trace, deletion, own, clock);
   return { clock, killings, ...(noticed ? { noticed } : {}), grace: graceAt(trace, deletion, noticed) };
@@ -93,16 +93,27 @@ const createdAt = ({ created, at }: Occurrence, { api }: Deletion): Span | undef
  * An Event reaches the apiserver soon after its stamp, which bounds a node clock that is ahead. An Event that was held
  * back would bound it too low, and then contradicts the stamps that did arrive: so it is believed only where it agrees.
  */
-function withPosting(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
+function withPosting(clock: Clock, event: Occurrence, deletion: Deletion, all: readonly Occurrence[]): Clock {
   if (event.component !== 'kubelet' || event.named === undefined || event.count > 1) return clock;
   const delivered = event.isOld ? -Infinity : event.at - millisecondsOf('delivery-lag');
-  const told = Math.max(createdAt(event, deletion)?.lo ?? -Infinity, delivered) - millisecondsOf('event-lag');
+  const told =
+    Math.max(createdAt(event, deletion)?.lo ?? -Infinity, delivered) - queued(event, all) * millisecondsOf('event-lag');
   if (!Number.isFinite(told)) return clock;
   const near = Math.min(event.at, told);
   return event.named - told < offsetAt(clock, near).lo
     ? clock
     : noMoreThan(clock, { at: near, value: event.named - told, seq: event.seq });
 }
+
+/** Events are posted one after the other (SIGNALS.md §2.1): its place in the queue, as far as it concerns this pod. */
+function queued(event: Occurrence, all: readonly Occurrence[]): number {
+  const { named = 0 } = event;
+  const ahead = all.filter((one) => one.component === 'kubelet' && one.named !== undefined && one.named < named);
+  return 1 + ahead.filter((one) => named - (one.named ?? 0) < burst).length;
+}
+
+/** ms: what was queued earlier has been posted by then. */
+const burst = 10_000;
 
 /** The first sign of the kubelet: its Killing, the status that knows of the deletion, or the end itself. */
 function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
@@ -133,14 +144,17 @@ const ranOut = (trace: Trace): boolean =>
   trace.terminal !== undefined && trace.deletion !== undefined && !isFinished(trace.deletion.first.value);
 
 /**
- * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that
- * may have come before the kubelet began counts as possible.
+ * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3): not one that
+ * came after the status that acknowledges; one that may have come before the kubelet began counts as possible.
  */
 function graceAt(trace: Trace, deletion: Deletion, noticed: Estimate | undefined): { min: number; max: number } {
   const first = Math.max(1, deletion.grace);
-  const later = trace.graces.filter((one) => one.value.grace < deletion.grace && !isLastDelete(trace, one.seq));
+  const acknowledged = trace.acknowledged?.value.grace ?? 0;
+  const later = trace.graces.filter(
+    ({ value, seq }) => value.grace < deletion.grace && value.grace >= acknowledged && !isLastDelete(trace, seq),
+  );
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
-  const possible = later.filter((one) => graceSince(deletion, one.value.deadline, one.at) <= since.hi);
+  const possible = later.filter((one) => loweredSince(deletion, one) <= since.hi);
   const certain = later.filter((one) => one.at + 1 <= since.lo);
   const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
   return { min: least(possible), max: least(certain) };
@@ -149,9 +163,13 @@ function graceAt(trace: Trace, deletion: Deletion, noticed: Estimate | undefined
 const isLastDelete = (trace: Trace, seq: number): boolean =>
   trace.finalDelete?.seq === seq && trace.terminal !== undefined;
 
-/** The earliest client time of a write that set the deadline to "now"; unknown for one that lies ahead. */
-function graceSince(deletion: Deletion, deadline: string | undefined, at: number): number {
-  const stamp = parseTime(deadline);
-  if (stamp === undefined || stamp > at + 2 * second) return deletion.accepted.client.lo;
-  return toClient(deletion.api, { lo: stamp, hi: stamp + second }, at + 1).lo;
+/**
+ * The earliest client time of the write that lowered the grace. A deadline that has merely moved with the grace says
+ * nothing of it; any other one was set to "now" (SIGNALS.md §1 "Repeat delete").
+ */
+function loweredSince({ facts, grace, accepted, api }: Deletion, { value, at }: Trace['graces'][number]): number {
+  const stamp = parseTime(value.deadline);
+  const asked = (parseTime(facts.first.value.metadata.deletionTimestamp) ?? NaN) - grace * second;
+  if (stamp === undefined || stamp - value.grace * second === asked) return accepted.client.lo;
+  return toClient(api, { lo: stamp, hi: stamp + second }, at + 1).lo;
 }

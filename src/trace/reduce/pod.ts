@@ -81,8 +81,9 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
   const seenGeneration = pod.status.observedGeneration;
   if (trace.acknowledged || !isTerminating(pod) || wanted === undefined || seenGeneration === undefined) return trace;
   if (seenGeneration < wanted || before === wanted) return trace;
+  const grace = pod.metadata.deletionGracePeriodSeconds;
   return note(
-    { ...trace, acknowledged: factOf(true, seen) },
+    { ...trace, acknowledged: factOf(grace === undefined ? {} : { grace }, seen) },
     seen,
     `observedGeneration ${seenGeneration}: the kubelet has the deletion`,
   );

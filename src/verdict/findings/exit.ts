@@ -1,4 +1,5 @@
 /** Findings about how the containers ended. */
+import { millisecondsOf } from '../../trace/assumptions.ts';
 import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
@@ -74,7 +75,12 @@ function wasHeard({ trace }: Scene, { spec, facts: { log }, signal, kill }: Cont
       (value.to ?? Infinity) > signal.client.lo &&
       value.from < kill.client.hi,
   );
-  return !endedBefore && !missed;
+  // A line may be on its way for as long as a stream may be late.
+  const isHeardOut =
+    log.ended !== undefined ||
+    trace.gone !== undefined ||
+    trace.heard >= kill.client.hi + millisecondsOf('delivery-lag');
+  return isHeardOut && !endedBefore && !missed;
 }
 
 /** Only where the log was followed: without it there is no sign of life to miss. */

@@ -8,11 +8,17 @@ export interface Contest {
   ours: Spread;
   /** Absent: nothing to compare with (kubectl is missing), or a limit of its own. */
   reference?: { name: string } & Spread;
-  /** Of the medians; of `ours` to the limit where there is no reference. */
+  /** Of the medians; absent where there is no reference. */
   ratio?: number;
-  /** The largest ratio that issue and README promise. */
-  promised?: number;
+  promise?: Promised;
   note?: string;
+}
+
+/** What issue and README promise: by ratio, or of a figure of its own. */
+export interface Promised {
+  of: string;
+  value: number;
+  most: number;
 }
 
 interface Measure {
@@ -36,18 +42,22 @@ export async function contest({ name, unit, rounds, ours, reference, promised, n
     if (b !== undefined) theirs.push(b);
   }
   const spread = spreadOf(mine);
-  const rest = {
-    ...(promised === undefined ? {} : { promised }),
-    ...(note === undefined ? {} : { note }),
-  };
+  const rest = note === undefined ? {} : { note };
   if (!reference || theirs.length === 0) return { name, unit, ours: spread, ...rest };
-  const other = spreadOf(theirs);
+  return { name, unit, ours: spread, ...against(spread, reference.name, spreadOf(theirs), promised), ...rest };
+}
+
+/** The part of a contest that needs a reference. */
+export function against(
+  ours: Spread,
+  name: string,
+  reference: Spread,
+  promised?: number,
+): Pick<Contest, 'reference' | 'ratio' | 'promise'> {
+  const ratio = ours.median / reference.median;
   return {
-    name,
-    unit,
-    ours: spread,
-    reference: { name: reference.name, ...other },
-    ratio: spread.median / other.median,
-    ...rest,
+    reference: { name, ...reference },
+    ratio,
+    ...(promised === undefined ? {} : { promise: { of: 'ratio', value: ratio, most: promised } }),
   };
 }

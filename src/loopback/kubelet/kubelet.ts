@@ -21,6 +21,8 @@ export class Kubelet {
   readonly hooks = new Map<string, HookTruth>();
   /** ns: the first Killing, or the first look at a pod of which nothing runs. */
   noticedAt?: number;
+  /** ns: the first that anybody can see of it: a Killing, or a status. */
+  firstSignAt?: number;
   /** Seconds: of the first attempt. */
   grace?: number;
   /** The API was told how it ended: not where its object was gone by then. */
@@ -80,6 +82,9 @@ export class Kubelet {
   }
 
   tell(container: Container, reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): void {
+    const { events, trigger } = this.#world.story;
+    if (reason === 'Killing' && !events.dropped.includes(reason) && trigger.kind !== 'namespace-deletion')
+      this.firstSignAt ??= this.#world.time.now;
     const list = container.story.kind === 'sidecar' ? 'initContainers' : 'containers';
     this.#post(reason, message, type, `spec.${list}{${container.story.name}}`);
   }
@@ -150,7 +155,9 @@ export class Kubelet {
   *#acknowledge(): Process {
     yield sleep(draw(this.#world, this.#world.story.kubelet.ackMs));
     const now = this.#world.clocks.node.seconds(this.#world.time.now);
-    if (this.finishedAt === undefined) this.patch((pod) => acknowledged(pod, now, this.#world.api.stamp()));
+    if (this.finishedAt !== undefined) return;
+    if (this.#current()) this.firstSignAt ??= this.#world.time.now;
+    this.patch((pod) => acknowledged(pod, now, this.#world.api.stamp()));
   }
 
   *#finish(): Process {
@@ -158,7 +165,10 @@ export class Kubelet {
     const { node } = this.#world.clocks;
     const print = (at: number): string => node.seconds(at);
     const now = print(this.#world.time.now);
-    if (this.#current()) this.finishedAt = this.#world.time.now;
+    if (this.#current()) {
+      this.finishedAt = this.#world.time.now;
+      this.firstSignAt ??= this.#world.time.now;
+    }
     this.patch((pod) => finished(pod, this.containers, print, now, this.#world.api.stamp())); // S12
     const cleanup = draw(this.#world, kubelet.cleanupMs);
     yield sleep(cleanup * 0.95); // S13

@@ -1,5 +1,6 @@
 /** When the kubelet began to stop a container (SIGNALS.md §2 S5): K. */
 import type { Occurrence } from '../trace.ts';
+import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { isStart } from './rounds.ts';
@@ -24,14 +25,16 @@ export function beganAt(
   killings: readonly Occurrence[],
 ): Estimate {
   const [first] = killings;
-  const began = stopping ?? kubelet.noticed ?? notBefore(deletion.accepted);
+  const began = stopping ?? (kubelet.noticed ? openFrom(deletion, kubelet.noticed) : notBefore(deletion.accepted));
   const anew = trace.events.some(
     (event) => isStart(event) && !event.isOld && (!first || event.time.lo <= first.time.hi),
   );
-  if (!anew) return began;
-  return {
-    ...began,
-    client: { lo: deletion.accepted.client.lo, hi: began.client.hi },
-    node: { lo: -Infinity, hi: began.node.hi },
-  };
+  return anew ? openFrom(deletion, began) : began;
 }
+
+/** No later than that, and at any time since the deletion was accepted. */
+const openFrom = ({ accepted }: Deletion, latest: Estimate): Estimate => ({
+  ...latest,
+  client: { lo: accepted.client.lo, hi: latest.client.hi },
+  node: { lo: -Infinity, hi: latest.node.hi },
+});

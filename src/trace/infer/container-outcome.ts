@@ -8,13 +8,14 @@ import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { minimumGrace } from './grace.ts';
+import type { Kubelet } from './kubelet.ts';
 import type { Scene } from './scene.ts';
 import { numberOfSignal } from './signals.ts';
 
 const second = 1000;
 
 export function outcomeOf(
-  { trace, deletion }: Scene,
+  { trace, deletion, kubelet }: Scene,
   facts: ContainerFacts,
   spec: ContainerSpec,
   { killSince, ended }: { killSince: Estimate; ended: Estimate | undefined },
@@ -29,9 +30,15 @@ export function outcomeOf(
     own !== undefined ? end.exitCode === 128 + own : end.exitCode >= 129 && end.exitCode <= 143 && end.exitCode !== 137
   )
     return 'signalled';
-  if (end.exitCode === 137 && fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
-  return end.exitCode === 137 && outlived(killSince, ended) ? 'killed' : 'failed';
+  if (end.exitCode !== 137) return 'failed';
+  if (fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
+  if (!outlived(killSince, ended)) return 'failed';
+  return isUntouched(kubelet, spec) ? 'unknown' : 'killed';
 }
+
+/** Others of the pod had their Killing, and it had none: it may have ended before the kubelet began (trap 7). */
+const isUntouched = ({ killings }: Kubelet, { name }: ContainerSpec): boolean =>
+  killings.size > 0 && !killings.has(name);
 
 /** A kill for another reason (a liveness probe) was under way when the deletion came, and its grace ended then. */
 function fitsOlderKill(trace: Trace, deletion: Deletion, spec: ContainerSpec, ended: Estimate): boolean {

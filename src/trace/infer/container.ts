@@ -71,7 +71,7 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const outcome = outcomeOf(scene, facts, spec, { killSince: since, ended });
   const kill = outcome === 'killed' && ended ? killOf(scene, since, ended) : undefined;
   // Where K is known to the second, no more than the second of finishedAt is left to doubt.
-  const isTimed = killings.length === 1 && killings[0]?.count === 1;
+  const isTimed = began === stopping && killings.length === 1 && killings[0]?.count === 1;
   const hooked = hook !== undefined || spec.kind === 'sidecar';
   const isSilent = isTimed && !hooked && !showedLife(trace, spec, facts, began);
   const sure = kill && ended && (surelyAfterGrace(scene, began, first, ended) || isSilent) ? kill : undefined;

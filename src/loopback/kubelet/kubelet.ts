@@ -92,7 +92,9 @@ export class Kubelet {
   /** A status patch; nobody hears of it where the object is gone. */
   patch(change: (pod: Pod) => Pod): void {
     const pod = this.#current();
-    if (pod) this.#world.api.put('pods', change(pod));
+    if (!pod) return;
+    if (pod.metadata.deletionTimestamp !== undefined) this.firstSignAt ??= this.#world.time.now;
+    this.#world.api.put('pods', change(pod));
   }
 
   #newRecorder(): EventRecorder {
@@ -156,7 +158,6 @@ export class Kubelet {
     yield sleep(draw(this.#world, this.#world.story.kubelet.ackMs));
     const now = this.#world.clocks.node.seconds(this.#world.time.now);
     if (this.finishedAt !== undefined) return;
-    if (this.#current()) this.firstSignAt ??= this.#world.time.now;
     this.patch((pod) => acknowledged(pod, now, this.#world.api.stamp()));
   }
 
@@ -165,10 +166,7 @@ export class Kubelet {
     const { node } = this.#world.clocks;
     const print = (at: number): string => node.seconds(at);
     const now = print(this.#world.time.now);
-    if (this.#current()) {
-      this.finishedAt = this.#world.time.now;
-      this.firstSignAt ??= this.#world.time.now;
-    }
+    if (this.#current()) this.finishedAt = this.#world.time.now;
     this.patch((pod) => finished(pod, this.containers, print, now, this.#world.api.stamp())); // S12
     const cleanup = draw(this.#world, kubelet.cleanupMs);
     yield sleep(cleanup * 0.95); // S13

@@ -3,6 +3,7 @@ import type { Occurrence } from '../trace.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
+import { widthOf } from '../span.ts';
 import { isStart } from './rounds.ts';
 import type { Scene } from './scene.ts';
 
@@ -38,3 +39,13 @@ const openFrom = ({ accepted }: Deletion, latest: Estimate): Estimate => ({
   client: { lo: accepted.client.lo, hi: latest.client.hi },
   node: { lo: -Infinity, hi: latest.node.hi },
 });
+
+/**
+ * No Killing told it: others of the pod had theirs, so that this one may have ended before the kubelet began (trap 7), or
+ * nobody had, and the kubelet was heard of late.
+ */
+export const isVague = ({ kubelet }: Scene, began: Estimate): boolean =>
+  kubelet.killings.size > 0 || widthOf(began.client) > vague;
+
+/** ms: more than two stamps of whole seconds are in doubt by. */
+const vague = 2000;

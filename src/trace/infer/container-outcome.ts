@@ -8,17 +8,16 @@ import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { minimumGrace } from './grace.ts';
-import type { Kubelet } from './kubelet.ts';
 import type { Scene } from './scene.ts';
 import { numberOfSignal } from './signals.ts';
 
 const second = 1000;
 
 export function outcomeOf(
-  { trace, deletion, kubelet }: Scene,
+  { trace, deletion }: Scene,
   facts: ContainerFacts,
   spec: ContainerSpec,
-  { killSince, ended }: { killSince: Estimate; ended: Estimate | undefined },
+  { killSince, ended, isDoubtful }: { killSince: Estimate; ended: Estimate | undefined; isDoubtful: boolean },
 ): ContainerOutcome {
   const { value: end } = facts.terminated ?? {};
   if (!end || !ended)
@@ -33,12 +32,8 @@ export function outcomeOf(
   if (end.exitCode !== 137) return 'failed';
   if (fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
   if (!outlived(killSince, ended)) return 'failed';
-  return isUntouched(kubelet, spec) ? 'unknown' : 'killed';
+  return isDoubtful ? 'unknown' : 'killed';
 }
-
-/** Others of the pod had their Killing, and it had none: it may have ended before the kubelet began (trap 7). */
-const isUntouched = ({ killings }: Kubelet, { name }: ContainerSpec): boolean =>
-  killings.size > 0 && !killings.has(name);
 
 /** A kill for another reason (a liveness probe) was under way when the deletion came, and its grace ended then. */
 function fitsOlderKill(trace: Trace, deletion: Deletion, spec: ContainerSpec, ended: Estimate): boolean {

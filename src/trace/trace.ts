@@ -141,8 +141,8 @@ export interface Trace {
   /** Each (grace, deadline) seen, in the order of resourceVersion. */
   readonly graces: readonly Fact<{ grace: number; deadline?: string; rv?: string }>[];
   readonly requests: readonly RequestFacts[];
-  /** The first status that knows of the deletion, with the grace (s) that the object had then. */
-  readonly acknowledged?: Fact<{ grace?: number }>;
+  /** The first status that knows of the deletion: a probe's may come before the kubelet begins. */
+  readonly acknowledged?: Fact<true>;
   readonly terminal?: Fact<string>;
   readonly sandboxStopped?: Fact<true>;
   readonly finalDelete?: Fact<Pod>;

@@ -69,7 +69,7 @@ const rules: Record<
     const forced = 'graceSeconds' in trigger && trigger.graceSeconds === 0;
     if (forced || world.story.pod.graceSeconds === 0 || later.some((one) => one.kind === 'delete')) return undefined;
     const held = seconds(facts.finalDeleteAt, facts.removedAt);
-    return held === undefined ? undefined : above(held, 1, 0.6);
+    return held === undefined || facts.late ? undefined : above(held, 1, 0.6);
   },
   'kubelet-restarted': (world, facts) => {
     const restarts = world.story.faults.some((fault) => fault.kind === 'kubelet-restart');

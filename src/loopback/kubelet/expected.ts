@@ -82,7 +82,7 @@ const signalCodes = (code: number): boolean => code >= 129 && code <= 143;
 
 /** 137 of its own choice looks like a kill only at the end of grace (SIGNALS.md §5 "Exit codes"). */
 function killedOutcomes({ truth }: Container, facts: Facts): string[] {
-  const unsure = facts.dropped('Killing') || facts.attempts > 1;
+  const unsure = facts.dropped('Killing') || facts.disturbed || facts.late;
   if (truth.killAt !== undefined) return unsure ? ['killed', 'failed', 'unknown'] : ['killed'];
   const ran = ((truth.exitAt ?? 0) - (facts.noticedAt ?? 0)) / 1e6;
   const far = ran < Math.max(2, facts.grace ?? 0) * 1000 - 1000 - edgeMs;

@@ -46,7 +46,7 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
   };
   if (byUs) tell('requested', triggerAt);
   tell('accepted', acceptedAt);
-  tell('noticed', noticedAt);
+  tell('noticed', kubelet.firstSignAt);
   for (const { story: container, truth } of containers) {
     const hook = hooks.get(container.name);
     tell('prestop-start', hook?.startAt, container.name);

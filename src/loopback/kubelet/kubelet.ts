@@ -21,6 +21,8 @@ export class Kubelet {
   readonly hooks = new Map<string, HookTruth>();
   /** ns: the first Killing, or the first look at a pod of which nothing runs. */
   noticedAt?: number;
+  /** ns: the first that anybody can see of it: a Killing, or a status. */
+  firstSignAt?: number;
   /** Seconds: of the first attempt. */
   grace?: number;
   /** The API was told how it ended: not where its object was gone by then. */
@@ -80,6 +82,9 @@ export class Kubelet {
   }
 
   tell(container: Container, reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): void {
+    const { events, trigger } = this.#world.story;
+    if (reason === 'Killing' && !events.dropped.includes(reason) && trigger.kind !== 'namespace-deletion')
+      this.firstSignAt ??= this.#world.time.now;
     const list = container.story.kind === 'sidecar' ? 'initContainers' : 'containers';
     this.#post(reason, message, type, `spec.${list}{${container.story.name}}`);
   }
@@ -87,7 +92,9 @@ export class Kubelet {
   /** A status patch; nobody hears of it where the object is gone. */
   patch(change: (pod: Pod) => Pod): void {
     const pod = this.#current();
-    if (pod) this.#world.api.put('pods', change(pod));
+    if (!pod) return;
+    if (pod.metadata.deletionTimestamp !== undefined) this.firstSignAt ??= this.#world.time.now;
+    this.#world.api.put('pods', change(pod));
   }
 
   #newRecorder(): EventRecorder {
@@ -150,7 +157,8 @@ export class Kubelet {
   *#acknowledge(): Process {
     yield sleep(draw(this.#world, this.#world.story.kubelet.ackMs));
     const now = this.#world.clocks.node.seconds(this.#world.time.now);
-    if (this.finishedAt === undefined) this.patch((pod) => acknowledged(pod, now, this.#world.api.stamp()));
+    if (this.finishedAt !== undefined) return;
+    this.patch((pod) => acknowledged(pod, now, this.#world.api.stamp()));
   }
 
   *#finish(): Process {

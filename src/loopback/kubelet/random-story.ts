@@ -177,7 +177,7 @@ function randomLater(random: Random, pod: PodStory, faults: FaultStory[], trigge
     later.push({ kind: 'remove-finalizers', atMs: random.between(500, 60_000) });
   const ours = trigger.kind === 'this-command' && faults.length === 0;
   if (!ours || !random.chance(0.1)) return later;
-  later.push({ kind: 'delete', atMs: random.between(200, 6000), graceSeconds: random.pick([0, 1, 3, 60, null]) });
+  later.push({ kind: 'delete', atMs: random.between(1000, 6000), graceSeconds: random.pick([0, 1, 3, 60, null]) });
   return later;
 }
 

@@ -1,7 +1,9 @@
 /** When the kubelet began to stop a container (SIGNALS.md §2 S5): K. */
 import type { Occurrence } from '../trace.ts';
+import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
+import { widthOf } from '../span.ts';
 import { isStart } from './rounds.ts';
 import type { Scene } from './scene.ts';
 
@@ -24,14 +26,26 @@ export function beganAt(
   killings: readonly Occurrence[],
 ): Estimate {
   const [first] = killings;
-  const began = stopping ?? kubelet.noticed ?? notBefore(deletion.accepted);
+  const began = stopping ?? (kubelet.noticed ? openFrom(deletion, kubelet.noticed) : notBefore(deletion.accepted));
   const anew = trace.events.some(
     (event) => isStart(event) && !event.isOld && (!first || event.time.lo <= first.time.hi),
   );
-  if (!anew) return began;
-  return {
-    ...began,
-    client: { lo: deletion.accepted.client.lo, hi: began.client.hi },
-    node: { lo: -Infinity, hi: began.node.hi },
-  };
+  return anew ? openFrom(deletion, began) : began;
 }
+
+/** No later than that, and at any time since the deletion was accepted. */
+const openFrom = ({ accepted }: Deletion, latest: Estimate): Estimate => ({
+  ...latest,
+  client: { lo: accepted.client.lo, hi: latest.client.hi },
+  node: { lo: -Infinity, hi: latest.node.hi },
+});
+
+/**
+ * No Killing told it: others of the pod had theirs, so that this one may have ended before the kubelet began (trap 7), or
+ * nobody had, and the kubelet was heard of late.
+ */
+export const isVague = ({ kubelet }: Scene, began: Estimate): boolean =>
+  kubelet.killings.size > 0 || widthOf(began.client) > vague;
+
+/** ms: more than two stamps of whole seconds are in doubt by. */
+const vague = 2000;

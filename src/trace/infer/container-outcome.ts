@@ -17,7 +17,7 @@ export function outcomeOf(
   { trace, deletion }: Scene,
   facts: ContainerFacts,
   spec: ContainerSpec,
-  { killSince, ended }: { killSince: Estimate; ended: Estimate | undefined },
+  { killSince, ended, isDoubtful }: { killSince: Estimate; ended: Estimate | undefined; isDoubtful: boolean },
 ): ContainerOutcome {
   const { value: end } = facts.terminated ?? {};
   if (!end || !ended)
@@ -29,8 +29,10 @@ export function outcomeOf(
     own !== undefined ? end.exitCode === 128 + own : end.exitCode >= 129 && end.exitCode <= 143 && end.exitCode !== 137
   )
     return 'signalled';
-  if (end.exitCode === 137 && fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
-  return end.exitCode === 137 && outlived(killSince, ended) ? 'killed' : 'failed';
+  if (end.exitCode !== 137) return 'failed';
+  if (fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
+  if (!outlived(killSince, ended)) return 'failed';
+  return isDoubtful ? 'unknown' : 'killed';
 }
 
 /** A kill for another reason (a liveness probe) was under way when the deletion came, and its grace ended then. */

@@ -10,7 +10,7 @@ import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Occurrence } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
-import { beganAt, stoppingOf } from './began.ts';
+import { beganAt, isVague, stoppingOf } from './began.ts';
 import { outcomeOf } from './container-outcome.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
@@ -68,13 +68,15 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const first = signalOf(scene, { began, killings, hook, turn, ended, facts, lag });
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
   const since = killSince(scene, began, first);
-  const outcome = outcomeOf(scene, facts, spec, { killSince: since, ended });
+  const isLate = ended !== undefined && surelyAfterGrace(scene, began, first, ended);
+  const isDoubtful = killings.length === 0 && !isLate && isVague(scene, began);
+  const outcome = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
   const kill = outcome === 'killed' && ended ? killOf(scene, since, ended) : undefined;
   // Where K is known to the second, no more than the second of finishedAt is left to doubt.
-  const isTimed = killings.length === 1 && killings[0]?.count === 1;
+  const isTimed = began === stopping && killings.length === 1 && killings[0]?.count === 1;
   const hooked = hook !== undefined || spec.kind === 'sidecar';
   const isSilent = isTimed && !hooked && !showedLife(trace, spec, facts, began);
-  const sure = kill && ended && (surelyAfterGrace(scene, began, first, ended) || isSilent) ? kill : undefined;
+  const sure = isLate || isSilent ? kill : undefined;
   const mustFollow = first && (sure ?? (outcome === 'signalled' && !mayStopIt(hook))) ? first : undefined;
   const after = [sure, mustFollow].flatMap((one) => one ?? []);
   const exit = exitOf(scene, { ended, after, signal: first, facts, killings, began, lag, hooked });

@@ -144,15 +144,12 @@ const ranOut = (trace: Trace): boolean =>
   trace.terminal !== undefined && trace.deletion !== undefined && !isFinished(trace.deletion.first.value);
 
 /**
- * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3): not one that
- * came after the status that acknowledges; one that may have come before the kubelet began counts as possible.
+ * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that may have
+ * come before the kubelet began counts as possible.
  */
 function graceAt(trace: Trace, deletion: Deletion, noticed: Estimate | undefined): { min: number; max: number } {
   const first = Math.max(1, deletion.grace);
-  const acknowledged = trace.acknowledged?.value.grace ?? 0;
-  const later = trace.graces.filter(
-    ({ value, seq }) => value.grace < deletion.grace && value.grace >= acknowledged && !isLastDelete(trace, seq),
-  );
+  const later = trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
   const possible = later.filter((one) => loweredSince(deletion, one) <= since.hi);
   const certain = later.filter((one) => one.at + 1 <= since.lo);

@@ -81,9 +81,8 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
   const seenGeneration = pod.status.observedGeneration;
   if (trace.acknowledged || !isTerminating(pod) || wanted === undefined || seenGeneration === undefined) return trace;
   if (seenGeneration < wanted || before === wanted) return trace;
-  const grace = pod.metadata.deletionGracePeriodSeconds;
   return note(
-    { ...trace, acknowledged: factOf(grace === undefined ? {} : { grace }, seen) },
+    { ...trace, acknowledged: factOf(true, seen) },
     seen,
     `observedGeneration ${seenGeneration}: the kubelet has the deletion`,
   );

@@ -177,7 +177,13 @@ export const ownerKinds = ['ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet
 export interface Owner {
   kind: (typeof ownerKinds)[number];
   metadata: Metadata;
-  spec: { replicas?: number; suspend?: boolean; ttlSecondsAfterFinished?: number };
+  spec: {
+    replicas?: number;
+    /** StatefulSets: the number of the first pod; 0 where it is absent. */
+    ordinals?: { start?: number };
+    suspend?: boolean;
+    ttlSecondsAfterFinished?: number;
+  };
   status: {
     replicas?: number;
     /** DaemonSets: the number of nodes that should run one. */

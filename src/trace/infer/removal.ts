@@ -1,5 +1,6 @@
 /** From the last container's end to the end of the object: clean-up, the kubelet's last DELETE, finalizers. */
 import { toClient } from '../clock.ts';
+import type { Pod } from '../kube.ts';
 import { isFinished } from '../pod.ts';
 import { parseFloor } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
@@ -14,20 +15,28 @@ export interface Removal {
   readonly done?: Estimate;
   readonly finalDelete?: Estimate;
   readonly finalizers: readonly string[];
+  /** From when on nothing but finalizers held the object. */
+  readonly held?: Estimate;
   readonly removed?: Estimate;
 }
 
 export function removalOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Removal {
   const done = doneAt(trace, deletion, exits);
   const final = finalAt(trace, deletion, done);
+  const finalizers = trace.finalizing?.value ?? [];
+  // Where nothing can run the first DELETE is the last one too (trap 5).
+  const held = final ?? (isIdle(deletion.facts.first.value) ? deletion.accepted : undefined);
   const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
   return {
     ...(done ? { done } : {}),
     ...(final ? { finalDelete: final } : {}),
-    finalizers: trace.finalizing?.value ?? [],
+    finalizers,
+    ...(held && finalizers.length > 0 ? { held } : {}),
     ...(removed ? { removed } : {}),
   };
 }
+
+const isIdle = (pod: Pod): boolean => isFinished(pod) || pod.spec.nodeName === undefined;
 
 function doneAt(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Estimate | undefined {
   if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;

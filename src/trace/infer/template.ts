@@ -1,5 +1,5 @@
 /** What tells a rollout: the pod's controller, or what owns that, has a second template (SIGNALS.md §4). */
-import type { Pod } from '../kube.ts';
+import type { Owner, Pod } from '../kube.ts';
 import { controllerOf, isFinished } from '../pod.ts';
 import { parseTime } from '../stamps.ts';
 import type { OwnerFacts, SiblingFacts, Trace } from '../trace.ts';
@@ -53,13 +53,17 @@ function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
     return status.updateRevision !== undefined && old !== undefined && status.updateRevision !== old;
   });
   if (wants) return [wants.seq];
-  const place = placeOf(pod);
-  const isKept = place !== undefined && states.every(({ value }) => place < (value.spec.replicas ?? 0));
+  const isKept = states.every(({ value }) => hasPlace(value, pod) === true);
   return isKept && !isFinished(pod) ? [owner.first.seq] : [];
 }
 
-/** The number at the end of a StatefulSet's pod. */
-export function placeOf(pod: Pod): number | undefined {
+/**
+ * Whether a StatefulSet wants the pod of this number: its places begin at spec.ordinals.start. Undefined where it does
+ * not say how many it wants, or the name has no number.
+ */
+export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
   const digits = /-(\d{1,9})$/.exec(pod.metadata.name)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+  if (digits === undefined || spec.replicas === undefined) return undefined;
+  const first = spec.ordinals?.start ?? 0;
+  return Number(digits) >= first && Number(digits) < first + spec.replicas;
 }

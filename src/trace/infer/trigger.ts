@@ -6,7 +6,7 @@ import type { TriggerKind } from '../report.ts';
 import { parseTime } from '../stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
 import type { Deletion } from './deletion.ts';
-import { otherTemplate, placeOf } from './template.ts';
+import { hasPlace, otherTemplate } from './template.ts';
 
 export interface Trigger {
   readonly kind: TriggerKind;
@@ -110,20 +110,30 @@ const byJob: Rule = (trace, { facts }) => {
   if (controller?.kind !== 'Job') return undefined;
   const job = trace.owners.get(controller.uid);
   const gone = inTime(job?.gone, trace);
-  const isExpired = job?.ended !== undefined && job.last.value.spec.ttlSecondsAfterFinished !== undefined;
-  if (gone && !isExpired) return undefined;
+  if (gone && !(job && isExpired(job, trace))) return undefined;
   const told = deletedBy(trace);
   const ended = isFinished(pod) && !gone ? undefined : job && endedNear(job, trace);
   if (!told && !ended && !gone) return undefined;
   return { kind: 'job', evidence: [facts.seenSeq, ...[told, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
 };
 
+/** Its time to live has passed since it ended: a Job that goes before that was deleted by somebody. */
+function isExpired(job: OwnerFacts, trace: Trace): boolean {
+  const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
+  if (!job.ended || ttl === undefined) return false;
+  const ended = endStampOf(job);
+  return ended === undefined || ended + ttl * 1000 <= askedAt(trace) + late;
+}
+
+const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
+  parseTime(last.value.status.conditions?.find((one) => one.type === ended?.value)?.lastTransitionTime);
+
 /** A Job that ended hours ago has stopped its pods then. It was seen to end, or says when. */
-function endedNear({ first, ended, last }: OwnerFacts, trace: Trace): Fact<string> | undefined {
+function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
+  const { first, ended } = job;
   if (!ended) return undefined;
   if (ended.seq !== first.seq) return near(ended, trace);
-  const stamp = last.value.status.conditions?.find((one) => one.type === ended.value)?.lastTransitionTime;
-  const at = parseTime(stamp);
+  const at = endStampOf(job);
   return at !== undefined && Math.abs(at - askedAt(trace)) <= prompt ? ended : undefined;
 }
 
@@ -166,13 +176,13 @@ function scaledDown(
   owner: OwnerFacts,
   told: Occurrence | undefined,
 ): { seq: number } | undefined {
-  const { kind, metadata, spec } = owner.last.value;
+  const { kind, metadata } = owner.last.value;
   const [above] = metadata.ownerReferences ?? [];
   if (kind === 'ReplicaSet' && above) {
     const deployment = trace.owners.get(above.uid);
     return near(deployment?.lowered, trace) ?? (deployment && scaledToAll(trace, metadata.name, deployment));
   }
-  const outOfPlace = kind === 'StatefulSet' && (placeOf(pod) ?? -1) >= (spec.replicas ?? Infinity);
+  const outOfPlace = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
   // A ReplicaSet of its own deletes a pod only where it has too many.
   return near(owner.lowered, trace) ?? (outOfPlace || kind === 'ReplicaSet' ? told : undefined);
 }

@@ -2,7 +2,7 @@ import { ownerKinds } from '../kube.ts';
 import type { Lease, Namespace, Node, Owner } from '../kube.ts';
 import { narrowMetadata } from './metadata.ts';
 import { narrowCondition } from './pod.ts';
-import { asArray, asBoolean, asNumber, asObject, asSeconds, asString, compact, filled } from './read.ts';
+import { asArray, asBoolean, asNumber, asObject, asSeconds, asString, compact, filled, has } from './read.ts';
 
 export function narrowNode(raw: unknown): Node {
   const node = asObject(raw);
@@ -54,6 +54,7 @@ export function narrowOwner(raw: unknown, kind: (typeof ownerKinds)[number]): Ow
     metadata: narrowMetadata(owner['metadata']),
     spec: compact<Owner['spec']>({
       replicas: asNumber(spec['replicas']),
+      ordinals: has(spec['ordinals']) ? compact({ start: asSeconds(asObject(spec['ordinals'])['start']) }) : undefined,
       suspend: asBoolean(spec['suspend']),
       ttlSecondsAfterFinished: asSeconds(spec['ttlSecondsAfterFinished']),
     }),

@@ -182,12 +182,11 @@ function nodeMarks(trace: Trace, exit: Exit): TimelineMark[] {
 }
 
 function removalMarks({ removal }: Exit): TimelineMark[] {
-  const { done, finalDelete, finalizers, removed } = removal;
-  const note = finalizers.length > 0 ? finalizers.join(', ') : undefined;
+  const { done, finalDelete, finalizers, held, removed } = removal;
   return [
     ...mark('containers-done', done),
     ...mark('final-delete', finalDelete),
-    ...(finalizers.length > 0 ? mark('finalizing', finalDelete, { note }) : []),
+    ...mark('finalizing', held, { note: finalizers.join(', ') }),
     ...mark('removed', removed),
   ];
 }

@@ -60,11 +60,8 @@ export function overran({ graceEnd, exit }: ContainerExit): boolean {
 }
 
 function removalPhases({ removal }: Exit): TimelinePhase[] {
-  const { done, finalDelete, finalizers, removed } = removal;
-  return [
-    ...phase('cleanup', done, finalDelete ?? removed),
-    ...(finalizers.length > 0 ? phase('finalize', finalDelete, removed) : []),
-  ];
+  const { done, finalDelete, held, removed } = removal;
+  return [...phase('cleanup', done, finalDelete ?? removed), ...phase('finalize', held, removed)];
 }
 
 const replacePhases = ({ replacement }: Exit): TimelinePhase[] =>

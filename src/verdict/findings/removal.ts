@@ -16,11 +16,9 @@ export const removalFindings = (scene: Scene): Finding[] => [
 ];
 
 function finalizerHeld({ trace, exit }: Scene): Finding[] {
-  const { finalizers, finalDelete } = exit.removal;
+  const { finalizers, finalDelete, held: since } = exit.removal;
   const pod = exit.deletion.facts.first.value;
-  // Of a pod that nothing runs in, the first DELETE is the last one too.
-  const isIdle = isFinished(pod) || pod.spec.nodeName === undefined;
-  if (finalizers.length === 0 || !trace.finalizing || !(finalDelete ?? isIdle)) return [];
+  if (!since || !trace.finalizing) return [];
   // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
   const from = finalDelete ? trace.finalizing.at : Math.min(trace.finalizing.at, exit.deletion.accepted.client.hi);
   const held = (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now) - from;

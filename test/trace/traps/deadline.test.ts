@@ -66,6 +66,19 @@ describe('the deadline and the grace', () => {
     expect(findingCodes(report)).not.toContain('node-silent');
   });
 
+  it('5: finalizers hold an unscheduled pod from its first DELETE on, which is its last one too', () => {
+    const held = pod({ state: 'unscheduled', finalizers: ['example.com/audit'] });
+    const report = storyReport({ ...held, later: [{ kind: 'remove-finalizers', atMs: 4000 }] });
+    expect(report.verdict.outcome).toBe('removed');
+    const finding = report.verdict.findings.find(({ code }) => code === 'finalizer-held');
+    expect(finding?.message).toMatch(/held the unscheduled pod about [34](\.\d+)? s: example\.com\/audit/);
+    expect(after(report, markOf(report, 'finalizing').at).latest).toBeLessThan(0.1);
+    const phase = report.phases.find(({ name }) => name === 'finalize');
+    expect(phase?.seconds.min).toBeGreaterThan(1);
+    expect(phase?.seconds.max).toBeGreaterThanOrEqual(4);
+    expect(findingCodes(report)).not.toContain('slow-cleanup');
+  });
+
   it('6: the first state is the API server’s; that the kubelet has it is said by its status or its Killing, in either order', () => {
     const silent = storyReport({ faults: [{ kind: 'freeze', atMs: -100, forMs: null }], limitMs: 30_000 });
     expect(hasMark(silent, 'acknowledged')).toBe(false);

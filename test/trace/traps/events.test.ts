@@ -7,10 +7,12 @@ import {
   after,
   alone,
   changed,
+  containerOf,
   editing,
   eventOf,
   findingCodes,
   judged,
+  listed,
   markOf,
   markedIn,
   recorded,
@@ -54,6 +56,21 @@ describe('what Events tell', () => {
     const stopping = after(report, markOf(report, 'stopping/app').at);
     expect(stopping.earliest).toBeGreaterThanOrEqual(0);
     expect(stopping.latest).toBeLessThan(0.2);
+  });
+
+  it('19: a Killing that was listed long before, and is counted up by the deletion, is of now', () => {
+    const sightings = told();
+    const { at } = markedIn(sightings);
+    const times = { at: at + 8, count: 2, firstAt: at - 1_800_000 };
+    const stop = (time: typeof times) => aboutPod(sightings, 'Killing', 'Stopping container app', time);
+    const old = stop({ at: times.firstAt, count: 1, firstAt: times.firstAt });
+    const again = editing(sightings, 'events', (event) => (event['reason'] === 'Killing' ? stop(times) : event));
+    const report = judged(adding(again, listed((sightings[0]?.at ?? 0) + 30, 'events', old)));
+    const stopping = after(report, markOf(report, 'stopping/app').at);
+    expect(stopping.earliest).toBeGreaterThanOrEqual(0);
+    expect(stopping.latest).toBeLessThan(0.2);
+    expect(containerOf(report).outcome).toBe('completed');
+    expect(findingCodes(report)).not.toContain('kubelet-restarted');
   });
 
   it.each([

@@ -37,6 +37,22 @@ describe('a Job', () => {
     expect(judged(adding(sightings, changed(at - 5, 'owner', going))).trigger.kind).toBe('job');
   });
 
+  it('that ended hours ago goes when its time to live is over, and takes its finished pod with it', () => {
+    const hour = 3_600_000;
+    const going = (endedAt: number, at: number) => {
+      const spec = { ttlSecondsAfterFinished: 7200 };
+      const status = { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: stampOf(endedAt) }] };
+      const { sightings } = ownedCase('Job', 'report', { spec, status }, finished);
+      const metadata = { ...ownerOf('Job', 'report').metadata, deletionTimestamp: stampOf(at) };
+      return judged(adding(sightings, changed(at - 5, 'owner', ownerOf('Job', 'report', { spec, status, metadata }))));
+    };
+    const { at } = ownedCase('Job', 'report', {}, finished);
+    expect(going(at - 2 * hour, at).trigger.kind).toBe('job');
+    expect(going(at - 2 * hour + 1000, at).trigger.kind).toBe('job');
+    // Somebody did not wait for it.
+    expect(going(at - hour, at).trigger.kind).toBe('owner-deleted');
+  });
+
   it('is deleted by somebody: then an owner was', () => {
     const { at, sightings } = ownedCase('Job', 'report', { status: condition('Complete') }, finished);
     const gone = changed(at - 5, 'owner', ownerOf('Job', 'report'), 'DELETED');

@@ -1,4 +1,4 @@
-/** What deleted the pod of a StatefulSet or a DaemonSet (SIGNALS.md §4), and what may pass for it. */
+/** What deleted the pod of a StatefulSet, a DaemonSet or a ReplicaSet (SIGNALS.md §4), and what may pass for it. */
 import { describe, expect, it } from 'vitest';
 import { adding, attached, changed, editing, judged, listed, markedIn, ownerOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
@@ -32,6 +32,23 @@ describe('a StatefulSet and a DaemonSet', () => {
     );
     expect(judged(scaled).trigger.kind).toBe('scale-down');
   });
+
+  it.each([
+    ['api-4', 3, 2, 'rollout'],
+    ['api-3', 3, 2, 'rollout'],
+    ['api-5', 3, 2, 'scale-down'],
+    ['api-0', 0, 0, 'scale-down'],
+    ['api-0', 1, 5, 'scale-down'],
+  ])(
+    '%s of a set whose places begin at %i and are %i: its controller deletes it for a %s',
+    (name, start, replicas, kind) => {
+      const change = { pod: { name, graceSeconds: 10, state: 'running' as const, finalizers: [] } };
+      const { at, sightings } = ownedCase('StatefulSet', 'api', { spec: { replicas, ordinals: { start } } }, change);
+      const message = `delete Pod ${name} in StatefulSet api successful`;
+      const event = successfulDelete('StatefulSet', 'api', 'statefulset-controller', message, at);
+      expect(judged(adding(sightings, changed(at + 12, 'owner-events', event, 'ADDED'))).trigger.kind).toBe(kind);
+    },
+  );
 
   it('an Event of the last rollout, about an older pod of the same name, is no cause', () => {
     const { at, sightings } = ownedCase('StatefulSet', 'api', { spec: { replicas: 3 } });
@@ -84,5 +101,24 @@ describe('a StatefulSet and a DaemonSet', () => {
       changed(at + 20, 'owner', fewer),
     );
     expect(judged(scaled).trigger.kind).toBe('scale-down');
+  });
+});
+
+describe('a ReplicaSet that no Deployment owns', () => {
+  const deleted = (at: number) =>
+    successfulDelete('ReplicaSet', 'api', 'replicaset-controller', 'Deleted pod: api-0', at);
+
+  it('scales down: it deletes a pod only where it has too many', () => {
+    const { at, sightings } = ownedCase('ReplicaSet', 'api', { spec: { replicas: 3 } });
+    const fewer = changed(at - 8, 'owner', ownerOf('ReplicaSet', 'api', { spec: { replicas: 2 } }));
+    const event = changed(at + 12, 'owner-events', deleted(at), 'ADDED');
+    expect(judged(adding(sightings, fewer, event)).trigger.kind).toBe('scale-down');
+    expect(judged(adding(sightings, fewer)).trigger.kind).toBe('scale-down');
+    expect(judged(adding(sightings, event)).trigger.kind).toBe('scale-down');
+  });
+
+  it('was not the one that deleted it, where nothing of it changed', () => {
+    const { sightings } = ownedCase('ReplicaSet', 'api', { spec: { replicas: 3 } });
+    expect(judged(sightings).trigger.kind).toBe('unknown');
   });
 });

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
+    testTimeout: 90_000,
     // Two cores is what a small CI machine has; more workers only make the timing tests noisy.
     maxWorkers: 2,
   },

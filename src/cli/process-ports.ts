@@ -43,14 +43,18 @@ function outputOf(stream: NodeJS.WriteStream): Output {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       gone = true;
       // A reader that has seen enough (`| head`) is no error of ours.
-      if (error.code === 'EPIPE') resolve();
+      if (error.code === 'EPIPE') return resolve();
+      if (stream !== process.stdout) return;
+      process.exitCode = 1;
+      process.stderr.write(`podexit: stdout cannot be written (${error.code ?? error.message})\n`);
     });
   });
   return {
     write: (text) => void (gone || stream.write(text)),
     isTty: stream.isTTY,
-    columns: () => stream.columns ?? 80,
-    rows: () => stream.rows ?? 24,
+    // A terminal that nobody has given a size says 0.
+    columns: () => (stream.columns > 0 ? stream.columns : 80),
+    rows: () => (stream.rows > 0 ? stream.rows : 24),
     onResize: (listener) => {
       stream.on('resize', listener);
       return () => stream.off('resize', listener);

@@ -67,7 +67,11 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   // Whatever was not delivered whole comes again from the cursor (RetryWatcher: "We retry by default").
   cut: (_, cursor) => again(cursor),
   // The history from the cursor is still on the server, so a new stream brings what the dead one kept back.
-  dead: () => ({ next: 'resume', wait: now }),
+  // Where that one is deaf too, whoever answers watches stands still: only a list can tell the state.
+  dead: (_, cursor) =>
+    cursor.failures === 0
+      ? { next: 'resume', wait: now }
+      : { next: 'relist', wait: now, lost: 'disconnected', notOlder: true },
   // Before anything was reached this is a wrong address, as kubectl says it; later it is a server that comes back.
   unanswered: ({ untrusted }, cursor) => {
     if (untrusted) return { next: 'stop', because: 'untrusted' };
@@ -92,6 +96,9 @@ function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor:
   if (status === 401) return { next: 'stop', because: 'unauthorized' };
   // History was compacted, told as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
   if (status === 410) return { next: 'relist', wait: backoff(cursor), lost: 'expired' };
+  // Other refusals stay refusals, whatever a proxy writes beside them.
+  if (status < 500 && ![408, 429].includes(status) && !frame)
+    return status >= 400 ? { next: 'refuse' } : again(cursor, 1);
   // 504 to `resourceVersionMatch=NotOlderThan` is a server that has still to catch up: it names its own delay.
   if (retryAfterMs !== undefined) return after([retryAfterMs, retryAfterMs * 1.2], cursor);
   // The server is busy, or starting, or has lost its etcd (client-go reflector: backoff with jitter).

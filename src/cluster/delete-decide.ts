@@ -45,7 +45,9 @@ function afterRefusal(refusal: Refusal, failures: number): DeleteStep {
   // Two budgets for one pod are a 500 that stays (SIGNALS §1, Eviction).
   if (/more than one PodDisruptionBudget/i.test(refusal.message)) return { next: 'give-up' };
   // 409 without a uid is a write that raced with ours; 5xx may come after the write as well as before it.
-  if (status === 409 || status >= 500) return ambiguous(failures, retryAfterMs);
+  // A 404 that is no Status is a proxy's: the pod may live.
+  if (status === 409 || status >= 500 || (status === 404 && refusal.reason === ''))
+    return ambiguous(failures, retryAfterMs);
   return { next: 'give-up' };
 }
 

@@ -2,7 +2,7 @@ import type { PodexitError } from '../errors.ts';
 import type { Sighting } from '../trace/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { refusedDelete } from './delete-refused.ts';
-import { decideDelete } from './delete-decide.ts';
+import { decideDelete, isSuccessor } from './delete-decide.ts';
 import { TransportFailure } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
 import type { Refusal } from './status.ts';
@@ -35,17 +35,24 @@ export async function* deletePod(
   target: DeleteTarget,
   { signal }: { signal: AbortSignal },
 ): AsyncGenerator<Sighting, void> {
+  let doubtful = false;
   for (let failures = 0; ; failures++) {
     const tried = yield* send(cluster, target, signal);
     if (signal.aborted) return;
     const step = decideDelete(tried, failures);
     if (step.next === 'done') return;
+    // It is gone, and an earlier try may be why: the watch tells what became of it.
+    if (step.next === 'give-up' && doubtful && isGone(tried)) return;
+    if (step.next === 'look') doubtful = true;
     if (step.next === 'give-up') throw giveUp(cluster, target, tried);
     if (step.next === 'again' && tried.kind === 'refused') yield turnedAway(cluster, target, tried.refusal);
     if (step.next === 'look' && (yield* wasExecuted(cluster, target, signal))) return;
     if (signal.aborted || !(await passed(cluster.surroundings, step.ms, signal))) return;
   }
 }
+
+const isGone = (tried: Tried): boolean =>
+  tried.kind === 'refused' && (tried.refusal.status === 404 || isSuccessor(tried.refusal));
 
 /** Told, so that nobody takes this try for the one that began the deletion. */
 function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): Sighting {
@@ -128,7 +135,8 @@ async function* wasExecuted(
       yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt };
       return true;
     }
-    if (answer?.status === 200) {
+    // A login page, or a proxy's own words, say nothing of the pod.
+    if (answer?.status === 200 && asRecord(answer.body)['kind'] === 'Pod') {
       const metadata = asRecord(asRecord(answer.body)['metadata']);
       const executed = asText(metadata['uid']) !== target.uid || asText(metadata['deletionTimestamp']) !== '';
       if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };

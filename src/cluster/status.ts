@@ -23,7 +23,10 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
       reason: asText(asRecord(cause)['reason']),
       message: asText(asRecord(cause)['message']),
     })),
-    ...(seconds === undefined ? {} : { retryAfterMs: Math.min(seconds, longestWaitSeconds) * 1000 }),
+    // 0 is no wish to be asked at once and for ever: our own patience serves then.
+    ...(seconds === undefined || !(seconds > 0)
+      ? {}
+      : { retryAfterMs: Math.min(Math.max(seconds, 1), longestWaitSeconds) * 1000 }),
   };
 }
 

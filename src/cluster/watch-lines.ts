@@ -23,6 +23,8 @@ const quiet = {
   beforeAsking: 10_000,
   /** Somebody waits for the answer. */
   whenDoubted: 10,
+  /** An answer that takes longer says nothing any more: it is asked again. */
+  forAnswer: 3000,
   /** The answer was ahead: so long may the line itself still be under way. */
   grace: 1000,
   /** A server that knows streaming lists sends the end mark at once. */
@@ -132,6 +134,7 @@ async function* readChanges(reader: Reader, target: WatchTarget, position: Posit
     const event = await next(cluster, patience, health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return end({ kind: 'ended' });
     const told = event ?? (yield* askAndListen(reader, target, position));
+    if (told === 'unknown') continue;
     if (told === 'alive') {
       if (isDoubted) tellWhole(position, health);
       continue;
@@ -153,17 +156,26 @@ async function* askAndListen(
   { cluster, signal, next }: Reader,
   target: WatchTarget,
   position: Position,
-): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead'> {
+): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'unknown'> {
   const asked = cluster.surroundings.now();
   const known = {
     resourceVersion: position.resourceVersion ?? '',
     ...(target.name === undefined ? {} : { present: position.present }),
   };
-  const alive = await askWhatIsNew(cluster, target, known, signal);
+  const question = askWhatIsNew(cluster, target, known, signal);
+  const answered = new AbortController();
+  const settle = (): void => answered.abort();
+  question.then(settle, settle);
+  // The stream is read on: a line makes the question moot, and an answer may be long in coming.
+  const line = await next(cluster, quiet.forAnswer, answered.signal);
+  if (line !== undefined) return line;
+  if (!answered.signal.aborted) return 'unknown';
+  const alive = await question;
   yield* alive.dated;
-  position.failures = 0;
   if (!alive.ahead) {
-    if (alive.answered && alive.complete) position.goodAt = asked;
+    position.failures = 0;
+    if (!alive.answered) return 'unknown';
+    if (alive.complete) position.goodAt = asked;
     return 'alive';
   }
   return (await next(cluster, quiet.grace, signal)) ?? 'dead';

@@ -99,3 +99,10 @@ function units(character: string): string {
 const unit = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}`;
 const reference = (character: string): string => `&#${character.charCodeAt(0)};`;
 const leading = (mark: string): string => (/\d/.test(mark) ? `${mark}\\` : `\\${mark}`);
+
+/** Several lines of ours that may quote what the cluster wrote. */
+export const safeLines = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => forTerminal(line, 2000))
+    .join('\n');

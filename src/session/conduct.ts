@@ -33,7 +33,8 @@ export async function conduct(run: Run): Promise<void> {
 
   const raw = await pod;
   if (run.signal.aborted) return;
-  if (!raw) throw await noSuchPod(cluster, namespace, name);
+  // A server, or something before it, that does not heed the selector.
+  if (!raw || metadataOf(raw)['name'] !== name) throw await noSuchPod(cluster, namespace, name);
   const deletes = sendsDelete(run, raw);
   run.begin(deletes ? mode : 'attach');
   openFirstLanes(run, raw, services, gate);
@@ -89,10 +90,16 @@ async function request(run: Run, pod: Raw): Promise<void> {
     await deliver(sighting);
   }
   if (signal.aborted || run.trace?.deletion || run.trace?.gone) return;
-  run.timers.set(
-    'marked',
-    options.clock.setTimeout(() => {
-      if (!run.trace?.deletion && !run.trace?.gone) run.fail(deletionNotBegun(namespace, name, markPatience / 1000));
-    }, markPatience),
-  );
+  expectMark(run);
+}
+
+/** Counts only while the pod's stream has a connection: what was never heard is nobody's fault. */
+function expectMark(run: Run): void {
+  const { clock, namespace, name } = run.options;
+  const check = (): void => {
+    if (run.trace?.deletion || run.trace?.gone) return;
+    if (run.lanes.lost().some(({ stream }) => stream === 'pod')) return expectMark(run);
+    run.fail(deletionNotBegun(namespace, name, markPatience / 1000));
+  };
+  run.timers.set('marked', clock.setTimeout(check, markPatience));
 }

@@ -18,19 +18,37 @@ export async function follow(run: Run, target: Target, gate: Gate, look?: (sight
   const health = run.lanes.open(target.stream);
   try {
     for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal, health })) {
-      if (sighting.kind === 'refused' && target.stream === 'pod') throw podForbidden(options.namespace, sighting);
+      if (sighting.kind === 'refused' && target.stream === 'pod') {
+        if (isUnderWay(run)) return await leaveBlind(run, sighting.message);
+        throw podForbidden(options.namespace, sighting);
+      }
       if (sighting.kind === 'refused') warnRefused(run, sighting);
       look?.(sighting);
       await run.deliver(sighting);
       if (sighting.kind === 'synced' || sighting.kind === 'refused') gate.open(target.stream);
     }
   } catch (error) {
-    if (target.stream === 'pod' && !signal.aborted) run.fail(error);
+    if (target.stream === 'pod' && isUnderWay(run) && error instanceof PodexitError)
+      await leaveBlind(run, error.message);
+    else if (target.stream === 'pod' && !signal.aborted) run.fail(error);
     else await lose(run, { stream: target.stream }, error);
   } finally {
     gate.open(target.stream);
     run.lanes.close(health);
   }
+}
+
+const isUnderWay = ({ requested, trace }: Run): boolean => requested || trace?.deletion !== undefined;
+
+/** The pod cannot be watched any more, but what was seen is not lost for it. */
+async function leaveBlind({ options, signal, deliver, last }: Run, why: string): Promise<void> {
+  if (signal.aborted) return;
+  const at = options.clock.now();
+  options.warn(
+    `pod "${options.name}" cannot be watched any longer (${why}); its deletion goes on, and the report covers what was seen until now`,
+  );
+  await deliver({ at, kind: 'gap', stream: 'pod', from: at, cause: 'refused' });
+  last({ at, kind: 'timer', name: 'settled' });
 }
 
 /** One container's log, for its timing. */

@@ -7,6 +7,7 @@ import type { Ports } from './ports.ts';
 /** The exit code. `asDocument`: stdout speaks JSON, so the error does too. */
 export function tellError(error: unknown, asDocument: boolean, { stdout, stderr }: Ports): number {
   if (!(error instanceof PodexitError)) {
+    if (asDocument) stdout.write(renderErrorJson(unexpected(error)));
     const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
     stderr.write(`podexit: unexpected error, please report it\n${told}\n`);
     return 1;
@@ -16,3 +17,10 @@ export function tellError(error: unknown, asDocument: boolean, { stdout, stderr 
   stderr.write(`error: ${forTerminal(error.message, 2000)}\n${error.hint === '' ? '' : hint.join('')}`);
   return error.exitCode;
 }
+
+const unexpected = (error: unknown): PodexitError =>
+  new PodexitError(
+    'unexpected',
+    `unexpected error: ${error instanceof Error ? error.message : String(error)}`,
+    'Please report it, with what stderr says.',
+  );

@@ -2,6 +2,7 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import { passed } from '../cluster/surroundings.ts';
 import { PodexitError } from '../errors.ts';
+import { safeLines } from '../render/safe-text.ts';
 import type { Interrupted } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
@@ -140,7 +141,7 @@ async function traceOne(
   ports: Ports,
   lives: Set<Live>,
 ): Promise<ExitReport | undefined> {
-  const warn = (message: string): void => ports.stderr.write(`podexit: ${name}: ${message}\n`);
+  const warn = (message: string): void => ports.stderr.write(`podexit: ${name}: ${safeLines(message)}\n`);
   warn('is terminating');
   const recorder = recorderFor(record === undefined ? undefined : ownFile(record, name), logText, ports, warn);
   const live = liveSource({

@@ -45,6 +45,9 @@ interface Credential {
   expiresAt: number;
 }
 
+/** A credential is a few kilobytes. */
+const mostBytes = 1_048_576;
+
 function run(
   exec: ExecEntry,
   info: { interactive: boolean; json: string },
@@ -65,7 +68,12 @@ function run(
       windowsHide: true,
     });
     const output: Buffer[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
+    let bytes = 0;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= mostBytes) output.push(chunk);
+      else child.kill('SIGKILL');
+    });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => surroundings.stderr.write(text));
     child.on('error', (error: NodeJS.ErrnoException) => reject(notStarted(exec, error.code ?? 'unknown error')));
     child.on('close', (code, signal) => {

@@ -38,7 +38,9 @@ export function createClient(options: ClientOptions): Client {
   return {
     stream,
     async request(question) {
-      return await withTimeout(options.requestTimeoutMs, question, async (bounded) => {
+      // A write that is abandoned may still be executed: only reading is cut short.
+      const limit = question.method === 'GET' ? options.requestTimeoutMs : undefined;
+      return await withTimeout(limit, question, async (bounded) => {
         const flow = await stream(bounded);
         const body = await readJson(flow.body, question.signal);
         return { ...flow, at: options.surroundings.now(), body };

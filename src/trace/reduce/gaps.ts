@@ -3,9 +3,16 @@ import type { Gap, ObservationOf, StreamName } from '../observation.ts';
 import type { Fact, Trace } from '../trace.ts';
 import { factOf, note } from './notes.ts';
 
+/** A server that loses its history all the time is remembered by its last losses. */
+const mostGaps = 1024;
+
 export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
-  return note({ ...trace, gaps: [...trace.gaps, factOf(gap, o)] }, o, `gap in ${o.stream}: ${o.cause}`);
+  return note(
+    { ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-mostGaps) },
+    o,
+    `gap in ${o.stream}: ${o.cause}`,
+  );
 }
 
 /** A stream that was not in sync when the DELETE had to be sent is now: what came before is told by its list. */

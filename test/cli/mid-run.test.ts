@@ -1,0 +1,35 @@
+/** What goes wrong once the deletion is under way costs no more than what could not be seen. */
+import { describe, expect, it } from 'vitest';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { podexit } from '../helpers/built.ts';
+import { serving } from '../helpers/serving.ts';
+
+describe.concurrent('the pod’s watch is refused after the DELETE', () => {
+  it.each([
+    ['the right is gone', 403],
+    ['the credentials are', 401],
+    ['the server forgot the resource', 404],
+  ])('%s: the report covers what was seen', (_, code) =>
+    serving(
+      'prestop-sleep',
+      {
+        faults: [
+          { kind: 'drop', afterMs: 1000, resource: 'pods' },
+          { kind: 'status', code, resource: 'pods', verb: 'watch', afterMs: 1000 },
+          { kind: 'status', code, resource: 'pods', verb: 'list', afterMs: 1000 },
+        ],
+      },
+      async ({ server, flags }) => {
+        const ran = await podexit([server.pod, ...flags, '-o', 'json', '--timeout', '20s']);
+        const report = JSON.parse(ran.stdout) as ExitReport;
+        expect(report.kind).toBe('ExitReport');
+        expect(report.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'stopping']));
+        expect(report.verdict.outcome).toBe('unknown');
+        expect(report.gaps.map(({ resource }) => resource)).toContain('pods');
+        expect(ran.stderr).toContain('its deletion goes on, and the report covers what was seen until now');
+        expect(ran.code).toBe(4);
+        expect(server.deletesAccepted).toBe(1);
+      },
+    ),
+  );
+});

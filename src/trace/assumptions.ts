@@ -13,6 +13,11 @@ export const assumptions = {
   'signal-lag-sandboxed': 5,
   /** A line is stamped when the runtime reads it, this much after it was written at the latest. */
   'log-stamp-lag': 0.1,
+  /**
+   * What showed no life after its signal and ended with 137 in the whole second in which its grace ran out was killed: an
+   * application that exits with 137 of its own choice within this before the kill cannot be told from it.
+   */
+  'silent-kill': 1,
   /** Where no status will tell an end: a log that ended in order did so this soon after its container, not with its kubelet. */
   'log-end': 1,
   /** The kubelet posts an Event this soon after its stamp, or after the one before it. Dropped where an arrival contradicts it. */

@@ -55,15 +55,24 @@ export function judgeStory(story: Story): Judged {
 }
 
 /**
- * Two named assumptions that a story may break without leaving a trace: a kubelet that stands still between a hook's end
- * and its call (signal-lag), and one that dies after the object is gone, and its logs with it (log-end).
+ * Three named assumptions that a story may break without leaving a trace: a kubelet that stands still between a hook's end
+ * and its call (signal-lag), one that dies after the object is gone, and its logs with it (log-end), and an application
+ * that says nothing and ends with 137 of its own choice in the second in which it would have been killed (silent-kill).
  */
-function isBeyond({ faults }: Story, { assumes, containers }: ExitReport, { name, subject }: TrueInstant): boolean {
-  const befell = (kind: string) => faults.some((fault) => fault.kind === kind);
+function isBeyond(story: Story, { assumes, containers }: ExitReport, { name, subject }: TrueInstant): boolean {
+  const befell = (kind: string) => story.faults.some((fault) => fault.kind === kind);
   if (befell('freeze')) return name === 'prestop-end' || name === 'stop-signal';
+  const leansOn = (assumption: string) => assumes.some((one) => one.name === assumption);
+  if (leansOn('silent-kill') && chosen137(containers, subject, story)) return true;
   const isAbandoned = containers.some((one) => one.name === subject && one.outcome === 'abandoned');
-  const leans = isAbandoned && assumes.some((one) => one.name === 'log-end');
-  return befell('kubelet-restart') && name === 'exited' && leans;
+  return befell('kubelet-restart') && name === 'exited' && isAbandoned && leansOn('log-end');
+}
+
+/** The story lets it end so by itself, and the report took it for killed. */
+function chosen137(containers: ExitReport['containers'], subject: string | undefined, story: Story): boolean {
+  const app = story.containers.find(({ name }) => name === subject)?.app;
+  const own = app?.ownExit?.code === 137 || (app?.onSignal.kind === 'exits' && app.onSignal.code === 137);
+  return own && containers.some((one) => one.name === subject && one.outcome === 'killed');
 }
 
 const widthOf = ({ earliest, latest }: Instant): number => Date.parse(latest) - Date.parse(earliest);

@@ -17,8 +17,12 @@ const withOneClock = (story: Story): Story => ({
   clocks: { api: exact, node: exact, controller: exact, client: exact },
 });
 
-/** What the server cannot play as it was told: a second DELETE of ours, a node that never comes back, a pod that never goes. */
-const isPlayable = ({ faults, trigger }: Story): boolean =>
+/**
+ * What the server cannot play as it was told: a second DELETE of ours, a node that never comes back, a pod that never goes,
+ * and a DELETE that took long on its way, since the server takes its answer for the moment of acceptance.
+ */
+const isPlayable = ({ faults, trigger, network }: Story): boolean =>
+  network.requestMs[1] < 20 &&
   trigger.kind === 'this-command' &&
   trigger.graceSeconds === null &&
   faults.every((fault) => fault.kind === 'log-break');

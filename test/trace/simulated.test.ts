@@ -23,7 +23,7 @@ const floors: Record<InstantName, number> = {
   'prestop-start': 0.94,
   'prestop-end': 0.65,
   'stop-signal': 0.75,
-  kill: 0.8,
+  kill: 0.76,
   exited: 0.84,
   unrouted: 0.98,
   'endpoint-removed': 0.98,

@@ -51,6 +51,11 @@ export class Container {
     this.#soon(this.#react(app, signalNumbers[stopSignal]));
   }
 
+  /** A hook makes it stop, as its signal would. */
+  askToStop(): void {
+    this.#soon(this.#react(this.story.app, signalNumbers[this.story.stopSignal]));
+  }
+
   /** SIGKILL. */
   kill(): void {
     this.truth.killAt = this.#world.time.now;

@@ -33,11 +33,17 @@ export function* runHook(
   }
   // An exec dies with its container, a request to it loses its connection: both count as failures.
   const takes = hook.takesMs ?? Infinity;
+  if (hook.stopsAppMs !== undefined) world.node.spawn(stopApp(container, hook.stopsAppMs));
   yield until(container.exited, Math.min(takes, grace));
   if (!container.running) return end('failed');
   if (takes <= grace) return end(hook.fails ? 'failed' : 'completed');
   end('cut-off');
   world.kubelet.spawn(endAfterAll(world, container, takes - grace, hook.fails, failed));
+}
+
+function* stopApp(container: Container, afterMs: number): Process {
+  yield sleep(afterMs);
+  if (container.running) container.askToStop();
 }
 
 /** Cut off, the hook lives on: its failure is told when it ends, or when it dies with the container. */

@@ -70,9 +70,10 @@ function randomHook(random: Random, graceSeconds: number): HookStory {
     [1, null],
   ]);
   const fails = random.chance(0.25);
+  const stops = random.chance(0.15) ? { stopsAppMs: random.between(5, Math.max(10, grace * 0.3)) } : {};
   return random.weighted<HookStory>([
-    [4, { kind: 'exec', takesMs, fails }],
-    [2, { kind: 'httpGet', takesMs, fails }],
+    [4, { kind: 'exec', takesMs, fails, ...stops }],
+    [2, { kind: 'httpGet', takesMs, fails, ...stops }],
     [3, { kind: 'sleep', seconds: random.whole(1, graceSeconds + 2) }],
     [1, { kind: 'tcpSocket' }],
   ]);

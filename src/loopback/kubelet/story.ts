@@ -62,9 +62,12 @@ export interface ContainerStory {
   logged: boolean;
 }
 
-/** SIGNALS.md §2 S6. `takesMs` null: it never ends by itself. `fails`: and then it says so. */
+/**
+ * SIGNALS.md §2 S6. `takesMs` null: it never ends by itself. `fails`: and then it says so. `stopsAppMs`: so long after its
+ * start it makes the application stop (`kill -TERM 1`, `nginx -s quit`), as a signal would.
+ */
 export type HookStory =
-  | { kind: 'exec' | 'httpGet'; takesMs: number | null; fails: boolean }
+  | { kind: 'exec' | 'httpGet'; takesMs: number | null; fails: boolean; stopsAppMs?: number }
   | { kind: 'sleep'; seconds: number }
   | { kind: 'tcpSocket' };
 

@@ -97,6 +97,7 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
     assumes: [
       ...(signal ? [lag] : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
+      ...(kill && sure && !isLate ? (['silent-kill'] as const) : []),
       ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
     ],
   };

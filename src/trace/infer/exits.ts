@@ -30,9 +30,13 @@ function boundedByTurns(exit: ContainerExit, later: readonly ContainerExit[]): C
   return at === end.at ? exit : { ...exit, exit: { ...end, at } };
 }
 
-/** It got its signal while there was grace left: its end or its own words say so, not merely that it ended. */
-function hadTurn({ signal, graceEnd, outcome, facts }: ContainerExit): boolean {
+/**
+ * It got its signal while there was grace left: its end or its own words say so, not merely that it ended. A hook may have
+ * made it say so and end long before its turn.
+ */
+function hadTurn({ signal, graceEnd, outcome, facts, hook }: ContainerExit): boolean {
   if (!signal || !graceEnd || signal.node.hi >= graceEnd.node.lo) return false;
+  if (hook && !hook.inert) return false;
   const said = facts.log.signalLines.some((line) => line.value >= signal.node.lo && line.value <= signal.node.hi);
   return said || outcome === 'signalled';
 }

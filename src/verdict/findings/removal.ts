@@ -41,14 +41,20 @@ function slowCleanup({ trace, exit }: Scene): Finding[] {
   const end = trace.finalDelete ?? trace.gone;
   const took = (end ? heardSince(trace, 'pod', end.at) : trace.now) - trace.terminal.at;
   if (took <= 5 * second) return [];
+  // SIGNALS.md §2 S10, S12: the status that ends the containers is written once their sandbox is stopped.
+  const sandbox =
+    trace.sandboxStopped && trace.sandboxStopped.at <= trace.terminal.at ? trace.sandboxStopped : undefined;
   return [
     {
       code: 'slow-cleanup',
       severity: 'warning',
       message: `clean-up after the last container took ${finalDelete ? '' : 'at least '}${exactSeconds(took)}${finalDelete ? '' : ' and is not done'}`,
-      advice:
-        'The API does not say what it waited for: volumes to unmount, the cgroup, or a webhook that refuses the last DELETE. The kubelet log does.',
-      evidence: [trace.terminal.seq, ...(trace.finalDelete ? [trace.finalDelete.seq] : [])],
+      advice: `${sandbox ? 'The sandbox with its network was gone by then (PodReadyToStartContainers), so it waited for volumes to unmount, the cgroup' : 'The API does not say what it waited for: the sandbox, volumes to unmount, the cgroup'}, or a webhook that refuses the last DELETE. The kubelet log tells which.`,
+      evidence: [
+        trace.terminal.seq,
+        ...(sandbox ? [sandbox.seq] : []),
+        ...(trace.finalDelete ? [trace.finalDelete.seq] : []),
+      ],
     },
   ];
 }

@@ -10,10 +10,13 @@ import {
   judged,
   markedIn,
   recorded,
+  storyReport,
+  told,
   stampOf,
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { statusesIn } from '../../helpers/raw-edits.ts';
+import { kubelet } from '../../helpers/story-changes.ts';
 
 describe('findings only where they are proved', () => {
   it('a log that ended before the kill shows no silence', async () => {
@@ -75,5 +78,18 @@ describe('findings only where they are proved', () => {
     }).map((one) => (one.kind === 'changed' && one.change === 'DELETED' ? { ...one, at: one.at + 20_000 } : one));
     const report = judged(kept.sort((a, b) => a.at - b.at));
     expect(report.verdict.findings.find(({ code }) => code === 'finalizer-held')?.message).toMatch(/20\.?\d* s/);
+  });
+
+  it('a slow clean-up names what it cannot have waited for', async () => {
+    const slow = kubelet({ cleanupMs: [9000, 9000] });
+    const cleanup = (report: ReturnType<typeof judged>) =>
+      report.verdict.findings.find(({ code }) => code === 'slow-cleanup')?.advice ?? '';
+    expect(cleanup(storyReport(slow))).toMatch(/^The sandbox with its network was gone by then.*volumes/);
+    const silent = editing(told(slow), 'pod', (pod) => {
+      const conditions = (pod.status['conditions'] ?? []) as { type: string }[];
+      pod.status['conditions'] = conditions.filter(({ type }) => type !== 'PodReadyToStartContainers');
+      return pod;
+    });
+    expect(cleanup(judged(silent))).toMatch(/^The API does not say what it waited for: the sandbox, volumes/);
   });
 });

@@ -22,7 +22,8 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   const redactor = createRedactor();
   const base = readServer(cluster.server);
   const server = showUrl(base);
-  const credentials = await resolveCredentials({ cluster, user, surroundings, redactor });
+  const closing = new AbortController();
+  const credentials = await resolveCredentials({ cluster, user, surroundings, redactor, closed: closing.signal });
   const transport = await createTransport({
     base,
     env: surroundings.env,
@@ -49,7 +50,10 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     memory,
     ...client,
     clean: (text) => redactor.clean(text),
-    close: () => transport.destroy(),
+    close: () => {
+      closing.abort();
+      transport.destroy();
+    },
   };
 }
 

@@ -55,6 +55,24 @@ describe.concurrent('the cluster says no', () => {
     );
   });
 
+  it('a credential plugin that never ends, or cannot be started', async () => {
+    const withPlugin = (command: string, args: string[]): string =>
+      fileWith(
+        JSON.stringify({
+          clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:9' } }],
+          users: [{ name: 'u', user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command, args } } }],
+          contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+          'current-context': 'x',
+        }),
+      );
+    const began = performance.now();
+    const endless = [process.execPath, ['-e', 'setInterval(() => {}, 1000)']] as const;
+    const kubeconfig = withPlugin(endless[0], [...endless[1]]);
+    refused(await podexit(['web', '--kubeconfig', kubeconfig, '--timeout=1s']), /could not be read within 1 s/);
+    expect(performance.now() - began).toBeLessThan(15_000);
+    refused(await podexit(['web', '--kubeconfig', withPlugin('', [])]), /cannot be started/);
+  });
+
   it('no kubeconfig, a broken one, an unknown context', async () => {
     refused(await podexit(['web', '--kubeconfig', '/nowhere/at/all']), /\/nowhere\/at\/all/);
     refused(await podexit(['web', '--kubeconfig', fileWith('clusters: [\n  - name: "x')]), /kubeconfig|YAML/i);

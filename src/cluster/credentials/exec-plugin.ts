@@ -1,3 +1,4 @@
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import { PodexitError } from '../../errors.ts';
@@ -14,7 +15,7 @@ import type { Proof, ResolveOptions, Source } from './resolve.ts';
  * Throws PodexitError `auth.exec-failed` (with the plugin's installHint where it is not installed) and
  * `auth.exec-needs-terminal`.
  */
-export function execSource(exec: ExecEntry, { cluster, surroundings, redactor }: ResolveOptions): Source {
+export function execSource(exec: ExecEntry, { cluster, surroundings, redactor, closed }: ResolveOptions): Source {
   let current: Promise<Credential> | undefined;
   return {
     async prove() {
@@ -32,7 +33,7 @@ export function execSource(exec: ExecEntry, { cluster, surroundings, redactor }:
   };
 
   async function fresh(): Promise<Credential> {
-    const output = await run(exec, execInfo(exec, cluster, surroundings.stdinIsTty), surroundings);
+    const output = await run(exec, execInfo(exec, cluster, surroundings.stdinIsTty), surroundings, closed);
     const credential = readCredential(exec, output);
     [credential.proof.token, credential.proof.key].forEach((secret) => redactor.hide(secret));
     return credential;
@@ -52,6 +53,7 @@ function run(
   exec: ExecEntry,
   info: { interactive: boolean; json: string },
   surroundings: Surroundings,
+  closed: AbortSignal,
 ): Promise<string> {
   if (exec.interactiveMode === 'Always' && !info.interactive) {
     throw new PodexitError(
@@ -62,10 +64,16 @@ function run(
   }
   return new Promise((done, reject) => {
     const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
-    const child = spawn(commandOf(exec), [...exec.args], {
+    const child = started(exec, {
       env: { ...surroundings.env, ...own, KUBERNETES_EXEC_INFO: info.json },
       stdio: [info.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
       windowsHide: true,
+      signal: closed,
+      killSignal: 'SIGKILL',
+    });
+    // What the plugin itself had started may hold its pipes open.
+    closed.addEventListener('abort', () => [child.stdout, child.stderr].forEach((pipe) => pipe?.destroy()), {
+      once: true,
     });
     const output: Buffer[] = [];
     let bytes = 0;
@@ -81,6 +89,15 @@ function run(
       else reject(failed(exec, signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`));
     });
   });
+}
+
+/** Throws for what cannot even be tried: no command, or a NUL in an argument. */
+function started(exec: ExecEntry, options: SpawnOptions): ChildProcess {
+  try {
+    return spawn(commandOf(exec), [...exec.args], options);
+  } catch (error) {
+    throw notStarted(exec, (error as NodeJS.ErrnoException).code ?? 'unknown error');
+  }
 }
 
 /** A bare name is looked for in PATH; a relative path starts at the kubeconfig (PEERS D2). */

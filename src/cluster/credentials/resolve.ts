@@ -28,6 +28,8 @@ export interface ResolveOptions {
   user: UserEntry;
   surroundings: Surroundings;
   redactor: Redactor;
+  /** Aborted when the cluster is closed: nobody waits for a plugin any more. */
+  closed: AbortSignal;
 }
 
 /**

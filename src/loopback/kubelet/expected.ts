@@ -108,7 +108,8 @@ function podOutcomes(facts: Facts, containers: Expected['containers']): string[]
   if (facts.removedAt === undefined) return ['stuck', 'unknown', ...found];
   if (!containers.some((one) => !one.outcomes.includes('not-running'))) return [...found, 'removed', 'graceful'];
   if (over === true) return found;
-  if (has('unknown')) return [...found, 'unknown'];
+  if (certain('unknown')) return [...found, 'unknown'];
+  if (has('unknown')) found.push('unknown');
   if (facts.finishedAt === undefined) return [...found, 'forced', 'removed', 'unknown'];
   return mains.every((one) => one.outcomes.includes('not-running'))
     ? [...found, 'removed', 'graceful']

@@ -8,7 +8,9 @@ import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
+import { isNewRound, isStart } from './rounds.ts';
 import type { Span } from '../span.ts';
+import { atMost } from '../span.ts';
 import { parseTime } from '../stamps.ts';
 
 const second = 1000;
@@ -31,8 +33,11 @@ export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const clock = trace.events.reduce((next, event) => withPosting(next, event, deletion, trace.events), caused);
   const killings = groupByContainer(own);
   const noticed = noticedAt(trace, deletion, own, clock);
-  return { clock, killings, ...(noticed ? { noticed } : {}), grace: graceAt(trace, deletion, noticed) };
+  const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
+  return { clock, killings, ...(noticed ? { noticed } : {}), grace: graceAt(trace, deletion, noticed, isRetried) };
 }
+
+const isAnew = (event: Occurrence): boolean => isNewRound(event) && !event.isOld;
 
 const isStop = (event: Occurrence): boolean =>
   event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
@@ -129,7 +134,12 @@ function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: C
   const [first, ...others] = signs;
   if (!first) return undefined;
   const earliest = others.reduce(earlier, first);
-  const since = narrowed(earliest, { ...notBefore(deletion.accepted), evidence: [] });
+  // A kubelet that had been there before this one took what it knew with it.
+  const anew = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= earliest.node.hi);
+  const sign = anew
+    ? { ...earliest, client: { lo: -Infinity, hi: earliest.client.hi }, node: atMost(earliest.node.hi) }
+    : earliest;
+  const since = narrowed(sign, { ...notBefore(deletion.accepted), evidence: [] });
   return crossed({ ...since, evidence: cite(deletion.accepted.evidence, since.evidence) }, clock);
 }
 
@@ -145,13 +155,18 @@ const ranOut = (trace: Trace): boolean =>
 
 /**
  * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that may have
- * come before the kubelet began counts as possible.
+ * come before the kubelet began, or began again, counts as possible.
  */
-function graceAt(trace: Trace, deletion: Deletion, noticed: Estimate | undefined): { min: number; max: number } {
+function graceAt(
+  trace: Trace,
+  deletion: Deletion,
+  noticed: Estimate | undefined,
+  isRetried: boolean,
+): Kubelet['grace'] {
   const first = Math.max(1, deletion.grace);
   const later = trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
-  const possible = later.filter((one) => loweredSince(deletion, one) <= since.hi);
+  const possible = later.filter((one) => isRetried || loweredSince(deletion, one) <= since.hi);
   const certain = later.filter((one) => one.at + 1 <= since.lo);
   const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
   return { min: least(possible), max: least(certain) };

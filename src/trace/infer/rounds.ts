@@ -52,4 +52,4 @@ export function outlived(kubelet: Kubelet, began: Estimate, ended: Estimate, lag
 export const isStart = (event: Occurrence): boolean =>
   event.reason === 'Starting' && event.about.kind === 'Node' && event.component === 'kubelet';
 
-const isNewRound = (event: Occurrence): boolean => event.reason === 'FailedKillPod' || isStart(event);
+export const isNewRound = (event: Occurrence): boolean => event.reason === 'FailedKillPod' || isStart(event);

@@ -1,0 +1,73 @@
+/** What failing seeds told, cut down to the story that each was about: every instant holds its truth, every outcome is right. */
+import { expect, it } from 'vitest';
+import { drains, plainContainer, plainStory } from '../../src/loopback/kubelet/plain-story.ts';
+import type { AppStory, Story } from '../../src/loopback/kubelet/story.ts';
+import { alone, deaf } from '../helpers/cases.ts';
+import { judgeStory } from '../helpers/simulated.ts';
+import { asked, dies, kubelet } from '../helpers/story-changes.ts';
+
+const chooses = (code: number, afterMs: number): AppStory => ({ ...dies, onSignal: { kind: 'exits', afterMs, code } });
+const sidecar = (change: Parameters<typeof plainContainer>[0]) =>
+  plainContainer({ name: 'proxy', kind: 'sidecar', ...change });
+const still = { offsetMs: 0, driftPpm: 0 };
+
+const stories: Record<string, Partial<Story>> = {
+  'a 137 of its own, after the grace and before any kill: a hook had eaten the grace': alone({
+    preStop: { kind: 'sleep', seconds: 12 },
+    app: chooses(137, 900),
+  }),
+  'a sidecar that chose 137 right after its turn': {
+    containers: [plainContainer({ app: drains(9000) }), sidecar({ app: chooses(137, 5) })],
+  },
+  'a grace lowered before the kubelet began, by an API server 80 s ahead': {
+    ...alone({ app: deaf }, kubelet({ noticeMs: [1900, 1900] })),
+    clocks: { api: { offsetMs: 80_000, driftPpm: 0 }, node: still, controller: still, client: still },
+    later: [{ kind: 'delete', atMs: 1000, graceSeconds: 3 }],
+  },
+  'a grace lowered meanwhile, and a kill that failed: the second round has the short one': {
+    ...alone({ app: deaf }, kubelet({ failedKills: 1 })),
+    later: [{ kind: 'delete', atMs: 2500, graceSeconds: 3 }],
+  },
+  'a sleep hook that outlives its container': alone({
+    preStop: { kind: 'sleep', seconds: 8 },
+    app: { ...drains(1000), ownExit: { atMs: 3900, code: 1 } },
+  }),
+  'a sidecar that its own hook ended, long before the application': {
+    containers: [
+      plainContainer({ app: drains(6000) }),
+      sidecar({ preStop: { kind: 'exec', takesMs: 900, fails: false, stopsAppMs: 160 }, app: dies }),
+    ],
+  },
+  'a hook that stops the application by itself': alone({
+    preStop: { kind: 'exec', takesMs: 5000, fails: false, stopsAppMs: 30 },
+    app: { ...dies, onSignal: { kind: 'exits', afterMs: 700, code: 143 } },
+  }),
+  'a kubelet that froze right after it began, where no Event is told': {
+    ...alone({ app: deaf, logged: false }),
+    trigger: { kind: 'namespace-deletion', atMs: 1240 },
+    faults: [{ kind: 'freeze', atMs: 100, forMs: 30_000 }],
+  },
+  'a kubelet that died with the first Killing in its queue': {
+    ...alone({ app: drains(3000) }),
+    faults: [{ kind: 'kubelet-restart', atMs: 8, downMs: 2800 }],
+  },
+  'a kubelet that restarted before it began, and a 137 of the application’s own': {
+    ...alone({ app: chooses(137, 900) }, kubelet({ noticeMs: [4000, 4000] })),
+    faults: [{ kind: 'kubelet-restart', atMs: 1000, downMs: 1900 }],
+  },
+  'Events that wait for one another in the kubelet’s queue': {
+    containers: [
+      plainContainer({ app: deaf }),
+      plainContainer({ name: 'two' }),
+      sidecar({}),
+      sidecar({ name: 'logs' }),
+    ],
+    events: { queueMs: [480, 500], dropped: [] },
+    network: { ...plainStory().network, watchMs: { events: [1900, 2000] } },
+  },
+  'a forced deletion of what would have been killed': { ...alone({ app: deaf }), ...asked(0) },
+};
+
+it.each(Object.entries(stories))('%s', (_what, story) => {
+  expect(judgeStory(plainStory(story)).wrong).toEqual([]);
+});

@@ -6,7 +6,7 @@ export interface SteppedClock extends Clock {
 }
 
 /** Turns of the event loop without a look at the clock after which nothing is under way on the loopback interface. */
-const idleTurns = 12;
+const idleTurns = 40;
 /** Real ms: nothing that a test does lasts so long. */
 const hangs = 60_000;
 

@@ -9,7 +9,7 @@ import type { Span } from '../span.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, isBefore, moved, narrowed, notAfter, onClient, onNode } from './estimate.ts';
-import { outlived } from './rounds.ts';
+import { isNewRound, outlived } from './rounds.ts';
 import type { Scene } from './scene.ts';
 
 const second = 1000;
@@ -49,7 +49,9 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
   };
   const inert = hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true;
   const [end, outcome] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure });
-  return { ...known, inert, end: crossed(end, kubelet.clock), outcome };
+  // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
+  const isUntouched = inputs.killings.length === 0 && kubelet.killings.size > 0;
+  return { ...known, inert, end: crossed(end, kubelet.clock), outcome: isUntouched ? 'unknown' : outcome };
 }
 
 type HookEnd = [end: Estimate, outcome: PreStopReport['outcome']];
@@ -96,7 +98,7 @@ function sleepEnd({ began }: Inputs, graceEnd: Estimate, seconds: number, soon: 
 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
 function failedEnd(
-  { kubelet }: Scene,
+  { kubelet, trace }: Scene,
   { began, killings, ended }: Inputs,
   failure: Occurrence,
   graceEnd: Estimate,
@@ -109,16 +111,18 @@ function failedEnd(
     ),
     kubelet.clock,
   );
+  const again =
+    killings.length > 1 || trace.events.some((one) => isNewRound(one) && !one.isOld && one.time.hi >= began.node.lo);
   // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
   const outlivedIt = ended !== undefined && isBefore(ended, told);
   if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) return [onwards(began, ended), 'unknown'];
-  if (killings.length < 2 && isBefore(graceEnd, told))
+  if (!again && isBefore(graceEnd, told))
     return [
       { ...narrowed(moved(graceEnd, soon), notAfter(told)), evidence: cite(began.evidence, [failure.seq]) },
       'cut-off',
     ];
   // In a second round the failure is that round's, and the first hook may have ended at any time before.
-  if (killings.length < 2 && isBefore(told, graceEnd)) return [told, 'failed'];
+  if (!again && isBefore(told, graceEnd)) return [told, 'failed'];
   return [
     {
       ...told,
@@ -126,7 +130,7 @@ function failedEnd(
       node: { lo: began.node.lo, hi: told.node.hi },
       basis: 'inferred',
     },
-    killings.length < 2 ? 'unknown' : 'failed',
+    again ? 'failed' : 'unknown',
   ];
 }
 

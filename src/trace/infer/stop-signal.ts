@@ -73,9 +73,11 @@ const firstRound = (ready: Estimate, { began, hook, killings }: SignalInputs): E
  * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless a
  * hook that still ran may have sent a signal of its own (`kill -TERM 1`).
  */
-function signalLine({ facts, hook, killings }: SignalInputs, call: Estimate) {
+function signalLine({ began, facts, hook, killings }: SignalInputs, call: Estimate) {
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
-  const earliest = Math.max(call.node.lo, killings[0]?.time.lo ?? -Infinity);
+  // Where the kubelet may have begun before the first Killing that was told, so may the signal.
+  const isOpen = began.node.lo === -Infinity;
+  const earliest = Math.max(call.node.lo, isOpen ? -Infinity : (killings[0]?.time.lo ?? -Infinity));
   return facts.log.signalLines.find((line) => line.value >= earliest);
 }
 

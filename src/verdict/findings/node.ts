@@ -1,9 +1,13 @@
 /** Findings about the kubelet and its node. */
+import { millisecondsOf } from '../../trace/assumptions.ts';
 import { heardSince } from '../../trace/infer/arrival.ts';
+import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
+import { isStart } from '../../trace/infer/rounds.ts';
 import type { StreamName } from '../../trace/observation.ts';
 import { isFinished } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
+import type { Occurrence } from '../../trace/trace.ts';
 import type { Scene } from '../scene.ts';
 import { mainsOf } from '../scene.ts';
 import { exactSeconds, seconds } from '../words.ts';
@@ -62,12 +66,15 @@ function firstSign({ trace, exit }: Scene): { at: number; seq: number } | undefi
 }
 
 function slowStart(scene: Scene): Finding[] {
-  const { exit } = scene;
+  const { exit, trace } = scene;
   const first = exit.kubelet.noticed;
   const stopped = exit.containers.some((container) => container.stopping);
   if (!first || !stopped || !hasKubelet(scene)) return [];
   const delay = between(exit.deletion.accepted, first);
   if (delay.lo < 3 * second) return [];
+  // That the kubelet had just started, and may have known before, can still be on its way.
+  const isHeardOut = trace.gone !== undefined || trace.heard >= first.client.hi + millisecondsOf('delivery-lag');
+  if (!isHeardOut) return [];
   return [
     {
       code: 'slow-start',
@@ -80,30 +87,39 @@ function slowStart(scene: Scene): Finding[] {
 }
 
 /** Its grace counts anew from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
-function kubeletRestarted({ trace, exit }: Scene): Finding[] {
-  const again = exit.containers.filter((container) => container.killings.length > 1);
-  const [first] = again.flatMap((container) => container.killings.slice(0, 1));
-  const last = again.flatMap((container) => container.killings.slice(-1)).at(-1);
-  if (!first || !last) return [];
-  const started = trace.events.find(
-    (event) =>
-      event.reason === 'Starting' &&
-      event.about.kind === 'Node' &&
-      event.component === 'kubelet' &&
-      event.seq > first.seq &&
-      event.seq < last.seq + 64 &&
-      event.time.hi <= last.time.hi,
-  );
-  if (!started) return [];
+function kubeletRestarted(scene: Scene): Finding[] {
+  const { exit } = scene;
+  const found = exit.containers.flatMap((container) => restartOf(scene, container));
+  const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
+  if (!earliest) return [];
+  const { name, first, started, last } = earliest;
   return [
     {
       code: 'kubelet-restarted',
       severity: 'warning',
-      message: `the kubelet restarted during the deletion and began to stop ${again[0]?.spec.name} again ${exactSeconds(last.time.lo - first.time.lo)} after the first time: its grace counts anew from there`,
+      message: `the kubelet restarted during the deletion and began to stop ${name} again ${exactSeconds(last.time.lo - first.time.lo)} after the first time: its grace counts anew from there`,
       advice: 'Find out why the kubelet restarted; logs followed through it end early and preStop hooks run twice.',
       evidence: [first.seq, started.seq, last.seq],
     },
   ];
+}
+
+interface Restart {
+  name: string;
+  first: Occurrence;
+  started: Occurrence;
+  last: Occurrence;
+}
+
+/** It began twice with this container, and said in between that it had started; all by its own clock. */
+function restartOf({ trace }: Scene, { spec, killings }: ContainerExit): Restart[] {
+  const [first] = killings;
+  const last = killings.at(-1);
+  if (!first || !last || first === last) return [];
+  const started = trace.events.find(
+    (event) => isStart(event) && event.time.lo >= first.time.lo && event.time.hi <= last.time.hi,
+  );
+  return started ? [{ name: spec.name, first, started, last }] : [];
 }
 
 /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */

@@ -62,7 +62,9 @@ function race(scene: Scene, endpoint: EndpointExit, container: ContainerExit): R
   const signal = isSignalFirm(scene.trace, container) ? container.signal : undefined;
   const call = container.hook ? signal : (container.stopping ?? signal);
   if (!unrouted || !call) return [];
-  const lead = { lo: call.client.lo - unrouted.client.hi, hi: call.client.hi - unrouted.client.lo };
+  // It was asked for no later than it came.
+  const latest = Math.min(call.client.hi, signal?.client.hi ?? Infinity);
+  const lead = { lo: call.client.lo - unrouted.client.hi, hi: latest - unrouted.client.lo };
   if (!(lead.hi < second)) return [];
   const hard = [container.exit?.at, refusedAt(scene, container)].some(
     (moment) => moment && moment.client.hi - unrouted.client.lo < second,

@@ -1,6 +1,7 @@
-// Runs dist/podexit.cjs, compiled ahead where that can be had: by Node itself from 22.8 on, before that by V8's own code
-// cache. One was made with the build, for the Node that built it; where V8 rejects it, a run makes one in the user's
-// cache folder. Whatever is wrong with either, it is left out.
+// Runs dist/podexit.cjs, compiled ahead where that can be had by V8's code cache. One was made with the build, for the Node
+// that built it; under any other Node a first run makes one in the user's cache folder. Node's own compile cache serves the
+// rest: of this file it would keep no more than the outermost function, since it keeps what is compiled before anything has
+// been called. Whatever is wrong with a cache, it is left out.
 'use strict';
 const fs = require('node:fs');
 const module_ = require('node:module');
@@ -9,7 +10,8 @@ const { pathToFileURL } = require('node:url');
 const vm = require('node:vm');
 
 exports.load = function load(file) {
-  const start = module_.enableCompileCache === undefined ? cached(file) : byNode(file);
+  const start = compiled(file);
+  module_.enableCompileCache?.();
   // Node's own modules are required: the first import would load what ES modules need.
   start((name) => (name.startsWith('node:') ? own(name) : import(pathToFileURL(join(dirname(file), name)))));
 };
@@ -18,28 +20,35 @@ async function own(name) {
   return require(name);
 }
 
-function byNode(file) {
-  module_.enableCompileCache();
-  return require(file);
-}
-
-function cached(file) {
+function compiled(file) {
   // ASCII, as the build sees to.
   const source = fs.readFileSync(file, 'latin1');
-  const compile = (cachedData) =>
-    new vm.Script(module_.wrap(source), { filename: file, ...(cachedData ? { cachedData } : {}) });
-  const shipped = compile(readOwn(file.replace(/\.cjs$/, '.v8')));
-  const script = shipped.cachedDataRejected === false ? shipped : ownCompiled(compile, cacheFile(source));
+  const script = scriptOf(source, file);
   const own = { exports: {} };
   script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, dirname(file));
   return own.exports;
 }
 
-function ownCompiled(compile, cache) {
-  const data = cache && readOwn(cache);
-  const script = compile(data);
-  if (cache && script.cachedDataRejected !== false) process.once('exit', (code) => keep(script, cache, code));
+function scriptOf(source, file) {
+  const cache = cacheFile(source);
+  for (const data of [cache && readOwn(cache), readOwn(file.replace(/\.cjs$/, '.v8'))]) {
+    if (data === undefined) continue;
+    const script = new vm.Script(module_.wrap(source), { filename: file, cachedData: data });
+    if (script.cachedDataRejected === false) return script;
+  }
+  const script = new vm.Script(module_.wrap(source), { filename: file });
+  if (cache) keepAtEnd(script, cache);
   return script;
+}
+
+/** V8 forgets the code of what is called once, which is most of a start, unless it is told to keep it. */
+function keepAtEnd(script, cache) {
+  const { setFlagsFromString } = require('node:v8');
+  setFlagsFromString('--no-flush-bytecode');
+  process.once('exit', (code) => {
+    setFlagsFromString('--flush-bytecode');
+    keep(script, cache, code);
+  });
 }
 
 /** One for each build, Node and kind of run: a cache holds the functions that the run which made it has called. */

@@ -11,11 +11,17 @@ const trace = `
   const { pathToFileURL } = require('node:url');
   const [folder] = process.argv.splice(1, 1);
   const file = path.join(folder, 'podexit.cjs');
+  // V8 forgets the code of what is called once, and takes a cache only if it bears the flags of the start.
+  const { setFlagsFromString } = require('node:v8');
+  setFlagsFromString('--no-flush-bytecode');
   const script = new vm.Script(module_.wrap(fs.readFileSync(file, 'latin1')), { filename: file });
   const own = { exports: {} };
   script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, folder);
   process.argv.splice(1, 0, file);
-  process.once('exit', () => fs.writeFileSync(path.join(folder, 'podexit.v8'), script.createCachedData()));
+  process.once('exit', () => {
+    setFlagsFromString('--flush-bytecode');
+    fs.writeFileSync(path.join(folder, 'podexit.v8'), script.createCachedData());
+  });
   const built = async (name) => require(name);
   own.exports((name) => (name.startsWith('node:') ? built(name) : import(pathToFileURL(path.join(folder, name)))));
 `;

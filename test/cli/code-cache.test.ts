@@ -9,9 +9,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { recordingFile } from '../helpers/recordings.ts';
 import { root } from '../helpers/built.ts';
 
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-const nodeHasItsOwn = major > 22 || (major === 22 && minor >= 8);
-
 let folder: string;
 let caches: string;
 
@@ -24,21 +21,29 @@ beforeEach(() => {
 const shipped = (): string => join(folder, 'dist/podexit.v8');
 const kept = (): string[] => (existsSync(caches) ? readdirSync(join(caches, 'kubectl-podexit')) : []);
 
-async function replay(format = 'name'): Promise<string> {
-  const words = [join(folder, 'bin/kubectl-podexit'), 'replay', recordingFile('exit-143'), '--no-config', '-o', format];
+/** By V8, with the flags of a start. */
+function takes(cache: string): boolean {
+  const file = join(folder, 'dist/podexit.cjs');
+  // As CommonJS modules are wrapped.
+  const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(file, 'utf8')}\n});`;
+  return new vm.Script(source, { filename: file, cachedData: readFileSync(cache) }).cachedDataRejected === false;
+}
+
+async function podexit(...words: string[]): Promise<{ stdout: string; stderr: string }> {
   const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: caches };
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, words, { env });
+  const all = [join(folder, 'bin/kubectl-podexit'), ...words, '--no-config'];
+  return promisify(execFile)(process.execPath, all, { env });
+}
+
+async function replay(format = 'name'): Promise<string> {
+  const { stdout, stderr } = await podexit('replay', recordingFile('exit-143'), '-o', format);
   expect(stderr).toBe('');
   return stdout;
 }
 
-describe.skipIf(nodeHasItsOwn)('before Node has a compile cache of its own', () => {
+describe('the compiled form of the program', () => {
   it('the cache that was built with the program fits it', async () => {
-    const file = join(folder, 'dist/podexit.cjs');
-    // As CommonJS modules are wrapped.
-    const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(file, 'utf8')}\n});`;
-    const script = new vm.Script(source, { filename: file, cachedData: readFileSync(shipped()) });
-    expect(script.cachedDataRejected).toBe(false);
+    expect(takes(shipped())).toBe(true);
     expect(await replay()).toBe('pod/api-0\n');
     expect(kept()).toEqual([]);
   });
@@ -54,6 +59,15 @@ describe.skipIf(nodeHasItsOwn)('before Node has a compile cache of its own', () 
     const before = readFileSync(join(caches, 'kubectl-podexit', kept()[0] ?? ''));
     expect(await replay()).toBe('pod/api-0\n');
     expect(readFileSync(join(caches, 'kubectl-podexit', kept()[0] ?? '')).equals(before)).toBe(true);
+  });
+
+  it('a trace, which changes the flags of V8, keeps one that the next start takes', async () => {
+    rmSync(shipped());
+    const { stdout, stderr } = await podexit('demo', 'exit-143', '-o', 'name', '--no-github');
+    expect(stdout).toBe('pod/api-0\n');
+    expect(stderr).not.toMatch(/unrecognized flag/);
+    expect(kept()).toEqual([expect.stringMatching(/-demo-/)]);
+    expect(takes(join(caches, 'kubectl-podexit', kept()[0] ?? ''))).toBe(true);
   });
 
   it('starts where no cache can be kept', async () => {

@@ -45,3 +45,26 @@ describe.each([
     },
   );
 });
+
+describe.concurrent('a command line that is wrong', () => {
+  it.each([
+    [['web', `--tokn=${secret}`], "unknown option '--tokn' (Did you mean --token?)"],
+    [['check', 'web', `--pasword=${secret}`], "unknown option '--pasword' (Did you mean --password?)"],
+    [['replay', 'run.ndjson', `--token=${secret}`], "unknown option '--token'"],
+    [['web', `-t${secret}`], "unknown option '-t'"],
+    [['web', `-token=${secret}`], "unknown option '-t'"],
+    [['web', `-it${secret}`], "unknown option '-t'"],
+    [['web', `--now=${secret}`], "option '--now' takes no value but true or false"],
+    [['web', `--tokn=a\n${secret}`], "unknown option '--tokn'"],
+    [[`token=${secret}`], '"token=…" cannot be the name of a pod'],
+    [[`token=${secret}`, 'web'], '"token=…" is no kind whose pods can be traced'],
+    [['web', '--token', secret, '--timeout', secret], '--timeout: "<redacted>" is not a duration'],
+    [['web', `--password=${secret}`, '-o', secret], 'for the output format "<redacted>"'],
+    [['--token', secret, `${secret}_`], '"<redacted>_" cannot be the name of a pod'],
+  ])('%j is told without its values', async (words, sentence) => {
+    const { code, stderr } = await podexit(words);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(sentence) as unknown });
+    const { stdout } = await podexit([...words, '-o', 'json']);
+    expect(stderr + stdout).not.toContain(secret);
+  });
+});

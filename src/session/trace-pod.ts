@@ -8,6 +8,7 @@ import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
 import { connectCluster } from './connected.ts';
+import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import { leaveOnSignals } from './leaving.ts';
@@ -59,7 +60,9 @@ export type ExitOptions = Omit<
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions, ports: Ports): Promise<number> {
-  await assertWritable(options.reports);
+  const { record, reports } = options;
+  if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
+  await assertWritable(reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     return await onCluster(cluster, options, ports);

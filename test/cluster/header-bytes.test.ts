@@ -1,6 +1,6 @@
 /** Who is impersonated may be written in any script; Go sends the bytes of UTF-8, and the API server reads those. */
 import http from 'node:http';
-import net from 'node:net';
+import type net from 'node:net';
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Cluster } from '../../src/cluster/cluster.ts';

@@ -97,7 +97,10 @@ describe('words that need no cluster', () => {
   ])('%j', async (words, lines) => expect(await offered(words)).toEqual(lines));
 
   it('flags with what they mean, scenarios with what they show', async () => {
-    expect(await offered(['--ign'])).toEqual(['--ignore-not-found\ta pod that does not exist is no error', ':4']);
+    expect(await offered(['--ign'])).toEqual([
+      '--ignore-not-found\ta pod that does not exist is no error: exit code 0, and no report',
+      ':4',
+    ]);
     expect((await offered(['demo', 'kubelet']))[0]).toMatch(/^kubelet-restart\t\S/);
     expect(await offered(['demo', '--pick'])).toEqual([':4']);
   });

@@ -75,8 +75,11 @@ export async function finishFiles(report: ExitReport, files: readonly ReportFile
   return written.includes(false) ? 1 : 0;
 }
 
-/** `exit.html` of one of several pods. */
-export const ownFile = (file: string, pod: string): string => file.replace(/((?:\.junit)?\.[^./\\]+)$/, `-${pod}$1`);
+/** `exit.html` of one of several pods, also where the name has no ending; /dev/stdout and the like take all of them. */
+export const ownFile = (file: string, pod: string): string =>
+  file.startsWith('/dev/')
+    ? file
+    : file.replace(/((?:\.junit)?\.[^./\\]+)?$/, (ending: string | undefined = '') => `-${pod}${ending}`);
 
 /** A report as the text of a format. */
 export async function contentOf(format: Format, report: ExitReport): Promise<string> {

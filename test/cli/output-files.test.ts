@@ -1,10 +1,22 @@
 /** --record and --report: files, pipes, what was there before, and two flags that mean one file. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, linkSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openRecorder } from '../../src/recording/recorder.ts';
+import type { Observation } from '../../src/trace/observation.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import { bin, podexit } from '../helpers/built.ts';
 import { recordingFile } from '../helpers/recordings.ts';
@@ -58,6 +70,19 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe', () => {
     expect(code).toBe(0);
     expect(stdout.length).toBeGreaterThan(65_536);
     expect(readFileSync(whole, 'utf8')).toBe(stdout);
+  });
+
+  it('whose reader stands still costs the recording, not the trace', () => {
+    const pipe = pipeIn(newFolder(), 'pipe');
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: false };
+    const recorder = openRecorder(pipe, header);
+    const pod = { metadata: { name: 'web', annotations: { big: 'x'.repeat(100_000) } } };
+    const shown = { seq: 1, at: 1, kind: 'changed', stream: 'pod', change: 'ADDED', object: pod };
+    recorder.write(shown as unknown as Observation);
+    expect(recorder.failure?.message).toBe('its reader has taken nothing for 2 s');
+    recorder.close();
+    closeSync(reader);
   });
 
   it('takes the recording: from a process substitution, and as /dev/stdout', () =>

@@ -3,6 +3,7 @@
 import { build } from 'esbuild';
 import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { bundled } from './bundle-options.mjs';
 import { bundleHot } from './bundle-hot.mjs';
 import { thirdPartyLicenses } from './licenses.mjs';
 import { keepCompiled } from './keep-compiled.mjs';
@@ -14,21 +15,15 @@ const fresh = `${root}dist.${process.pid}`;
 try {
   const hot = await bundleHot(root, fresh);
   const { metafile } = await build({
+    ...bundled,
     entryPoints: [
       { in: 'src/cli/start.ts', out: 'podexit' },
       ...Object.entries(hot.entries).map(([name, file]) => ({ in: file, out: `cold/${name}` })),
     ],
     absWorkingDir: root,
     outdir: fresh,
-    bundle: true,
     splitting: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    minify: true,
-    metafile: true,
-    keepNames: true,
-    legalComments: 'none',
     chunkNames: 'chunks/[name]-[hash]',
     // CommonJS packages inside ES modules still call require.
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { asOneScript } from './bundle-options.mjs';
 
 /** Pure, or a world of their own (demo): they share no state and no classes with the rest but PodexitError. */
 const cold = [
@@ -23,17 +24,9 @@ export async function bundleHot(root, outdir) {
   const entries = {};
   const outfile = `${outdir}/podexit.cjs`;
   const { metafile } = await build({
-    entryPoints: ['src/cli/start-single.ts'],
+    ...asOneScript,
     absWorkingDir: root,
     outfile,
-    bundle: true,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    minify: true,
-    keepNames: true,
-    metafile: true,
-    legalComments: 'none',
     plugins: [
       { name: 'cold', setup: (building) => building.onResolve({ filter: /^\./ }, (found) => outOfIt(found, entries)) },
       { name: 'late', setup: lateChildProcess },

@@ -10,7 +10,7 @@ const source = fileURLToPath(new URL('../src/', import.meta.url));
 const table: Record<string, string[]> = {
   trace: [],
   verdict: ['trace'],
-  cluster: ['type:trace', 'errors', 'node:', '@kubernetes/client-node', 'proxy-agent', 'yaml'],
+  cluster: ['type:trace', 'errors', 'node:', '@kubernetes/client-node', 'debug', 'proxy-agent', 'yaml'],
   recording: ['type:trace', 'errors', 'node:'],
   render: [
     'trace',

@@ -4,6 +4,7 @@ import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { asOneScript } from '../bundle-options.mjs';
 import { thirdPartyLicenses } from '../licenses.mjs';
 import type { Platform } from './platforms.ts';
 import { binaryOf } from './platforms.ts';
@@ -20,17 +21,9 @@ export async function buildExecutable(root: string, folder: string, platform: Pl
   await mkdir(work, { recursive: true });
   const bundle = join(work, 'podexit.cjs');
   const { metafile } = await build({
-    entryPoints: [join(root, 'src/cli/start-single.ts')],
+    ...asOneScript,
     absWorkingDir: root,
     outfile: bundle,
-    bundle: true,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    minify: true,
-    keepNames: true,
-    legalComments: 'none',
-    metafile: true,
     // The script of a single executable cannot import; it can require what is Node's own.
     supported: { 'dynamic-import': false },
     // Files that ship beside the bundle lie beside the executable, and its path may be a link of Krew's.

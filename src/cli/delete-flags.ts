@@ -40,9 +40,9 @@ export function addDeleteFlags(command: Command): Command {
     .option('--force', 'remove the object at once (grace 0), whether or not its containers have stopped')
     .option('--evict', 'use the eviction API, which heeds PodDisruptionBudgets')
     .option('--retry-evict', 'with --evict: ask again for as long as a budget refuses')
-    .option('--ignore-not-found', 'a pod that does not exist is no error')
+    .option('--ignore-not-found', 'a pod that does not exist is no error: exit code 0, and no report')
     .option('--dry-run <how>', 'none, client or server: delete nothing, and say what would be deleted')
-    .option('-i, --interactive', 'ask before the pod is deleted')
+    .option('-i, --interactive', 'ask before the pod is deleted; a no is exit code 0, and no report')
     .option('--wait <true|false>', 'false: delete and leave at once; nothing is traced')
     .option('--cascade <how>', 'refused: a pod has no dependents to cascade to');
 }

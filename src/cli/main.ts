@@ -1,6 +1,7 @@
 /** From argv to an exit code. */
 import { parseFormat, speaksJson } from '../session/formats.ts';
 import type { Ports } from '../session/ports.ts';
+import { withoutGivenSecrets } from './given-secrets.ts';
 import { runProgram } from './program.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
@@ -9,7 +10,7 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
     return await runProgram(argv, ports);
   } catch (error) {
     const { tellError } = await import('../session/tell-error.ts');
-    return tellError(error, wantsJson(argv), ports);
+    return tellError(withoutGivenSecrets(error, argv), wantsJson(argv), ports);
   }
 }
 

@@ -13,6 +13,7 @@ import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { saveHeapAfterStart } from './thrifty-heap.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
+import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { givenFlags, plainWords } from './words.ts';
 import { usageError } from './usage.ts';
 
@@ -27,7 +28,8 @@ export async function runProgram(argv: readonly string[], ports: Ports): Promise
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    throw usageError('flags', error.message.replace(/^error: /, '').replace(/\n/g, ' '));
+    if (error.code === 'commander.unknownOption') throw unknownFlag(error, program);
+    throw usageError('flags', plainMessage(error));
   }
 }
 

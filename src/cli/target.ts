@@ -28,7 +28,7 @@ export function parseTarget(words: readonly string[], { selector, fieldSelector 
   if (resource === undefined)
     throw usageError(
       'target',
-      `"${first.slice(0, 80)}" is no kind whose pods can be traced`,
+      `"${shown(first)}" is no kind whose pods can be traced`,
       `Name a pod, or one of its owners: ${Object.values(types)
         .map(([name]) => `${name}/NAME`)
         .join(', ')}`,
@@ -69,7 +69,10 @@ function nameFrom(name: string, resource: WorkloadResource | 'pods'): string {
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 253) return name;
   throw usageError(
     'target',
-    `"${name.slice(0, 80)}" cannot be the name of a ${types[resource][0] ?? 'pod'}`,
+    `"${shown(name)}" cannot be the name of a ${types[resource][0] ?? 'pod'}`,
     `Names are lower-case letters, digits, "-" and "."; list them with: kubectl get ${resource}`,
   );
 }
+
+/** No kind and no name has a "=" in it: what stands behind one may be the value of a flag whose dashes were forgotten. */
+const shown = (word: string): string => word.replace(/=[^]*$/, '=…').slice(0, 80);

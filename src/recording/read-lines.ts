@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import { notARecording } from './header.ts';
 
-/** A line longer than this is not ours: nothing that is observed comes near it. */
+/** Characters. A longer line is not ours: nothing that is observed comes near it, and it is held in memory at once. */
 const longestLine = 64 * 1024 * 1024;
 
 export interface ParsedLine {
@@ -19,6 +19,7 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
   let number = 0;
   for await (const line of splitLines(file)) {
     number += 1;
+    if (line === tooLong) throw longLine(file, number);
     if (line.text.trim() === '') continue;
     const value = parse(line.text);
     if (value !== undefined) yield { number, value };
@@ -27,6 +28,13 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
   }
   if (number === 0) throw notARecording(file);
 }
+
+const longLine = (file: string, line: number): PodexitError =>
+  new PodexitError(
+    'recording.broken',
+    `line ${line} of ${file} is longer than ${longestLine / 1024 / 1024} MiB`,
+    'No observation is: the file was damaged or edited, or is something else.',
+  );
 
 const broken = (file: string, line: number): PodexitError =>
   line === 1
@@ -45,20 +53,38 @@ function parse(text: string): unknown {
   }
 }
 
-/** `last`: the file ends right behind it, without a line break. */
-async function* splitLines(file: string): AsyncGenerator<{ text: string; last: boolean }> {
-  let rest = '';
-  try {
-    for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
-      const lines = (rest + String(chunk)).split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > longestLine) throw notARecording(file);
-      for (const text of lines) yield { text, last: false };
+const tooLong = Symbol('a line that is too long');
+
+/**
+ * `last`: the file ends right behind it, without a line break. The parts of a line are joined once, when it is whole:
+ * joining at each chunk would copy a long line as often as it has chunks. After `tooLong` comes nothing.
+ */
+async function* splitLines(file: string): AsyncGenerator<{ text: string; last: boolean } | typeof tooLong> {
+  let parts: string[] = [];
+  let length = 0;
+  for await (const chunk of chunksOf(file)) {
+    for (const [index, part] of chunk.split('\n').entries()) {
+      if (index > 0) {
+        yield { text: parts.join(''), last: false };
+        [parts, length] = [[], 0];
+      }
+      parts.push(part);
+      length += part.length;
+      if (length <= longestLine) continue;
+      yield tooLong;
+      return;
     }
-  } catch (cause) {
-    throw cause instanceof PodexitError ? cause : unreadable(file, cause);
   }
-  if (rest !== '') yield { text: rest, last: true };
+  if (length > 0) yield { text: parts.join(''), last: true };
+}
+
+/** Throws `recording.unreadable`. */
+async function* chunksOf(file: string): AsyncGenerator<string> {
+  try {
+    for await (const chunk of createReadStream(file, { encoding: 'utf8' })) yield String(chunk);
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
 }
 
 function unreadable(file: string, cause: unknown): PodexitError {

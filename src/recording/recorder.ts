@@ -1,9 +1,15 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import type { Observation } from '../trace/observation.ts';
 import type { Header } from './header.ts';
+import type { OutputFile } from './output-file.ts';
+import { causeOf, emptyOutput, isEmpty, nap, openOutput, removeNew, writeSome } from './output-file.ts';
 
-/** Writes observations as they come. Each line is written whole and at once, so a killed process leaves a readable file. */
+/**
+ * Writes observations as they come, from the first that shows the pod: until then nothing is there that could be
+ * replayed, and what an earlier run left in the file stays. Each line is written whole and at once, so a killed process
+ * leaves a readable file.
+ */
 export interface Recorder {
   write(observation: Observation): void;
   close(): void;
@@ -11,43 +17,78 @@ export interface Recorder {
   readonly failure: Error | undefined;
 }
 
-/** Opens `file` for a new recording. Throws a PodexitError where it cannot be created. */
+/** Opens `file` for a new recording. Throws a PodexitError where it cannot be written. */
 export function openRecorder(file: string, header: Header): Recorder {
-  const descriptor = open(file);
+  const output = open(file);
+  /** Lines that wait for the pod. */
+  let held: unknown[] | undefined = [header];
   let failure: Error | undefined;
-  const line = (value: unknown): void => {
+  const attempt = (work: () => void): void => {
     if (failure) return;
     try {
-      writeWhole(descriptor, `${JSON.stringify(value)}\n`);
+      work();
     } catch (error) {
       failure = error as Error;
     }
   };
-  line(header);
+  const begin = (lines: readonly unknown[]): void => {
+    held = undefined;
+    emptyOutput(output);
+    writeWhole(output, lines.map(asLine).join(''));
+  };
+  /** The pod was never seen. What was, is of use only where it costs nothing that is worth more. */
+  const giveUp = ([head, ...observations]: readonly unknown[]): void => {
+    if (observations.length === 0) removeNew(file, output);
+    else if (isEmpty(output)) begin([head, ...observations]);
+  };
   return {
-    write: line,
-    close: () => closeSync(descriptor),
+    write: (observation) => {
+      if (held === undefined) return attempt(() => writeWhole(output, asLine(observation)));
+      held.push(observation);
+      const lines = held;
+      if (showsPod(observation)) attempt(() => begin(lines));
+    },
+    close: () => {
+      if (held !== undefined) attempt(() => giveUp(held ?? []));
+      closeSync(output.descriptor);
+    },
     get failure() {
       return failure;
     },
   };
 }
 
-function writeWhole(descriptor: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
+function showsPod(observation: Observation): boolean {
+  const { kind } = observation;
+  if (kind !== 'listed' && kind !== 'changed') return false;
+  return observation.stream === 'pod' && (kind === 'changed' || observation.objects.length > 0);
 }
 
-function open(file: string): number {
+const asLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
+/** ms that the reader of a pipe may stand still: while we wait for it nothing is observed. */
+const longestStandstill = 2000;
+
+function writeWhole(output: OutputFile, text: string): void {
+  const bytes = Buffer.from(text);
+  let waited = 0;
+  for (let written = 0; written < bytes.length;) {
+    const taken = writeSome(output, bytes, written);
+    written += taken;
+    waited = taken > 0 ? 0 : waited + nap();
+    if (waited >= longestStandstill) throw new Error(`its reader has taken nothing for ${longestStandstill / 1000} s`);
+  }
+}
+
+function open(file: string): OutputFile {
   try {
     // Recordings name pods and nodes: no reason for others on the machine to read them.
-    return openSync(file, 'w', 0o600);
+    return openOutput(file, 0o600);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
     throw new PodexitError(
       'record.unwritable',
-      `cannot write the recording ${file} (${code ?? 'unknown error'})`,
-      'Choose another path for --record.',
+      `cannot write the recording ${file} (${causeOf(cause)})`,
+      'Choose another path for --record, or start what reads it first.',
       { cause },
     );
   }

@@ -2,6 +2,7 @@
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
+import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
@@ -22,6 +23,7 @@ export interface ReplayOptions {
 
 /** The exit code of the run that was recorded. Throws PodexitError for what is no recording. */
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
+  assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
   await assertWritable(options.reports);
   const { sightings, logText } = await openReplay(options.file, (message) =>
     ports.stderr.write(`podexit: ${message}\n`),

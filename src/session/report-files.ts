@@ -1,7 +1,8 @@
 /** The files of `--report`: refused before anything is deleted where they cannot be, written when the report is there. */
-import { constants, promises as fs } from 'node:fs';
+import { closeSync, constants, promises as fs } from 'node:fs';
 import { dirname } from 'node:path';
 import { PodexitError } from '../errors.ts';
+import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
 import type { ExitReport } from '../trace/report.ts';
 import { isDocument, renderDocument } from './documents.ts';
 import type { Format } from './formats.ts';
@@ -38,18 +39,32 @@ async function obstacleTo(file: string): Promise<string | undefined> {
 }
 
 /** False, and a word on stderr, where it could not be written. */
-export async function writeReport(
-  { file, format }: ReportFile,
-  report: ExitReport,
-  { stderr }: Ports,
-): Promise<boolean> {
+export async function writeReport({ file, format }: ReportFile, report: ExitReport, ports: Ports): Promise<boolean> {
   try {
-    await fs.writeFile(file, await contentOf(format, report));
+    await writeWhole(file, await contentOf(format, report), ports);
     return true;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    stderr.write(`podexit: the report ${file} could not be written (${code ?? message})\n`);
+    ports.stderr.write(`podexit: the report ${file} could not be written (${causeOf(error)})\n`);
     return false;
+  }
+}
+
+/** ms between two looks at a pipe that is full. */
+const napMs = 20;
+
+/** Waits for a reader that is slow, as every command in a pipe does, but not for one that never comes. */
+async function writeWhole(file: string, text: string, { clock }: Ports): Promise<void> {
+  const output = openOutput(file, 0o666);
+  try {
+    emptyOutput(output);
+    const bytes = Buffer.from(text);
+    for (let written = 0; written < bytes.length;) {
+      const taken = writeSome(output, bytes, written);
+      written += taken;
+      if (taken === 0) await new Promise<void>((resolve) => void clock.setTimeout(resolve, napMs));
+    }
+  } finally {
+    closeSync(output.descriptor);
   }
 }
 
@@ -60,8 +75,11 @@ export async function finishFiles(report: ExitReport, files: readonly ReportFile
   return written.includes(false) ? 1 : 0;
 }
 
-/** `exit.html` of one of several pods. */
-export const ownFile = (file: string, pod: string): string => file.replace(/((?:\.junit)?\.[^./\\]+)$/, `-${pod}$1`);
+/** `exit.html` of one of several pods, also where the name has no ending; /dev/stdout and the like take all of them. */
+export const ownFile = (file: string, pod: string): string =>
+  file.startsWith('/dev/')
+    ? file
+    : file.replace(/((?:\.junit)?\.[^./\\]+)?$/, (ending: string | undefined = '') => `-${pod}${ending}`);
 
 /** A report as the text of a format. */
 export async function contentOf(format: Format, report: ExitReport): Promise<string> {

@@ -8,6 +8,7 @@ import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
 import { connectCluster } from './connected.ts';
+import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import { leaveOnSignals } from './leaving.ts';
@@ -59,12 +60,15 @@ export type ExitOptions = Omit<
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions, ports: Ports): Promise<number> {
-  await assertWritable(options.reports);
+  const { record, reports } = options;
+  if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
+  await assertWritable(reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     return await onCluster(cluster, options, ports);
   } catch (error) {
-    // kubectl's --ignore-not-found is about the object, never about its namespace or its rights.
+    // kubectl's --ignore-not-found is about the object, never about its namespace or its rights; it says nothing then,
+    // under no -o, and so nothing is said here: a script tells it by an empty stdout.
     const missing =
       error instanceof PodexitError && ['pod.not-found', 'target.no-pods', 'target.not-found'].includes(error.code);
     if (options.ignoreNotFound && missing) return 0;
@@ -77,7 +81,7 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
 async function onCluster(cluster: Cluster, options: TraceOptions, ports: Ports): Promise<number> {
   const timeoutMs = options.timeoutMs ?? null;
   const name = await resolveTarget(cluster, { ...options, timeoutMs }, ports);
-  if (options.interactive && !(await agreed(name, cluster.namespace, ports))) return 0;
+  if (options.interactive && !(await agreed(name, cluster.namespace, ports))) return cancelled(ports);
   if (!options.once) return traceOne(cluster, name, options, ports);
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce({ ...options, ...options.once, cluster, name, evict: options.mode === 'evict' }, ports);
@@ -89,6 +93,12 @@ async function agreed(name: string, namespace: string, { ask }: Ports): Promise<
     `pod "${name}" in namespace "${namespace}" will be deleted\nDo you want to continue? (y/N): `,
   );
   return /^y(es)?$/i.test(answer?.trim() ?? '');
+}
+
+/** kubectl's words and exit code, but on stderr: nothing happened, so there is no report, and stdout stays empty. */
+function cancelled({ stderr }: Ports): number {
+  stderr.write('podexit: deletion is cancelled\n');
+  return 0;
 }
 
 /** Traces one pod to its end. The exit code. */

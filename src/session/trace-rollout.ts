@@ -10,6 +10,7 @@ import { reportOf } from '../verdict/report.ts';
 import { summaryOf, worstCode } from '../verdict/rollout.ts';
 import { podSelector } from './candidates.ts';
 import { connectCluster } from './connected.ts';
+import { assertDistinct } from './distinct-files.ts';
 import type { Live } from './live.ts';
 import { liveSource } from './live.ts';
 import { terminatingPods } from './next-terminating.ts';
@@ -40,7 +41,9 @@ const settleMs = 1000;
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceRollout(options: TraceOptions & { target: Several }, ports: Ports): Promise<number> {
-  await assertWritable(options.reports);
+  const { record, reports } = options;
+  if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
+  await assertWritable(reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     return await follow(cluster, options, ports);

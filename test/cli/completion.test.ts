@@ -97,7 +97,10 @@ describe('words that need no cluster', () => {
   ])('%j', async (words, lines) => expect(await offered(words)).toEqual(lines));
 
   it('flags with what they mean, scenarios with what they show', async () => {
-    expect(await offered(['--ign'])).toEqual(['--ignore-not-found\ta pod that does not exist is no error', ':4']);
+    expect(await offered(['--ign'])).toEqual([
+      '--ignore-not-found\ta pod that does not exist is no error: exit code 0, and no report',
+      ':4',
+    ]);
     expect((await offered(['demo', 'kubelet']))[0]).toMatch(/^kubelet-restart\t\S/);
     expect(await offered(['demo', '--pick'])).toEqual([':4']);
   });
@@ -154,6 +157,35 @@ describe('scripts', () => {
     expect(ran.stdout).toMatch(/^kubelet-restart[\t:]\S.* /);
   });
 
+  it("powershell's is whole: its strings end, its brackets close in order", () => {
+    expect(unclosed(completionScripts.powershell)).toEqual([]);
+    expect(unclosed("{ 'it''s { fine' # } no\n \"`\"(\" }")).toEqual([]);
+    expect(unclosed("@( 'open")).toEqual(['(', "'"]);
+  });
+
+  it('powershell completes both names of the command, and gives quotes to names that need them', () => {
+    const script = completionScripts.powershell;
+    const [, names = ''] = /^Register-ArgumentCompleter -Native -CommandName (.*) -ScriptBlock \{$/m.exec(script) ?? [];
+    expect(names.split(', ')).toEqual(["'kubectl-podexit'", "'kubectl-podexit.exe'"]);
+    const [, pattern = ''] = /\$name -match '([^']+)'/.exec(script) ?? [];
+    const needsQuotes = (name: string): boolean => new RegExp(pattern).test(name);
+    expect(['my cluster', "it's", '$home', 'a;b', 'a,b', '(x)', '@all'].filter((name) => !needsQuotes(name))).toEqual(
+      [],
+    );
+    expect(['deploy/checkout', '--pick=oldest', 'arn:aws:eks', 'web-0'].filter(needsQuotes)).toEqual([]);
+    expect(script).toContain(`"'" + ($name -replace "'", "''") + "'"`);
+  });
+
+  it.skipIf(spawnSync('pwsh', ['-v']).error)('powershell offers what __complete says, with its meaning', () => {
+    const script = `${completionScripts.powershell}; (TabExpansion2 'kubectl-podexit demo kubelet' 28).CompletionMatches.ListItemText`;
+    const PATH = `${dirname(bin)}:${process.env['PATH']}`;
+    const ran = spawnSync('pwsh', ['-NoProfile', '-Command', script], {
+      encoding: 'utf8',
+      env: { PATH, HOME: tmpdir() },
+    });
+    expect(ran.stdout).toMatch(/^kubelet-restart$/m);
+  });
+
   it('bash completes a flag behind "=", which it breaks words at', () => {
     const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
     const script = join(folder, 'script');
@@ -170,3 +202,15 @@ describe('scripts', () => {
     expect(ran.stdout).toBe('oldest newest\n');
   });
 });
+
+/** What a PowerShell script leaves open: brackets, and a quote. Inside of strings and comments brackets mean nothing. */
+function unclosed(script: string): string[] {
+  const pairs: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
+  const words = script.match(/'(?:[^']|'')*'|"(?:[^"`]|`[^]|"")*"|#.*|`[^]|[()[\]{}'"]/g) ?? [];
+  const open: string[] = [];
+  for (const word of words.filter((one) => one.length === 1)) {
+    if (word in pairs && open.at(-1) === pairs[word]) open.pop();
+    else open.push(word);
+  }
+  return open;
+}

@@ -1,4 +1,6 @@
 /** The flags of kubectl delete mean what they mean there. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -62,6 +64,32 @@ it('-i deletes nothing unless the answer is yes', () =>
     expect((await runMain(words, { answers: ['y'] })).stdout).toMatch(/deleted from/);
     expect(server.deletesAccepted).toBe(1);
   }));
+
+describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
+  'under -o %s nothing to report is no document',
+  (format) => {
+    const run = (target: string, flag: string, answers?: string[]) =>
+      serving('graceful-exit', {}, async ({ flags, server, folder }) => {
+        const report = join(folder, 'exit.json');
+        writeFileSync(report, 'of an earlier run');
+        const words = [target || server.pod, flag, '-o', format, '--report', report, ...flags];
+        const told = await runMain(words, answers ? { answers } : {});
+        return { ...told, report: readFileSync(report, 'utf8'), deletes: server.deletesAccepted };
+      });
+    const nothing = { code: 0, stdout: '', report: 'of an earlier run', deletes: 0 };
+
+    it('a pod that is not there, with --ignore-not-found: not a word, as in kubectl', async () => {
+      expect(await run('nope', '--ignore-not-found')).toEqual({ ...nothing, stderr: '' });
+    });
+
+    it('a no to -i, or nobody who could answer: said to the person', async () => {
+      expect(await run('', '-i')).toEqual({ ...nothing, stderr: 'podexit: deletion is cancelled\n' });
+      const asked = await run('', '-i', ['no']);
+      expect(asked).toMatchObject(nothing);
+      expect(asked.stderr).toMatch(/Do you want to continue\? \(y\/N\): podexit: deletion is cancelled\n$/);
+    });
+  },
+);
 
 describe('flags that are refused', () => {
   it.each([

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ownFile } from '../../src/session/report-files.ts';
 import { isRolledOut } from '../../src/session/rollout-state.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
@@ -50,6 +51,14 @@ describe('a recorded rollout', () => {
       }
     });
   });
+
+  it.each([
+    ['exit.html', 'exit-web-0.html'],
+    ['out.d/exit.junit.xml', 'out.d/exit-web-0.junit.xml'],
+    ['out.d/run', 'out.d/run-web-0'],
+    ['run', 'run-web-0'],
+    ['/dev/stdout', '/dev/stdout'],
+  ])('%s of one of several pods is %s', (file, own) => expect(ownFile(file, 'web-0')).toBe(own));
 
   it('for a person: each report, then the summary', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {

@@ -162,6 +162,25 @@ describe('a request through a proxy', () => {
     });
   });
 
+  it.each([
+    'http://user:secret%zz@127.0.0.1:1',
+    'http://us%er:secret@127.0.0.1:1',
+    'socks5://user:secret%@127.0.0.1:1',
+  ])('is refused where %s has a stray % in its user or password, naming the field and no secret', async (proxy) => {
+    const connecting = connected({ url: 'https://host' }, { cluster: { 'proxy-url': proxy } });
+    const error = await connecting.then(() => undefined, String);
+    expect(error).toMatch(/127\.0\.0\.1:1 \(proxy-url in the kubeconfig\) has a "%"/);
+    expect(error).not.toContain('secret');
+  });
+
+  it('names the variable where the environment says the address', async () => {
+    const around = surroundings({ env: { HTTPS_PROXY: 'http://user:secret%zz@127.0.0.1:1' } });
+    await expect(connected({ url: 'https://host' }, { around })).rejects.toMatchObject({
+      code: 'kubeconfig.invalid',
+      hint: expect.stringContaining('HTTPS_PROXY') as string,
+    });
+  });
+
   it('says that the proxy wants credentials', async () => {
     const server = http.createServer();
     server.on('connect', (_, socket: Socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));

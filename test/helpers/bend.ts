@@ -18,6 +18,19 @@ export interface Bend {
   cutLogs?: { at: number; clean: boolean };
 }
 
+/** The streams that tests make late, lose or leave out; the pod's first, without which there is no trace. */
+export const bentStreams: readonly StreamName[] = [
+  'pod',
+  'events',
+  'endpointslices',
+  'logs',
+  'node',
+  'node-events',
+  'owner',
+  'owner-events',
+  'siblings',
+];
+
 type Json = Record<string, unknown>;
 type Shift = (time: number) => number;
 

@@ -107,6 +107,19 @@ export function markedIn(sightings: readonly Sighting[]): Change & { object: Raw
 export const changed = (at: number, stream: StreamName, object: unknown, change: Change['change'] = 'MODIFIED') =>
   ({ at, kind: 'changed', stream, change, object }) satisfies Sighting;
 
+/** EndpointSlices that may not be listed. */
+export const slicesRefused = (at: number) =>
+  ({
+    at,
+    kind: 'refused',
+    stream: 'endpointslices',
+    status: 403,
+    verb: 'list',
+    resource: 'endpointslices',
+    group: 'discovery.k8s.io',
+    message: 'forbidden',
+  }) satisfies Sighting;
+
 export const listed = (at: number, stream: StreamName, ...objects: unknown[]) =>
   ({ at, kind: 'listed', stream, resourceVersion: '1', objects }) satisfies Sighting;
 

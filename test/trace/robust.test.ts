@@ -5,26 +5,15 @@
 import { expect, it } from 'vitest';
 import { rawSightings } from '../../src/session/raw-replay.ts';
 import { endedLikeLive } from '../../src/session/replay.ts';
-import type { Sighting, StreamName } from '../../src/trace/observation.ts';
+import type { Sighting } from '../../src/trace/observation.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
-import { bend } from '../helpers/bend.ts';
+import { bend, bentStreams } from '../helpers/bend.ts';
 import type { Bend } from '../helpers/bend.ts';
 import { mustReport, observationsOf, rowsOf, recordingNames, traceOf, truthsOf } from '../helpers/recordings.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { expected } from './expected.ts';
 import { seeded } from '../helpers/seeded.ts';
 
-const streams: StreamName[] = [
-  'pod',
-  'events',
-  'endpointslices',
-  'logs',
-  'node',
-  'node-events',
-  'owner',
-  'owner-events',
-  'siblings',
-];
 const still: Bend = { api: { offset: 0, drift: 0 }, node: { offset: 0, drift: 0 }, delay: {} };
 const rounds = Number(process.env['PODEXIT_ROUNDS'] ?? 20);
 
@@ -38,11 +27,11 @@ const cases: Record<string, (random: () => number, start: number, end: number) =
   }),
   'every stream up to 2 s late': (random) => ({
     ...still,
-    delay: Object.fromEntries(streams.map((stream) => [stream, random() * 2000])),
+    delay: Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000])),
   }),
   'one stream lost': (random) => ({
     ...still,
-    without: streams[1 + Math.floor(random() * (streams.length - 1))],
+    without: bentStreams[1 + Math.floor(random() * (bentStreams.length - 1))],
   }),
   'logs cut': (random, start, end) => ({
     ...still,
@@ -51,8 +40,8 @@ const cases: Record<string, (random: () => number, start: number, end: number) =
   'all at once': (random, start, end) => ({
     api: { offset: (random() - 0.5) * 6000, drift: (random() - 0.5) * 0.4 },
     node: { offset: (random() - 0.5) * 180_000, drift: (random() - 0.5) * 0.4 },
-    delay: Object.fromEntries(streams.map((stream) => [stream, random() * 2000])),
-    ...(random() < 0.4 ? { without: streams[1 + Math.floor(random() * (streams.length - 1))] } : {}),
+    delay: Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000])),
+    ...(random() < 0.4 ? { without: bentStreams[1 + Math.floor(random() * (bentStreams.length - 1))] } : {}),
     ...(random() < 0.4 ? { cutLogs: { at: Math.floor(start + random() * (end - start)), clean: random() < 0.5 } } : {}),
   }),
 };

@@ -11,8 +11,8 @@ import { tellStory } from '../../src/loopback/kubelet/tell.ts';
 import { rowOf } from '../../src/recording/rows.ts';
 import { rawSightings } from '../../src/session/raw-replay.ts';
 import { endedLikeLive } from '../../src/session/replay.ts';
-import type { Sighting, StreamName } from '../../src/trace/observation.ts';
-import { bend } from '../helpers/bend.ts';
+import type { Sighting } from '../../src/trace/observation.ts';
+import { bend, bentStreams } from '../helpers/bend.ts';
 import type { Heard, Truths } from '../helpers/prefixes.ts';
 import { listenTo } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
@@ -43,17 +43,7 @@ describe.each(recordingNames)('while %s lasts', (name) => {
     const sightings = [...rawSightings(await rowsOf(name))];
     for (const seed of [1, 2, 3]) {
       const random = seeded(seed * 7919);
-      const streams: StreamName[] = [
-        'pod',
-        'events',
-        'endpointslices',
-        'logs',
-        'node',
-        'node-events',
-        'owner',
-        'siblings',
-      ];
-      const delay = Object.fromEntries(streams.map((stream) => [stream, random() * 2000]));
+      const delay = Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000]));
       const still = { offset: 0, drift: 0 };
       const late = bend(sightings, { api: still, node: still, delay }, truthsOf(name));
       expect(listen(late, truths).broken, JSON.stringify(delay)).toEqual([]);

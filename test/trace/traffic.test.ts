@@ -15,6 +15,7 @@ import {
   judged,
   listed,
   markedIn,
+  slicesRefused,
   storyReport,
   told,
   without,
@@ -186,17 +187,7 @@ it('a Service is without a ready endpoint for as long as its slice shows none', 
 it('without the right to read EndpointSlices the lane is missing and nothing is claimed of routes', () => {
   const sightings = without(told(), 'endpointslices');
   const begin = sightings[0]?.at ?? 0;
-  const refused = {
-    at: begin + 20,
-    kind: 'refused',
-    stream: 'endpointslices',
-    status: 403,
-    verb: 'list',
-    resource: 'endpointslices',
-    group: 'discovery.k8s.io',
-    message: 'forbidden',
-  } as const;
-  const report = judged(adding(sightings, refused, listed(begin + 30, 'services')));
+  const report = judged(adding(sightings, slicesRefused(begin + 20), listed(begin + 30, 'services')));
   expect(report.endpoints).toEqual([]);
   expect(findingCodes(report)).toContain('evidence-lost');
 });

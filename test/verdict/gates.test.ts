@@ -4,6 +4,7 @@ import type { Sighting } from '../../src/trace/observation.ts';
 import type { GateSpec } from '../../src/verdict/gates.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 import { reportOf } from '../../src/verdict/report.ts';
+import { slicesRefused } from '../helpers/cases.ts';
 import { observationsOf, recordingNames, reportOfRecording, sightingsOf, traceOf } from '../helpers/recordings.ts';
 
 async function judged(name: string, specs: GateSpec[], keep: (sighting: Sighting) => boolean = () => true) {
@@ -97,19 +98,7 @@ describe('min-drain-lead', () => {
 
   it('does not take endpoints that could not be watched for none', async () => {
     const trace = traceOf(
-      observationsOf([
-        ...(await sightingsOf('exit-143')).filter(isNoRoute),
-        {
-          kind: 'refused',
-          at: Date.now(),
-          stream: 'endpointslices',
-          status: 403,
-          verb: 'list',
-          resource: 'endpointslices',
-          group: 'discovery.k8s.io',
-          message: 'forbidden',
-        },
-      ]),
+      observationsOf([...(await sightingsOf('exit-143')).filter(isNoRoute), slicesRefused(Date.now())]),
     );
     const gates = reportOf(trace, { gates: [gateRule({ kind: 'min-drain-lead', ms: 1 })], warnOnly: false })?.verdict
       .gates;

@@ -60,16 +60,24 @@ complete -c kubectl-podexit -f -a '(__kubectl_podexit_complete)'
 complete -c kubectl-podexit -n __kubectl_podexit_wants_files -F
 `;
 
+/**
+ * PowerShell before 7.3, and where it is told to stay so, drops an empty argument of a program unless it is written `""`.
+ * A word that was typed in quotes goes out as what it means; a name that PowerShell would take apart comes back in quotes.
+ */
 const powershell = String.raw`# PowerShell completion for kubectl-podexit
 # kubectl-podexit completion powershell | Out-String | Invoke-Expression
-Register-ArgumentCompleter -Native -CommandName 'kubectl-podexit' -ScriptBlock {
+Register-ArgumentCompleter -Native -CommandName 'kubectl-podexit', 'kubectl-podexit.exe' -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
-  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.Extent.Text })
-  if ($wordToComplete -eq '') { $words += '""' }
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object {
+    if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
+  })
+  $drops = $PSVersionTable.PSVersion -lt [version]'7.3.0' -or $PSNativeCommandArgumentPassing -eq 'Legacy'
+  if ($wordToComplete -eq '') { $words += $(if ($drops) { '""' } else { '' }) }
   & kubectl-podexit __complete @words 2>$null | Where-Object { $_ -notmatch '^:\d+$' } | ForEach-Object {
     $name, $about = $_ -split "${'`'}t", 2
     if (-not $about) { $about = $name }
-    [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterValue', $about)
+    $text = if ($name -match '[^\w./:=+-]') { "'" + ($name -replace "'", "''") + "'" } else { $name }
+    [System.Management.Automation.CompletionResult]::new($text, $name, 'ParameterValue', $about)
   }
 }
 `;

@@ -8,6 +8,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { readJson } from './body.ts';
 import type { Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
+import { inUtf8 } from './header-bytes.ts';
 import type { Transport } from './transport.ts';
 
 export interface ClientOptions {
@@ -95,17 +96,17 @@ async function fresh(
   const { surroundings } = options;
   for (let tries = 1; ; tries++) {
     const started = surroundings.now();
-    const body = question.body === undefined ? undefined : JSON.stringify(question.body);
+    const body = question.body === undefined ? undefined : Buffer.from(JSON.stringify(question.body));
     try {
       const reply = await options.transport.exchange({
         method: question.method,
         url,
-        headers: {
+        headers: inUtf8({
           ...bodyHeaders(body),
           accept: question.accept ?? 'application/json',
           'user-agent': options.userAgent,
           ...identity.headers,
-        },
+        }),
         ...(body === undefined ? {} : { body }),
         tls: identity.tls,
         ...(question.signal === undefined ? {} : { signal: question.signal }),
@@ -137,9 +138,9 @@ function limit(wished: number | undefined, most: number): number {
   return wished ? Math.min(wished, most) : most;
 }
 
-function bodyHeaders(body: string | undefined): OutgoingHttpHeaders {
+function bodyHeaders(body: Buffer | undefined): OutgoingHttpHeaders {
   if (body === undefined) return {};
-  return { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  return { 'content-type': 'application/json', 'content-length': body.length };
 }
 
 function target(base: URL, question: Question): URL {

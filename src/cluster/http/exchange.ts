@@ -12,7 +12,8 @@ export interface Exchange {
   method: string;
   url: URL;
   headers: OutgoingHttpHeaders;
-  body?: string;
+  /** Bytes, never a string: header-bytes.ts says why. */
+  body?: Buffer;
   tls: TlsOptions;
   /** Works at any time, also before there is a connection. */
   signal?: AbortSignal;

@@ -1,4 +1,5 @@
 import type { Redactor } from '../redact.ts';
+import type { Proxy } from './agent.ts';
 import { plainWire, proxyWire, secureWire } from './agent.ts';
 import type { Exchange, Reply, Wire } from './exchange.ts';
 import { exchange } from './exchange.ts';
@@ -24,8 +25,9 @@ export interface Transport {
  * HTTP/2 where the server grants it, so that all streams share one connection; else HTTP/1.1 with one agent: without
  * TLS, through a proxy, or where DISABLE_HTTP2 says so (client-go transport.go heeds it too).
  */
-export async function createTransport({ base, proxyUrl, env, redactor }: TransportOptions): Promise<Transport> {
-  const proxy = proxyUrl ?? proxyFor(base, env);
+export async function createTransport(options: TransportOptions): Promise<Transport> {
+  const { base, env, redactor } = options;
+  const proxy = proxyOf(options);
   if (proxy !== undefined) return overFirstVersion(await proxyWire(proxy, base, redactor));
   if (base.protocol !== 'https:') return overFirstVersion(await plainWire());
   if (env['DISABLE_HTTP2']) return overFirstVersion(await secureWire(() => undefined));
@@ -44,6 +46,13 @@ export async function createTransport({ base, proxyUrl, env, redactor }: Transpo
       void wire?.then(({ agent }) => agent.destroy());
     },
   };
+}
+
+function proxyOf({ base, proxyUrl, env }: Pick<TransportOptions, 'base' | 'proxyUrl' | 'env'>): Proxy | undefined {
+  if (proxyUrl !== undefined) return { address: proxyUrl, from: 'proxy-url in the kubeconfig' };
+  const address = proxyFor(base, env);
+  const name = base.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  return address === undefined ? undefined : { address, from: `${name} in the environment` };
 }
 
 function overFirstVersion(wire: Wire): Transport {

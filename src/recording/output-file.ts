@@ -1,0 +1,77 @@
+/** Files that a run writes: opened without waiting for ever, and without touching yet what is in them. */
+import { constants, fstatSync, ftruncateSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
+
+export interface OutputFile {
+  descriptor: number;
+  /** It was not there before. */
+  isNew: boolean;
+}
+
+const { O_WRONLY, O_CREAT, O_EXCL, O_NONBLOCK = 0 } = constants;
+
+/** ms that a pipe's reader, which is often started beside us, has to open it. */
+const readerMs = 1000;
+const napMs = 20;
+
+/** Throws what the system says, ENXIO for a pipe that nobody reads. */
+export function openOutput(file: string, mode: number): OutputFile {
+  try {
+    return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_EXCL, mode), isNew: true };
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+  for (let waited = 0; ; waited += napMs) {
+    try {
+      // Without O_NONBLOCK a pipe without a reader would hold the whole process, deaf to signals.
+      return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_NONBLOCK, mode), isNew: false };
+    } catch (error) {
+      if (codeOf(error) !== 'ENXIO' || waited >= readerMs || !statSync(file).isFIFO()) throw error;
+      nap();
+    }
+  }
+}
+
+/** Nothing would be lost by writing: pipes and devices hold nothing. */
+export function isEmpty({ descriptor }: OutputFile): boolean {
+  const found = fstatSync(descriptor);
+  return !found.isFile() || found.size === 0;
+}
+
+/** Takes away what an earlier run left. */
+export function emptyOutput(output: OutputFile): void {
+  if (!isEmpty(output)) ftruncateSync(output.descriptor);
+}
+
+/** Takes the file away again, where it was not there before and the path still leads to it. */
+export function removeNew(file: string, { descriptor, isNew }: OutputFile): void {
+  if (!isNew) return;
+  const [own, found] = [
+    fstatSync(descriptor, { bigint: true }),
+    statSync(file, { bigint: true, throwIfNoEntry: false }),
+  ];
+  if (own.dev === found?.dev && own.ino === found.ino) unlinkSync(file);
+}
+
+/** How many bytes from `from` on were taken: none where a pipe is full. Throws what the system says. */
+export function writeSome({ descriptor }: OutputFile, bytes: Buffer, from: number): number {
+  try {
+    return writeSync(descriptor, bytes, from);
+  } catch (error) {
+    if (codeOf(error) === 'EAGAIN') return 0;
+    throw error;
+  }
+}
+
+/** What a person reads in place of a code that says nothing. */
+export function causeOf(error: unknown): string {
+  const code = codeOf(error);
+  return code === 'ENXIO' ? 'ENXIO: nobody reads it' : (code ?? (error as Error).message);
+}
+
+/** Lets others run for a moment; nothing of ours does. Returns its ms. */
+export function nap(): number {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, napMs);
+  return napMs;
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

@@ -1,0 +1,200 @@
+/** --record and --report: files, pipes, what was there before, and two flags that mean one file. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openRecorder } from '../../src/recording/recorder.ts';
+import type { Observation } from '../../src/trace/observation.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { bin, podexit } from '../helpers/built.ts';
+import { recordingFile } from '../helpers/recordings.ts';
+import { serving } from '../helpers/serving.ts';
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
+
+function pipeIn(folder: string, name: string): string {
+  const pipe = join(folder, name);
+  execFileSync('mkfifo', [pipe]);
+  return pipe;
+}
+
+/** In a shell, where $podexit is the command; what it writes, and its exit code. */
+async function shell(script: string): Promise<{ code: number; stdout: string }> {
+  const child = spawn('bash', ['-c', script], {
+    env: { ...process.env, KUBECONFIG: '', podexit: `${process.execPath} ${bin}` },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, stdout };
+}
+
+describe.skipIf(process.platform === 'win32').concurrent('a pipe', () => {
+  it('that nobody reads costs the report and exit code 1, as a full disk does; the others are written', async () => {
+    const folder = newFolder();
+    const pipe = pipeIn(folder, 'pipe.json');
+    const good = join(folder, 'good.md');
+    const ran = await podexit(['replay', recordingFile('exit-143'), '--report', pipe, '--report', good]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toBe(`podexit: the report ${pipe} could not be written (ENXIO: nobody reads it)\n`);
+    expect(ran.stdout).toContain('graceful');
+    expect(existsSync(good)).toBe(true);
+  });
+
+  it('that nobody reads is no place for a recording: said before anything is deleted', () =>
+    serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const ran = await podexit([server.pod, ...flags, '--record', pipeIn(folder, 'pipe')]);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toMatch(/cannot write the recording .*pipe \(ENXIO: nobody reads it\)/);
+      expect(server.deletesAccepted).toBe(0);
+    }));
+
+  it('whose reader is slow gets the whole report, though it is longer than the pipe', async () => {
+    const folder = newFolder();
+    const [pipe, whole] = [pipeIn(folder, 'pipe.html'), join(folder, 'whole')];
+    const replay = `$podexit replay ${recordingFile('rolling-update')} -o html --report ${pipe}`;
+    const { code, stdout } = await shell(`(sleep 1; cat >${whole}) <${pipe} & ${replay}; code=$?; wait; exit $code`);
+    expect(code).toBe(0);
+    expect(stdout.length).toBeGreaterThan(65_536);
+    expect(readFileSync(whole, 'utf8')).toBe(stdout);
+  });
+
+  it('whose reader stands still costs the recording, not the trace', () => {
+    const pipe = pipeIn(newFolder(), 'pipe');
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: false };
+    const recorder = openRecorder(pipe, header);
+    const pod = { metadata: { name: 'web', annotations: { big: 'x'.repeat(100_000) } } };
+    const shown = { seq: 1, at: 1, kind: 'changed', stream: 'pod', change: 'ADDED', object: pod };
+    recorder.write(shown as unknown as Observation);
+    expect(recorder.failure?.message).toBe('its reader has taken nothing for 2 s');
+    recorder.close();
+    closeSync(reader);
+  });
+
+  it('takes the recording: from a process substitution, and as /dev/stdout', () =>
+    serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const words = [server.pod, ...flags].join(' ');
+      await shell(`$podexit ${words} -o json --record >(cat >${folder}/run) >${folder}/out; sleep 0.3`);
+      const replayed = await podexit(['replay', join(folder, 'run'), '-o', 'json']);
+      expect(replayed.stdout).toBe(readFileSync(join(folder, 'out'), 'utf8'));
+    }));
+
+  it('takes the recording as /dev/stdout, and reports behind links to /dev/stdout and /dev/fd/3', () =>
+    serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const links = { out: join(folder, 'out.json'), third: join(folder, 'third.yaml') };
+      symlinkSync('/dev/stdout', links.out);
+      symlinkSync('/dev/fd/3', links.third);
+      const reports = `--report ${links.out} --report ${links.third}`;
+      const { code, stdout } = await shell(
+        `{ $podexit ${server.pod} ${flags.join(' ')} -o name --record /dev/stdout ${reports} 3>&4 | cat; } 4> >(cat >${folder}/third); sleep 0.3`,
+      );
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^\{"podexit":1,/);
+      expect(stdout).toContain('"kind":"requested"');
+      expect(stdout).toContain('"kind": "ExitReport"');
+      expect(readFileSync(join(folder, 'third'), 'utf8')).toMatch(/^apiVersion: podexit/);
+    }));
+});
+
+describe.concurrent('what is in the file of --record', () => {
+  it.each([
+    ['a server that is not there', ['web', '-s', 'http://127.0.0.1:1', '--timeout', '1s']],
+    ['a kubeconfig that is not there', ['web', '--kubeconfig', '/nowhere']],
+  ])('survives %s', async (_what, words) => {
+    const folder = newFolder();
+    const [old, fresh] = [join(folder, 'old'), join(folder, 'fresh')];
+    writeFileSync(old, 'an earlier recording\n');
+    expect((await podexit([...words, '--record', old])).code).toBe(1);
+    expect(readFileSync(old, 'utf8')).toBe('an earlier recording\n');
+    expect((await podexit([...words, '--record', fresh])).code).toBe(1);
+    expect(existsSync(fresh)).toBe(false);
+  });
+
+  it('survives a pod that does not exist, and is replaced by that of one that does', () =>
+    serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const file = join(folder, 'run');
+      writeFileSync(file, 'x'.repeat(1_000_000));
+      expect((await podexit(['no-such-pod', ...flags, '--record', file])).code).toBe(1);
+      expect(readFileSync(file, 'utf8')).toMatch(/^x+$/);
+      const live = await podexit([server.pod, ...flags, '-o', 'json', '--record', file]);
+      expect((await podexit(['replay', file, '-o', 'json'])).stdout).toBe(live.stdout);
+    }));
+
+  it('survives a server that says nothing of the pod; a new file then has what was seen', () =>
+    serving('exit-143', { faults: [{ kind: 'silent', resource: 'pods', verb: 'watch' }] }, async (one) => {
+      const [old, fresh] = [join(one.folder, 'old'), join(one.folder, 'fresh')];
+      writeFileSync(old, 'an earlier recording\n');
+      for (const file of [old, fresh])
+        await podexit([one.server.pod, ...one.flags, '--timeout', '500ms', '--record', file]);
+      expect(readFileSync(old, 'utf8')).toBe('an earlier recording\n');
+      expect(readFileSync(fresh, 'utf8')).toContain('"kind":"timer"');
+    }));
+
+  it('can be replayed up to a kill -9', () =>
+    serving('prestop-sleep', {}, async ({ server, flags, folder }) => {
+      const file = join(folder, 'run');
+      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson', '--record', file], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      child.stdout.on('data', (chunk: Buffer) => void (chunk.includes('accepted') && child.kill('SIGKILL')));
+      await once(child, 'close');
+      const { stdout } = await podexit(['replay', file, '-o', 'json']);
+      expect((JSON.parse(stdout) as ExitReport).marks.map(({ name }) => name)).toContain('accepted');
+    }));
+});
+
+describe.concurrent('one file for two things is refused, and nothing is deleted', () => {
+  it.each([
+    ['the same path', (file: string) => file, 'there'],
+    ['the same path, which is not there yet', (file: string) => file, 'not there'],
+    ['another path to it', (file: string) => relative(process.cwd(), file), 'there'],
+    [
+      'another path to what is not there yet',
+      (file: string) => `${file.replace(/[^/]+$/, '')}/./run.ndjson`,
+      'not there',
+    ],
+    ['a link', linked(symlinkSync), 'there'],
+    ['a link to what is not there yet', linked(symlinkSync), 'not there'],
+    ['a hard link', linked(linkSync), 'there'],
+  ])('--record and --report: %s', (_what, other, isThere) =>
+    serving('exit-143', {}, async ({ server, flags, folder }) => {
+      const file = join(folder, 'run.ndjson');
+      if (isThere === 'there') writeFileSync(file, 'an earlier recording\n');
+      const ran = await podexit([server.pod, ...flags, '--record', file, '--report', other(file)]);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toMatch(/^error: --record .*run\.ndjson and --report .* are the same file/);
+      expect(server.deletesAccepted).toBe(0);
+      expect(existsSync(file)).toBe(isThere === 'there');
+    }),
+  );
+
+  it('a recording and a report of its replay', async () => {
+    const file = join(newFolder(), 'run.ndjson');
+    writeFileSync(file, readFileSync(recordingFile('exit-143')));
+    const ran = await podexit(['replay', file, '--report', relative(process.cwd(), file)]);
+    expect(ran.stderr).toContain('are the same file');
+    expect(readFileSync(file)).toEqual(readFileSync(recordingFile('exit-143')));
+  });
+});
+
+function linked(link: (target: string, path: string) => void): (file: string) => string {
+  return (file) => {
+    const other = `${file}.link.ndjson`;
+    link(file, other);
+    return other;
+  };
+}

@@ -1,0 +1,70 @@
+/** Credentials appear nowhere, whatever the environment asks libraries to tell and whatever is mistyped. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { podexit, root } from '../helpers/built.ts';
+
+const secret = 'canary-0123456789';
+
+/** The command as its source is, as it runs for those who work on it. */
+const fromSource = async (words: readonly string[], env: Record<string, string>): Promise<{ stderr: string }> =>
+  promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/cli/start.ts', ...words], {
+    cwd: root,
+    env: { ...process.env, ...env },
+  }).catch((error: { stderr: string }) => error);
+
+function behindProxy(server: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'kubeconfig');
+  const named = (kind: string, entry: object) => ({ name: 'far', [kind]: entry });
+  writeFileSync(
+    file,
+    JSON.stringify({
+      'current-context': 'far',
+      contexts: [named('context', { cluster: 'far', user: 'far' })],
+      clusters: [named('cluster', { server, 'proxy-url': `http://user:${secret}@127.0.0.1:1` })],
+      users: [named('user', {})],
+    }),
+  );
+  return file;
+}
+
+describe.each([
+  ['built', podexit],
+  ['from source', fromSource],
+])('DEBUG=* in the environment, %s', (_how, run) => {
+  it.each(['https://far.invalid', 'http://far.invalid'])(
+    "tells nothing of the proxy's password (%s)",
+    async (server) => {
+      const ran = await run(['web', '--kubeconfig', behindProxy(server)], { DEBUG: '*' });
+      expect(ran.stderr).toContain('error: the server');
+      expect(ran.stderr).not.toContain(secret);
+      expect(ran.stderr).not.toContain(Buffer.from(`user:${secret}`).toString('base64'));
+    },
+  );
+});
+
+describe.concurrent('a command line that is wrong', () => {
+  it.each([
+    [['web', `--tokn=${secret}`], "unknown option '--tokn' (Did you mean --token?)"],
+    [['check', 'web', `--pasword=${secret}`], "unknown option '--pasword' (Did you mean --password?)"],
+    [['replay', 'run.ndjson', `--token=${secret}`], "unknown option '--token'"],
+    [['web', `-t${secret}`], "unknown option '-t'"],
+    [['web', `-token=${secret}`], "unknown option '-t'"],
+    [['web', `-it${secret}`], "unknown option '-t'"],
+    [['web', `--now=${secret}`], "option '--now' takes no value but true or false"],
+    [['web', `--tokn=a\n${secret}`], "unknown option '--tokn'"],
+    [[`token=${secret}`], '"token=…" cannot be the name of a pod'],
+    [[`token=${secret}`, 'web'], '"token=…" is no kind whose pods can be traced'],
+    [['web', '--token', secret, '--timeout', secret], '--timeout: "<redacted>" is not a duration'],
+    [['web', `--password=${secret}`, '-o', secret], 'for the output format "<redacted>"'],
+    [['--token', secret, `${secret}_`], '"<redacted>_" cannot be the name of a pod'],
+  ])('%j is told without its values', async (words, sentence) => {
+    const { code, stderr } = await podexit(words);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(sentence) as unknown });
+    const { stdout } = await podexit([...words, '-o', 'json']);
+    expect(stderr + stdout).not.toContain(secret);
+  });
+});

@@ -1,0 +1,47 @@
+/** Recordings with lines of any length: read in a time that grows with the file, or refused with a sentence. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readLines } from '../../src/recording/read-lines.ts';
+
+const mebibyte = 1024 * 1024;
+
+function fileOf(...lines: string[]): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'long.ndjson');
+  writeFileSync(file, lines.join('\n'));
+  return file;
+}
+
+/** The lengths of its values; `cut`: lines that were cut. */
+async function lengthsOf(file: string): Promise<{ lengths: number[]; cut: number[] }> {
+  const cut: number[] = [];
+  const lengths: number[] = [];
+  for await (const { value } of readLines(file, (line) => cut.push(line))) lengths.push(String(value).length);
+  return { lengths, cut };
+}
+
+const text = (length: number): string => `"${'x'.repeat(length)}"`;
+
+it('a line of 60 MB costs no more than its length', async () => {
+  const file = fileOf(text(1), text(60_000_000), text(2), '');
+  const began = performance.now();
+  expect(await lengthsOf(file)).toEqual({ lengths: [1, 60_000_000, 2], cut: [] });
+  // About 0.3 s alone; joined at each chunk it was 15 s.
+  expect(performance.now() - began).toBeLessThan(5000);
+});
+
+it.each(['', '\n'])('the longest line that is taken has 64 MiB, with %j behind it', async (end) => {
+  const most = 64 * mebibyte - 2;
+  expect((await lengthsOf(fileOf(text(1), text(most) + end))).lengths).toEqual([1, most]);
+  await expect(lengthsOf(fileOf(text(1), text(most + 1) + end))).rejects.toMatchObject({
+    code: 'recording.broken',
+    message: expect.stringMatching(/^line 2 of .*long\.ndjson is longer than 64 MiB$/) as string,
+  });
+});
+
+it('lines of any length around the size of a chunk come whole, and only an incomplete last one is cut', async () => {
+  const lengths = [-3, -2, -1, 0, 1, 2].flatMap((one) => [65_536 + one, 0, 131_072 + one]);
+  expect(await lengthsOf(fileOf(...lengths.map(text), ''))).toEqual({ lengths, cut: [] });
+  expect(await lengthsOf(fileOf(...lengths.map(text), '"cut'))).toEqual({ lengths, cut: [lengths.length + 1] });
+});

@@ -9,6 +9,8 @@ import type { Began, Interrupted, Mode, Sighting, StreamName } from '../trace/ob
 import type { Trace } from '../trace/trace.ts';
 import type { Clock } from './clock.ts';
 import { conduct } from './conduct.ts';
+import type { DeletionStage } from './deletion-stage.ts';
+import { deletionStage } from './deletion-stage.ts';
 import type { Lanes } from './lanes.ts';
 import { createLanes } from './lanes.ts';
 import { nextStep } from './next-step.ts';
@@ -43,8 +45,8 @@ export interface Live {
   onTrace(trace: Trace): void;
   /** Ends the run with the report so far; the deletion itself goes on. */
   interrupt(signal: Interrupted['signal']): void;
-  /** Whether a DELETE (or an eviction) has been sent. */
-  readonly requested: boolean;
+  /** How far the deletion has come. */
+  stage(): DeletionStage;
 }
 
 /** What all parts of one run share. */
@@ -58,6 +60,7 @@ export interface Run {
   /** Streams whose refusal has been said. */
   readonly warned: Set<StreamName>;
   trace: Trace | undefined;
+  /** A DELETE (or an eviction) has been sent. */
   requested: boolean;
   /** Hands a sighting over; resolves when it has been taken. Held back until `begin`. */
   deliver(this: void, sighting: Sighting): Promise<void>;
@@ -129,9 +132,7 @@ export function liveSource(options: LiveOptions): Live {
       consider();
     },
     interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
-    get requested() {
-      return run.requested;
-    },
+    stage: () => deletionStage(run.trace, run.requested),
   };
 }
 

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { deletionStage } from '../../src/session/deletion-stage.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import { bin, podexit } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
@@ -138,6 +139,50 @@ describe.concurrent('a signal', () => {
       expect(stderr).toContain(`pod "${server.pod}" was not deleted by this command`);
       expect(server.deletesAccepted).toBe(0);
     });
+  });
+});
+
+describe.concurrent('what is said of the deletion by whoever leaves', () => {
+  /** What the command says on stderr when it is left as soon as `ready` holds. */
+  async function saidOn(words: readonly string[], ready: (stdout: string) => boolean): Promise<string> {
+    const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    while (!ready(stdout) && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill('SIGINT');
+    expect((await once(child, 'close'))[0]).toBe(130);
+    return stderr;
+  }
+
+  it('refused so far: nothing was deleted', async () => {
+    const busy = { kind: 'status', verb: 'delete', code: 429, retryAfterSeconds: 1 } as const;
+    await serving('exit-143', { faults: [busy] }, async ({ server, flags }) => {
+      const asked = () => server.requests.filter(({ method }) => method === 'DELETE').length > 1;
+      const said = await saidOn([server.pod, ...flags, '-o', 'ndjson'], asked);
+      expect(said).toContain(`SIGINT: pod "${server.pod}" was not deleted by this command`);
+      expect(server.deletesAccepted).toBe(0);
+    });
+  });
+
+  it('somebody else asked for it: it goes on', async () => {
+    await serving('taint-evicted', {}, async ({ server, flags }) => {
+      const said = await saidOn([server.pod, ...flags, '--attach', '-o', 'ndjson'], (out) => out.includes('accepted'));
+      expect(said).toContain(`SIGINT: the deletion of pod "${server.pod}" goes on without us`);
+    });
+  });
+
+  it('the pod is gone: nothing goes on', async () => {
+    await serving('exit-143', {}, async ({ server, flags }) => {
+      const words = [server.pod, ...flags, '--wait-replacement', '-o', 'ndjson'];
+      const said = await saidOn(words, (out) => out.includes('"name":"removed"'));
+      expect(said).toContain(`SIGINT: pod "${server.pod}" is gone`);
+    });
+  });
+
+  it('neither an answer nor the pod has told: it is in doubt', () => {
+    expect(deletionStage(undefined, true)).toBe('in-doubt');
+    expect(deletionStage(undefined, false)).toBe('not-asked');
   });
 });
 

@@ -42,7 +42,8 @@ export async function podSelector(cluster: Cluster, target: Exclude<Target, { ki
     );
   if (target.resource === 'services') return { labels, fields: '', owns: () => true };
   const uid = uidOf(object);
-  const owns = target.resource === 'deployments' ? ofDeployment(target.name) : (pod: Raw) => controllerUid(pod) === uid;
+  const owns = (pod: Raw): boolean =>
+    target.resource === 'deployments' ? deploymentOf(pod) === target.name : controllerUid(pod) === uid;
   return { labels, fields: '', owns };
 }
 
@@ -115,13 +116,12 @@ function labelsOf(target: Extract<Target, { kind: 'workload' }>, object: Raw): s
 }
 
 /** A Deployment names its ReplicaSets after itself and the hash that it puts on their pods: no need to read them. */
-const ofDeployment =
-  (name: string) =>
-  (pod: Raw): boolean => {
-    const owner = ownerOf(pod);
-    const hash = asRaw(metadataOf(pod)['labels'])['pod-template-hash'];
-    return owner?.kind === 'ReplicaSet' && owner.name === `${name}-${String(hash)}`;
-  };
+export function deploymentOf(pod: Raw): string | undefined {
+  const owner = ownerOf(pod);
+  const hash = asRaw(metadataOf(pod)['labels'])['pod-template-hash'];
+  const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
+  return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
+}
 
 const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
 

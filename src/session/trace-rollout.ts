@@ -1,13 +1,13 @@
 /** `--all-terminating`: traces every pod of a target that terminates, until its rollout is done. */
 import type { Cluster } from '../cluster/cluster.ts';
-import { passed } from '../cluster/surroundings.ts';
 import { PodexitError } from '../errors.ts';
 import { safeLines } from '../render/safe-text.ts';
 import type { Interrupted } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { reportOf } from '../verdict/report.ts';
-import { summaryOf, worstCode } from '../verdict/rollout.ts';
+import { summaryOf } from '../verdict/rollout.ts';
+import type { PodSelector } from './candidates.ts';
 import { podSelector } from './candidates.ts';
 import { connectCluster } from './connected.ts';
 import { assertDistinct } from './distinct-files.ts';
@@ -20,130 +20,134 @@ import { recorderFor } from './recording-file.ts';
 import { assertWritable, finishFiles, ownFile } from './report-files.ts';
 import { ownersOf, watchOwner } from './rollout-owners.ts';
 import type { Several } from './rollout-owners.ts';
+import type { RolloutOutput } from './rollout-output.ts';
 import { rolloutOutput } from './rollout-output.ts';
+import type { Progress } from './rollout-progress.ts';
+import { createProgress } from './rollout-progress.ts';
 import { run } from './run.ts';
 import { targetText } from './target.ts';
 import type { ExitOptions, TraceOptions } from './trace-pod.ts';
+import type { Raw } from './watched.ts';
 import { metadataOf } from './watched.ts';
 
-/** What has been seen so far; the run is over when `isOver`. */
+/** A run of `--all-terminating` from its first watch to its summary. */
 interface Rollout {
-  /** Owners by path, and whether they are rolled out. */
-  done: Map<string, boolean>;
-  /** uids of pods that are terminating. */
-  ending: Set<string>;
-  /** Something was seen to roll out or to end: a rollout that starts after us is waited for. */
-  begun: boolean;
+  readonly cluster: Cluster;
+  readonly options: ExitOptions;
+  readonly ports: Ports;
+  readonly output: RolloutOutput;
+  /** Aborted when no further pod is wanted; those that are being traced go on to their end. */
+  readonly stop: AbortController;
+  readonly progress: Progress;
+  readonly lives: Set<Live>;
+  readonly traces: Promise<void>[];
+  readonly reports: ExitReport[];
+  /** Exit codes of all that is no report: files that could not be written, a signal. */
+  readonly codes: number[];
 }
-
-/** Between two streams the later news may come first. */
-const settleMs = 1000;
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceRollout(options: TraceOptions & { target: Several }, ports: Ports): Promise<number> {
   const { record, reports } = options;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertWritable(reports);
+  const output = rolloutOutput(options, ports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
-    return await follow(cluster, options, ports);
+    const selector = await podSelector(cluster, options.target);
+    const [stop, lives] = [new AbortController(), new Set<Live>()];
+    const progress = createProgress(() => lives.size);
+    const rollout = { cluster, options, ports, output, stop, progress, lives, traces: [], reports: [], codes: [] };
+    return await follow(rollout, options, selector);
   } finally {
     cluster.close();
   }
 }
 
-async function follow(cluster: Cluster, options: TraceOptions & { target: Several }, ports: Ports): Promise<number> {
-  const { target } = options;
+/** What was traced is told also where the watching fails half-way; the error comes after it. */
+async function follow(
+  rollout: Rollout,
+  { target, timeoutMs }: TraceOptions & { target: Several },
+  selector: PodSelector,
+): Promise<number> {
+  const { ports, stop, reports, codes, output } = rollout;
   const what = targetText(target);
-  const selector = await podSelector(cluster, target);
-  const rollout: Rollout = { done: new Map(), ending: new Set(), begun: false };
-  const stop = new AbortController();
-  const lives = new Set<Live>();
-  const reports: ExitReport[] = [];
-  const output = rolloutOutput(options, ports);
-  const written: number[] = [];
-  const traces: Promise<void>[] = [];
-  let changed = (): void => {};
-  const cancel = options.timeoutMs == null ? () => {} : ports.clock.setTimeout(() => stop.abort(), options.timeoutMs);
+  const cancel = timeoutMs == null ? () => {} : ports.clock.setTimeout(() => stop.abort(), timeoutMs);
+  const deaf = leaveOnSignals(rollout);
+  ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
+  const failures = await failuresOf([untilDone(rollout, target, selector)]);
+  stop.abort();
+  cancel();
+  failures.push(...(await failuresOf(rollout.traces)));
+  deaf();
+  if (reports.length === 0) {
+    if (failures.length > 0) throw failures[0];
+    codes.push(nothingTerminated);
+  }
+  const summary = summaryOf(what, reports, codes);
+  await output.end(reports, summary);
+  if (failures.length > 0) throw failures[0];
+  return summary.exitCode;
+}
+
+/** Exit code where no pod was seen to terminate (DESIGN.md §4: still there at --timeout). */
+const nothingTerminated = 3;
+
+async function failuresOf(works: readonly Promise<unknown>[]): Promise<unknown[]> {
+  const results = await Promise.allSettled(works);
+  return results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+}
+
+/** The first signal ends every trace with its report so far, a second one leaves at once. Returns how to stop listening. */
+function leaveOnSignals({ ports, lives, stop, codes }: Rollout): () => void {
   let left = false;
   const leave = (signal: Interrupted['signal']): void => {
     if (left) return ports.leave(signalCodes[signal]);
     left = true;
+    codes.push(signalCodes[signal]);
     lives.forEach((live) => live.interrupt(signal));
     stop.abort();
   };
-  const deaf = ports.onSignal(leave);
   void ports.stdout.closed.then(() => void (left || leave('SIGPIPE')));
-  const look = (): void => changed();
-  const watched = ownersOf(cluster, target, selector).then((paths) =>
-    Promise.all(paths.map((path) => watchOwner(cluster, path, rollout.done, stop.signal, look))),
-  );
-  const pods = (async () => {
-    for await (const pod of terminatingPods(cluster, selector, stop.signal, (uid, state) => {
-      if (state && metadataOf(state)['deletionTimestamp'] !== undefined) {
-        rollout.ending.add(uid);
-        rollout.begun = true;
-      }
-      if (!state) rollout.ending.delete(uid);
-      look();
-    })) {
-      const name = String(metadataOf(pod)['name']);
-      const uid = String(metadataOf(pod)['uid']);
-      const trace = traceOne(cluster, name, options, ports, lives).then(async (report) => {
-        rollout.ending.delete(uid);
-        if (report?.pod.uid === uid) {
-          reports.push(report);
-          await output.tell(report);
-          written.push(await finishFiles(report, options.reports, ports));
-          await publish(report, options.publish, options.format, ports);
-        }
-        look();
-      });
-      trace.catch(() => stop.abort());
-      traces.push(trace);
-    }
-  })();
-  const over = new Promise<void>((resolve) => {
-    changed = () => void (isOver(rollout, lives) && resolve());
-    stop.signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  try {
-    ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
-    await Promise.race([untilQuiet(over, rollout, lives, cluster, stop.signal), pods, watched.then(() => pods)]);
-  } finally {
-    stop.abort();
-    cancel();
-    deaf();
-  }
-  await Promise.all(traces);
-  const summary = summaryOf(what, reports);
-  await output.end(reports, summary);
-  return worstCode([summary.exitCode, ...written, ...(reports.length === 0 ? [3] : [])]);
+  return ports.onSignal(leave);
 }
 
-const isOver = ({ done, ending, begun }: Rollout, lives: ReadonlySet<Live>): boolean =>
-  begun && ending.size === 0 && lives.size === 0 && [...done.values()].every(Boolean);
+/** Until the rollout is done and quiet, or nothing more can be heard of its pods. */
+async function untilDone(rollout: Rollout, target: Several, selector: PodSelector): Promise<void> {
+  const { cluster, progress, stop } = rollout;
+  const owners = ownersOf(cluster, target, selector).then((paths) =>
+    Promise.all(paths.map((path) => watchOwner(cluster, path, progress, stop.signal))),
+  );
+  const pods = tracePods(rollout, selector);
+  await Promise.race([progress.untilOver(cluster.surroundings, stop.signal), pods, owners.then(() => pods)]);
+}
 
-async function untilQuiet(
-  over: Promise<void>,
-  rollout: Rollout,
-  lives: ReadonlySet<Live>,
-  { surroundings }: Cluster,
-  signal: AbortSignal,
-): Promise<void> {
-  await over;
-  do await passed(surroundings, settleMs, signal);
-  while (!signal.aborted && !isOver(rollout, lives));
+async function tracePods(rollout: Rollout, selector: PodSelector): Promise<void> {
+  const { cluster, progress, stop, traces } = rollout;
+  for await (const pod of terminatingPods(cluster, selector, stop.signal, progress.podSeen)) {
+    const trace = tracePod(rollout, pod);
+    trace.catch(() => stop.abort());
+    traces.push(trace);
+  }
+}
+
+async function tracePod(rollout: Rollout, pod: Raw): Promise<void> {
+  const { options, ports, output, progress, reports, codes } = rollout;
+  const { name, uid } = metadataOf(pod);
+  const report = await traceOne(rollout, String(name));
+  // The name may have passed to a successor before its trace began.
+  if (report !== undefined && report.pod.uid === uid) {
+    reports.push(report);
+    await output.tell(report);
+    codes.push(await finishFiles(report, options.reports, ports));
+    await publish(report, options.publish, options.format, ports);
+  }
+  progress.podTraced(String(uid));
 }
 
 /** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
-async function traceOne(
-  cluster: Cluster,
-  name: string,
-  { followLogs, logText, policy, record }: ExitOptions,
-  ports: Ports,
-  lives: Set<Live>,
-): Promise<ExitReport | undefined> {
+async function traceOne({ cluster, options, ports, lives }: Rollout, name: string): Promise<ExitReport | undefined> {
+  const { followLogs, logText, policy, record } = options;
   const warn = (message: string): void => ports.stderr.write(`podexit: ${name}: ${safeLines(message)}\n`);
   warn('is terminating');
   const recorder = recorderFor(record === undefined ? undefined : ownFile(record, name), logText, ports, warn);

@@ -14,10 +14,16 @@ export interface RolloutSummary {
   slowest?: { name: string; seconds: Range };
   /** At most this ratio of the grace was used, from the hook's start to the exit, by so many percent of the pods. */
   graceUsed?: { p50: number; p90: number; p99: number; max: number };
+  /** The command's own. */
   exitCode: number;
 }
 
-export function summaryOf(target: string, reports: readonly ExitReport[]): RolloutSummary {
+/** `codes`: exit codes of what is no report, such as a file that could not be written. */
+export function summaryOf(
+  target: string,
+  reports: readonly ExitReport[],
+  codes: readonly number[] = [],
+): RolloutSummary {
   const durations = reports.flatMap((report) => durationOf(report) ?? []);
   const [slowest] = durations.sort((a, b) => b.seconds.max - a.seconds.max);
   const used = reports.flatMap((report) => graceUsed(report) ?? []).sort((a, b) => a - b);
@@ -33,7 +39,7 @@ export function summaryOf(target: string, reports: readonly ExitReport[]): Rollo
     killed: reports.filter(wasKilled).map(({ pod }) => pod.name),
     ...(slowest ? { slowest } : {}),
     ...(used.length > 0 ? { graceUsed: { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) } } : {}),
-    exitCode: worstCode(reports.map(({ verdict }) => verdict.exitCode)),
+    exitCode: worstCode([...reports.map(({ verdict }) => verdict.exitCode), ...codes]),
   };
 }
 

@@ -1,4 +1,6 @@
 /** `--all-terminating`: one report for each pod that a rollout ends, and a summary when it is done. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,6 +12,7 @@ import { summaryOf, worstCode } from '../../src/verdict/rollout.ts';
 import { loadRecording } from '../loopback/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { withTwins } from '../helpers/twins.ts';
+import { bin } from '../helpers/built.ts';
 import { runMain } from './helpers/in-process.ts';
 
 describe('a recorded rollout', () => {
@@ -72,7 +75,20 @@ it('exits 3 when nothing terminated by --timeout', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=500ms', '-o', 'json', ...flags]);
     expect(ran.code).toBe(3);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0 } });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: 3 } });
+  }));
+
+it('a signal before any pod was seen is a signal all the same', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const words = ['deploy/checkout', '--all-terminating', '-o', 'json', ...flags];
+    const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    const isWatching = () => server.requests.some(({ url }) => /\/pods\?.*watch=/.test(url));
+    while (!isWatching()) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill('SIGINT');
+    expect((await once(child, 'close'))[0]).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: 130 } });
   }));
 
 it('what is for one pod is refused', async () => {

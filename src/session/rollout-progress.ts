@@ -1,0 +1,58 @@
+/** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
+import type { Surroundings } from '../cluster/surroundings.ts';
+import { passed } from '../cluster/surroundings.ts';
+import type { Raw } from './watched.ts';
+import { metadataOf } from './watched.ts';
+
+export interface Progress {
+  /** Whether the owner at `path` has rolled out. */
+  ownerSeen(path: string, isDone: boolean): void;
+  /** Each state of each pod of the target; undefined: it is gone. */
+  podSeen(this: void, uid: string, pod: Raw | undefined): void;
+  /** Its trace has come to an end. */
+  podTraced(uid: string): void;
+  /** Resolves when something has rolled out or ended and it has been quiet since, or on abort. */
+  untilOver(surroundings: Surroundings, signal: AbortSignal): Promise<void>;
+}
+
+/** ms; between two streams the later news may come first. */
+const settleMs = 1000;
+
+/** `running`: how many traces are under way. */
+export function createProgress(running: () => number): Progress {
+  const owners = new Map<string, boolean>();
+  const terminating = new Set<string>();
+  // A rollout that starts after us is waited for.
+  let hasBegun = false;
+  let wake = (): void => {};
+  const isOver = (): boolean =>
+    hasBegun && terminating.size === 0 && running() === 0 && [...owners.values()].every(Boolean);
+  return {
+    ownerSeen(path, isDone) {
+      owners.set(path, isDone);
+      wake();
+    },
+    podSeen(uid, pod) {
+      if (pod && metadataOf(pod)['deletionTimestamp'] !== undefined) {
+        terminating.add(uid);
+        hasBegun = true;
+      }
+      if (!pod) terminating.delete(uid);
+      wake();
+    },
+    podTraced(uid) {
+      terminating.delete(uid);
+      wake();
+    },
+    async untilOver(surroundings, signal) {
+      signal.addEventListener('abort', () => wake(), { once: true });
+      while (!signal.aborted) {
+        if (!isOver()) await new Promise<void>((resolve) => (wake = resolve));
+        else {
+          await passed(surroundings, settleMs, signal);
+          if (isOver()) return;
+        }
+      }
+    },
+  };
+}

@@ -9,6 +9,9 @@ const renewMs = 10_000;
 /** ms, from a renewal to its arrival. */
 const deliveryMs = 2;
 
+/** ms: by then the recorder has listed it, and watches. */
+const watchedFromMs = 200;
+
 /** How long before the story's beginning the Lease was renewed last; from the seed, as everything that varies. */
 const ageMs = ({ story }: World): number => (story.seed * 7919) % renewMs;
 
@@ -33,6 +36,7 @@ export function* renewLease(world: World): Process {
   const rest = (): number => renewMs - ((world.time.now / 1e6 + ageMs(world)) % renewMs);
   while (world.story.readsLeases) {
     yield sleep(Math.max(1, rest()));
+    if (world.time.now < nanoseconds(watchedFromMs)) continue;
     const type = { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1' };
     const object = { ...type, ...leaseAt(world, world.time.now) };
     world.recorder.send('leases', deliveryMs, {

@@ -5,7 +5,7 @@
  */
 import type { Clock } from './clock.ts';
 import { unknownClock } from './clock.ts';
-import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
+import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
 import type { Began, Gap, Interrupted, Refused, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
 
@@ -106,7 +106,10 @@ export interface SiblingFacts {
   readonly seen: Fact<true>;
   /** It was there before this run could have seen it come. */
   readonly old: boolean;
-  readonly scheduled?: Fact<true>;
+  /** A node was found for it: when, as the condition says (apiserver clock). */
+  readonly scheduled?: Fact<Stamp | undefined>;
+  /** All its main containers run: when the last of them began (the clock of its node). */
+  readonly started?: Fact<{ readonly at?: Stamp; readonly node?: string }>;
   readonly ready?: Fact<true>;
 }
 

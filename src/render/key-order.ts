@@ -42,7 +42,14 @@ export const reportOrder: KeyOrder = {
     removedAt: instant,
     otherReady: null,
   },
-  replacement: { name: null, uid: null, createdAt: instant, readyAt: instant },
+  replacement: {
+    name: null,
+    uid: null,
+    createdAt: instant,
+    scheduledAt: instant,
+    startedAt: instant,
+    readyAt: instant,
+  },
   verdict: {
     outcome: null,
     exitCode: null,

@@ -1,5 +1,6 @@
 /** The lanes of the live picture: who has one, which stretches it shows, and what is said beside it. Pure. */
 import type { ContainerExit } from '../trace/infer/container.ts';
+import type { Replacement } from '../trace/infer/replacement.ts';
 import type { Exit } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
 import { countdown, killAt, stateInk, stateOf, stateWords, whole } from './container-state.ts';
@@ -89,7 +90,7 @@ function objectLane(trace: Trace, { deletion, removal }: Exit, zero: Zero, now: 
 function replacementLane({ replacement }: Exit, zero: Zero): LaneView[] {
   if (!replacement) return [];
   const { created, ready, name } = replacement;
-  const brief = ready ? `ready ${timeText(ready, zero)}` : `created ${timeText(created, zero)}`;
+  const brief = newestStep(replacement, zero);
   return [
     {
       name: 'replacement',
@@ -104,4 +105,11 @@ function replacementLane({ replacement }: Exit, zero: Zero): LaneView[] {
       rank: 4,
     },
   ];
+}
+
+/** How far it has come, and when. */
+function newestStep({ created, scheduled, started, ready }: Replacement, zero: Zero): string {
+  if (ready) return `ready ${timeText(ready, zero)}`;
+  if (started) return `started ${timeText(started, zero)}`;
+  return scheduled ? `scheduled ${timeText(scheduled, zero)}` : `created ${timeText(created, zero)}`;
 }

@@ -60,6 +60,8 @@ const markLanes: Record<MarkName, LaneKind> = {
   finalizing: 'api',
   removed: 'api',
   'replacement-created': 'replacement',
+  'replacement-scheduled': 'replacement',
+  'replacement-started': 'replacement',
   'replacement-ready': 'replacement',
   'node-not-ready': 'node',
   'node-ready': 'node',

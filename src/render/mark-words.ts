@@ -59,6 +59,8 @@ const table: Record<MarkName, (mark: MarkView, context: Context) => Row> = {
   finalizing: ({ note }) => ['api', `object kept by finalizers: ${note ?? 'unknown'}`, 'warning'],
   removed: () => ['api', 'object removed', 'strong'],
   'replacement-created': ({ subject }) => ['replacement', `${subject} created`],
+  'replacement-scheduled': ({ subject }) => ['replacement', `${subject} scheduled`, 'dim'],
+  'replacement-started': ({ subject }) => ['replacement', `${subject} started`, 'dim'],
   'replacement-ready': ({ subject }) => ['replacement', `${subject} ready`],
   'node-not-ready': ({ subject }) => ['node', `${subject} is NotReady`, 'warning'],
   'node-ready': ({ subject }) => ['node', `${subject} is Ready again`],

@@ -1,8 +1,11 @@
 /**
  * Which marks are told when. A line once written stays, so a mark whose interval is still wide waits until it narrows,
- * until its container's end is confirmed (after that little narrows), or for a second after it was certainly over. What is told too early (the end of a log) or wrongly is told again, by
- * name: confirmed, corrected or withdrawn. Pure.
+ * until its container's end is confirmed (after that little narrows), or for a second after it was certainly over. A
+ * hook that may have been cut off waits for the Event that would tell it, and its stop signal with it. What is told too
+ * early (the end of a log) or wrongly is told again, by name: confirmed, corrected or withdrawn. Pure.
  */
+import { millisecondsOf } from '../trace/assumptions.ts';
+import type { MarkName } from '../trace/report.ts';
 import type { MarkView } from './moments.ts';
 
 export type Saying =
@@ -22,6 +25,8 @@ export const nothingTold: Telling = { told: new Map(), waiting: new Map() };
 const wide = 500;
 /** Not longer than this (ms) after it was certainly over. */
 const patience = 1000;
+/** The same while an Event may be on its way that tells how a hook ended: then the end is known to the millisecond. */
+const eventPatience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
 
 /** `now`: ms, observation time. `last`: there will be no other chance to tell. */
 export function tell(
@@ -34,6 +39,7 @@ export function tell(
   const waiting = new Map<string, number | undefined>();
   const sayings: Saying[] = [];
   const ended = new Set(marks.flatMap((one) => (one.name === 'exited' && !one.provisional ? [one.subject] : [])));
+  const doubtful = new Set(marks.flatMap((one) => (isDoubtfulHook(one) ? [one.subject] : [])));
   for (const mark of marks) {
     const old = told.get(mark.id);
     const since = before.waiting.get(mark.id) ?? (mark.at.hi <= now + 1 ? now : undefined);
@@ -41,7 +47,7 @@ export function tell(
       const kind = changeOf(old, mark);
       if (!kind) continue;
       sayings.push({ kind, mark });
-    } else if (last || ended.has(mark.subject) || isReady(mark, since, now)) {
+    } else if (last || ended.has(mark.subject) || isReady(mark, since, now, doubtful)) {
       sayings.push({ kind: 'told', mark });
     } else {
       waiting.set(mark.id, since);
@@ -61,9 +67,25 @@ const isWide = ({ at }: MarkView): boolean => at.basis === 'inferred' && at.hi -
 
 const isLogEnd = ({ name, provisional }: MarkView): boolean => name === 'exited' && provisional;
 
+/** Nothing has told yet how it ended, or whether. */
+const isDoubtfulHook = ({ name, note, provisional }: MarkView): boolean =>
+  name === 'prestop-ended' && provisional && note?.endsWith('unknown') === true;
+
+/** What is placed by the hook's end. */
+const afterHook: ReadonlySet<MarkName> = new Set(['prestop-ended', 'stop-signal']);
+
 /** The end of a log is news at once, however wide its interval. */
-const isReady = (mark: MarkView, since: number | undefined, now: number): boolean =>
-  isLogEnd(mark) || !isWide(mark) || (since !== undefined && now - since >= patience);
+function isReady(
+  mark: MarkView,
+  since: number | undefined,
+  now: number,
+  doubtful: ReadonlySet<string | undefined>,
+): boolean {
+  if (isLogEnd(mark) || !isWide(mark)) return true;
+  const isItsHooks = doubtful.has(mark.subject) && afterHook.has(mark.name);
+  const waits = isItsHooks ? eventPatience : patience;
+  return since !== undefined && now - since >= waits;
+}
 
 function changeOf(old: MarkView, mark: MarkView): 'confirmed' | 'corrected' | undefined {
   const moved = mark.at.lo - wide > old.at.hi || mark.at.hi + wide < old.at.lo;

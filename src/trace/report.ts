@@ -37,6 +37,8 @@ export const markNames = [
   'finalizing',
   'removed',
   'replacement-created',
+  'replacement-scheduled',
+  'replacement-started',
   'replacement-ready',
   'node-not-ready',
   'node-ready',
@@ -175,6 +177,16 @@ export interface EndpointReport {
   otherReady: number;
 }
 
+/** `scheduledAt`: it got its node; `startedAt`: all its main containers run. */
+export interface ReplacementReport {
+  name: string;
+  uid: string;
+  createdAt: Instant;
+  scheduledAt?: Instant;
+  startedAt?: Instant;
+  readyAt?: Instant;
+}
+
 export interface Finding {
   code: FindingCode;
   severity: Severity;
@@ -214,7 +226,7 @@ export interface ExitReport {
   phases: Phase[];
   containers: ContainerReport[];
   endpoints: EndpointReport[];
-  replacement?: { name: string; uid: string; createdAt: Instant; readyAt?: Instant };
+  replacement?: ReplacementReport;
   verdict: Verdict;
   clocks: { api?: { offsetMs: Range }; node?: { offsetMs: Range } };
   assumes: { name: string; seconds: number }[];

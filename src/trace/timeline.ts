@@ -87,7 +87,7 @@ function exitOf(trace: Trace): Exit | undefined {
   const kubelet = kubeletOf(trace, deletion);
   const containers = exitsOf({ trace, deletion, kubelet });
   const trigger = triggerOf(trace, deletion);
-  const replacement = replacementOf(trace, deletion, trigger.kind);
+  const replacement = replacementOf(trace, { deletion, kubelet }, trigger.kind);
   return {
     deletion,
     kubelet,

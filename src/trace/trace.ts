@@ -5,7 +5,7 @@
  */
 import type { Clock } from './clock.ts';
 import { unknownClock } from './clock.ts';
-import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
+import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
 import type { Began, Gap, Interrupted, Refused, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
 
@@ -62,6 +62,19 @@ export interface DeletionFacts {
   readonly seenSeq: number;
   /** The pod was already terminating when this run first saw it. */
   readonly underWay: boolean;
+  /** What was known of the node's clock when the deletion was first seen. */
+  readonly nodeClock: Clock;
+}
+
+/** The kubelet's own stamp (node clock, ms), and when the apiserver wrote it down (its clock). */
+export type NodeSign = Fact<{ stamp: number; written: Span }>;
+
+/** What the kubelet had written before it may have stood still; later signs do not replace it. */
+export interface NodeSigns {
+  /** Its last Event before the deletion was seen. */
+  readonly event?: NodeSign;
+  /** Its node's Lease, as first seen. */
+  readonly lease?: NodeSign;
 }
 
 export interface RequestFacts {
@@ -93,7 +106,10 @@ export interface SiblingFacts {
   readonly seen: Fact<true>;
   /** It was there before this run could have seen it come. */
   readonly old: boolean;
-  readonly scheduled?: Fact<true>;
+  /** A node was found for it: when, as the condition says (apiserver clock). */
+  readonly scheduled?: Fact<Stamp | undefined>;
+  /** All its main containers run: when the last of them began (the clock of its node). */
+  readonly started?: Fact<{ readonly at?: Stamp; readonly node?: string }>;
   readonly ready?: Fact<true>;
 }
 
@@ -171,6 +187,7 @@ export interface Trace {
   readonly timers: readonly Fact<Timer['name']>[];
   readonly interrupted?: Fact<Interrupted['signal']>;
   readonly clocks: { readonly api: Clock; readonly node: Clock };
+  readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
   /** Client time of the newest observation. */
   readonly now: number;
@@ -195,6 +212,7 @@ export const emptyTrace: Trace = {
   refused: [],
   timers: [],
   clocks: { api: unknownClock, node: unknownClock },
+  nodeSigns: {},
   now: -Infinity,
   heard: -Infinity,
 };

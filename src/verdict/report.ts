@@ -152,6 +152,8 @@ function replacementReport(
       name: one.name,
       uid: one.uid,
       createdAt: at(one.created),
+      ...(one.scheduled ? { scheduledAt: at(one.scheduled) } : {}),
+      ...(one.started ? { startedAt: at(one.started) } : {}),
       ...(one.ready ? { readyAt: at(one.ready) } : {}),
     },
   };

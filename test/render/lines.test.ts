@@ -61,7 +61,9 @@ describe('lines', () => {
         23:04:29.626    +0.014  kubelet      knows of the deletion
         23:04:29.630    +0.018  endpoints    checkout-h79lm: unrouted, still serving; 1 other ready
         23:04:29.634    +0.022  replacement  checkout-754699c75f-rqfbr created
+        23:04:29.638    +0.026  replacement  checkout-754699c75f-rqfbr scheduled
         23:04:29.7     ~+0.1    app          stop signal sent (no preStop)
+        23:04:30.090    +0.478  replacement  checkout-754699c75f-rqfbr started
         23:04:30.104    +0.492  replacement  checkout-754699c75f-rqfbr ready
         23:04:32.7     ~+3.1    app          exited 0
         23:04:32.831    +3.219  kubelet      reports that all containers have ended

@@ -45,6 +45,23 @@ describe('telling marks', () => {
     ]);
   });
 
+  it('holds a hook whose end nothing tells, and its signal, for as long as its Event may be on its way', () => {
+    const unknown = { provisional: true, note: 'preStop exec unknown' };
+    const open = [mark('prestop-ended', [0, 5000], unknown), mark('stop-signal', [0, 5000])];
+    const failed = { provisional: true, note: 'preStop exec cut-off' };
+    const told = [mark('prestop-ended', [4990, 5090], failed), mark('stop-signal', [4990, 5090])];
+    expect(said([5000, open], [6200, open], [6300, told])).toEqual([
+      [],
+      [],
+      ['told prestop-ended', 'told stop-signal'],
+    ]);
+    expect(said([5000, open], [8400, open], [8500, open])).toEqual([
+      [],
+      [],
+      ['told prestop-ended', 'told stop-signal'],
+    ]);
+  });
+
   it('never tells as done what may still lie ahead', () => {
     const hook = [mark('prestop-ended', [0, 20_000])];
     expect(said([20, hook], [5000, hook], [19_000, hook])).toEqual([[], [], []]);

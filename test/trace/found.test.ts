@@ -47,6 +47,17 @@ const stories: Record<string, Partial<Story>> = {
     trigger: { kind: 'namespace-deletion', atMs: 1240 },
     faults: [{ kind: 'freeze', atMs: 100, forMs: 30_000 }],
   },
+  'a kubelet that stood still with the first Killing in its queue, on a node of which nothing was known': {
+    ...alone({ app: { ...dies, onSignal: { kind: 'exits', afterMs: 715, code: 0 } } }),
+    faults: [{ kind: 'freeze', atMs: 170, forMs: 15_000 }],
+    events: { queueMs: [400, 400], dropped: [] },
+    readsLeases: false,
+  },
+  'the same on a node whose Lease was renewed before': {
+    ...alone({ app: { ...dies, onSignal: { kind: 'exits', afterMs: 715, code: 0 } } }),
+    faults: [{ kind: 'freeze', atMs: 170, forMs: 15_000 }],
+    events: { queueMs: [400, 400], dropped: [] },
+  },
   'a kubelet that died with the first Killing in its queue': {
     ...alone({ app: drains(3000) }),
     faults: [{ kind: 'kubelet-restart', atMs: 8, downMs: 2800 }],

@@ -32,6 +32,8 @@ const floors: Record<InstantName, number> = {
   removed: 0.99,
   // A report tells one replacement, and does not wait until it is ready.
   'replacement-created': 0.75,
+  'replacement-scheduled': 0.6,
+  'replacement-started': 0.6,
   'replacement-ready': 0.5,
 };
 

@@ -1,5 +1,6 @@
 /** The recorder itself: it lists, watches, follows logs, and sends requests on a clock of its own. */
 import type { Kubelet } from './kubelet.ts';
+import { listLease } from './lease.ts';
 import type { Json, Resource } from './rows.ts';
 import { resources } from './rows.ts';
 import type { ContainerStory } from './story.ts';
@@ -44,6 +45,7 @@ export function* openStreams(world: World, kubelet: Kubelet): Process {
     yield sleep(world.random.between(1, 2));
     world.recorder.send(own, 0, { type: 'list', resource, ...paths[resource](world.story.name), date, list });
   }
+  listLease(world);
   world.api.startWatches();
   world.recorder.send(own, 0, { type: 'ready' });
   yield sleep(world.random.between(3, 8));

@@ -40,6 +40,8 @@ export type InstantName =
   | 'final-delete'
   | 'removed'
   | 'replacement-created'
+  | 'replacement-scheduled'
+  | 'replacement-started'
   | 'replacement-ready';
 
 /** A moment that close to the end of grace may be judged either way. ms. */

@@ -63,6 +63,8 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
   tellAll('unrouted', witness.unrouted);
   tellAll('endpoint-removed', witness.endpointRemoved);
   tellAll('replacement-created', witness.created);
+  tellAll('replacement-scheduled', witness.scheduled);
+  tellAll('replacement-started', witness.started);
   tellAll('replacement-ready', witness.ready);
   return {
     containers,

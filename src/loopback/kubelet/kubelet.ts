@@ -3,6 +3,7 @@ import { Container } from './container.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { killPod } from './kill-pod.ts';
 import type { HookTruth } from './hook.ts';
+import { renewLease } from './lease.ts';
 import { LogStream } from './log-stream.ts';
 import type { KubeObject, Pod } from './objects.ts';
 import { acknowledged, finished, withoutLimits } from './pod-status.ts';
@@ -51,6 +52,7 @@ export class Kubelet {
   begin(): void {
     for (const container of this.containers) if (container.running) container.begin();
     this.#startProbes();
+    this.#world.kubelet.spawn(renewLease(this.#world));
   }
 
   followLogs(): void {
@@ -77,6 +79,7 @@ export class Kubelet {
     const emission = { about: { kind: 'Node', apiVersion: 'v1', object: node, withoutUid: true } };
     this.#events.emit({ ...emission, reason: 'Starting', message: 'Starting kubelet.' });
     this.#startProbes();
+    this.#world.kubelet.spawn(renewLease(this.#world));
     const pod = this.#current();
     if (pod?.metadata.deletionTimestamp !== undefined) this.#startWorker([900, 1300]);
   }

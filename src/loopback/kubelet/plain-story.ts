@@ -27,6 +27,7 @@ export function plainStory(change: Partial<Story> = {}): Story {
     runtime: { signalLagMs: [0.3, 3], killLagMs: [8, 20], returnMs: [2, 12] },
     network: { requestMs: [1.5, 4], watchMs: {}, logMs: [0.5, 2] },
     events: { queueMs: [2, 6], dropped: [] },
+    readsLeases: true,
     tailMs: 2000,
     limitMs: 120_000,
     ...change,

@@ -16,6 +16,8 @@ export const resources = [
   'jobs',
 ] as const;
 export type Resource = (typeof resources)[number];
+/** Told by themselves: they are no part of the story's store. */
+export type Told = Resource | 'leases';
 
 export type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -25,7 +27,7 @@ export type Json = Record<string, unknown>;
 /** One line of a recording; `at` is the client's clock, RFC 3339 with ms, floored. */
 export type Row =
   | { type: 'about'; scenario: string; about: string; kubernetes: string; runtime: string }
-  | { at: string; type: 'list'; resource: Resource; path: string; query?: string; date: string; list: Json }
+  | { at: string; type: 'list'; resource: Told; path: string; query?: string; date: string; list: Json }
   | { at: string; type: 'ready' }
   | { at: string; type: 'request'; method: string; path: string; body: Json }
   | {
@@ -38,7 +40,7 @@ export type Row =
       tookMs: number;
       body: Json;
     }
-  | { at: string; type: 'watch'; resource: Resource; event: { type: Change; object: Json } }
+  | { at: string; type: 'watch'; resource: Told; event: { type: Change; object: Json } }
   | { at: string; type: 'log-open'; pod: string; container: string; status: number }
   | { at: string; type: 'log'; pod: string; container: string; line: string }
   | { at: string; type: 'log-end'; pod: string; container: string };

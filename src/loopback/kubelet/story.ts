@@ -27,6 +27,8 @@ export interface Story {
   runtime: RuntimeStory;
   network: NetworkStory;
   events: EventsStory;
+  /** Whether the recorder may read the node's Lease: many Roles do not allow it. */
+  readsLeases: boolean;
   /** The recorder stops so long after the object is gone (and its containers with it). */
   tailMs: number;
   /** The recorder stops then at the latest, counted from the beginning. */

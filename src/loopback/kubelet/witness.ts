@@ -10,6 +10,8 @@ export interface Witness {
   readonly endpointRemoved: ReadonlyMap<string, number>;
   /** Pods that came later, by name. */
   readonly created: ReadonlyMap<string, number>;
+  readonly scheduled: ReadonlyMap<string, number>;
+  readonly started: ReadonlyMap<string, number>;
   readonly ready: ReadonlyMap<string, number>;
 }
 
@@ -18,8 +20,10 @@ type Endpoint = { targetRef: { uid: string }; conditions: { ready: boolean } };
 export function watchEverything(world: World, own: Pod): Witness {
   const { api, time } = world;
   const [unrouted, endpointRemoved] = [new Map<string, number>(), new Map<string, number>()];
-  const [created, ready] = [new Map<string, number>(), new Map<string, number>()];
-  const witness: { doneAt?: number } & Witness = { unrouted, endpointRemoved, created, ready };
+  const [created, scheduled] = [new Map<string, number>(), new Map<string, number>()];
+  const [started, ready] = [new Map<string, number>(), new Map<string, number>()];
+  const successors = { created, scheduled, started, ready };
+  const witness: { doneAt?: number } & Witness = { unrouted, endpointRemoved, ...successors };
   const first = (known: Map<string, number>, key: string): void => {
     if (!known.has(key)) known.set(key, time.now);
   };
@@ -44,7 +48,11 @@ export function watchEverything(world: World, own: Pod): Witness {
       return;
     }
     if (change === 'ADDED') first(created, name);
-    if (created.has(name) && isReady(pod)) first(ready, name);
+    if (!created.has(name)) return;
+    if (pod.spec.nodeName !== undefined) first(scheduled, name);
+    const { containerStatuses = [] } = pod.status;
+    if (containerStatuses.length > 0 && containerStatuses.every(({ state }) => state.running)) first(started, name);
+    if (isReady(pod)) first(ready, name);
   });
   return witness;
 }

@@ -1,6 +1,7 @@
 import type { Cluster } from '../cluster.ts';
 import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs } from './nanoseconds.ts';
+import type { Skew } from './move.ts';
 import type { Story } from './story.ts';
 
 /** How often a kubelet renews its Lease. */
@@ -16,7 +17,7 @@ export function renewLeases(cluster: Cluster): () => void {
   function renew(): void {
     if (!isSilent(cluster, silence)) {
       for (const { object } of nodes) {
-        const lease = leaseOf(object, clock.now() + (cluster.skew.nodeMs ?? 0));
+        const lease = leaseOf(object, clock.now(), cluster.skew);
         cluster.write({ type: 'MODIFIED', resource: 'leases', object: lease });
       }
     }
@@ -60,7 +61,7 @@ function isReadyCondition(condition: unknown): boolean {
   return isRecord(condition) && condition.type === 'Ready';
 }
 
-function leaseOf({ metadata }: KubeObject, now: number): KubeObject {
+function leaseOf({ metadata }: KubeObject, now: number, { apiMs = 0, nodeMs = 0 }: Skew): KubeObject {
   const { name, uid, creationTimestamp } = metadata;
   return {
     kind: 'Lease',
@@ -70,7 +71,8 @@ function leaseOf({ metadata }: KubeObject, now: number): KubeObject {
       namespace: 'kube-node-lease',
       uid: `${uid?.slice(0, 24) ?? '00000000-0000-4000-8000-'}1ea5e0000000`,
       ...(creationTimestamp !== undefined && { creationTimestamp }),
+      managedFields: [{ manager: 'kubelet', operation: 'Update', time: formatStamp(fromMs(now + apiMs), 0) }],
     },
-    spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatStamp(fromMs(now), 6) },
+    spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatStamp(fromMs(now + nodeMs), 6) },
   };
 }

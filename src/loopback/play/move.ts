@@ -24,16 +24,18 @@ interface Context {
   clock: ClockName;
   /** An Event's name in nanoseconds. */
   made?: Nanoseconds;
-  /** The containers' ends that the scenario knows exactly. */
-  ends: Nanoseconds[];
+  /** Of a pod: its name. */
+  pod?: string;
+  /** Within a container's status: the container's name. */
+  container?: string;
 }
 
-/** Moves recorded objects; the same recorded stamp of the same field is always moved to the same new one. */
+/** Moves recorded objects; the same recorded stamp of one container's, else one object's, field is always moved alike. */
 export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
   const known = new Map<string, string>();
 
   function remembered(context: Context, field: string, value: string, make: () => string): string {
-    const key = `${context.uid} ${field} ${value}`;
+    const key = `${context.uid} ${context.container ?? ''} ${field} ${value}`;
     const moved = known.get(key) ?? make();
     known.set(key, moved);
     return moved;
@@ -46,12 +48,12 @@ export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
 
   function walk(value: unknown, context: Context, field = ''): unknown {
     if (Array.isArray(value)) return value.map((one) => walk(one, context, field));
-    if (isRecord(value)) return walkFields(value, clockWithin(value, context));
+    if (isRecord(value)) return walkFields(value, clockWithin(value, containerWithin(value, context)));
     const stamp = typeof value === 'string' && isTimeField(field) ? parseStamp(value) : undefined;
     if (stamp === undefined) return value;
     return remembered(context, field, value as string, () => {
       const clock = apiFields.has(field) ? 'api' : context.clock;
-      const at = stamp.digits > 0 ? stamp.at : guess(stamp.at, field, context);
+      const at = stamp.digits > 0 ? stamp.at : guess(story, stamp.at, field, context);
       return formatStamp(shift(at, clock), stamp.digits);
     });
   }
@@ -83,7 +85,7 @@ export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
   return {
     nodeTime: (recorded) => shift(recorded, 'node'),
     object(recorded, seenAt) {
-      const context = contextOf(story, recorded, seenAt);
+      const context = contextOf(recorded, seenAt);
       const moved = walk(recorded, context) as KubeObject;
       if (recorded.kind !== 'Event') return moved;
       return { ...moved, metadata: { ...moved.metadata, name: eventName(recorded.metadata.name, context) } };
@@ -116,9 +118,8 @@ function isTimeField(field: string): boolean {
   return apiFields.has(field) || otherTimeFields.has(field);
 }
 
-function contextOf(story: Story, object: KubeObject, seenAt: number): Context {
+function contextOf(object: KubeObject, seenAt: number): Context {
   const name = object.metadata.name;
-  const pod = object.kind === 'Pod' ? name : undefined;
   const isEvent = object.kind === 'Event';
   const made = isEvent ? /\.([0-9a-f]{16})$/.exec(name)?.[1] : undefined;
   return {
@@ -126,7 +127,7 @@ function contextOf(story: Story, object: KubeObject, seenAt: number): Context {
     seenAt,
     clock: isEvent ? eventClock(object) : object.kind === 'Pod' || object.kind === 'Node' ? 'node' : 'api',
     ...(made !== undefined && { made: BigInt(`0x${made}`) }),
-    ends: pod === undefined ? [] : endsOf(story, pod),
+    ...(object.kind === 'Pod' && { pod: name }),
   };
 }
 
@@ -144,19 +145,24 @@ function clockWithin(value: Record<string, unknown>, context: Context): Context 
     : context;
 }
 
-/** What the runtime's log says about the pod's containers, else the last lines they wrote. */
-function endsOf(story: Story, pod: string): Nanoseconds[] {
-  const truths = story.truths
-    .filter((truth) => truth.pod === pod)
-    .flatMap((truth) => parseStamp(truth.exited ?? '') ?? []);
-  const lines = story.cues.flatMap((cue) => (cue.kind === 'log' && cue.pod === pod ? [cue.line.stamp] : []));
-  return [...truths.map((stamp) => stamp.at), ...lines.reverse()];
+/** Two containers may end in the same second: an end is looked up by whose it is. */
+function containerWithin(value: Record<string, unknown>, context: Context): Context {
+  const isStatus = typeof value.name === 'string' && typeof value.restartCount === 'number';
+  return isStatus ? { ...context, container: value.name as string } : context;
 }
 
-function guess(stamp: Nanoseconds, field: string, context: Context): Nanoseconds {
+/** What the runtime's log says about the container's ends, else the last lines it wrote. */
+function endsOf({ truths, cues }: Story, { pod, container }: Context): Nanoseconds[] {
+  const isOwn = (one: { pod: string; container: string }) => one.pod === pod && one.container === container;
+  const exits = truths.filter(isOwn).flatMap((truth) => parseStamp(truth.exited ?? '') ?? []);
+  const lines = cues.flatMap((cue) => (cue.kind === 'log' && isOwn(cue) ? [cue.line.stamp] : []));
+  return [...exits.map((stamp) => stamp.at), ...lines.reverse()];
+}
+
+function guess(story: Story, stamp: Nanoseconds, field: string, context: Context): Nanoseconds {
   const { made, seenAt } = context;
   const isSecondOf = (at: Nanoseconds) => at - stamp >= 0n && at - stamp < 1_000_000_000n;
-  if (field === 'finishedAt') return containerEnd(stamp, seenAt, context.ends.find(isSecondOf));
+  if (field === 'finishedAt') return containerEnd(stamp, seenAt, endsOf(story, context).find(isSecondOf));
   if (made === undefined) return freshStamp(stamp, seenAt);
   if (field === 'creationTimestamp') return eventStored(stamp, made);
   return isSecondOf(made) ? made : freshStamp(stamp, seenAt);

@@ -1,15 +1,14 @@
 /** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
-import { millisecondsOf } from '../assumptions.ts';
 import type { Clock } from '../clock.ts';
-import { noLessThan, noMoreThan, offsetAt, toClient } from '../clock.ts';
+import { toClient } from '../clock.ts';
 import { isFinished } from '../pod.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
+import { withCause, withCreations, withPostings } from './node-clock.ts';
 import { isNewRound, isStart } from './rounds.ts';
-import type { Span } from '../span.ts';
 import { atMost } from '../span.ts';
 import { parseTime } from '../stamps.ts';
 
@@ -30,7 +29,7 @@ export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const stops = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const clock = trace.events.reduce((next, event) => withPosting(next, event, deletion, trace.events), caused);
+  const clock = withPostings(trace, deletion, caused);
   const killings = groupByContainer(own);
   const noticed = noticedAt(trace, deletion, own, clock);
   const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
@@ -70,55 +69,6 @@ function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurren
   const client = toClient(clock, event.time, event.at + 1);
   return Math.min(client.hi, event.at + 1) >= deletion.accepted.client.lo;
 }
-
-/** Nothing that the kubelet did because of the deletion is earlier than its acceptance. */
-function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
-  const since = deletion.accepted.client.lo;
-  if (!Number.isFinite(since)) return clock;
-  const bounded = noMoreThan(clock, { at: since, value: event.time.hi - since, seq: event.seq });
-  const offset = offsetAt(bounded, since);
-  // A contradiction means that the Killing was not caused by this deletion after all: arrivals are certain, causes are not.
-  return offset.lo > event.time.hi - since ? clock : bounded;
-}
-
-/** An Event was created after its stamp: the apiserver's second bounds the node's clock where delivery was slow. */
-function withCreations(trace: Trace, deletion: Deletion): Clock {
-  return trace.events.reduce((clock, event) => {
-    const created = event.component === 'kubelet' ? createdAt(event, deletion) : undefined;
-    if (event.named === undefined || !created || !Number.isFinite(created.hi)) return clock;
-    return noLessThan(clock, { at: created.hi, value: event.named - created.hi, seq: event.seq });
-  }, trace.clocks.node);
-}
-
-/** When the apiserver wrote the Event, on the client's clock. */
-const createdAt = ({ created, at }: Occurrence, { api }: Deletion): Span | undefined =>
-  created && toClient(api, created, at + 1);
-
-/**
- * An Event reaches the apiserver soon after its stamp, which bounds a node clock that is ahead. An Event that was held
- * back would bound it too low, and then contradicts the stamps that did arrive: so it is believed only where it agrees.
- */
-function withPosting(clock: Clock, event: Occurrence, deletion: Deletion, all: readonly Occurrence[]): Clock {
-  if (event.component !== 'kubelet' || event.named === undefined || event.count > 1) return clock;
-  const delivered = event.isOld ? -Infinity : event.at - millisecondsOf('delivery-lag');
-  const told =
-    Math.max(createdAt(event, deletion)?.lo ?? -Infinity, delivered) - queued(event, all) * millisecondsOf('event-lag');
-  if (!Number.isFinite(told)) return clock;
-  const near = Math.min(event.at, told);
-  return event.named - told < offsetAt(clock, near).lo
-    ? clock
-    : noMoreThan(clock, { at: near, value: event.named - told, seq: event.seq });
-}
-
-/** Events are posted one after the other (SIGNALS.md §2.1): its place in the queue, as far as it concerns this pod. */
-function queued(event: Occurrence, all: readonly Occurrence[]): number {
-  const { named = 0 } = event;
-  const ahead = all.filter((one) => one.component === 'kubelet' && one.named !== undefined && one.named < named);
-  return 1 + ahead.filter((one) => named - (one.named ?? 0) < burst).length;
-}
-
-/** ms: what was queued earlier has been posted by then. */
-const burst = 10_000;
 
 /** The first sign of the kubelet: its Killing, the status that knows of the deletion, or the end itself. */
 function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {

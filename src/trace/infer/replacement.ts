@@ -4,22 +4,34 @@
  */
 import { toClient } from '../clock.ts';
 import { controllerOf, isOlder } from '../pod.ts';
+import { atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { TriggerKind } from '../report.ts';
 import type { SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { narrowed, notBefore, onClient, unbounded } from './estimate.ts';
+import { crossed, narrowed, notBefore, onClient, onNode, unbounded } from './estimate.ts';
+import type { Kubelet } from './kubelet.ts';
 
 export interface Replacement {
   readonly name: string;
   readonly uid: string;
   readonly created: Estimate;
+  readonly scheduled?: Estimate;
+  /** All its main containers run. */
+  readonly started?: Estimate;
   readonly ready?: Estimate;
 }
 
-export function replacementOf(trace: Trace, deletion: Deletion, trigger: TriggerKind): Replacement | undefined {
+/** Who knows the clocks by which it is dated. */
+interface Clocks {
+  deletion: Deletion;
+  kubelet: Kubelet;
+}
+
+export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind): Replacement | undefined {
+  const { deletion } = clocks;
   const candidates = [...trace.siblings]
     .filter(([, facts]) => !facts.old && (trigger === 'rollout' || !wasBefore(deletion, facts)))
     .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
@@ -27,7 +39,7 @@ export function replacementOf(trace: Trace, deletion: Deletion, trigger: Trigger
   const successor = candidates.find(([, facts]) => facts.pod.metadata.name === own.metadata.name);
   const sameOwner = candidates.find(([, facts]) => controllerOf(facts.pod)?.uid === controllerOf(own)?.uid);
   const [uid, facts] = successor ?? sameOwner ?? candidates[0] ?? [];
-  return uid === undefined || !facts ? undefined : replacement(trace, deletion, uid, facts);
+  return uid === undefined || !facts ? undefined : replacement(trace, clocks, uid, facts);
 }
 
 function wasBefore(deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
@@ -37,7 +49,8 @@ function wasBefore(deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
   return isStamped || isOlder(pod.metadata.resourceVersion, facts.first.value.metadata.resourceVersion);
 }
 
-function replacement(trace: Trace, deletion: Deletion, uid: string, facts: SiblingFacts): Replacement {
+function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFacts): Replacement {
+  const { deletion } = clocks;
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
   const seen = arrival(trace, facts.seen, 'siblings', unbounded);
   const told = stamp
@@ -49,6 +62,42 @@ function replacement(trace: Trace, deletion: Deletion, uid: string, facts: Sibli
   const created = after
     ? narrowed(told, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : told;
+  const scheduled = facts.scheduled && scheduledAt(trace, deletion, facts.scheduled, created);
+  const started = facts.started && startedAt(clocks, facts.started, scheduled ?? created);
   const ready = facts.ready && arrival(trace, facts.ready, 'siblings', created);
-  return { name: facts.pod.metadata.name, uid, created, ...(ready ? { ready } : {}) };
+  return {
+    name: facts.pod.metadata.name,
+    uid,
+    created,
+    ...(scheduled ? { scheduled } : {}),
+    ...(started ? { started } : {}),
+    ...(ready ? { ready } : {}),
+  };
+}
+
+/** The apiserver stamps the condition as it binds the pod to its node. */
+function scheduledAt(
+  trace: Trace,
+  { api }: Deletion,
+  fact: NonNullable<SiblingFacts['scheduled']>,
+  created: Estimate,
+): Estimate {
+  const seen = arrival(trace, fact, 'siblings', created);
+  const stamp = parseFloor(fact.value);
+  return stamp ? narrowed(seen, onClient(toClient(api, stamp, fact.at + 1), [fact.seq])) : seen;
+}
+
+/**
+ * A kubelet stamps the start, and tells it when it comes to it: only the stamp bounds it from below, and only where the
+ * replacement runs on the node whose clock is known.
+ */
+function startedAt(
+  { deletion, kubelet }: Clocks,
+  { value, seq, at }: NonNullable<SiblingFacts['started']>,
+  scheduled: Estimate,
+): Estimate {
+  const told = narrowed(onClient(atMost(at + 1), [seq], 'observed'), { ...notBefore(scheduled), evidence: [] });
+  const stamp = parseFloor(value.at);
+  const isSameNode = value.node !== undefined && value.node === deletion.facts.first.value.spec.nodeName;
+  return stamp && isSameNode ? crossed(narrowed(told, onNode(stamp, [seq])), kubelet.clock) : told;
 }

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../kube.ts';
+import type { KubeObject, Lease } from '../kube.ts';
 import type { ObservationOf } from '../observation.ts';
-import { parseTime } from '../stamps.ts';
+import { parseFloor, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';
 import { foldEvent } from './events.ts';
@@ -9,7 +9,7 @@ import { foldNamespace, foldNode, foldOwner } from './owners.ts';
 import { foldPod, gone } from './pod.ts';
 import { foldSibling } from './siblings.ts';
 import { foldSlice } from './traffic.ts';
-import { withEntry } from './notes.ts';
+import { factOf, withEntry } from './notes.ts';
 
 /** One watch line. */
 export function foldChange(trace: Trace, o: ObservationOf<'changed'>): Trace {
@@ -39,10 +39,19 @@ export function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: Ho
     case 'Node':
       return foldNode(trace, object, seen);
     case 'Lease':
-      return nodeReached(trace, parseTime(object.spec.renewTime), seen);
+      return foldLease(trace, object, seen);
     case 'Namespace':
       return foldNamespace(trace, object, seen);
     default:
       return foldOwner(trace, object, seen, deleted);
   }
+}
+
+/** The kubelet renews it every ten seconds, whatever its pods do. */
+function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen): Trace {
+  const stamp = parseTime(spec.renewTime);
+  const written = parseFloor(metadata.managedFields?.find(({ manager }) => manager === 'kubelet')?.time);
+  const known = nodeReached(trace, stamp, seen);
+  if (stamp === undefined || !written || trace.nodeSigns.lease) return known;
+  return { ...known, nodeSigns: { ...known.nodeSigns, lease: factOf({ stamp, written }, seen) } };
 }

@@ -6,7 +6,7 @@ import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { apiReached, nodeReached } from './clocks.ts';
 import type { Seen } from './notes.ts';
-import { note } from './notes.ts';
+import { factOf, note } from './notes.ts';
 
 /** Enough for any exit; the oldest probe failures make room first. */
 const mostEvents = 512;
@@ -107,6 +107,15 @@ function timeOf(event: Event): Span {
 function stamps(trace: Trace, event: Event, seen: Seen): Trace {
   const created = apiReached(trace, event.metadata.creationTimestamp, seen);
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return created;
-  const known = nodeReached(created, parseEventName(event.metadata.name), seen);
+  const known = nodeReached(withSign(created, event, seen), parseEventName(event.metadata.name), seen);
   return nodeReached(known, parseTime(event.lastTimestamp), seen);
+}
+
+/** The kubelet's last Event before the deletion, whatever it was about. */
+function withSign(trace: Trace, { metadata }: Event, seen: Seen): Trace {
+  const stamp = parseEventName(metadata.name);
+  const written = parseFloor(metadata.creationTimestamp);
+  if (trace.deletion || stamp === undefined || !written) return trace;
+  if (stamp <= (trace.nodeSigns.event?.value.stamp ?? -Infinity)) return trace;
+  return { ...trace, nodeSigns: { ...trace.nodeSigns, event: factOf({ stamp, written }, seen) } };
 }

@@ -51,7 +51,8 @@ const foldDeletion: Step = (trace, pod, seen) => {
   if (!isTerminating(pod)) return trace;
   if (!trace.deletion) {
     const underWay = trace.before === undefined && trace.requests.length === 0;
-    const deletion = { first: factOf(pod, seen), seenAt: seen.at, seenSeq: seen.seq, underWay };
+    const sight = { first: factOf(pod, seen), seenAt: seen.at, seenSeq: seen.seq };
+    const deletion = { ...sight, underWay, nodeClock: trace.clocks.node };
     return note({ ...trace, deletion }, seen, `deletionTimestamp ${pod.metadata.deletionTimestamp}`);
   }
   const { deletion } = trace;

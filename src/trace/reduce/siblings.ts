@@ -1,4 +1,4 @@
-import type { Pod } from '../kube.ts';
+import type { Pod, Stamp } from '../kube.ts';
 import { conditionOf, isReady } from '../pod.ts';
 import type { SiblingFacts, Trace } from '../trace.ts';
 import type { Seen } from './notes.ts';
@@ -14,14 +14,44 @@ export function foldSibling(trace: Trace, pod: Pod, seen: Seen, old: boolean): T
   const known = trace.siblings.get(uid);
   if (known?.old || (!known && trace.siblings.size >= mostSiblings)) return trace;
   const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old };
-  const next: SiblingFacts = {
-    ...facts,
-    ...((facts.scheduled ?? conditionOf(pod, 'PodScheduled')?.status !== 'True')
-      ? {}
-      : { scheduled: factOf(true, seen) }),
-    ...((facts.ready ?? !isReady(pod)) ? {} : { ready: factOf(true, seen) }),
-  };
-  if (known && next.ready === known.ready && next.scheduled === known.scheduled) return trace;
+  const next: SiblingFacts = { ...progressOf(pod, seen), ...facts };
+  if (known && stepsOf(next) === stepsOf(known)) return trace;
   const kept = { ...trace, siblings: withEntry(trace.siblings, uid, next) };
-  return old ? kept : note(kept, seen, `pod ${pod.metadata.name} (${uid}) ${next.ready ? 'is ready' : 'is there'}`);
+  return old ? kept : note(kept, seen, `pod ${pod.metadata.name} (${uid}) ${wordFor(next)}`);
+}
+
+type Progress = Pick<SiblingFacts, 'scheduled' | 'started' | 'ready'>;
+
+/** How far this state of it has come; what was known before keeps its first observation. */
+function progressOf(pod: Pod, seen: Seen): Progress {
+  const scheduled = conditionOf(pod, 'PodScheduled');
+  const starts = startsOf(pod);
+  return {
+    ...(scheduled?.status === 'True' ? { scheduled: factOf(scheduled.lastTransitionTime, seen) } : {}),
+    ...(starts ? { started: factOf(startOf(pod, starts), seen) } : {}),
+    ...(isReady(pod) ? { ready: factOf(true, seen) } : {}),
+  };
+}
+
+/** When each main container began; undefined unless all of them run. */
+function startsOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
+  const running = (status.containerStatuses ?? []).flatMap(({ state }) => (state.running ? [state.running] : []));
+  return running.length > 0 && running.length === spec.containers.length
+    ? running.map(({ startedAt }) => startedAt)
+    : undefined;
+}
+
+/** The last of them; nothing where one does not say when. Stamps of whole seconds, UTC, sort as text. */
+function startOf({ spec: { nodeName } }: Pod, starts: readonly (Stamp | undefined)[]) {
+  const told = starts.flatMap((start) => start ?? []).sort();
+  const at = told.length === starts.length ? told.at(-1) : undefined;
+  return { ...(at === undefined ? {} : { at }), ...(nodeName === undefined ? {} : { node: nodeName }) };
+}
+
+const stepsOf = ({ scheduled, started, ready }: Progress): number =>
+  [scheduled, started, ready].filter((step) => step !== undefined).length;
+
+function wordFor({ scheduled, started, ready }: Progress): string {
+  if (ready) return 'is ready';
+  return started ? 'has started' : scheduled ? 'is scheduled' : 'is there';
 }

@@ -46,13 +46,18 @@ const causes: MarkName[] = [
   'finalizing',
   'removed',
   'replacement-created',
+  'replacement-scheduled',
+  'replacement-started',
   'replacement-ready',
   'node-not-ready',
   'node-ready',
 ];
 
-/** Within one container a mark never stands before the mark that led to it, however wide its interval. */
-const chain: MarkName[] = ['stopping', 'prestop-ended', 'stop-signal', 'kill', 'exited'];
+/** Within one container, or one pod, a mark never stands before the mark that led to it, however wide its interval. */
+const chains: MarkName[][] = [
+  ['stopping', 'prestop-ended', 'stop-signal', 'kill', 'exited'],
+  ['replacement-created', 'replacement-scheduled', 'replacement-started', 'replacement-ready'],
+];
 
 /** ms. */
 const justAfter = 0.001;
@@ -62,7 +67,7 @@ function inOrder(exit: Exit, marks: TimelineMark[]): TimelineMark[] {
   const since = accepted ? likely(accepted.at) : -Infinity;
   const keys = new Map<TimelineMark, number>();
   for (const mark of marks) {
-    const causesOfMark = chain.slice(0, Math.max(0, chain.indexOf(mark.name)));
+    const causesOfMark = chains.flatMap((chain) => chain.slice(0, Math.max(0, chain.indexOf(mark.name))));
     const own = marks.filter((one) => one.subject === mark.subject && causesOfMark.includes(one.name));
     const turn = turnOf(exit, mark, marks).map((one) => (keys.get(one) ?? -Infinity) + justAfter);
     const floor = mark.name === 'requested' || mark.name.startsWith('replacement') ? -Infinity : since;
@@ -193,5 +198,7 @@ function removalMarks({ removal }: Exit): TimelineMark[] {
 
 const replacementMarks = ({ replacement }: Exit): TimelineMark[] => [
   ...mark('replacement-created', replacement?.created, { subject: replacement?.name }),
+  ...mark('replacement-scheduled', replacement?.scheduled, { subject: replacement?.name }),
+  ...mark('replacement-started', replacement?.started, { subject: replacement?.name }),
   ...mark('replacement-ready', replacement?.ready, { subject: replacement?.name }),
 ];

@@ -67,7 +67,7 @@ export const phases: Record<PhaseName, Explanation> = {
     advice: 'Find the controller behind the finalizer. Do not remove it by hand unless its work is known to be done.',
   },
   replace: {
-    is: "From the replacement's creation until it was ready.",
+    is: "From the replacement's creation until it was ready; its marks tell when it got a node and when its containers had started.",
     known: 'The pods of the same workload, watched by its selector.',
     wrong:
       'In a rollout several pods come at once; the one that is named is the first new one, not a promise of who serves for whom.',

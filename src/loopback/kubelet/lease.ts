@@ -1,0 +1,62 @@
+/** The node's Lease: a kubelet renews it every ten seconds, whatever its pods do, and stops where it stands still. */
+import { nodeName } from './pod-object.ts';
+import type { Json } from './rows.ts';
+import type { Process } from './virtual-time.ts';
+import { nanoseconds, sleep } from './virtual-time.ts';
+import type { World } from './world.ts';
+
+const renewMs = 10_000;
+/** ms, from a renewal to its arrival. */
+const deliveryMs = 2;
+
+/** ms: by then the recorder has listed it, and watches. */
+const watchedFromMs = 200;
+
+/** How long before the story's beginning the Lease was renewed last; from the seed, as everything that varies. */
+const ageMs = ({ story }: World): number => (story.seed * 7919) % renewMs;
+
+/** The recorder's list, for whoever may read it. */
+export function listLease(world: World): void {
+  if (!world.story.readsLeases) return;
+  const passed = Math.max(0, world.time.now + nanoseconds(ageMs(world)));
+  const renewedAt = Math.floor(passed / nanoseconds(renewMs)) * nanoseconds(renewMs) - nanoseconds(ageMs(world));
+  const path = '/apis/coordination.k8s.io/v1/leases';
+  const date = world.clocks.api.httpDate(world.time.now);
+  const list = {
+    kind: 'LeaseList',
+    apiVersion: 'coordination.k8s.io/v1',
+    metadata: { resourceVersion: versionAt(renewedAt) },
+    items: [leaseAt(world, renewedAt)],
+  };
+  world.recorder.send('recorder', 0, { type: 'list', resource: 'leases', path, date, list });
+}
+
+/** Renewals from now on. */
+export function* renewLease(world: World): Process {
+  const rest = (): number => renewMs - ((world.time.now / 1e6 + ageMs(world)) % renewMs);
+  while (world.story.readsLeases) {
+    yield sleep(Math.max(1, rest()));
+    if (world.time.now < nanoseconds(watchedFromMs)) continue;
+    const type = { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1' };
+    const object = { ...type, ...leaseAt(world, world.time.now) };
+    world.recorder.send('leases', deliveryMs, {
+      type: 'watch',
+      resource: 'leases',
+      event: { type: 'MODIFIED', object },
+    });
+  }
+}
+
+/** Leases are written far more often than anything else: a store's revision grows with each. */
+const versionAt = (at: number): string => String(500_000_000 + Math.round(at / 1e6));
+
+const leaseAt = ({ clocks }: World, at: number): Json => ({
+  metadata: {
+    name: nodeName,
+    namespace: 'kube-node-lease',
+    uid: '00000000-0000-4000-8000-1ea5e0000000',
+    resourceVersion: versionAt(at),
+    managedFields: [{ manager: 'kubelet', operation: 'Update', time: clocks.api.seconds(at) }],
+  },
+  spec: { holderIdentity: nodeName, leaseDurationSeconds: 40, renewTime: clocks.node.nanoseconds(at) },
+});

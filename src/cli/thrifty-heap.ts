@@ -2,7 +2,8 @@
 
 /**
  * V8 lets garbage pile up for as long as there is room: among 200 changes a second a trace that needs 8 MB holds 50 MB
- * after a minute. Its young space therefore stays as large as it is now, and its old one grows by little.
+ * after a minute. Its young space therefore stays as large as it is now, and its old one grows by little. V8 reads both
+ * flags at each collection (heap.cc: CheckNewSpaceExpansionCriteria, ShouldOptimizeForMemoryUsage), so they may change.
  */
 const thrift = ['--semi-space-growth-factor=1', '--optimize-for-size'];
 /** The second of them implies a flag that is only read at the start, and has to be taken back all the same. */

@@ -38,9 +38,30 @@ export function refusedPod(
   );
 }
 
+/** Why the pods of a namespace cannot be listed or watched: only a 403 is about rights. */
+export function refusedPods(
+  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
+  namespace: string,
+  { status, message, ...wanted }: Pick<Refusal, 'status' | 'message'> & Partial<Wanted>,
+): PodexitError {
+  if (status === 401) return unauthorized(cluster);
+  if (status === 403) return forbiddenPods(namespace, cluster.clean(message), wanted);
+  return new PodexitError(
+    'pods.unreadable',
+    `the pods in namespace "${namespace}" cannot be read (${status}): ${cluster.clean(message)}`,
+    unreadableHints[status] ?? 'Try again; if it stays so, look at the API server, or at the proxy in front of it.',
+  );
+}
+
+const unreadableHints: Partial<Record<number, string>> = {
+  400: 'Check the selector: -l takes what `kubectl get pods -l` takes.',
+  404: "This is no Kubernetes API server: check the cluster's address in the kubeconfig, and what stands before it.",
+};
+
 /** 403 on pods: nothing can be done without them, so the hint holds the Role that is needed. */
-export function forbiddenPods(namespace: string, message: string): PodexitError {
-  const wanted: Wanted = readDenial(message) ?? { verb: 'get', resource: 'pods', group: '' };
+function forbiddenPods(namespace: string, message: string, asked: Partial<Wanted> = {}): PodexitError {
+  const { verb = 'get', resource = 'pods', group = '' } = readDenial(message) ?? asked;
+  const wanted = { verb, resource, group };
   return new PodexitError(
     'pod.forbidden',
     `you may not ${wanted.verb} ${wanted.resource} in namespace "${namespace}": ${message}`,

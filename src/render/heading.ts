@@ -1,5 +1,5 @@
 /** The first lines: which pod it is, its grace, its containers, who routes to it. */
-import type { ExitReport } from '../trace/report.ts';
+import type { ContainerReport, ExitReport } from '../trace/report.ts';
 import type { Header } from '../trace/view/header.ts';
 import { longestName } from './mark-line.ts';
 import type { Pen } from './palette.ts';
@@ -53,7 +53,7 @@ export function headingOfReport(report: ExitReport, day: string | undefined): He
           name,
           text: [
             ...(kind === 'container' ? [] : [kind]),
-            ...(outcome === 'not-running' ? ['not running'] : [preStop ? `preStop ${preStop.kind}` : 'no preStop']),
+            ...(outcome === 'not-running' ? ['not running'] : hookWords(report, preStop)),
           ].join(' · '),
         })),
       ...(pod.owner ? [{ name: 'owner', text: `${pod.owner.kind}/${pod.owner.name}` }] : []),
@@ -61,6 +61,10 @@ export function headingOfReport(report: ExitReport, day: string | undefined): He
     ],
   };
 }
+
+/** A forecast holds no hook, since none has run: it says nothing of them here. */
+const hookWords = ({ mode }: ExitReport, preStop: ContainerReport['preStop']): string[] =>
+  preStop ? [`preStop ${preStop.kind}`] : mode === 'check' ? [] : ['no preStop'];
 
 interface PodFacts {
   namespace: string;

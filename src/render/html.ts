@@ -2,6 +2,7 @@
  * `-o html` and `--report FILE.html`: one file that needs no network and no server, and lets nothing in: its
  * Content-Security-Policy forbids everything but this very style and script, by their hashes.
  */
+import { outcomeWord } from './outcome-text.ts';
 import { createHash } from 'node:crypto';
 import type { ExitReport } from '../trace/report.ts';
 import type { Told } from './html/bars.ts';
@@ -31,7 +32,7 @@ export function renderHtml(report: ExitReport): string {
   return `<!doctype html>\n${tag('html', { lang: 'en' }, headOf(report), body).html}\n`;
 }
 
-function headOf({ pod, verdict }: ExitReport): Html {
+function headOf(report: ExitReport): Html {
   const policy = [
     "default-src 'none'",
     `style-src '${hashOf(style)}'`,
@@ -47,7 +48,7 @@ function headOf({ pod, verdict }: ExitReport): Html {
     trusted(`<meta http-equiv="Content-Security-Policy" content="${policy}">`),
     tag('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
     tag('meta', { name: 'color-scheme', content: 'light dark' }),
-    tag('title', {}, `${verdict.outcome}: ${pod.namespace}/${pod.name} – podexit`),
+    tag('title', {}, `${outcomeWord(report)}: ${report.pod.namespace}/${report.pod.name} – podexit`),
     tag('style', {}, trusted(style)),
   );
 }

@@ -3,8 +3,8 @@
  * for each gate. GitLab drops a failure's attributes, so that the verdict also stands in its body (PEERS C4).
  */
 import type { ContainerOutcome, ContainerReport, ExitReport, Gate } from '../trace/report.ts';
-import { outcomeSentence } from './outcome-text.ts';
-import { lasted, triggerText } from './summary.ts';
+import { deletedBy, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
+import { lasted } from './summary.ts';
 import { offsetRange, zeroOf } from './offsets.ts';
 import type { XmlElement } from './xml.ts';
 import { writeXml } from './xml.ts';
@@ -40,7 +40,7 @@ const suiteName = ({ pod }: ExitReport): string => `podexit ${pod.namespace}/${p
 function properties(report: ExitReport): XmlElement[] {
   const { pod, grace, trigger, verdict } = report;
   const values = {
-    outcome: verdict.outcome,
+    [report.mode === 'check' ? 'forecast' : 'outcome']: verdict.outcome,
     'exit-code': verdict.exitCode,
     mode: report.mode,
     trigger: trigger.kind,
@@ -92,7 +92,9 @@ function containerCase(report: ExitReport): (container: ContainerReport) => XmlE
 }
 
 function gateCase(report: ExitReport): (gate: Gate) => XmlElement {
-  return ({ name, passed, message }) => {
+  return ({ name, passed, judged, message }) => {
+    if (judged === false)
+      return testCase(report, `gate ${name}`, '0.000', { name: 'skipped', attributes: { message } });
     const fault = fails(report, !passed) && faultOf(report, 'failure', `gate.${name}`, message);
     return testCase(report, `gate ${name}`, '0.000', fault || undefined, message);
   };
@@ -117,15 +119,16 @@ function testCase(
 }
 
 function verdictLines(report: ExitReport): string[] {
-  const { verdict, trigger } = report;
+  const { verdict } = report;
+  const by = deletedBy(report);
   return [
-    `${verdict.outcome} (exit code ${verdict.exitCode}): ${outcomeSentence(report)}`,
-    `Deleted by: ${triggerText[trigger.kind]}`,
+    `${outcomeWord(report)} (exit code ${verdict.exitCode}): ${outcomeSentence(report)}`,
+    ...(by === undefined ? [] : [`Deleted by: ${by}`]),
     ...verdict.findings.flatMap(({ severity, code, message, advice }) => [
       `${severity} ${code}: ${message}`,
       ...(advice === undefined ? [] : [`  Next step: ${advice}`]),
     ]),
-    ...verdict.gates.map(({ name, passed, message }) => `gate ${name}: ${passed ? 'passed' : 'failed'}. ${message}`),
+    ...verdict.gates.map((gate) => `gate ${gate.name}: ${gateWord(gate)}. ${gate.message}`),
   ];
 }
 

@@ -54,7 +54,7 @@ export const reportOrder: KeyOrder = {
     outcome: null,
     exitCode: null,
     findings: { code: null, severity: null, message: null, advice: null, evidence: null },
-    gates: { name: null, passed: null, message: null },
+    gates: { name: null, passed: null, judged: null, message: null },
   },
   clocks: { api: { offsetMs: range }, node: { offsetMs: range } },
   assumes: { name: null, seconds: null },

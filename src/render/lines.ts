@@ -5,7 +5,8 @@
 import type { Observation } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
-import { headingLines, headingOfReport } from './heading.ts';
+import type { Header } from '../trace/view/header.ts';
+import { headingLines, headingOf, headingOfReport } from './heading.ts';
 import { createHistory } from './history.ts';
 import { columnsFor, markLines } from './mark-line.ts';
 import type { MarkView, Timestamps, Zero } from './moments.ts';
@@ -56,11 +57,13 @@ export interface TextOptions {
   readonly timestamps?: Timestamps;
   /** Columns of a line; absent: no line is wrapped. */
   readonly columns?: number;
+  /** What is known of the pod beside its report. */
+  readonly header?: Header;
 }
 
 /** The same document as of `createLines`, from a report alone, its marks in the order in which they happened. */
 export function renderText(report: ExitReport, options: TextOptions = {}): string {
-  const { style = plainStyle, timestamps = 'utc', columns: width = Infinity } = options;
+  const { style = plainStyle, timestamps = 'utc', columns: width = Infinity, header } = options;
   const pen = penFor(style);
   const zero = zeroOfReport(report);
   const day = timestamps === 'relative' ? undefined : dayText(zero.at, timestamps);
@@ -73,9 +76,8 @@ export function renderText(report: ExitReport, options: TextOptions = {}): strin
     markLines(pen, { kind: 'told', mark }, zero, { timestamps, hookOf }, columns),
   );
   const lines = [
-    ...headingLines(pen, headingOfReport(report, day), width),
-    '',
-    ...marks,
+    ...headingLines(pen, header ? headingOf(header, day) : headingOfReport(report, day), width),
+    ...(marks.length > 0 ? ['', ...marks] : []),
     ...conclusion(pen, report, zero.at, width),
   ];
   return lines.map((line) => `${line}\n`).join('');

@@ -3,9 +3,9 @@ import type { ExitReport, Instant } from '../trace/report.ts';
 import { formatSeconds, formatShare, weaker } from './duration.ts';
 import { renderMermaid } from './mermaid.ts';
 import { formatBounds, formatOffset, inTime, zeroOf } from './offsets.ts';
-import { outcomeSentence } from './outcome-text.ts';
+import { deletedBy, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
 import { forMarkdown, forMarkdownCode } from './safe-text.ts';
-import { describeLasted, describeUsed, triggerText } from './summary.ts';
+import { describeLasted, describeUsed } from './summary.ts';
 
 export function renderMarkdown(report: ExitReport): string {
   return `${markdownSections(report).join('\n\n')}\n`;
@@ -18,17 +18,19 @@ export function markdownSections(report: ExitReport): string[] {
 }
 
 function heading(report: ExitReport): string {
-  const { pod, grace, trigger, verdict } = report;
+  const { pod, grace, verdict } = report;
   const used = describeUsed(report);
+  const by = deletedBy(report);
   const facts = [
     `exit code ${verdict.exitCode}`,
-    describeLasted(report)?.replace(/^/, 'gone after ') ?? 'not seen to be gone',
+    ...(report.mode === 'check' ? [] : [describeLasted(report)?.replace(/^/, 'gone after ') ?? 'not seen to be gone']),
     used === undefined ? `grace ${grace.effectiveSeconds}s` : `${used} of its ${grace.effectiveSeconds}s grace used`,
-    `deleted by ${triggerText[trigger.kind]}`,
+    ...(by === undefined ? [] : [`deleted by ${by}`]),
     ...(pod.node === undefined ? [] : [`node ${forMarkdownCode(pod.node)}`]),
     ...(pod.owner === undefined ? [] : [`owner ${forMarkdownCode(`${pod.owner.kind}/${pod.owner.name}`)}`]),
   ];
-  const title = `## ${symbols[verdict.outcome]} ${verdict.outcome}: pod ${forMarkdownCode(pod.name)} in ${forMarkdownCode(pod.namespace)}`;
+  const symbol = report.mode === 'check' ? '•' : symbols[verdict.outcome];
+  const title = `## ${symbol} ${outcomeWord(report)}: pod ${forMarkdownCode(pod.name)} in ${forMarkdownCode(pod.namespace)}`;
   return `${title}\n\n${forMarkdown(outcomeSentence(report), 2000)}\n\n${facts.join(' · ')}`;
 }
 
@@ -55,10 +57,10 @@ function findings({ verdict }: ExitReport): string {
 }
 
 function gates({ verdict }: ExitReport): string {
-  const rows = verdict.gates.map(({ name, passed, message }) => [
-    forMarkdownCode(name),
-    passed ? 'passed' : '**failed**',
-    forMarkdown(message, 2000),
+  const rows = verdict.gates.map((gate) => [
+    forMarkdownCode(gate.name),
+    gate.passed ? gateWord(gate) : '**failed**',
+    forMarkdown(gate.message, 2000),
   ]);
   return table('### Gates', ['gate', 'result', ''], rows);
 }

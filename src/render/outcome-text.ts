@@ -1,13 +1,24 @@
 /** The outcome in one sentence, as a colleague would say it, and what each container used of its grace. */
-import type { ContainerReport, ExitReport, Instant, Outcome, PhaseName, Range } from '../trace/report.ts';
+import type { ContainerReport, ExitReport, Gate, Instant, Outcome, PhaseName, Range } from '../trace/report.ts';
 import { list, plural, seconds } from '../verdict/words.ts';
 import { millis, zeroOf } from './offsets.ts';
+import { triggerText } from './summary.ts';
 
 /** Without the outcome's own word before it. Names are as the cluster wrote them: to be escaped. */
 export const outcomeSentence = (report: ExitReport): string =>
   report.mode === 'check'
     ? 'nothing was deleted; this is how its exit would go.'
     : sentences[report.verdict.outcome](report);
+
+/** What stands in front of the sentence: of a forecast nobody has seen the outcome. */
+export const outcomeWord = ({ mode, verdict }: ExitReport): string => (mode === 'check' ? 'check' : verdict.outcome);
+
+/** Who deleted it; undefined where nobody has. */
+export const deletedBy = ({ mode, verdict, trigger }: ExitReport): string | undefined =>
+  mode === 'check' || verdict.outcome === 'not-started' ? undefined : triggerText[trigger.kind];
+
+export const gateWord = ({ passed, judged }: Gate): 'passed' | 'failed' | 'not judged' =>
+  judged === false ? 'not judged' : passed ? 'passed' : 'failed';
 
 const sentences: Record<Outcome, (report: ExitReport) => string> = {
   graceful: (report) => {
@@ -51,6 +62,13 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
       ? 'no deletion had begun when podexit was told to leave.'
       : 'no deletion began while podexit was watching.',
 };
+
+/** The command that goes on where this one left a deletion that is not over; undefined where it is. */
+export function goOn(report: ExitReport): string | undefined {
+  const { pod, verdict } = report;
+  const isOpen = verdict.outcome === 'stuck' || (verdict.outcome === 'unknown' && wasLeft(report));
+  return isOpen ? `kubectl podexit ${pod.name} -n ${pod.namespace} --attach` : undefined;
+}
 
 /** `drain 3.1 s, exited 0`: what a container spent its grace on, in order, and how it ended. */
 export function containerStory(report: ExitReport, container: ContainerReport): string {

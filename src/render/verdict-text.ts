@@ -3,11 +3,10 @@ import type { ExitReport, Finding, Gate, Outcome, Severity } from '../trace/repo
 import { millis } from './offsets.ts';
 import { longestName } from './mark-line.ts';
 import { signed } from './moments.ts';
-import { containerStory, outcomeSentence } from './outcome-text.ts';
+import { containerStory, deletedBy, gateWord, goOn, outcomeSentence, outcomeWord } from './outcome-text.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-import { triggerText } from './summary.ts';
 
 /** `zero`: ms, what offsets count from. Lines of at most `width` columns, indented by two. */
 export function verdictLines(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
@@ -39,20 +38,28 @@ const outcomeLooks: Record<Outcome, [SymbolName, Ink]> = {
 function outcomeLines(pen: Pen, report: ExitReport, width: number): string[] {
   const { verdict, mode } = report;
   const [symbol, ink] = mode === 'check' ? (['info', 'info'] as const) : outcomeLooks[verdict.outcome];
-  const word = mode === 'check' ? 'check' : verdict.outcome;
-  const code = verdict.exitCode === 0 ? [] : [dim(` Exit code ${verdict.exitCode}.`)];
-  return flow(
-    pen,
-    [
-      plain('  '),
-      piece(ink, `${pen.symbol(symbol)} `),
-      piece(ink, `${word}: `),
-      piece('strong', forTerminal(outcomeSentence(report))),
-      ...code,
-    ],
-    { width, hang: 4 },
-  );
+  const failed = verdict.gates.flatMap(({ name, passed }) => (passed ? [] : [name]));
+  const why = failed.length > 0 ? `: gate ${failed.join(', ')} failed` : '';
+  const code = verdict.exitCode === 0 ? [] : [dim(` Exit code ${verdict.exitCode}${forTerminal(why)}.`)];
+  const next = goOn(report);
+  return [
+    ...flow(
+      pen,
+      [
+        plain('  '),
+        piece(ink, `${pen.symbol(symbol)} `),
+        piece(ink, `${outcomeWord(report)}: `),
+        piece('strong', forTerminal(outcomeSentence(report))),
+        ...code,
+      ],
+      { width, hang: 4 },
+    ),
+    ...(next === undefined ? [] : nextLines(pen, `go on with: ${next}`, { width, hang: 6 })),
+  ];
 }
+
+const nextLines = (pen: Pen, text: string, layout: { width: number; hang: number }): string[] =>
+  flow(pen, [plain('    '), piece('accent', `${pen.symbol('next')} `), plain(forTerminal(text, 1000))], layout);
 
 const nameRoom = (width: number): number =>
   width === Infinity ? longestName : Math.max(8, Math.min(24, Math.floor(width / 4)));
@@ -60,10 +67,9 @@ const nameRoom = (width: number): number =>
 /** Who deleted it, and each container's way to its end. */
 function storyLines(pen: Pen, report: ExitReport, width: number): string[] {
   const { trigger, mode, containers } = report;
+  const whom = trigger.kind === 'this-command' ? undefined : deletedBy(report);
   const by =
-    mode === 'check' || trigger.kind === 'this-command'
-      ? []
-      : [{ name: 'deleted by', text: trigger.kind === 'unknown' ? 'an unknown client' : triggerText[trigger.kind] }];
+    whom === undefined ? [] : [{ name: 'deleted by', text: trigger.kind === 'unknown' ? 'an unknown client' : whom }];
   const ran =
     mode === 'check' ? [] : containers.filter(({ kind, outcome }) => outcome !== 'not-running' || kind === 'container');
   const rows = [...by, ...ran.map((one) => ({ name: one.name, text: containerStory(report, one) }))];
@@ -104,13 +110,7 @@ function findingLines(pen: Pen, report: ExitReport, finding: Finding, zero: numb
       { width, hang: 4 },
     ),
     ...(evidence === undefined ? [] : flow(pen, [dim(`    seen at ${evidence}`)], layout)),
-    ...(advice === undefined
-      ? []
-      : flow(
-          pen,
-          [plain('    '), piece('accent', `${pen.symbol('next')} `), plain(forTerminal(advice, 1000))],
-          layout,
-        )),
+    ...(advice === undefined ? [] : nextLines(pen, advice, layout)),
   ];
 }
 
@@ -131,17 +131,23 @@ function evidenceText({ observations }: ExitReport, { evidence }: Finding, zero:
   return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
 }
 
-const gateLines = (pen: Pen, { name, passed, message }: Gate, width: number): string[] =>
-  flow(
+const gateLooks = { passed: 'good', failed: 'bad', 'not judged': 'info' } as const;
+
+function gateLines(pen: Pen, gate: Gate, width: number): string[] {
+  const { name, message } = gate;
+  const word = gateWord(gate);
+  const look = gateLooks[word];
+  return flow(
     pen,
     [
       plain('  '),
-      piece(passed ? 'good' : 'bad', `${pen.symbol(passed ? 'good' : 'bad')} gate ${passed ? 'passed' : 'failed'} `),
+      piece(look, `${pen.symbol(look)} gate ${word} `),
       piece('strong', `${forTerminal(name)}: `),
       plain(forTerminal(message)),
     ],
     { width, hang: 4 },
   );
+}
 
 /** What was not seen, and what was assumed: a line each, if any. */
 function footnotes(pen: Pen, { gaps, assumes }: ExitReport, zero: number, width: number): string[] {

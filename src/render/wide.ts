@@ -1,18 +1,24 @@
 /** `-o wide`: the exit as kubectl would list it, one row for `column` and the eye. */
 import stringWidth from 'string-width';
 import type { ExitReport } from '../trace/report.ts';
+import { gateWord } from './outcome-text.ts';
 import { forTerminal } from './safe-text.ts';
 import { describeLasted, describeUsed } from './summary.ts';
 
 const columns: readonly (readonly [string, (report: ExitReport) => string | undefined])[] = [
   ['NAME', ({ pod }) => pod.name],
   ['NODE', ({ pod }) => pod.node],
-  ['OUTCOME', ({ verdict }) => verdict.outcome],
+  ['OUTCOME', ({ mode, verdict }) => `${mode === 'check' ? 'forecast:' : ''}${verdict.outcome}`],
   ['DURATION', describeLasted],
   ['GRACE', ({ grace }) => `${grace.effectiveSeconds}s`],
   ['USED', describeUsed],
   ['TRIGGER', ({ trigger }) => trigger.kind],
   ['CONTAINERS', ({ containers }) => containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],
+  [
+    'GATES',
+    ({ verdict }) =>
+      verdict.gates.map((gate) => `${gate.name.replace(/ /g, ':')}=${gateWord(gate).replace(' ', '-')}`).join(','),
+  ],
   ['FINDINGS', ({ verdict }) => verdict.findings.map(({ code }) => code).join(',')],
 ];
 

@@ -1,6 +1,6 @@
 /** PodDisruptionBudgets: which of them cover a pod, and what they allow. */
 import type { Cluster } from '../cluster/cluster.ts';
-import { listObjects } from '../cluster/list.ts';
+import { listOnce } from '../cluster/list-once.ts';
 import { PodexitError } from '../errors.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf, selects } from './watched.ts';
@@ -18,7 +18,7 @@ export interface Budget {
 /** The budgets whose selector matches the pod; undefined where they may not be listed. */
 export async function budgetsOf(cluster: Cluster, pod: Raw, signal: AbortSignal): Promise<Budget[] | undefined> {
   const path = `/apis/policy/v1/namespaces/${encodeURIComponent(cluster.namespace)}/poddisruptionbudgets`;
-  const result = await listObjects(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
+  const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
   if (result?.kind !== 'listed') return undefined;
   return result.objects.map(asRaw).filter(covers(pod)).map(budgetOf);
 }

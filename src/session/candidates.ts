@@ -1,8 +1,8 @@
 /** The pods behind a target: read from the cluster, and what is needed to choose one of them. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { getObject } from '../cluster/get.ts';
-import { listObjects } from '../cluster/list.ts';
-import { forbiddenPods, refusalOf } from '../cluster/pod-refused.ts';
+import { listOnce } from '../cluster/list-once.ts';
+import { refusalOf, refusedPods } from '../cluster/pod-refused.ts';
 import { PodexitError } from '../errors.ts';
 import type { Target } from './target.ts';
 import { targetText, workloadKinds, workloadPath } from './target.ts';
@@ -47,14 +47,14 @@ export async function podSelector(cluster: Cluster, target: Exclude<Target, { ki
   return { labels, fields: '', owns };
 }
 
-/** Throws PodexitError `pod.forbidden` or `target.unreadable`. */
+/** Throws as refusedPods says, and `server.unreachable`. */
 export async function listCandidates(cluster: Cluster, selector: PodSelector): Promise<Candidate[]> {
   return (await listCandidatePods(cluster, selector)).map(candidateOf);
 }
 
 /** The same pods, whole. */
 export async function listCandidatePods(cluster: Cluster, { labels, fields, owns }: PodSelector): Promise<Raw[]> {
-  const result = await listObjects(
+  const result = await listOnce(
     cluster,
     {
       stream: 'siblings',
@@ -65,8 +65,7 @@ export async function listCandidatePods(cluster: Cluster, { labels, fields, owns
     { signal: new AbortController().signal },
   );
   if (result.kind === 'listed') return result.objects.map(asRaw).filter(owns);
-  if (result.refusal.status === 403) throw forbiddenPods(cluster.namespace, cluster.clean(result.refusal.message));
-  throw unreadable('the pods', cluster, result.refusal.message);
+  throw refusedPods(cluster, cluster.namespace, result.refusal);
 }
 
 export function candidateOf(pod: Raw): Candidate {

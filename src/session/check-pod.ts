@@ -1,7 +1,7 @@
 /** `check`: reads a pod and what is around it, and reports how its exit would go. Deletes nothing. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { getObject } from '../cluster/get.ts';
-import { listObjects } from '../cluster/list.ts';
+import { listOnce } from '../cluster/list-once.ts';
 import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
 import { podPath } from '../cluster/resource-path.ts';
 import { PodexitError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { EndpointSlice, Node, Service } from '../trace/kube.ts';
 import { narrow } from '../trace/observe.ts';
 import { narrowPod } from '../trace/observe/pod.ts';
 import type { CheckFacts, Source } from '../verdict/check/facts.ts';
-import { forecast } from '../verdict/check/forecast.ts';
+import { checkHeader, forecast } from '../verdict/check/forecast.ts';
 import { budgetText, budgetsOf } from './budgets.ts';
 import { connectCluster } from './connected.ts';
 import { finishReport } from './finish.ts';
@@ -37,7 +37,7 @@ export async function checkPod(options: TraceOptions, ports: Ports): Promise<num
   try {
     const name = await resolveTarget(cluster, { ...options, mode: 'check', timeoutMs: null }, ports);
     const facts = await readFacts(cluster, name, options, ports);
-    return await finishReport(forecast(facts, options.policy), options, ports);
+    return await finishReport(forecast(facts, options.policy), options, ports, checkHeader(facts));
   } finally {
     cluster.close();
   }
@@ -106,7 +106,7 @@ function readerOf(cluster: Cluster, now: () => number) {
     refuse,
     async list(source: Source, { stream, path, labelSelector }: Target): Promise<Raw[]> {
       const target = { stream, path, ...(labelSelector ? { labelSelector: printLabels(labelSelector) } : {}) };
-      const result = await listObjects(cluster, target, { signal });
+      const result = await listOnce(cluster, target, { signal });
       if (result.kind === 'listed') tell(source, `${result.objects.length} ${source} listed`);
       else refuse(source);
       return result.kind === 'listed' ? result.objects.map(asRaw) : [];

@@ -2,6 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { ExitReport } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
+import type { Header } from '../trace/view/header.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/judge.ts';
 import { reportOf } from '../verdict/report.ts';
@@ -40,23 +41,39 @@ export async function finishReport(
   report: ExitReport,
   options: FinishOptions & { look: LookOptions },
   ports: Ports,
+  header: Header,
 ): Promise<number> {
-  ports.stdout.write(await shownText(report, options.format, options.look, ports));
+  ports.stdout.write(await shownText(report, options.format, options.look, ports, header));
   return conclude(report, options, ports, false);
 }
 
 /** What stdout gets of a whole report: a document, or the lines for a person. */
-export async function shownText(report: ExitReport, format: Format, look: LookOptions, ports: Ports): Promise<string> {
-  return isShown(format) ? await textOf(report, look, ports) : await contentOf(format, report);
+export async function shownText(
+  report: ExitReport,
+  format: Format,
+  look: LookOptions,
+  ports: Ports,
+  header: Header | undefined,
+): Promise<string> {
+  return isShown(format) ? await textOf(report, look, ports, header) : await contentOf(format, report);
 }
 
 const isShown = ({ kind }: Format): boolean => kind === 'live' || kind === 'lines';
 
-async function textOf(report: ExitReport, look: LookOptions, { stdout, env, platform }: Ports): Promise<string> {
+async function textOf(
+  report: ExitReport,
+  look: LookOptions,
+  { stdout, env, platform }: Ports,
+  header: Header | undefined,
+): Promise<string> {
   const { renderText } = await import('../render/lines.ts');
   const { styleOf } = await import('../render/palette.ts');
   const style = styleOf(look, { env, isTty: stdout.isTty, platform });
-  return renderText(report, { style, ...(stdout.isTty ? { columns: stdout.columns() } : {}) });
+  return renderText(report, {
+    style,
+    ...(stdout.isTty ? { columns: stdout.columns() } : {}),
+    ...(header ? { header } : {}),
+  });
 }
 
 async function conclude(

@@ -7,7 +7,7 @@ import type { Sighting, StreamName } from '../trace/observation.ts';
 import { namesStopSignal } from '../trace/observe/line.ts';
 import type { Gate } from './gate.ts';
 import type { Run } from './live.ts';
-import { podForbidden } from './pod-checks.ts';
+import { refusedPods } from '../cluster/pod-refused.ts';
 import type { Target } from './watched.ts';
 import { printFields, printLabels } from './watched.ts';
 
@@ -20,7 +20,7 @@ export async function follow(run: Run, target: Target, gate: Gate, look?: (sight
     for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal, health })) {
       if (sighting.kind === 'refused' && target.stream === 'pod') {
         if (isUnderWay(run)) return await leaveBlind(run, sighting.message);
-        throw podForbidden(options.namespace, sighting);
+        throw refusedPods(options.cluster, options.namespace, sighting);
       }
       if (sighting.kind === 'refused') warnRefused(run, sighting);
       look?.(sighting);

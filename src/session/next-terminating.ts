@@ -1,6 +1,6 @@
 /** `--attach` with a workload: waits for the next of its pods that is being deleted. */
 import type { Cluster } from '../cluster/cluster.ts';
-import { forbiddenPods } from '../cluster/pod-refused.ts';
+import { refusedPods } from '../cluster/pod-refused.ts';
 import { watchObjects } from '../cluster/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { PodSelector } from './candidates.ts';
@@ -18,7 +18,7 @@ export interface Waiting {
   timeoutMs: number | null;
 }
 
-/** Its name. Throws `attach.not-started` (exit 3) when none came by the timeout, `pod.forbidden`. */
+/** Its name. Throws `attach.not-started` (exit 3) when none came by the timeout, and as refusedPods says. */
 export async function nextTerminating({ cluster, selector, what, clock, timeoutMs }: Waiting): Promise<string> {
   const stop = new AbortController();
   const cancel = timeoutMs === null ? () => {} : clock.setTimeout(() => stop.abort(), timeoutMs);
@@ -36,7 +36,7 @@ export async function nextTerminating({ cluster, selector, what, clock, timeoutM
   );
 }
 
-/** Each pod once, as soon as it is seen with a deletionTimestamp. Ends quietly on abort. Throws `pod.forbidden`. */
+/** Each pod once, as soon as it is seen with a deletionTimestamp. Ends quietly on abort. Throws as refusedPods says. */
 export async function* terminatingPods(
   cluster: Cluster,
   selector: PodSelector,
@@ -55,7 +55,7 @@ export async function* terminatingPods(
   };
   try {
     for await (const sighting of watchObjects(cluster, target, { signal })) {
-      if (sighting.kind === 'refused') throw forbiddenPods(cluster.namespace, sighting.message);
+      if (sighting.kind === 'refused') throw refusedPods(cluster, cluster.namespace, sighting);
       const removed = sighting.kind === 'changed' && sighting.change === 'DELETED';
       const objects =
         sighting.kind === 'listed' ? sighting.objects : sighting.kind === 'changed' ? [sighting.object] : [];

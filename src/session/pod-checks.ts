@@ -1,9 +1,7 @@
 /** What stands in the way of tracing a pod, said before anything is sent. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { getObject } from '../cluster/get.ts';
-import { roleFor } from '../cluster/role.ts';
 import { PodexitError } from '../errors.ts';
-import type { Refused } from '../trace/observation.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf } from './watched.ts';
 
@@ -34,13 +32,6 @@ export async function noSuchPod(cluster: Cluster, namespace: string, name: strin
     `List them with: kubectl get pods -n ${namespace}`,
   );
 }
-
-export const podForbidden = (namespace: string, refused: Refused): PodexitError =>
-  new PodexitError(
-    'pod.forbidden',
-    `you may not ${refused.verb} pods in namespace "${namespace}": ${refused.message}`,
-    `Ask for a RoleBinding to this Role:\n${roleFor(namespace, { group: refused.group, resource: refused.resource, verb: refused.verb })}`,
-  );
 
 /** A 200 without deletionTimestamp: a webhook that answers for the apiserver, or delays the deletion. */
 export const deletionNotBegun = (namespace: string, name: string, seconds: number): PodexitError =>

@@ -2,19 +2,21 @@
 import type { ExitReport } from '../trace/report.ts';
 import type { RolloutSummary } from '../verdict/rollout.ts';
 import { PodexitError } from '../errors.ts';
+import type { Header } from '../trace/view/header.ts';
 import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
 import type { ExitOptions } from './trace-pod.ts';
 
 export interface RolloutOutput {
-  tell(report: ExitReport): Promise<void>;
+  tell(report: ExitReport, header: Header | undefined): Promise<void>;
   end(reports: readonly ExitReport[], summary: RolloutSummary): Promise<void>;
 }
 
 /** Throws `usage.output` for formats that are one document, of which many make none. */
 export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): RolloutOutput {
   const { stdout } = ports;
-  const each = async (report: ExitReport): Promise<string> => shownText(report, format, look, ports);
+  const each = async (report: ExitReport, header?: Header): Promise<string> =>
+    shownText(report, format, look, ports, header);
   const summaryText = async (summary: RolloutSummary): Promise<string> =>
     (await import('../render/rollout.ts')).renderRollout(summary);
   switch (format.kind) {
@@ -41,7 +43,7 @@ export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): Roll
     case 'wide':
     case 'markdown':
       return {
-        tell: async (report) => stdout.write(`${await each(report)}\n`),
+        tell: async (report, header) => stdout.write(`${await each(report, header)}\n`),
         end: async (_items, summary) => stdout.write(await summaryText(summary)),
       };
     case 'name':

@@ -4,6 +4,8 @@ import { PodexitError } from '../errors.ts';
 import { safeLines } from '../render/safe-text.ts';
 import type { Interrupted } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';
+import type { Trace } from '../trace/trace.ts';
+import { headerOf } from '../trace/view/header.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { reportOf } from '../verdict/report.ts';
 import { summaryOf } from '../verdict/rollout.ts';
@@ -134,11 +136,12 @@ async function tracePods(rollout: Rollout, selector: PodSelector): Promise<void>
 async function tracePod(rollout: Rollout, pod: Raw): Promise<void> {
   const { options, ports, output, progress, reports, codes } = rollout;
   const { name, uid } = metadataOf(pod);
-  const report = await traceOne(rollout, String(name));
+  const trace = await traceOne(rollout, String(name));
+  const report = trace && reportOf(trace, options.policy);
   // The name may have passed to a successor before its trace began.
   if (report !== undefined && report.pod.uid === uid) {
     reports.push(report);
-    await output.tell(report);
+    await output.tell(report, trace && headerOf(trace));
     codes.push(await finishFiles(report, options.reports, ports));
     await publish(report, options.publish, options.format, ports);
   }
@@ -146,8 +149,8 @@ async function tracePod(rollout: Rollout, pod: Raw): Promise<void> {
 }
 
 /** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
-async function traceOne({ cluster, options, ports, lives }: Rollout, name: string): Promise<ExitReport | undefined> {
-  const { followLogs, logText, policy, record } = options;
+async function traceOne({ cluster, options, ports, lives }: Rollout, name: string): Promise<Trace | undefined> {
+  const { followLogs, logText, record } = options;
   const warn = (message: string): void => ports.stderr.write(`podexit: ${name}: ${safeLines(message)}\n`);
   warn('is terminating');
   const recorder = recorderFor(record === undefined ? undefined : ownFile(record, name), logText, ports, warn);
@@ -167,7 +170,7 @@ async function traceOne({ cluster, options, ports, lives }: Rollout, name: strin
   lives.add(live);
   try {
     const source = live.sightings;
-    return reportOf(await run({ source, logText, record: recorder.write, onTrace: live.onTrace }), policy);
+    return await run({ source, logText, record: recorder.write, onTrace: live.onTrace });
   } catch (error) {
     if (!(error instanceof PodexitError)) throw error;
     warn(error.message);

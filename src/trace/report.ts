@@ -198,6 +198,8 @@ export interface Finding {
 export interface Gate {
   name: string;
   passed: boolean;
+  /** False: there was nothing to judge yet (a check measures no exit), so it counts as passed. */
+  judged?: false;
   message: string;
 }
 

@@ -92,7 +92,7 @@ const renderers: Record<string, Renderer> = {
     tells: both,
     told: (text) => ({
       outcome: /^ {2}[✔▲✖?] ([a-z-]+): /m.exec(text)?.[1],
-      exitCode: Number(/ Exit code (\d+)\.$/m.exec(text)?.[1] ?? 0),
+      exitCode: Number(/ Exit code (\d+)(?:: gate [^\n]* failed)?\.$/m.exec(text)?.[1] ?? 0),
     }),
     names: (name) => forTerminal(name),
     findings: true,

@@ -33,8 +33,8 @@ describe('-o name', () => {
 describe('-o wide', () => {
   it('is a header and one row', () => {
     expect(renderWide(killed())).toBe(
-      'NAME     NODE    OUTCOME   DURATION   GRACE   USED   TRIGGER        CONTAINERS                                     FINDINGS\n' +
-        'shop-0   node1   killed    7.41s      6s      ~99%   this-command   worker=signalled,web=completed,legacy=killed   killed-at-grace,no-signal-handling\n',
+      'NAME     NODE    OUTCOME   DURATION   GRACE   USED   TRIGGER        CONTAINERS                                     GATES                   FINDINGS\n' +
+        'shop-0   node1   killed    7.41s      6s      ~99%   this-command   worker=signalled,web=completed,legacy=killed   max-grace-used=failed   killed-at-grace,no-signal-handling\n',
     );
   });
 
@@ -44,7 +44,7 @@ describe('-o wide', () => {
 
   it('says <none> for what is not known', () => {
     expect(renderWide(removed())).toMatch(
-      /waiting +<none> +removed +0.009s +30s +<none> +this-command +app=not-running +<none>\n$/,
+      /waiting +<none> +removed +0.009s +30s +<none> +this-command +app=not-running +<none> +<none>\n$/,
     );
     expect(renderWide(stuck())).toMatch(/stuck +<none> +10s/);
   });

@@ -83,7 +83,7 @@ describe('lines', () => {
 
           app  drain 3.1 s, exited 0
 
-        • info drain-race: the kubelet asked for the stop signal of app at most 0.01 s after, or before, its endpoint of checkout was unrouted; proxies and load balancers learn of it later than that.
+        • info drain-race: the kubelet asked app to stop at most 0.01 s after (perhaps before) Service checkout took it out of its ready endpoints; proxies and load balancers learn of that later still, so clients may have been sent to it meanwhile.
           seen at +0.006 answer 200 to the DELETE; +0.013 Event Killing about app; +0.017 slice checkout-h79lm: ready false, serving true; 1 other ready; 1 more
           → A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.
 

@@ -1,4 +1,5 @@
 /** The report's tables: whatever the picture shows can be read, too. */
+import { gateWord } from '../outcome-text.ts';
 import type { ExitReport, Instant } from '../../trace/report.ts';
 import { formatSeconds, formatShare, weaker } from '../duration.ts';
 import { formatBounds, formatOffset, inTime, zeroOf } from '../offsets.ts';
@@ -74,12 +75,17 @@ function marks(report: ExitReport): Child {
   return section('Marks', ['#offset', 'mark', 'of', 'basis', '#lies within', 'evidence'], rows);
 }
 
+const gateLooks = {
+  passed: { tone: 'good', symbol: '✓' },
+  failed: { tone: 'bad', symbol: '✗' },
+  'not judged': { tone: 'doubt', symbol: '•' },
+} as const;
+
 function gates({ verdict }: ExitReport): Child {
-  const rows = verdict.gates.map(({ name, passed, message }) => [
-    mono(name),
-    tag('span', { class: `result ${passed ? 'good' : 'bad'}` }, passed ? '✓ passed' : '✗ failed'),
-    message,
-  ]);
+  const rows = verdict.gates.map((gate) => {
+    const { tone, symbol } = gateLooks[gateWord(gate)];
+    return [mono(gate.name), tag('span', { class: `result ${tone}` }, `${symbol} ${gateWord(gate)}`), gate.message];
+  });
   return section('Gates', ['gate', 'result', 'what was measured'], rows);
 }
 

@@ -1,7 +1,7 @@
 /** The top of the page: how it ended, the few numbers that matter, and what was found. */
 import type { ExitReport, Finding } from '../../trace/report.ts';
-import { outcomeSentence } from '../outcome-text.ts';
-import { describeLasted, describeUsed, triggerText } from '../summary.ts';
+import { deletedBy, outcomeSentence, outcomeWord } from '../outcome-text.ts';
+import { describeLasted, describeUsed } from '../summary.ts';
 import { citations } from './tables.ts';
 import type { Html } from './tag.ts';
 import { tag } from './tag.ts';
@@ -24,7 +24,7 @@ const symbols: Record<Tone, string> = { good: '✓', bad: '✗', doubt: '?' };
 
 export function headerOf(report: ExitReport): Html {
   const { pod, verdict } = report;
-  const tone = tones[verdict.outcome];
+  const tone = report.mode === 'check' ? 'doubt' : tones[verdict.outcome];
   return tag(
     'header',
     {},
@@ -32,7 +32,11 @@ export function headerOf(report: ExitReport): Html {
     tag(
       'h1',
       {},
-      tag('span', { class: `outcome ${tone}` }, `${symbols[tone]} ${verdict.outcome}`),
+      tag(
+        'span',
+        { class: `outcome ${tone}` },
+        `${report.mode === 'check' ? '•' : symbols[tone]} ${outcomeWord(report)}`,
+      ),
       tag('code', {}, pod.name),
     ),
     tag('p', { class: 'lead' }, outcomeSentence(report)),
@@ -41,13 +45,13 @@ export function headerOf(report: ExitReport): Html {
 }
 
 function factsOf(report: ExitReport): Html {
-  const { pod, grace, trigger, verdict, mode } = report;
+  const { pod, grace, verdict, mode } = report;
   const facts: [string, string | undefined][] = [
-    ['gone after', describeLasted(report) ?? 'not seen'],
-    ['grace used', describeUsed(report) ?? '–'],
+    ['gone after', describeLasted(report) ?? (mode === 'check' ? undefined : 'not seen')],
+    ['grace used', describeUsed(report) ?? (mode === 'check' ? undefined : '–')],
     ['grace', `${grace.effectiveSeconds}s${grace.requestedSeconds === null ? ' (spec)' : ' (asked for)'}`],
     ['exit code', String(verdict.exitCode)],
-    ['deleted by', triggerText[trigger.kind]],
+    ['deleted by', deletedBy(report)],
     ['mode', mode],
     ['node', pod.node],
     ['owner', pod.owner && `${pod.owner.kind}/${pod.owner.name}`],

@@ -1,5 +1,5 @@
 /** What is worth knowing of a pod before it goes: its containers, its grace, who routes to it. */
-import type { Container, Probe } from '../kube.ts';
+import type { Container, Pod, Probe } from '../kube.ts';
 import type { Mode } from '../observation.ts';
 import { containersOf, controllerOf, hookOf, isRunning, statusesOf } from '../pod.ts';
 import type { ContainerKind } from '../kube.ts';
@@ -39,12 +39,20 @@ export interface HeaderRoute {
 export function headerOf(trace: Trace): Header | undefined {
   const pod = trace.deletion?.first.value ?? trace.before?.value ?? trace.pod?.value;
   if (!pod) return undefined;
-  const requested = trace.began?.value.graceSeconds;
+  const { namespace = '', mode = 'attach', graceSeconds: requested = null } = trace.began?.value ?? {};
+  return headerOfPod(pod, { namespace, mode, requested, routes: routesOf(trace) });
+}
+
+/** `requested`: seconds of grace that were asked for. */
+export function headerOfPod(
+  pod: Pod,
+  { namespace, mode, requested, routes }: Pick<Header, 'namespace' | 'mode' | 'routes'> & { requested: number | null },
+): Header {
   const owner = controllerOf(pod);
   const states = new Map(statusesOf(pod).map((status) => [status.name, status.state]));
   return {
-    mode: trace.began?.value.mode ?? 'attach',
-    namespace: pod.metadata.namespace ?? trace.began?.value.namespace ?? '',
+    mode,
+    namespace: pod.metadata.namespace ?? namespace,
     name: pod.metadata.name,
     uid: pod.metadata.uid,
     ...(pod.spec.nodeName === undefined ? {} : { node: pod.spec.nodeName }),
@@ -52,7 +60,7 @@ export function headerOf(trace: Trace): Header | undefined {
     ...(owner ? { owner: { kind: owner.kind, name: owner.name } } : {}),
     grace: {
       seconds: requested ?? pod.spec.terminationGracePeriodSeconds ?? 30,
-      source: requested == null ? 'spec' : 'requested',
+      source: requested === null ? 'spec' : 'requested',
     },
     containers: containersOf(pod).map(({ name, kind, container }) => ({
       name,
@@ -61,7 +69,7 @@ export function headerOf(trace: Trace): Header | undefined {
       preStop: preStopWords(container),
       readiness: readinessWords(container.readinessProbe),
     })),
-    routes: routesOf(trace),
+    routes,
   };
 }
 

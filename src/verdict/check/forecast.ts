@@ -6,6 +6,8 @@ import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '.
 import { findingCodes, severities } from '../../trace/report.ts';
 import type { ExitReport, Finding, Outcome } from '../../trace/report.ts';
 import { printTime } from '../../trace/stamps.ts';
+import type { Header } from '../../trace/view/header.ts';
+import { headerOfPod } from '../../trace/view/header.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import type { Policy } from '../judge.ts';
 import { routesOf } from './endpoints.ts';
@@ -15,6 +17,22 @@ import { gatesOf } from './gates.ts';
 import { stoppingRules } from './rules/stopping.ts';
 import { surroundingRules } from './rules/surroundings.ts';
 import { trafficRules } from './rules/traffic.ts';
+
+/** What is known of the pod, for its first lines. */
+export function checkHeader(facts: CheckFacts): Header {
+  const routes = routesOf(facts);
+  const services = [...new Set(routes.map(({ serviceName }) => serviceName))].sort();
+  return headerOfPod(facts.pod, {
+    namespace: facts.pod.metadata.namespace ?? '',
+    mode: 'check',
+    requested: facts.requestedSeconds,
+    routes: services.map((service) => {
+      const own = routes.filter(({ serviceName }) => serviceName === service);
+      const staysReady = own.some((route) => route.service?.spec.publishNotReadyAddresses === true);
+      return { service, ready: own.reduce((sum, one) => sum + one.otherReady + (one.ready ? 1 : 0), 0), staysReady };
+    }),
+  });
+}
 
 export function forecast(facts: CheckFacts, policy: Policy): ExitReport {
   const { pod, at, sources, refused } = facts;

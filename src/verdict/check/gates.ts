@@ -12,7 +12,7 @@ export function gatesOf(facts: CheckFacts, outcome: Outcome, findings: readonly 
 /** Limits on what an exit takes can be neither kept nor broken before there is one. */
 function measuredOnly(gate: Gate): Gate {
   if (gate.name.startsWith('fail-on')) return gate;
-  return { name: gate.name, passed: true, message: 'not judged: only an exit can be measured' };
+  return { name: gate.name, passed: true, judged: false, message: 'only an exit can be measured' };
 }
 
 /** A budget binds evictions alone; it is told of a deletion too, since a drain would meet it. */

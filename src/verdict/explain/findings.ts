@@ -76,7 +76,8 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'no-ready-endpoint': {
     is: 'A Service of the pod had no ready endpoint for a measured time.',
     known: 'Changes of its EndpointSlices during the trace; it had one before.',
-    wrong: 'It counts what the API told, with the delay of the watch on both ends.',
+    wrong:
+      'It counts what the API told, with the delay of the watch on both ends. That no endpoint was ready does not prove that requests failed: kube-proxy (1.28 and newer) falls back to endpoints that terminate and still serve, other proxies and load balancers may not.',
     advice: 'Have the replacement ready first.',
   },
   'stays-ready': {

@@ -48,7 +48,7 @@ function drainRace(scene: Scene): Finding[] {
     {
       code: 'drain-race',
       severity: worst.hard ? 'warning' : 'info',
-      message: `${askedWords(worst)} ${leadWords(worst.lead)} its endpoint of ${services} was unrouted; proxies and load balancers learn of it later than that${lost}`,
+      message: `${askedWords(worst)} ${leadWords(worst.lead)} Service ${services} took it out of its ready endpoints; proxies and load balancers learn of that later still, so clients may have been sent to it meanwhile${lost}`,
       advice:
         'A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.',
       evidence: [...new Set(worst.evidence)],
@@ -73,12 +73,12 @@ function race(scene: Scene, endpoint: EndpointExit, container: ContainerExit): R
 }
 
 const askedWords = ({ container: { spec, hook, stopping } }: Race): string =>
-  stopping && !hook ? `the kubelet asked for the stop signal of ${spec.name}` : `the stop signal reached ${spec.name}`;
+  stopping && !hook ? `the kubelet asked ${spec.name} to stop` : `the stop signal reached ${spec.name}`;
 
 /** Only what is proved: the signal may also have come at any time before. */
 function leadWords(lead: Span): string {
   if (lead.hi <= 0) return `at least ${exactSeconds(-lead.hi)} before`;
-  return `at most ${exactSeconds(lead.hi)} after${lead.lo < 0 ? ', or before,' : ''}`;
+  return `at most ${exactSeconds(lead.hi)} after${lead.lo < 0 ? ' (perhaps before)' : ''}`;
 }
 
 /** A readiness probe found the port closed after the deletion: the application had stopped listening by then. */
@@ -123,7 +123,7 @@ function noReadyEndpoint(scene: Scene): Finding[] {
     severity: 'error',
     message: `Service ${spell.service} had no ready endpoint for ${spell.open ? 'at least ' : ''}${exactSeconds(spell.ms)}${spell.open ? ', and still none at the end' : ''}`,
     advice:
-      'Every request to it failed meanwhile: have the replacement ready first (more replicas, or a rolling update with maxUnavailable 0).',
+      'Meanwhile new requests had at best endpoints that were terminating, if those still served, and else failed: have the replacement ready first (more replicas, or a rolling update with maxUnavailable 0).',
     evidence: spell.evidence,
   }));
 }

@@ -63,7 +63,7 @@ describe('findings only where they are proved', () => {
     expect(refused('Readiness', at - 900)?.severity).toBe('info');
     expect(refused('Liveness', at + 400)?.severity).toBe('info');
     expect(refused('Readiness', at + 400)?.severity).toBe('warning');
-    expect(refused('Readiness', at - 900)?.message).toMatch(/the kubelet asked for the stop signal of app at most/);
+    expect(refused('Readiness', at - 900)?.message).toMatch(/the kubelet asked app to stop at most/);
   });
 
   it('finalizers hold a pod that was finished when it was deleted', async () => {

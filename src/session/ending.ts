@@ -1,4 +1,8 @@
 /** When a run is over: the pod is gone and the last facts are in. Pure; time is an input, so a replay ends alike. */
+import { millisecondsOf } from '../trace/assumptions.ts';
+import { deletionOf } from '../trace/infer/deletion.ts';
+import { triggerOf } from '../trace/infer/trigger.ts';
+import type { Pod } from '../trace/kube.ts';
 import { isFinished, isRunning, statusesOf } from '../trace/pod.ts';
 import { controllerOf } from '../trace/pod.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -52,7 +56,15 @@ function missingFacts(trace: Trace): boolean {
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     trace.siblingsKnown &&
     ![...trace.siblings.values()].some((sibling) => !sibling.old);
-  return (running.length > 0 && (logs || isForced(trace))) || listed || successor;
+  return (running.length > 0 && (logs || isForced(trace))) || listed || successor || isCauseOnItsWay(trace, pod);
+}
+
+/** Its controller's Event may come after a pod that went at once: the streams know nothing of one another. */
+function isCauseOnItsWay(trace: Trace, pod: Pod): boolean {
+  const deletion = deletionOf(trace);
+  if (!deletion || !trace.gone || !controllerOf(pod)) return false;
+  const wasQuick = trace.gone.at <= deletion.facts.seenAt + millisecondsOf('delivery-lag');
+  return wasQuick && triggerOf(trace, deletion).kind === 'unknown';
 }
 
 /** Nobody will report these exits: only time says when they must be over. */

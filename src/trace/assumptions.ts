@@ -20,7 +20,10 @@ export const assumptions = {
   'silent-kill': 1,
   /** Where no status will tell an end: a log that ended in order did so this soon after its container, not with its kubelet. */
   'log-end': 1,
-  /** The kubelet posts an Event this soon after its stamp, or after the one before it. Dropped where an arrival contradicts it. */
+  /**
+   * The kubelet posts an Event this soon after its stamp, or after the one before it. Dropped where an arrival contradicts it,
+   * and for an Event of the deletion unless the node's clock was known before: a node that stands still holds Events back.
+   */
   'event-lag': 1,
   /** A change of the API arrives this long after it was written at the latest, on a stream that is alive. */
   'delivery-lag': 2.5,

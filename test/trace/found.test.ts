@@ -4,7 +4,7 @@ import { drains, plainContainer, plainStory } from '../../src/loopback/kubelet/p
 import type { AppStory, Story } from '../../src/loopback/kubelet/story.ts';
 import { alone, deaf } from '../helpers/cases.ts';
 import { judgeStory } from '../helpers/simulated.ts';
-import { asked, dies, kubelet } from '../helpers/story-changes.ts';
+import { asked, dies, kubelet, pod } from '../helpers/story-changes.ts';
 
 const chooses = (code: number, afterMs: number): AppStory => ({ ...dies, onSignal: { kind: 'exits', afterMs, code } });
 const sidecar = (change: Parameters<typeof plainContainer>[0]) =>
@@ -76,6 +76,30 @@ const stories: Record<string, Partial<Story>> = {
     events: { queueMs: [480, 500], dropped: [] },
     network: { ...plainStory().network, watchMs: { events: [1900, 2000] } },
   },
+  'a sidecar that ended by itself before its hook was cut off, and its log after it': {
+    containers: [
+      plainContainer({ app: deaf }),
+      sidecar({ preStop: { kind: 'sleep', seconds: 2 }, app: { ...dies, ownExit: { atMs: 560, code: 1 } } }),
+    ],
+    ...pod({ graceSeconds: 0 }),
+  },
+  'a crashed pod of a rollout, gone before its controller’s Event': {
+    ...alone({ state: { kind: 'crashed', code: 1 } }, pod({ graceSeconds: 0, name: 'checkout-mh6j2qkqg2-h4f7r' })),
+    owner: { kind: 'deployment', name: 'checkout', replicas: 3, readyAfterMs: 300 },
+    services: [],
+    trigger: { kind: 'rollout', atMs: 2680 },
+    network: { ...plainStory().network, watchMs: { events: [60, 80], replicasets: [60, 80] } },
+  },
+  'a 137 of its own just before it was preempted, with a grace so short that it may have been a kill': {
+    ...alone({ app: { ...dies, ownExit: { atMs: 394, code: 137 } } }, pod({ graceSeconds: 1 })),
+    trigger: { kind: 'preemption', atMs: 1350 },
+    network: { ...plainStory().network, requestMs: [300, 400] },
+    faults: [{ kind: 'log-break', atMs: 480 }],
+  },
+  'a hook that its container took with it, just before both were cut off': alone({
+    preStop: { kind: 'exec', takesMs: null, fails: false },
+    app: { ...dies, ownExit: { atMs: 10_003, code: 1 } },
+  }),
   'a forced deletion of what would have been killed': { ...alone({ app: deaf }), ...asked(0) },
 };
 

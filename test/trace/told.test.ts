@@ -21,6 +21,10 @@ import { nanoTime } from '../helpers/truth.ts';
 
 const stories = Number(process.env['PODEXIT_STORIES'] ?? 300);
 
+/** Beyond the first ones: where an Event that was still on its way took back what had been said of a hook, of a signal. */
+const found = [901, 2004];
+const seeds = [...new Set([...Array.from({ length: stories }, (_, index) => index + 1), ...found])];
+
 const listen = (sightings: Iterable<Sighting>, truths: Truths): Heard =>
   listenTo(observationsOf([...endedLikeLive(sightings)]), truths);
 
@@ -67,7 +71,7 @@ it.each([
   ['on streams that are late by up to 2 s', slowed],
 ])('no word is broken in simulated exits %s', { timeout: 600_000 }, (_how, change) => {
   let held = 0;
-  for (let seed = 1; seed <= stories; seed += 1) {
+  for (const seed of seeds) {
     const story = change(randomStory(seed));
     const { broken, held: count } = listenToStory(story);
     expect(broken, `seed ${seed}: ${JSON.stringify(story)}`).toEqual([]);

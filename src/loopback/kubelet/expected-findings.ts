@@ -1,6 +1,7 @@
 /** Findings that are certain either way; near a threshold a story says nothing. */
 import type { Expected } from './expected.ts';
 import type { Facts } from './facts.ts';
+import type { HookTruth } from './hook.ts';
 import type { World } from './world.ts';
 
 type Sure = boolean | undefined;
@@ -32,6 +33,12 @@ const seconds = (from: number | undefined, to: number | undefined): number | und
 const anyHook = (facts: Facts, outcome: string): boolean =>
   [...facts.hooks.values()].some((hook) => hook.outcome === outcome);
 
+/** Closer to the end of grace than a drifting clock tells apart, a hook that failed may as well have been cut off. */
+const closeToGrace = 0.25;
+
+const endedWithGrace = ({ outcome, startAt, endAt }: HookTruth, { grace }: Facts): boolean =>
+  outcome === 'failed' && Math.abs((seconds(startAt, endAt) ?? 0) - (grace ?? 0)) < closeToGrace;
+
 /** Nothing certain is seen of hooks and clean-up, or it may come too late. */
 const unclear = (facts: Facts): boolean => facts.disturbed || facts.nodeGone || facts.late || facts.dropped('Killing');
 
@@ -47,6 +54,7 @@ const rules: Record<
   'oom-on-exit': (_world, _facts, outcomes) => (outcomes.includes('oom') ? one(outcomes, 'oom') : undefined),
   'prestop-failed': (_world, facts) => {
     if (unclear(facts)) return undefined;
+    if ([...facts.hooks.values()].some((hook) => endedWithGrace(hook, facts))) return undefined;
     if (anyHook(facts, 'failed'))
       return facts.dropped('FailedPreStopHook') || facts.finishedAt === undefined ? undefined : true;
     return false;

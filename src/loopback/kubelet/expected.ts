@@ -108,7 +108,8 @@ function podOutcomes(facts: Facts, containers: Expected['containers']): string[]
   const over = overran(facts);
   if (over !== false) found.push('overran');
   if (facts.removedAt === undefined) return ['stuck', 'unknown', ...found];
-  if (!containers.some((one) => !one.outcomes.includes('not-running'))) return [...found, 'removed', 'graceful'];
+  if (!containers.some((one) => !one.outcomes.includes('not-running')))
+    return [...found, 'removed', 'graceful', ...(mayBeKilled(facts, containers) ? ['unknown'] : [])];
   if (over === true) return found;
   if (certain('unknown')) return [...found, 'unknown'];
   if (has('unknown')) found.push('unknown');
@@ -117,6 +118,15 @@ function podOutcomes(facts: Facts, containers: Expected['containers']): string[]
     ? [...found, 'removed', 'graceful']
     : [...found, 'graceful'];
 }
+
+/** It ended with 137 before anybody deleted it, and no Killing tells that: by its own choice or by a kill. */
+const mayBeKilled = (facts: Facts, expected: Expected['containers']): boolean =>
+  facts.containers.some(
+    ({ story, truth }) =>
+      story.kind === 'container' &&
+      truth.exitCode === 137 &&
+      expected.some(({ name, outcomes }) => name === story.name && outcomes.includes('unknown')),
+  );
 
 /** Whether a main container outlived its grace: `undefined` where it ended about then, or a silent hook decides it. */
 function overran(facts: Facts): boolean | undefined {

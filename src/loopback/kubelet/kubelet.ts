@@ -36,6 +36,7 @@ export class Kubelet {
   #events: EventRecorder;
   #smallestGrace = Infinity;
   #working = false;
+  #down = false;
   #streams: LogStream[] = [];
   readonly #world: World;
 
@@ -70,10 +71,12 @@ export class Kubelet {
     this.#world.runtime.kill();
     this.cutLogs();
     this.#working = false;
+    this.#down = true;
   }
 
   /** A fresh process: it counts its Events and its graces anew, and finds the pod already terminating. */
   comeBack(node: KubeObject): void {
+    this.#down = false;
     this.#events = this.#newRecorder();
     this.#smallestGrace = this.#current()?.metadata.deletionGracePeriodSeconds ?? Infinity;
     const emission = { about: { kind: 'Node', apiVersion: 'v1', object: node, withoutUid: true } };
@@ -123,7 +126,7 @@ export class Kubelet {
     // Whoever asks for grace 0 once it has finished has sent the last DELETE: the kubelet's own then changes nothing.
     if (grace === 0 && this.finishedAt !== undefined) this.finalDeleteAt ??= this.#world.time.now;
     this.#smallestGrace = Math.min(this.#smallestGrace, grace ?? Infinity);
-    if (!this.#working) this.#startWorker(this.#world.story.kubelet.noticeMs);
+    if (!this.#working && !this.#down) this.#startWorker(this.#world.story.kubelet.noticeMs);
   }
 
   #startWorker(noticeMs: readonly [number, number]): void {

@@ -83,11 +83,21 @@ function logEndOf(
     trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
   if (doubted) return undefined;
   const told = crossed(
-    narrowed(withLastLine(onClient(atMost(end.at + 1), [end.seq]), facts), notBefore(signal)),
+    narrowed(withLastLine(onClient(atMost(end.at + 1), [end.seq]), facts), causeOf(end.at, began, signal, hooked)),
     kubelet.clock,
   );
   const known = trace.gone ? orKilled(told, began, kubelet, lag, hooked) : told;
   return Number.isFinite(known.client.hi) ? known : undefined;
+}
+
+/**
+ * What it followed: the signal. Where that had to wait for a hook or a turn the container may have ended by itself just
+ * before, and its log soon after.
+ */
+function causeOf(loggedUntil: number, began: Estimate, signal: Estimate, hooked: boolean): Estimate {
+  const alone = loggedUntil - millisecondsOf('log-end');
+  if (!hooked || signal.client.lo <= alone) return notBefore(signal);
+  return narrowed(notBefore(began), onClient(atLeast(alone), []));
 }
 
 /** No status will ever confirm it: if the log ended for another reason, the kill at the end of grace did the rest. */

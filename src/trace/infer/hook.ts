@@ -50,8 +50,15 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
   const inert = hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true;
   const [end, outcome] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure });
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
-  const isUntouched = inputs.killings.length === 0 && kubelet.killings.size > 0;
+  const isUntouched =
+    inputs.killings.length === 0 && (kubelet.killings.size > 0 || mayBeKilling(scene.trace, inputs.ended));
   return { ...known, inert, end: crossed(end, kubelet.clock), outcome: isUntouched ? 'unknown' : outcome };
+}
+
+/** No Killing was told of it, but one may be on its way: the status overtook the Event. */
+function mayBeKilling(trace: Trace, ended: Estimate | undefined): boolean {
+  const isOver = trace.gone !== undefined || isDeaf(trace);
+  return !isOver && trace.heard < (ended?.client.hi ?? Infinity) + eventPatience;
 }
 
 type HookEnd = [end: Estimate, outcome: PreStopReport['outcome']];
@@ -111,8 +118,7 @@ function failedEnd(
     ),
     kubelet.clock,
   );
-  const again =
-    killings.length > 1 || trace.events.some((one) => isNewRound(one) && !one.isOld && one.time.hi >= began.node.lo);
+  const again = isOfLaterRound(trace, failure, began, killings);
   // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
   const outlivedIt = ended !== undefined && isBefore(ended, told);
   if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) return [onwards(began, ended), 'unknown'];
@@ -134,6 +140,17 @@ function failedEnd(
   ];
 }
 
+/** What begins a new round before the hook failed; what comes after it took nothing of it back. */
+function isOfLaterRound(
+  { events }: Trace,
+  failure: Occurrence,
+  began: Estimate,
+  [, ...others]: readonly Occurrence[],
+): boolean {
+  const rounds = events.filter((one) => isNewRound(one) && !one.isOld && one.time.hi >= began.node.lo);
+  return [...others, ...rounds].some(({ named, time }) => Math.min(named ?? Infinity, time.lo) <= failure.time.hi);
+}
+
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
 function unknownEnd({ ended }: Inputs, latest: Estimate, graceEnd: Estimate, { trace }: Scene): HookEnd {
   const end = ended ? narrowed(latest, notAfter(ended)) : latest;
@@ -143,12 +160,15 @@ function unknownEnd({ ended }: Inputs, latest: Estimate, graceEnd: Estimate, { t
 
 /** No failure was told, by a stream that would have brought it, and it has had the time to come. */
 function isSilence(trace: Trace, end: Estimate): boolean {
-  const isDeaf =
-    trace.gaps.some((gap) => gap.value.stream === 'events') ||
-    trace.refused.some((one) => one.value.stream === 'events');
-  const patience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
-  return !isDeaf && (trace.gone !== undefined || trace.heard >= end.client.hi + patience);
+  return !isDeaf(trace) && (trace.gone !== undefined || trace.heard >= end.client.hi + eventPatience);
 }
+
+/** What the kubelet posted may never have come. */
+const isDeaf = (trace: Trace): boolean =>
+  trace.gaps.some((gap) => gap.value.stream === 'events') || trace.refused.some((one) => one.value.stream === 'events');
+
+/** ms: an Event has come by then. */
+const eventPatience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
 
 function failureOf({ trace }: Scene, spec: ContainerSpec, began: Estimate): Occurrence | undefined {
   return trace.events.find(

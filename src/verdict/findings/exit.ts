@@ -75,12 +75,11 @@ function wasHeard({ trace }: Scene, { spec, facts: { log }, signal, kill }: Cont
       (value.to ?? Infinity) > signal.client.lo &&
       value.from < kill.client.hi,
   );
-  // A line may be on its way for as long as a stream may be late.
-  const isHeardOut =
-    log.ended !== undefined ||
-    trace.gone !== undefined ||
-    trace.heard >= kill.client.hi + millisecondsOf('delivery-lag');
-  return isHeardOut && !endedBefore && !missed;
+  // A line may be on its way for as long as a stream may be late, and the Event of a failed probe a little longer.
+  const heardFor = trace.gone ? Infinity : trace.heard - kill.client.hi;
+  const isLogOut = log.ended !== undefined || heardFor >= millisecondsOf('delivery-lag');
+  const isProbeOut = heardFor >= millisecondsOf('delivery-lag') + millisecondsOf('event-lag');
+  return isLogOut && isProbeOut && !endedBefore && !missed;
 }
 
 /** Only where the log was followed: without it there is no sign of life to miss. */

@@ -41,7 +41,11 @@ export async function createTransport({ base, proxyUrl, env, redactor }: Transpo
     },
     destroy() {
       sessions.destroy();
-      void wire?.then(({ agent }) => agent.destroy());
+      // Whoever asked for it hears why it could not be had; here nothing is left to destroy then.
+      void wire?.then(
+        ({ agent }) => agent.destroy(),
+        () => undefined,
+      );
     },
   };
 }

@@ -18,7 +18,7 @@ interface Options {
 
 /**
  * The list, or what refuses it for good; undefined on abort. Throws PodexitError `auth.unauthorized`,
- * `server.untrusted`, or `server.unreachable` where no request of this run was ever answered.
+ * `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever answered.
  */
 export async function listPatiently(
   cluster: Cluster,

@@ -111,6 +111,8 @@ async function* readInitialState(
     const event = await next(cluster, known ? quiet.beforeKnownEndMark : quiet.beforeEndMark, signal);
     if (event === undefined || cluster.surroundings.now() > until)
       return signal.aborted ? end({ kind: 'ended' }) : withheld(cluster);
+    // Over, in order, before it began: a list shows whether there is a Kubernetes API at all.
+    if (event.kind === 'end' && event.clean && state.size === 0) return withheld(cluster);
     if (event.kind !== 'line') return end(outcomeOf(event));
     const line = readWatchLine(event.bytes);
     if (line.kind === 'malformed') return end({ kind: state.size === 0 ? 'foreign' : 'cut' });

@@ -8,8 +8,8 @@ import { namesStopSignal } from '../trace/observe/line.ts';
 import type { Gate } from './gate.ts';
 import type { Run } from './live.ts';
 import { podForbidden } from './pod-checks.ts';
-import type { Target } from './watched.ts';
-import { printFields, printLabels } from './watched.ts';
+import type { Raw, Target } from './watched.ts';
+import { metadataOf, printFields, printLabels } from './watched.ts';
 
 /** Runs one list-and-watch. Only the pod's own stream can end the run; other lanes are lost with a word. `look` sees all first. */
 export async function follow(run: Run, target: Target, gate: Gate, look?: (sighting: Sighting) => void): Promise<void> {
@@ -52,14 +52,15 @@ async function leaveBlind({ options, signal, deliver, last }: Run, why: string):
 }
 
 /** One container's log, for its timing. */
-export async function followContainer(run: Run, container: string, gate: Gate): Promise<void> {
+export async function followContainer(run: Run, pod: Raw, container: string, gate: Gate): Promise<void> {
   const { options, signal } = run;
+  const { uid } = metadataOf(pod);
   const lane = `logs/${container}`;
   gate.expect(lane);
   try {
     const log = followLog(
       options.cluster,
-      { namespace: options.namespace, pod: options.name, container },
+      { namespace: options.namespace, pod: options.name, container, ...(typeof uid === 'string' ? { uid } : {}) },
       { signal, matters: namesStopSignal },
     );
     for await (const sighting of log) {

@@ -6,6 +6,7 @@ import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../trace/observation.ts';
 import { namesStopSignal } from '../trace/observe/line.ts';
 import type { Gate } from './gate.ts';
+import { fateInBrief, howFar } from './how-far.ts';
 import type { Run } from './live.ts';
 import { podForbidden } from './pod-checks.ts';
 import type { Raw, Target } from './watched.ts';
@@ -41,11 +42,13 @@ export async function follow(run: Run, target: Target, gate: Gate, look?: (sight
 const isUnderWay = ({ requested, trace }: Run): boolean => requested || trace?.deletion !== undefined;
 
 /** The pod cannot be watched any more, but what was seen is not lost for it. */
-async function leaveBlind({ options, signal, deliver, last }: Run, why: string): Promise<void> {
+async function leaveBlind(run: Run, why: string): Promise<void> {
+  const { options, signal, deliver, last } = run;
   if (signal.aborted) return;
   const at = options.clock.now();
+  const fate = fateInBrief[howFar(run.trace, run.requested)];
   options.warn(
-    `pod "${options.name}" cannot be watched any longer (${why}); its deletion goes on, and the report covers what was seen until now`,
+    `pod "${options.name}" cannot be watched any longer (${why}); ${fate}, and the report covers what was seen until now`,
   );
   await deliver({ at, kind: 'gap', stream: 'pod', from: at, cause: 'refused' });
   last({ at, kind: 'timer', name: 'settled' });

@@ -1,12 +1,13 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
 import { signalCodes } from '../verdict/exit-code.ts';
+import { fateOf } from './how-far.ts';
 import type { Live } from './live.ts';
 import type { Ports } from './ports.ts';
 
 /** Returns how to stop listening. */
 export function leaveOnSignals(
   ports: Ports,
-  live: Pick<Live, 'interrupt' | 'requested'>,
+  live: Pick<Live, 'interrupt' | 'howFar'>,
   warn: (message: string) => void,
   pod: { namespace: string; name: string },
 ): () => void {
@@ -14,10 +15,7 @@ export function leaveOnSignals(
   const stop = ports.onSignal((signal) => {
     if (interrupted) return ports.leave(signalCodes[signal]);
     interrupted = true;
-    const what = live.requested
-      ? `the deletion of pod "${pod.name}" goes on without us; look with: kubectl get pod ${pod.name} -n ${pod.namespace} -w`
-      : `pod "${pod.name}" was not deleted by this command`;
-    warn(`${signal}: ${what}`);
+    warn(`${signal}: ${fateOf(live.howFar, pod)}`);
     live.interrupt(signal);
   });
   // `| head` has seen enough: nobody is left to be told.

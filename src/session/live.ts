@@ -9,6 +9,8 @@ import type { Began, Interrupted, Mode, Sighting, StreamName } from '../trace/ob
 import type { Trace } from '../trace/trace.ts';
 import type { Clock } from './clock.ts';
 import { conduct } from './conduct.ts';
+import type { HowFar } from './how-far.ts';
+import { howFar } from './how-far.ts';
 import type { Lanes } from './lanes.ts';
 import { createLanes } from './lanes.ts';
 import { nextStep } from './next-step.ts';
@@ -43,8 +45,8 @@ export interface Live {
   onTrace(trace: Trace): void;
   /** Ends the run with the report so far; the deletion itself goes on. */
   interrupt(signal: Interrupted['signal']): void;
-  /** Whether a DELETE (or an eviction) has been sent. */
-  readonly requested: boolean;
+  /** How far the deletion is by now. */
+  readonly howFar: HowFar;
 }
 
 /** What all parts of one run share. */
@@ -129,8 +131,8 @@ export function liveSource(options: LiveOptions): Live {
       consider();
     },
     interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
-    get requested() {
-      return run.requested;
+    get howFar() {
+      return howFar(run.trace, run.requested);
     },
   };
 }

@@ -62,15 +62,15 @@ async function follow(cluster: Cluster, options: TraceOptions & { target: Severa
   const traces: Promise<void>[] = [];
   let changed = (): void => {};
   const cancel = options.timeoutMs == null ? () => {} : ports.clock.setTimeout(() => stop.abort(), options.timeoutMs);
-  let left = false;
+  let left: number | undefined;
   const leave = (signal: Interrupted['signal']): void => {
-    if (left) return ports.leave(signalCodes[signal]);
-    left = true;
+    if (left !== undefined) return ports.leave(signalCodes[signal]);
+    left = signalCodes[signal];
     lives.forEach((live) => live.interrupt(signal));
     stop.abort();
   };
   const deaf = ports.onSignal(leave);
-  void ports.stdout.closed.then(() => void (left || leave('SIGPIPE')));
+  void ports.stdout.closed.then(() => void (left ?? leave('SIGPIPE')));
   const look = (): void => changed();
   const watched = ownersOf(cluster, target, selector).then((paths) =>
     Promise.all(paths.map((path) => watchOwner(cluster, path, rollout.done, stop.signal, look))),
@@ -113,9 +113,11 @@ async function follow(cluster: Cluster, options: TraceOptions & { target: Severa
     deaf();
   }
   await Promise.all(traces);
+  // Nobody who was told to leave can say that nothing terminated.
+  const unseen = left !== undefined ? [left] : reports.length === 0 ? [3] : [];
   const summary = summaryOf(what, reports);
-  await output.end(reports, summary);
-  return worstCode([summary.exitCode, ...written, ...(reports.length === 0 ? [3] : [])]);
+  await output.end(reports, left === undefined ? summary : { ...summary, exitCode: left });
+  return worstCode([...unseen, summary.exitCode, ...written]);
 }
 
 const isOver = ({ done, ending, begun }: Rollout, lives: ReadonlySet<Live>): boolean =>

@@ -66,6 +66,27 @@ it('exits 3 when nothing terminated by --timeout', () =>
     expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0 } });
   }));
 
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s before any pod terminated leaves with %i', (signal, code) =>
+  serving('graceful-exit', {}, async ({ flags, server }) => {
+    const words = ['deploy/checkout', '--all-terminating', '-o', 'json', ...flags];
+    const ran = await runMain(words, {
+      onSignal: (listener) => {
+        const timer = setInterval(() => {
+          if (!server.requests.some(({ resource }) => resource === 'pods')) return;
+          clearInterval(timer);
+          listener(signal);
+        }, 20);
+        return () => clearInterval(timer);
+      },
+    });
+    expect(ran.code).toBe(code);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: code } });
+  }),
+);
+
 it('what is for one pod is refused', async () => {
   for (const words of [
     ['web', '--all-terminating'],

@@ -1,6 +1,7 @@
 /** When a run is over: the pod is gone and the last facts are in. Pure; time is an input, so a replay ends alike. */
 import { isFinished, isRunning, statusesOf } from '../trace/pod.ts';
 import { controllerOf } from '../trace/pod.ts';
+import { ageOf } from '../trace/siblings.ts';
 import type { Trace } from '../trace/trace.ts';
 
 export type Ending =
@@ -34,7 +35,7 @@ function endedUndeleted(trace: Trace): boolean {
 }
 
 const replaced = (trace: Trace): boolean =>
-  [...trace.siblings.values()].some((sibling) => !sibling.old && sibling.ready);
+  [...trace.siblings.values()].some((sibling) => ageOf(trace, sibling) === 'new' && sibling.ready);
 
 /** A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
 function patience(trace: Trace): number {
@@ -51,7 +52,7 @@ function missingFacts(trace: Trace): boolean {
   const successor =
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     trace.siblingsKnown &&
-    ![...trace.siblings.values()].some((sibling) => !sibling.old);
+    ![...trace.siblings.values()].some((sibling) => ageOf(trace, sibling) === 'new');
   return (running.length > 0 && (logs || isForced(trace))) || listed || successor;
 }
 

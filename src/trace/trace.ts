@@ -91,8 +91,10 @@ export interface SliceFacts {
 export interface SiblingFacts {
   readonly pod: Pod;
   readonly seen: Fact<true>;
-  /** It was there before this run could have seen it come. */
+  /** It was there before anything was asked. */
   readonly old: boolean;
+  /** Not seen to come: it stood in the first list, which was late. Its age is told by stamps (siblings.ts). */
+  readonly listedFirst: boolean;
   readonly scheduled?: Fact<true>;
   readonly ready?: Fact<true>;
 }

@@ -6,7 +6,8 @@ import { toClient } from '../clock.ts';
 import { controllerOf, isOlder } from '../pod.ts';
 import { parseFloor } from '../stamps.ts';
 import type { TriggerKind } from '../report.ts';
-import type { SiblingFacts, Trace } from '../trace.ts';
+import { ageOf } from '../siblings.ts';
+import type { Fact, SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
@@ -21,7 +22,7 @@ export interface Replacement {
 
 export function replacementOf(trace: Trace, deletion: Deletion, trigger: TriggerKind): Replacement | undefined {
   const candidates = [...trace.siblings]
-    .filter(([, facts]) => !facts.old && (trigger === 'rollout' || !wasBefore(deletion, facts)))
+    .filter(([, facts]) => ageOf(trace, facts) === 'new' && (trigger === 'rollout' || !wasBefore(deletion, facts)))
     .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   const own = deletion.facts.first.value;
   const successor = candidates.find(([, facts]) => facts.pod.metadata.name === own.metadata.name);
@@ -39,16 +40,26 @@ function wasBefore(deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
 
 function replacement(trace: Trace, deletion: Deletion, uid: string, facts: SiblingFacts): Replacement {
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
-  const seen = arrival(trace, facts.seen, 'siblings', unbounded);
+  const seen = toldBy(trace, facts, facts.seen, unbounded);
   const told = stamp
     ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq]))
     : seen;
-  // resourceVersions of pods may be compared: one that came up later was created later.
+  // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
   const after =
-    !facts.old && isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
+    facts.listedFirst ||
+    isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
   const created = after
     ? narrowed(told, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : told;
-  const ready = facts.ready && arrival(trace, facts.ready, 'siblings', created);
+  const ready = facts.ready && toldBy(trace, facts, facts.ready, created);
   return { name: facts.pod.metadata.name, uid, created, ...(ready ? { ready } : {}) };
+}
+
+/** What stands in a late first list may have been so for long. */
+function toldBy(trace: Trace, { listedFirst, seen }: SiblingFacts, fact: Fact<true>, cause: Estimate): Estimate {
+  if (!listedFirst || fact.seq !== seen.seq) return arrival(trace, fact, 'siblings', cause);
+  return narrowed(onClient({ lo: -Infinity, hi: fact.at + 1 }, [fact.seq], 'observed'), {
+    ...notBefore(cause),
+    evidence: [],
+  });
 }

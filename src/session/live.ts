@@ -16,6 +16,7 @@ import { createLanes } from './lanes.ts';
 import { nextStep } from './next-step.ts';
 import type { Queue } from './queue.ts';
 import { createQueue } from './queue.ts';
+import { watchSuspension } from './suspension.ts';
 import { createTimeLimit } from './time-limit.ts';
 import type { TimeLimit } from './time-limit.ts';
 
@@ -77,12 +78,22 @@ export function liveSource(options: LiveOptions): Live {
   const stop = new AbortController();
   // One listener for each stream and request that is open: more than Node's guess of what is a leak.
   setMaxListeners(0, stop.signal);
-  const { deliver, begin } = heldUntilBegun(options, queue);
+  const { deliver: put, begin } = heldUntilBegun(options, queue);
+  const suspension = watchSuspension(
+    clock,
+    () => run.lanes.streams(),
+    (sighting) => void put(sighting),
+  );
+  const deliver = async (sighting: Sighting): Promise<void> => {
+    suspension.before(sighting.at).forEach((one) => void put(one));
+    await put(sighting);
+  };
   let leaving = false;
 
   const close = (): boolean => {
     if (stop.signal.aborted) return false;
     run.timeLimit.cancel();
+    suspension.cancel();
     run.timers.forEach((cancel) => cancel());
     stop.abort();
     // Wakes whoever waits for that alone.

@@ -1,23 +1,29 @@
 import type { Sighting } from '../trace/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { TransportFailure } from './http/failure.ts';
-import { isNewer, versionOf } from './resource-version.ts';
+import { isNewer, newestOf, versionOf } from './resource-version.ts';
 import { asArray, asRecord, asText } from './status.ts';
 import type { WatchTarget } from './watch-target.ts';
-import { selectors } from './watch-target.ts';
+import { isForeign, selectors } from './watch-target.ts';
 
-/** What a stream knows, to be compared with what the server says when it is asked. */
+/** What a stream has told, to be compared with what the server says when it is asked. */
 export interface Known {
-  resourceVersion: string;
-  /** The named object exists, as far as the stream has told; undefined for a collection. */
+  /** The latest version of an object. */
+  newest?: string;
+  /** The latest version of a list or an object. */
+  told?: string;
+  /** The named object exists; undefined for a collection. */
   present?: boolean;
 }
 
 export interface Alive {
-  /** The server has something that the stream did not bring (yet). */
-  ahead: boolean;
-  /** The question was answered: up to now the stream has told all there was, unless `ahead`. */
-  answered: boolean;
+  /**
+   * `more`: the server has something that the stream did not bring (yet), whatever position the stream claims. `less`:
+   * not even what the stream has told. `unknown`: no answer, or one that says nothing of it.
+   */
+  has: 'same' | 'more' | 'less' | 'unknown';
+  /** `more`: the latest version of what the stream did not bring, where it has one. */
+  latest?: string;
   /** The answer spoke of all that the stream is about, not of its first page. */
   complete: boolean;
   dated: Sighting[];
@@ -42,20 +48,35 @@ export async function askWhatIsNew(
       target.name === undefined ? aboutCollection(target, signal) : aboutObject(target, signal),
     );
   } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted)
-      return { ahead: false, answered: false, complete: false, dated: [] };
+    if (error instanceof TransportFailure || signal.aborted) return { has: 'unknown', complete: false, dated: [] };
     throw error;
   }
-  const answered = answer.status === 200 || (answer.status === 404 && target.name !== undefined);
   const next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
-  const ahead = answered && isAhead(answer, target, known);
-  return { ahead, answered, complete: target.name !== undefined || next === '', dated: answer.dated };
+  const complete = target.name !== undefined || next === '';
+  const told = target.name === undefined ? ofCollection(answer, target, known) : ofObject(answer, known);
+  return { ...told, complete, dated: answer.dated };
 }
 
-function isAhead(answer: Answer, target: WatchTarget, known: Known): boolean {
-  if (answer.status === 404) return known.present === true;
-  const objects = target.name === undefined ? asArray(asRecord(answer.body)['items']) : [answer.body];
-  return objects.some((object) => isNewer(versionOf(object), known.resourceVersion));
+type Compared = Pick<Alive, 'has' | 'latest'>;
+
+/** A 200 without a version is no word of Kubernetes: it proves nothing. */
+function ofObject({ status, body }: Answer, { newest, told, present }: Known): Compared {
+  if (status === 404) return { has: present === true ? 'more' : 'same' };
+  const version = versionOf(body);
+  if (status !== 200 || version === undefined) return { has: 'unknown' };
+  // Where no object was told, its list is all there is to compare with.
+  if (newest === undefined) return isNewer(version, told) ? { has: 'more', latest: version } : { has: 'same' };
+  if (version === newest) return { has: 'same' };
+  return isNewer(newest, version) ? { has: 'less' } : { has: 'more', latest: version };
+}
+
+function ofCollection({ status, body }: Answer, target: WatchTarget, { newest, told }: Known): Compared {
+  const version = versionOf(body);
+  if (status !== 200 || version === undefined) return { has: 'unknown' };
+  const objects = asArray(asRecord(body)['items']).filter((object) => !isForeign(target, object));
+  const latest = newestOf(objects);
+  if (latest !== undefined && (newest === undefined || isNewer(latest, newest))) return { has: 'more', latest };
+  return { has: isNewer(told, version) ? 'less' : 'same' };
 }
 
 function aboutObject(target: WatchTarget, signal: AbortSignal) {

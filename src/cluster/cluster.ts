@@ -61,4 +61,6 @@ export interface Answer extends Head {
 
 export interface Flow extends Head {
   body: Body;
+  /** After a 401 that came inside the body: true where there are other credentials to try. */
+  renew(): Promise<boolean>;
 }

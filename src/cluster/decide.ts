@@ -23,7 +23,13 @@ export type Outcome =
   /** A change without a resourceVersion: nothing can resume from it. */
   | { kind: 'unversioned' }
   /** A list that is older than what we have already seen. */
-  | { kind: 'behind' };
+  | { kind: 'behind' }
+  /** The server has long had less than what the stream told: where the stream stands means nothing to that server. */
+  | { kind: 'astray' }
+  /** The credentials ran out in the middle of a watch (an ERROR line), and others are there. */
+  | { kind: 'renewed' }
+  /** A success that no Kubernetes API gives: a login page, a proxy's own words. */
+  | { kind: 'foreign' };
 
 export interface Cursor {
   /** Where the stream is: changes after it are still to come. Absent: nothing was listed yet. */
@@ -34,6 +40,10 @@ export interface Cursor {
   failures: number;
   /** Lists in a row that were behind. */
   behind: number;
+  /** Lists in a row that were needed since history was lost: no watch between them has brought anything. */
+  relists: number;
+  /** Answers in a row that were not from Kubernetes. */
+  foreign: number;
   /** The server has answered some request of this run. */
   reached: boolean;
 }
@@ -52,7 +62,7 @@ export type Next =
   /** This lane is lost, the others go on. */
   | { next: 'refuse' }
   /** The run cannot do its work. */
-  | { next: 'stop'; because: 'unauthorized' | 'unreachable' | 'untrusted' };
+  | { next: 'stop'; because: 'unauthorized' | 'unreachable' | 'untrusted' | 'foreign' };
 
 export function decide(outcome: Outcome, cursor: Cursor): Next {
   const row = rows[outcome.kind] as (outcome: Outcome, cursor: Cursor) => Next;
@@ -69,7 +79,7 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   // The history from the cursor is still on the server, so a new stream brings what the dead one kept back.
   // Where that one is deaf too, whoever answers watches stands still: only a list can tell the state.
   dead: (_, cursor) =>
-    cursor.failures === 0
+    cursor.failures === 0 && cursor.resourceVersion !== undefined
       ? { next: 'resume', wait: now }
       : { next: 'relist', wait: now, lost: 'disconnected', notOlder: true },
   // Before anything was reached this is a wrong address, as kubectl says it; later it is a server that comes back.
@@ -81,21 +91,29 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   // Kubernetes < 1.32 refuses it with 422 (errors.ndjson) or a proxy drops the parameter: LIST + WATCH does the same.
   'no-streaming-list': () => ({ next: 'relist', wait: now }),
   // Never held in memory, so never read: only a list can tell the state now.
-  oversized: (_, cursor) => ({ next: 'relist', wait: backoff(cursor), lost: 'disconnected' }),
+  oversized: (_, cursor) => afresh(cursor, 'disconnected'),
   // RetryWatcher: going on "might cause lastResourceVersion inconsistency".
-  unversioned: (_, cursor) => ({ next: 'relist', wait: backoff(cursor), lost: 'disconnected' }),
+  unversioned: (_, cursor) => afresh(cursor, 'disconnected'),
   behind: (_, cursor) => {
     // An etcd restored from a backup stays behind for ever: then its state is the truth, and the gap is said.
     if (cursor.behind > mostBehind) return { next: 'relist', wait: backoff(cursor), lost: 'behind' };
-    return { next: 'relist', wait: backoff({ ...cursor, failures: cursor.behind }), notOlder: true };
+    return { next: 'relist', wait: backoff({ failures: cursor.behind }), notOlder: true };
   },
+  // Asked twice, ten seconds apart: no server is behind itself for so long. Its state is the truth, and the gap is said.
+  astray: () => ({ next: 'relist', wait: now, lost: 'behind' }),
+  renewed: (_, cursor) => again(cursor),
+  // Before anything was listed it is what will always answer here; later it is an outage that a proxy covers up.
+  foreign: (_, cursor) =>
+    cursor.resourceVersion === undefined && cursor.foreign >= mostForeign
+      ? { next: 'stop', because: 'foreign' }
+      : again(cursor, 1),
 };
 
 function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor: Cursor): Next {
-  // The client has already renewed the credentials once (http/client.ts).
+  // The credentials have already been renewed once: by the client (http/client.ts), or by the watch (watch-lines.ts).
   if (status === 401) return { next: 'stop', because: 'unauthorized' };
   // History was compacted, told as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
-  if (status === 410) return { next: 'relist', wait: backoff(cursor), lost: 'expired' };
+  if (status === 410) return afresh(cursor, 'expired');
   // Other refusals stay refusals, whatever a proxy writes beside them.
   if (status < 500 && ![408, 429].includes(status) && !frame)
     return status >= 400 ? { next: 'refuse' } : again(cursor, 1);
@@ -112,10 +130,17 @@ function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor:
 
 const now: Wait = [0, 0];
 const mostBehind = 10;
+/** About a second at the patience below: as long as a proxy may take to find its server. */
+const mostForeign = 3;
+
+/** A list that succeeds is no success yet: the watch after it may find the same. */
+function afresh(cursor: Cursor, lost: GapCause): Next {
+  return { next: 'relist', wait: backoff({ failures: Math.max(cursor.failures, cursor.relists) }), lost };
+}
 
 /** From the cursor, or from a list where there is none; at once the first time, then with growing patience. */
 function again(cursor: Cursor, least = 0): Next {
-  return after(backoff({ ...cursor, failures: Math.max(cursor.failures, least) }), cursor);
+  return after(backoff({ failures: Math.max(cursor.failures, least) }), cursor);
 }
 
 function after(wait: Wait, cursor: Cursor): Next {
@@ -124,7 +149,7 @@ function after(wait: Wait, cursor: Cursor): Next {
 }
 
 /** Short, because while a pod dies a late line costs more than a request; capped at 5 s. */
-function backoff({ failures }: Cursor): Wait {
+function backoff({ failures }: Pick<Cursor, 'failures'>): Wait {
   if (failures === 0) return now;
   const high = Math.min(5000, 250 * 2 ** Math.min(failures - 1, 8));
   return [high / 2, high];

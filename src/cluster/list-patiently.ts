@@ -18,19 +18,27 @@ interface Options {
 
 /**
  * The list, or what refuses it for good; undefined on abort. Throws PodexitError `auth.unauthorized`,
- * `server.untrusted`, or `server.unreachable` where no request of this run was ever answered.
+ * `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever answered.
  */
 export async function listPatiently(
   cluster: Cluster,
   target: WatchTarget,
   { signal, tell }: Options,
 ): Promise<ListResult | undefined> {
+  let foreign = 0;
   for (let failures = 0; ; failures++) {
     const result = await attempt(cluster, target, signal);
     if (signal.aborted) return undefined;
     if (!('failure' in result)) for (const dated of result.dated) await tell(dated);
     if (result.kind === 'listed') return result;
-    const next = decide(result.outcome, { failures, behind: 0, reached: cluster.memory.reached });
+    const next = decide(result.outcome, {
+      failures,
+      behind: 0,
+      relists: 0,
+      foreign,
+      reached: cluster.memory.reached,
+    });
+    foreign = result.outcome.kind === 'foreign' ? foreign + 1 : 0;
     if (next.next === 'stop') throw stopError(cluster, next.because, 'failure' in result ? result.failure : undefined);
     if (next.next === 'refuse') return 'failure' in result ? undefined : result;
     const ms = pick(next.wait, cluster.surroundings.random());

@@ -54,14 +54,14 @@ async function listPages(
     sentAt ??= answer.sentAt;
     if (answer.status !== 200) return failed(answer, dated);
     const resourceVersion = versionOf(answer.body);
-    if (resourceVersion === undefined) return noList(answer.status, dated);
+    if (resourceVersion === undefined) return noList(isList(answer.body) ? 'cut' : 'foreign', dated);
     objects.push(...itemsOf(answer.body));
     const last = next;
     next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
     if (next === '') return { kind: 'listed', resourceVersion, objects, sentAt, at: answer.at, dated };
-    if (next === last) return noList(answer.status, dated);
+    if (next === last) return noList('cut', dated);
   }
-  return noList(200, dated);
+  return noList('cut', dated);
 }
 
 function pageQuery(target: WatchTarget, next: string, notOlderThan: string | undefined): Record<string, string> {
@@ -89,7 +89,9 @@ function failed(answer: Answer, dated: Sighting[]): ListResult {
   return { kind: 'failed', outcome, refusal, dated };
 }
 
-/** A 200 that is no list, or one without an end, comes from something in between (a login page, a proxy): ask again later. */
-function noList(status: number, dated: Sighting[]): ListResult {
-  return { kind: 'failed', outcome: { kind: 'cut' }, refusal: readRefusal(status, undefined), dated };
+const isList = (body: unknown): boolean => asText(asRecord(body)['kind']).endsWith('List');
+
+/** A 200 that is no list (a login page, a proxy's own words), or a list without a version or an end: ask again later. */
+function noList(kind: 'foreign' | 'cut', dated: Sighting[]): ListResult {
+  return { kind: 'failed', outcome: { kind }, refusal: readRefusal(200, undefined), dated };
 }

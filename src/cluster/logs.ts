@@ -7,7 +7,7 @@ import { tellLines } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
 import type { Refusal } from './status.ts';
-import { readRefusal } from './status.ts';
+import { asRecord, asText, readRefusal } from './status.ts';
 import { passed } from './surroundings.ts';
 import { unauthorized } from './trouble.ts';
 
@@ -15,6 +15,8 @@ export interface LogTarget {
   namespace: string;
   pod: string;
   container: string;
+  /** Of the pod; where it is not known, whoever has the name is taken for it. */
+  uid?: string;
 }
 
 export interface LogOptions {
@@ -28,8 +30,8 @@ const waitingMs = 1000;
 /**
  * Follows one container's log from now on: `log-opened`, its lines (at most one in 50 ms, `skipped` counts the
  * others), `log-ended`. An end that was not the server's is followed by attempts to go on after the last line seen;
- * where one works, `log-opened` comes again. `refused` where the server does not let us; nothing at all where the pod is
- * gone. Ends on abort. Throws PodexitError `auth.unauthorized`.
+ * where one works, `log-opened` comes again. `refused` where the server does not let us, or has no log of a pod that is
+ * still there; nothing at all where the pod is gone. Ends on abort. Throws PodexitError `auth.unauthorized`.
  */
 export async function* followLog(
   cluster: Cluster,
@@ -75,7 +77,8 @@ async function* open(
     }
     const refusal =
       flow && readRefusal(flow.status, await readJson(flow.body, signal).catch(() => undefined), flow.headers);
-    const step = decideLog(refusal, failures);
+    const step = await heedPod(cluster, target, decideLog(refusal, failures), failures, signal);
+    if (signal.aborted) return undefined;
     if (step.next === 'stop') throw unauthorized(cluster);
     if (step.next === 'refused') {
       yield refusedBy(
@@ -101,6 +104,27 @@ export function decideLog(refusal: Refusal | undefined, failures: number): LogSt
   if (status === 404) return { next: 'gone' };
   if (status === 429 || status >= 500) return { next: 'again', ms: retryAfterMs ?? patience(failures) };
   return { next: 'refused' };
+}
+
+/** No log, and yet the pod: that is a loss. Where nobody says whether the pod is there, it is asked again. */
+async function heedPod(
+  cluster: Cluster,
+  { namespace, pod, uid }: LogTarget,
+  step: LogStep,
+  failures: number,
+  signal: AbortSignal,
+): Promise<LogStep> {
+  if (step.next !== 'gone') return step;
+  const answer = await cluster
+    .request({ method: 'GET', path: podPath(namespace, pod), signal })
+    .catch((error: unknown) => {
+      if (error instanceof TransportFailure || signal.aborted) return undefined;
+      throw error;
+    });
+  const told = asText(asRecord(asRecord(answer?.body)['metadata'])['uid']);
+  if (answer?.status === 404) return step;
+  if (answer?.status !== 200 || told === '') return { next: 'again', ms: patience(failures) };
+  return uid !== undefined && told !== uid ? step : { next: 'refused' };
 }
 
 async function ask(

@@ -15,4 +15,11 @@ export function isNewer(a: string | undefined, b: string | undefined): boolean {
   return a.length === b.length ? a > b : a.length > b.length;
 }
 
+/** The latest version among objects; undefined where none has one. */
+export function newestOf(objects: readonly unknown[]): string | undefined {
+  return objects
+    .map(versionOf)
+    .reduce((newest, one) => (newest === undefined || isNewer(one, newest) ? one : newest), undefined);
+}
+
 const decimal = /^[1-9]\d{0,38}$/;

@@ -6,9 +6,10 @@ import { isUntrusted } from './http/failure.ts';
 /** Why a stream cannot go on, as an error that names the server and the next step. */
 export function stopError(
   cluster: Cluster,
-  because: 'unauthorized' | 'unreachable' | 'untrusted',
+  because: 'unauthorized' | 'unreachable' | 'untrusted' | 'foreign',
   failure: TransportFailure | undefined,
 ): PodexitError {
+  if (because === 'foreign') return notKubernetes(cluster);
   return because === 'unauthorized' ? unauthorized(cluster) : notReached(cluster, failure);
 }
 
@@ -19,6 +20,15 @@ export function unauthorized(cluster: Pick<Cluster, 'server' | 'contextName'>): 
     'auth.unauthorized',
     `the server ${cluster.server} does not accept the credentials${context} (401 Unauthorized)`,
     'Log in again, or check the user of this context; `kubectl auth whoami` says whether they work.',
+  );
+}
+
+/** 200, and no word of Kubernetes in it. */
+export function notKubernetes({ server }: Pick<Cluster, 'server'>): PodexitError {
+  return new PodexitError(
+    'server.not-kubernetes',
+    `what answers at ${server} is not the Kubernetes API: it said 200 with a page of its own, as a login page or a proxy does`,
+    'Log in where that page wants it, or write the address of the API server itself into the kubeconfig (or give it with --server).',
   );
 }
 

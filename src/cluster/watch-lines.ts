@@ -11,8 +11,9 @@ import { within } from './surroundings.ts';
 import type { WatchLine } from './watch-line.ts';
 import { readWatchLine } from './watch-line.ts';
 import type { Ending, Position } from './watch-position.ts';
-import { tellList } from './watch-position.ts';
+import { doubtBookmark, isWell, retreat, tellList } from './watch-position.ts';
 import type { WatchTarget } from './watch-target.ts';
+import { isForeign } from './watch-target.ts';
 
 /** More than etcd stores for one object, many times over. */
 const mostLineBytes = 32 * 1024 * 1024;
@@ -35,8 +36,28 @@ const quiet = {
   beforeAnyEndMark: 20_000,
 };
 
+/** ms after which a watch has lived, though it brought nothing: longer than any wait between two of them. */
+const longLife = 6000;
+
 /** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
 export async function* followWatch(
+  around: Around,
+  flow: Flow,
+  how: { initial: boolean },
+): AsyncGenerator<Sighting, Ending> {
+  const { cluster, position } = around;
+  const ending = yield* followLines(around, flow, how);
+  const { outcome, refusal } = ending;
+  if (refusal !== undefined) doubtBookmark(position, refusal);
+  if (outcome.kind === 'refused' && outcome.status === 401 && !position.renewed && (await flow.renew()))
+    return { ...ending, outcome: { kind: 'renewed' } };
+  // What is dead or astray has lived in vain.
+  const hasLived = cluster.surroundings.now() - flow.at >= longLife && !['dead', 'astray'].includes(outcome.kind);
+  if (hasLived && !how.initial) Object.assign(position, { failures: 0, relists: 0 });
+  return ending;
+}
+
+async function* followLines(
   around: Around,
   flow: Flow,
   { initial }: { initial: boolean },
@@ -90,9 +111,11 @@ async function* readInitialState(
     const event = await next(cluster, known ? quiet.beforeKnownEndMark : quiet.beforeEndMark, signal);
     if (event === undefined || cluster.surroundings.now() > until)
       return signal.aborted ? end({ kind: 'ended' }) : withheld(cluster);
+    // Over, in order, before it began: a list shows whether there is a Kubernetes API at all.
+    if (event.kind === 'end' && event.clean && state.size === 0) return withheld(cluster);
     if (event.kind !== 'line') return end(outcomeOf(event));
     const line = readWatchLine(event.bytes);
-    if (line.kind === 'malformed') return end({ kind: 'cut' });
+    if (line.kind === 'malformed') return end({ kind: state.size === 0 ? 'foreign' : 'cut' });
     if (line.kind === 'error')
       return [400, 422].includes(line.refusal.status) ? withheld(cluster) : refusedInside(line);
     if (line.kind === 'change') {
@@ -139,7 +162,7 @@ async function* readChanges(reader: Reader, target: WatchTarget, position: Posit
       if (isDoubted) tellWhole(position, health);
       continue;
     }
-    if (told === 'dead') return end({ kind: 'dead' });
+    if (told === 'dead' || told === 'astray') return end({ kind: told });
     if (told.kind !== 'line') return end(outcomeOf(told));
     const ending = yield* tellLine(target, position, readWatchLine(told.bytes), told.at);
     if (ending !== undefined) return ending;
@@ -156,11 +179,13 @@ async function* askAndListen(
   { cluster, signal, next }: Reader,
   target: WatchTarget,
   position: Position,
-): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'unknown'> {
+): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'astray' | 'unknown'> {
   const asked = cluster.surroundings.now();
+  const { newest, told, present } = position;
   const known = {
-    resourceVersion: position.resourceVersion ?? '',
-    ...(target.name === undefined ? {} : { present: position.present }),
+    ...(newest === undefined ? {} : { newest }),
+    ...(told === undefined ? {} : { told }),
+    ...(target.name === undefined ? {} : { present }),
   };
   const question = askWhatIsNew(cluster, target, known, signal);
   const answered = new AbortController();
@@ -172,13 +197,24 @@ async function* askAndListen(
   if (!answered.signal.aborted) return 'unknown';
   const alive = await question;
   yield* alive.dated;
-  if (!alive.ahead) {
+  if (alive.has === 'less') return outlived(position, asked) ? 'astray' : 'alive';
+  if (alive.has !== 'more') {
     position.failures = 0;
-    if (!alive.answered) return 'unknown';
-    if (alive.complete) position.goodAt = asked;
+    if (alive.has === 'unknown') return 'unknown';
+    isWell(position);
+    if (alive.complete) Object.assign(position, { goodAt: asked, sureAt: asked });
     return 'alive';
   }
-  return (await next(cluster, quiet.grace, signal)) ?? 'dead';
+  const late = await next(cluster, quiet.grace, signal);
+  if (late !== undefined) return late;
+  if (alive.latest !== undefined && !isNewer(alive.latest, position.resourceVersion)) retreat(position);
+  return 'dead';
+}
+
+/** Whether the server has had less than what was told for longer than one that is behind would. */
+function outlived(position: Position, asked: number): boolean {
+  position.lessSince ??= asked;
+  return asked - position.lessSince >= quiet.beforeAsking;
 }
 
 /** Tells one line and moves the cursor, in this order: what the consumer did not take comes again. */
@@ -190,14 +226,18 @@ async function* tellLine(
 ): AsyncGenerator<Sighting, Ending | undefined> {
   if (line.kind === 'malformed') return end({ kind: 'cut' });
   if (line.kind === 'error') return refusedInside(line);
-  if (line.resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : end({ kind: 'unversioned' });
-  // A server that is behind the one we saw before tells again what we know; the cursor never goes back.
-  if (isNewer(position.resourceVersion, line.resourceVersion)) return undefined;
+  if (line.kind === 'change' && isForeign(target, line.object)) return undefined;
+  const { resourceVersion } = line;
+  if (resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : end({ kind: 'unversioned' });
+  // A server that is behind the one we saw before tells again what we know; the cursor never goes back behind that.
+  if (isNewer(position.told, resourceVersion)) return undefined;
   if (line.kind === 'change') {
     yield { kind: 'changed', at, stream: target.stream, change: line.change, object: line.object };
-    position.present = line.change !== 'DELETED';
+    const isPresent = line.change !== 'DELETED';
+    Object.assign(position, { present: isPresent, told: resourceVersion, newest: resourceVersion, sureAt: at });
   }
-  Object.assign(position, { resourceVersion: line.resourceVersion, goodAt: at, failures: 0 });
+  Object.assign(position, { resourceVersion, goodAt: at });
+  isWell(position);
   return undefined;
 }
 

@@ -1,4 +1,6 @@
 import type { StreamName } from '../trace/observation.ts';
+import { readPath } from './resource-path.ts';
+import { asRecord, asText } from './status.ts';
 
 /** One collection, or a narrowed part of it. */
 export interface WatchTarget {
@@ -9,6 +11,17 @@ export interface WatchTarget {
   name?: string;
   fieldSelector?: string;
   labelSelector?: string;
+}
+
+/**
+ * Of another name or another namespace than was asked for: what a server, or something before it, tells that does not
+ * heed the selector.
+ */
+export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
+  const metadata = asRecord(asRecord(object)['metadata']);
+  const differs = (told: string, asked: string | undefined): boolean =>
+    told !== '' && asked !== undefined && told !== asked;
+  return differs(asText(metadata['name']), name) || differs(asText(metadata['namespace']), readPath(path).namespace);
 }
 
 export function selectors({ name, fieldSelector, labelSelector }: WatchTarget): Record<string, string> {

@@ -14,7 +14,7 @@ import { passed } from './surroundings.ts';
 import { stopError } from './trouble.ts';
 import { followWatch } from './watch-lines.ts';
 import type { Ending, Position } from './watch-position.ts';
-import { tellList } from './watch-position.ts';
+import { doubtBookmark, tellList } from './watch-position.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { selectors } from './watch-target.ts';
 
@@ -23,8 +23,8 @@ import { selectors } from './watch-target.ts';
  * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server does
  * not let us; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
  *
- * Ends quietly on abort. Throws PodexitError `auth.unauthorized`, `server.untrusted`, or `server.unreachable` where
- * the server was never reached.
+ * Ends quietly on abort. Throws PodexitError `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or
+ * `server.unreachable` where the server was never reached.
  */
 export async function* watchObjects(
   cluster: Cluster,
@@ -32,14 +32,7 @@ export async function* watchObjects(
   { signal, health = untold }: { signal: AbortSignal; health?: Health },
 ): AsyncGenerator<Sighting, void> {
   const { surroundings, memory } = cluster;
-  const position: Position = {
-    failures: 0,
-    behind: 0,
-    synced: false,
-    goodAt: surroundings.now(),
-    present: false,
-    whole: false,
-  };
+  const position = beginning(surroundings.now());
   const around: Around = { cluster, target, position, signal, health };
   let step: GoOn = { next: 'relist', wait: [0, 0] };
   for (;;) {
@@ -61,11 +54,33 @@ export async function* watchObjects(
       yield refusedBy(cluster, target, ending);
       return;
     }
-    position.failures++;
-    if (ending.outcome.kind === 'behind') position.behind++;
-    if (next.next === 'relist' && next.lost !== undefined) position.lost = next.lost;
+    count(position, ending.outcome);
+    if (next.next === 'relist' && next.lost !== undefined) {
+      position.lost = next.lost;
+      position.relists++;
+    }
     step = next;
   }
+}
+
+const beginning = (now: number): Position => ({
+  failures: 0,
+  behind: 0,
+  relists: 0,
+  foreign: 0,
+  renewed: false,
+  synced: false,
+  goodAt: now,
+  sureAt: now,
+  present: false,
+  whole: false,
+});
+
+function count(position: Position, outcome: Outcome): void {
+  position.failures++;
+  if (outcome.kind === 'behind') position.behind++;
+  position.foreign = outcome.kind === 'foreign' ? position.foreign + 1 : 0;
+  if (outcome.kind === 'renewed') position.renewed = true;
 }
 
 type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
@@ -102,8 +117,9 @@ async function* streamList(around: Around): Attempt {
   };
   const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
   yield* flow.dated;
+  if (isForeignBody(flow)) return foreign(flow);
   if (flow.status === 200) return yield* followWatch(around, flow, { initial: true });
-  const ending = await refusedWatch(flow, signal);
+  const ending = await refusedWatch(around, flow);
   if (flow.status !== 400 && flow.status !== 422) return ending;
   cluster.memory.streamingLists = 'withheld';
   return { ...ending, outcome: { kind: 'no-streaming-list' } };
@@ -111,7 +127,7 @@ async function* streamList(around: Around): Attempt {
 
 async function* listAndWatch(around: Around, notOlder: boolean): Attempt {
   const { cluster, target, position, signal } = around;
-  const floor = notOlder ? position.resourceVersion : undefined;
+  const floor = notOlder ? position.told : undefined;
   const result = await listObjects(cluster, target, {
     signal,
     ...(floor === undefined ? {} : { notOlderThan: floor }),
@@ -133,13 +149,26 @@ async function* watchOn(around: Around, resumes: boolean): Attempt {
   };
   const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
   yield* flow.dated;
-  if (flow.status !== 200) return await refusedWatch(flow, signal);
+  if (isForeignBody(flow)) return foreign(flow);
+  if (flow.status !== 200) return await refusedWatch(around, flow);
   if (resumes) yield { kind: 'resumed', at: flow.at, stream: target.stream, since: position.goodAt };
   return yield* followWatch(around, flow, { initial: false });
 }
 
-async function refusedWatch(flow: Flow, signal: AbortSignal): Promise<Ending> {
+/** Kubernetes answers in JSON, and says so. */
+function isForeignBody({ status, headers }: Flow): boolean {
+  const type = headers['content-type'];
+  return status === 200 && type !== undefined && !/\bjson\b/i.test(type);
+}
+
+function foreign(flow: Flow): Ending {
+  flow.body.destroy();
+  return { outcome: { kind: 'foreign' }, verb: 'watch' };
+}
+
+async function refusedWatch({ position, signal }: Around, flow: Flow): Promise<Ending> {
   const refusal = readRefusal(flow.status, await readJson(flow.body, signal), flow.headers);
+  doubtBookmark(position, refusal);
   const { status, retryAfterMs } = refusal;
   const outcome: Outcome = {
     kind: 'refused',

@@ -54,9 +54,11 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
   },
   stuck: (report) => `still terminating when the time to wait ran out; waiting for ${missing(report)}.`,
   unknown: (report) =>
-    wasLeft(report)
-      ? `podexit was told to leave while waiting for ${missing(report)}; the deletion goes on.`
-      : 'too much evidence was lost to say how it ended.',
+    wasLeft(report) && wasRemoved(report)
+      ? 'the pod was gone, but podexit was told to leave before all was known of how it ended.'
+      : wasLeft(report)
+        ? `podexit was told to leave while waiting for ${missing(report)}; the deletion goes on.`
+        : 'too much evidence was lost to say how it ended.',
   'not-started': (report) =>
     wasLeft(report)
       ? 'no deletion had begun when podexit was told to leave.'
@@ -162,6 +164,8 @@ function afterRequest(report: ExitReport): string {
 
 /** Ctrl-C and the like: exit codes from 128 on are signals. */
 const wasLeft = ({ verdict }: ExitReport): boolean => verdict.exitCode >= 128;
+
+const wasRemoved = ({ marks }: ExitReport): boolean => marks.some(({ name }) => name === 'removed');
 
 /** What a pod that is still there is waiting for, as far as its marks tell. */
 function missing({ marks, containers }: ExitReport): string {

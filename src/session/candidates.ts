@@ -3,6 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { getObject } from '../cluster/get.ts';
 import { listOnce } from '../cluster/list-once.ts';
 import { refusalOf, refusedPods } from '../cluster/pod-refused.ts';
+import { notKubernetes } from '../cluster/trouble.ts';
 import { PodexitError } from '../errors.ts';
 import type { Target } from './target.ts';
 import { targetText, workloadKinds, workloadPath } from './target.ts';
@@ -47,7 +48,7 @@ export async function podSelector(cluster: Cluster, target: Exclude<Target, { ki
   return { labels, fields: '', owns };
 }
 
-/** Throws as refusedPods says, and `server.unreachable`. */
+/** Throws as refusedPods says, `server.not-kubernetes` and `server.unreachable`. */
 export async function listCandidates(cluster: Cluster, selector: PodSelector): Promise<Candidate[]> {
   return (await listCandidatePods(cluster, selector)).map(candidateOf);
 }
@@ -65,6 +66,7 @@ export async function listCandidatePods(cluster: Cluster, { labels, fields, owns
     { signal: new AbortController().signal },
   );
   if (result.kind === 'listed') return result.objects.map(asRaw).filter(owns);
+  if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
   throw refusedPods(cluster, cluster.namespace, result.refusal);
 }
 
@@ -87,6 +89,7 @@ export function candidateOf(pod: Raw): Candidate {
 export async function readWorkload(cluster: Cluster, target: Extract<Target, { kind: 'workload' }>): Promise<Raw> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
+  if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);
   if (answer.status === 200) return asRaw(answer.body);
   const kind = workloadKinds[target.resource].kind.toLowerCase();
   if (answer.status === 404)

@@ -4,6 +4,7 @@ import { getObject } from '../cluster/get.ts';
 import { listOnce } from '../cluster/list-once.ts';
 import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
 import { podPath } from '../cluster/resource-path.ts';
+import { notKubernetes } from '../cluster/trouble.ts';
 import { PodexitError } from '../errors.ts';
 import type { EndpointSlice, Node, Service } from '../trace/kube.ts';
 import { narrow } from '../trace/observe.ts';
@@ -84,6 +85,7 @@ async function readPod(cluster: Cluster, name: string): Promise<Raw> {
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
   if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
   const raw = asRaw(answer.body);
+  if (typeof metadataOf(raw)['uid'] !== 'string') throw notKubernetes(cluster);
   if (metadataOf(raw)['deletionTimestamp'] === undefined) return raw;
   throw new PodexitError(
     'check.terminating',

@@ -1,3 +1,5 @@
+import { uptime } from 'node:os';
+
 /** Time as the session sees it: given by the caller, so that a test can let a minute pass in a millisecond. */
 export interface Clock {
   /** ms since the epoch, whole, rounded down, never going back. */
@@ -6,9 +8,52 @@ export interface Clock {
   setTimeout(callback: () => void, ms: number): () => void;
 }
 
-/** The system's: the wall clock when the process began, then the monotonic clock, so that NTP steps bend nothing. */
+/** What a process can read of the time; ms. */
+export interface Gauges {
+  /** The wall clock when the monotonic one began. */
+  origin: number;
+  /** Monotonic; on Linux it stands still while the machine sleeps. */
+  monotonic(): number;
+  /** Since the epoch; whoever may set the clock sets it. */
+  wall(): number;
+  /** Since the machine was started, its sleep included; coarse. */
+  uptime(): number;
+}
+
+/** The wall and the monotonic clock disagree by this much: somebody has set the one, or the other stood still. */
+const apartMs = 1000;
+/** Far above what an uptime of whole seconds can err by. */
+const sleptMs = 2500;
+
+/**
+ * The wall clock when it was made, then the monotonic clock, so that NTP steps bend nothing; what the machine slept is
+ * added, since the cluster did not sleep.
+ */
+export function createNow({ origin, monotonic, wall, uptime }: Gauges): () => number {
+  let base = origin;
+  const read = () => ({ monotonic: monotonic(), wall: wall(), uptime: uptime() });
+  let known = read();
+  return () => {
+    const ran = monotonic() - known.monotonic;
+    const apart = wall() - known.wall - ran;
+    if (Math.abs(apart) >= apartMs) {
+      const slept = uptime() - known.uptime - ran;
+      // The wall clock knows it to the millisecond, unless it was set as well.
+      if (slept >= sleptMs) base += Math.abs(apart - slept) < sleptMs ? apart : slept;
+      known = read();
+    }
+    return Math.floor(base + monotonic());
+  };
+}
+
+/** The system's. */
 export const systemClock: Clock = {
-  now: () => Math.floor(performance.timeOrigin + performance.now()),
+  now: createNow({
+    origin: performance.timeOrigin,
+    monotonic: () => performance.now(),
+    wall: Date.now,
+    uptime: () => uptime() * 1000,
+  }),
   setTimeout: (callback, ms) => {
     // A longer delay would fire at once: Node counts them in 32 bits.
     const timer = setTimeout(callback, Math.min(ms, 2 ** 31 - 1));

@@ -3,6 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { getObject } from '../cluster/get.ts';
 import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
 import { podPath } from '../cluster/resource-path.ts';
+import { notKubernetes } from '../cluster/trouble.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { checkPod, noSuchPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
@@ -28,9 +29,11 @@ export async function deleteOnce(options: DeleteOnce, { stdout, stderr }: Ports)
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
   if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
   const pod = asRaw(answer.body);
+  const { uid } = metadataOf(pod);
+  // Without it nothing keeps the request from the pod's successor.
+  if (typeof uid !== 'string') throw notKubernetes(cluster);
   checkPod(pod);
   if (dryRun !== 'client') {
-    const uid = String(metadataOf(pod)['uid']);
     const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
     const { signal } = new AbortController();
     const warn = (message: string): void => stderr.write(`podexit: ${message}\n`);

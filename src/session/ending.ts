@@ -5,6 +5,7 @@ import { triggerOf } from '../trace/infer/trigger.ts';
 import type { Pod } from '../trace/kube.ts';
 import { isFinished, isRunning, statusesOf } from '../trace/pod.ts';
 import { controllerOf } from '../trace/pod.ts';
+import { ageOf } from '../trace/siblings.ts';
 import type { Trace } from '../trace/trace.ts';
 
 export type Ending =
@@ -38,7 +39,7 @@ function endedUndeleted(trace: Trace): boolean {
 }
 
 const replaced = (trace: Trace): boolean =>
-  [...trace.siblings.values()].some((sibling) => !sibling.old && sibling.ready);
+  [...trace.siblings.values()].some((sibling) => ageOf(trace, sibling) === 'new' && sibling.ready);
 
 /** A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
 function patience(trace: Trace): number {
@@ -55,7 +56,7 @@ function missingFacts(trace: Trace): boolean {
   const successor =
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     trace.siblingsKnown &&
-    ![...trace.siblings.values()].some((sibling) => !sibling.old);
+    ![...trace.siblings.values()].some((sibling) => ageOf(trace, sibling) === 'new');
   return (running.length > 0 && (logs || isForced(trace))) || listed || successor || isCauseOnItsWay(trace, pod);
 }
 

@@ -6,10 +6,11 @@ import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../trace/observation.ts';
 import { namesStopSignal } from '../trace/observe/line.ts';
 import type { Gate } from './gate.ts';
+import { fateInBrief, howFar } from './how-far.ts';
 import type { Run } from './live.ts';
 import { refusedPods } from '../cluster/pod-refused.ts';
-import type { Target } from './watched.ts';
-import { printFields, printLabels } from './watched.ts';
+import type { Raw, Target } from './watched.ts';
+import { metadataOf, printFields, printLabels } from './watched.ts';
 
 /** Runs one list-and-watch. Only the pod's own stream can end the run; other lanes are lost with a word. `look` sees all first. */
 export async function follow(run: Run, target: Target, gate: Gate, look?: (sighting: Sighting) => void): Promise<void> {
@@ -41,25 +42,28 @@ export async function follow(run: Run, target: Target, gate: Gate, look?: (sight
 const isUnderWay = ({ requested, trace }: Run): boolean => requested || trace?.deletion !== undefined;
 
 /** The pod cannot be watched any more, but what was seen is not lost for it. */
-async function leaveBlind({ options, signal, deliver, last }: Run, why: string): Promise<void> {
+async function leaveBlind(run: Run, why: string): Promise<void> {
+  const { options, signal, deliver, last } = run;
   if (signal.aborted) return;
   const at = options.clock.now();
+  const fate = fateInBrief[howFar(run.trace, run.requested)];
   options.warn(
-    `pod "${options.name}" cannot be watched any longer (${why}); its deletion goes on, and the report covers what was seen until now`,
+    `pod "${options.name}" cannot be watched any longer (${why}); ${fate}, and the report covers what was seen until now`,
   );
   await deliver({ at, kind: 'gap', stream: 'pod', from: at, cause: 'refused' });
   last({ at, kind: 'timer', name: 'settled' });
 }
 
 /** One container's log, for its timing. */
-export async function followContainer(run: Run, container: string, gate: Gate): Promise<void> {
+export async function followContainer(run: Run, pod: Raw, container: string, gate: Gate): Promise<void> {
   const { options, signal } = run;
+  const { uid } = metadataOf(pod);
   const lane = `logs/${container}`;
   gate.expect(lane);
   try {
     const log = followLog(
       options.cluster,
-      { namespace: options.namespace, pod: options.name, container },
+      { namespace: options.namespace, pod: options.name, container, ...(typeof uid === 'string' ? { uid } : {}) },
       { signal, matters: namesStopSignal },
     );
     for await (const sighting of log) {

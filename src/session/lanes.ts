@@ -9,6 +9,8 @@ export interface Lanes {
   close(health: Health): void;
   /** Asks every stream, once, whether it has told all there is. */
   doubt(): void;
+  /** The streams that are not over; of several lanes of one stream each. */
+  streams(): StreamName[];
   /** Streams without a connection now, and since when (client ms). */
   lost(): { stream: StreamName; since: number }[];
   /** Whether all that a report leans on most has been told, and none is without a connection. */
@@ -49,6 +51,7 @@ export function createLanes(changed: () => void): Lanes {
     },
     close: (health) => void (lanes.delete(health) && changed()),
     doubt: () => doubt.abort(),
+    streams: () => [...lanes.values()].map(({ stream }) => stream),
     lost: () =>
       [...lanes.values()].flatMap(({ stream, lostSince }) =>
         lostSince === undefined ? [] : [{ stream, since: lostSince }],

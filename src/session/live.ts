@@ -9,13 +9,14 @@ import type { Began, Interrupted, Mode, Sighting, StreamName } from '../trace/ob
 import type { Trace } from '../trace/trace.ts';
 import type { Clock } from './clock.ts';
 import { conduct } from './conduct.ts';
-import type { DeletionStage } from './deletion-stage.ts';
-import { deletionStage } from './deletion-stage.ts';
+import type { HowFar } from './how-far.ts';
+import { howFar } from './how-far.ts';
 import type { Lanes } from './lanes.ts';
 import { createLanes } from './lanes.ts';
 import { nextStep } from './next-step.ts';
 import type { Queue } from './queue.ts';
 import { createQueue } from './queue.ts';
+import { watchSuspension } from './suspension.ts';
 import { createTimeLimit } from './time-limit.ts';
 import type { TimeLimit } from './time-limit.ts';
 
@@ -45,8 +46,8 @@ export interface Live {
   onTrace(trace: Trace): void;
   /** Ends the run with the report so far; the deletion itself goes on. */
   interrupt(signal: Interrupted['signal']): void;
-  /** How far the deletion has come. */
-  stage(): DeletionStage;
+  /** How far the deletion is by now. */
+  readonly howFar: HowFar;
 }
 
 /** What all parts of one run share. */
@@ -78,12 +79,22 @@ export function liveSource(options: LiveOptions): Live {
   const stop = new AbortController();
   // One listener for each stream and request that is open: more than Node's guess of what is a leak.
   setMaxListeners(0, stop.signal);
-  const { deliver, begin } = heldUntilBegun(options, queue);
+  const { deliver: put, begin } = heldUntilBegun(options, queue);
+  const suspension = watchSuspension(
+    clock,
+    () => run.lanes.streams(),
+    (sighting) => void put(sighting),
+  );
+  const deliver = async (sighting: Sighting): Promise<void> => {
+    suspension.before(sighting.at).forEach((one) => void put(one));
+    await put(sighting);
+  };
   let leaving = false;
 
   const close = (): boolean => {
     if (stop.signal.aborted) return false;
     run.timeLimit.cancel();
+    suspension.cancel();
     run.timers.forEach((cancel) => cancel());
     stop.abort();
     // Wakes whoever waits for that alone.
@@ -132,7 +143,9 @@ export function liveSource(options: LiveOptions): Live {
       consider();
     },
     interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
-    stage: () => deletionStage(run.trace, run.requested),
+    get howFar() {
+      return howFar(run.trace, run.requested);
+    },
   };
 }
 

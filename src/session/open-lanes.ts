@@ -24,7 +24,8 @@ import {
 export function openFirstLanes(run: Run, pod: Raw, services: Promise<Raw[] | undefined>, gate: Gate): void {
   const { options, fail } = run;
   void openRoutes(run, pod, services, gate).catch(fail);
-  if (options.followLogs) for (const container of runningContainers(pod)) void followContainer(run, container, gate);
+  if (options.followLogs)
+    for (const container of runningContainers(pod)) void followContainer(run, pod, container, gate);
   const owner = ownerOf(pod);
   if (owner) openOwner(run, owner);
 }

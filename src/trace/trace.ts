@@ -104,8 +104,10 @@ export interface SliceFacts {
 export interface SiblingFacts {
   readonly pod: Pod;
   readonly seen: Fact<true>;
-  /** It was there before this run could have seen it come. */
+  /** It was there before anything was asked. */
   readonly old: boolean;
+  /** Not seen to come: it stood in the first list, which was late. Its age is told by stamps (siblings.ts). */
+  readonly listedFirst: boolean;
   /** A node was found for it: when, as the condition says (apiserver clock). */
   readonly scheduled?: Fact<Stamp | undefined>;
   /** All its main containers run: when the last of them began (the clock of its node). */

@@ -4,14 +4,14 @@ import { assumptions } from '../trace/assumptions.ts';
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
 import { instantOf } from '../trace/infer/estimate.ts';
-import type { StreamName } from '../trace/observation.ts';
+import type { Gap, StreamName } from '../trace/observation.ts';
 import { controllerOf } from '../trace/pod.ts';
 import type { ContainerReport, EndpointReport, ExitReport, Instant, Mark, Phase, Range } from '../trace/report.ts';
 import type { Span } from '../trace/span.ts';
 import { parseTime, printTime } from '../trace/stamps.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Exit, Timeline, TimelineMark, TimelinePhase } from '../trace/timeline.ts';
-import type { Note, Trace } from '../trace/trace.ts';
+import type { Fact, Note, Trace } from '../trace/trace.ts';
 import { isFirm, isLasting, isSignalFirm, told } from '../trace/view/told.ts';
 import { brokenLogs } from './broken-logs.ts';
 import type { Policy } from './judge.ts';
@@ -201,7 +201,7 @@ export function gapsOf(trace: Trace): ExitReport['gaps'] {
     from: printTime(at, 'earlier'),
     cause: 'refused',
   }));
-  const gaps = trace.gaps.map(({ value }) => ({
+  const gaps = joined(trace.gaps).map((value) => ({
     resource: resourceOf[value.stream],
     from: printTime(value.from, 'earlier'),
     ...(value.to === undefined ? {} : { to: printTime(value.to, 'later') }),
@@ -213,6 +213,19 @@ export function gapsOf(trace: Trace): ExitReport['gaps'] {
     cause: 'disconnected',
   }));
   return [...gaps, ...broken, ...lateNews(trace), ...refused];
+}
+
+/** A gap that begins where the one before it ended is the same one: history was lost again and again. */
+function joined(gaps: readonly Fact<Gap>[]): Gap[] {
+  return gaps.reduce<Gap[]>((told, { value }) => {
+    const index = told.findLastIndex(
+      ({ stream, container }) => stream === value.stream && container === value.container,
+    );
+    const last = told[index];
+    if (last === undefined || last.cause !== value.cause || last.to !== value.from) return [...told, value];
+    const { to: _until, ...open } = last;
+    return told.with(index, value.to === undefined ? open : { ...open, to: value.to });
+  }, []);
 }
 
 /** Shorter, nobody would miss it: news is late by as much on any day. */

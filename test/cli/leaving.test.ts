@@ -6,7 +6,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { deletionStage } from '../../src/session/deletion-stage.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import { bin, podexit } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
@@ -155,16 +154,6 @@ describe.concurrent('what is said of the deletion by whoever leaves', () => {
     return stderr;
   }
 
-  it('refused so far: nothing was deleted', async () => {
-    const busy = { kind: 'status', verb: 'delete', code: 429, retryAfterSeconds: 1 } as const;
-    await serving('exit-143', { faults: [busy] }, async ({ server, flags }) => {
-      const asked = () => server.requests.filter(({ method }) => method === 'DELETE').length > 1;
-      const said = await saidOn([server.pod, ...flags, '-o', 'ndjson'], asked);
-      expect(said).toContain(`SIGINT: pod "${server.pod}" was not deleted by this command`);
-      expect(server.deletesAccepted).toBe(0);
-    });
-  });
-
   it('somebody else asked for it: it goes on', async () => {
     await serving('taint-evicted', {}, async ({ server, flags }) => {
       const said = await saidOn([server.pod, ...flags, '--attach', '-o', 'ndjson'], (out) => out.includes('accepted'));
@@ -178,11 +167,6 @@ describe.concurrent('what is said of the deletion by whoever leaves', () => {
       const said = await saidOn(words, (out) => out.includes('"name":"removed"'));
       expect(said).toContain(`SIGINT: pod "${server.pod}" is gone`);
     });
-  });
-
-  it('neither an answer nor the pod has told: it is in doubt', () => {
-    expect(deletionStage(undefined, true)).toBe('in-doubt');
-    expect(deletionStage(undefined, false)).toBe('not-asked');
   });
 });
 

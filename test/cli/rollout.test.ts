@@ -1,6 +1,4 @@
 /** `--all-terminating`: one report for each pod that a rollout ends, and a summary when it is done. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +10,6 @@ import { summaryOf, worstCode } from '../../src/verdict/rollout.ts';
 import { loadRecording } from '../loopback/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { withTwins } from '../helpers/twins.ts';
-import { bin } from '../helpers/built.ts';
 import { runMain } from './helpers/in-process.ts';
 
 describe('a recorded rollout', () => {
@@ -78,18 +75,26 @@ it('exits 3 when nothing terminated by --timeout', () =>
     expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: 3 } });
   }));
 
-it('a signal before any pod was seen is a signal all the same', () =>
-  serving('graceful-exit', {}, async ({ server, flags }) => {
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s before any pod terminated leaves with %i', (signal, code) =>
+  serving('graceful-exit', {}, async ({ flags, server }) => {
     const words = ['deploy/checkout', '--all-terminating', '-o', 'json', ...flags];
-    const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'ignore'] });
-    let stdout = '';
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-    const isWatching = () => server.requests.some(({ url }) => /\/pods\?.*watch=/.test(url));
-    while (!isWatching()) await new Promise((resolve) => setTimeout(resolve, 20));
-    child.kill('SIGINT');
-    expect((await once(child, 'close'))[0]).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: 130 } });
-  }));
+    const ran = await runMain(words, {
+      onSignal: (listener) => {
+        const timer = setInterval(() => {
+          if (!server.requests.some(({ resource }) => resource === 'pods')) return;
+          clearInterval(timer);
+          listener(signal);
+        }, 20);
+        return () => clearInterval(timer);
+      },
+    });
+    expect(ran.code).toBe(code);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: code } });
+  }),
+);
 
 it('what is for one pod is refused', async () => {
   for (const words of [

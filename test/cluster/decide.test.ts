@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cursor, Next, Outcome } from '../../src/cluster/decide.ts';
 import { decide } from '../../src/cluster/decide.ts';
 
-const fresh: Cursor = { failures: 0, behind: 0, reached: false };
+const fresh: Cursor = { failures: 0, behind: 0, relists: 0, foreign: 0, reached: false };
 const reached: Cursor = { ...fresh, reached: true };
 const at7: Cursor = { ...reached, resourceVersion: '7' };
 const failing: Cursor = { ...at7, failures: 3 };

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/cluster/connect.ts';
 import { getObject } from '../../src/cluster/get.ts';
+import { watchObjects } from '../../src/cluster/watch.ts';
 import type { Api } from './helpers/api.ts';
-import { json, serve, status, tempDir } from './helpers/api.ts';
+import { bookmark, json, line, pod, serve, status, tempDir } from './helpers/api.ts';
 import type { TestSurroundings } from './helpers/surroundings.ts';
 import { surroundings } from './helpers/surroundings.ts';
+import { all, kinds, stopping, take } from './helpers/take.ts';
 
 const version = 'client.authentication.k8s.io/v1';
 
@@ -40,6 +42,36 @@ async function plugin(api: Api, script: string, exec: object = {}, around?: Test
 const credential = (fields: string) =>
   `echo '{"apiVersion":"${version}","kind":"ExecCredential","status":{${fields}}}'`;
 const ok = async () => await serve((_, response) => json(response, 200, {}));
+
+const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
+const unauthorized = status(401, 'Unauthorized', 'the token has expired');
+
+describe('a 401 in the middle of a watch', () => {
+  it('is answered with new credentials, once, and the watch goes on from where it was', async () => {
+    const api = await serve(({ query }, response) => {
+      if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
+      else response.write(line('MODIFIED', pod('web', query['resourceVersion'] === '7' ? '8' : '9')));
+      response.end(line('ERROR', unauthorized));
+    });
+    const { cluster, runs } = await plugin(api, credential('"token":"one"'));
+    const seen = await take(watchObjects(cluster, pods, { signal: stopping() }), 4);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed', 'changed']);
+    expect(await runs()).toBeGreaterThanOrEqual(2);
+  });
+
+  it('ends it where the new ones are not accepted either', async () => {
+    const api = await serve(({ query }, response) => {
+      if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
+      response.end(line('ERROR', unauthorized));
+    });
+    const { cluster, runs } = await plugin(api, credential('"token":"one"'));
+    await expect(all(watchObjects(cluster, pods, { signal: stopping() }))).rejects.toMatchObject({
+      code: 'auth.unauthorized',
+    });
+    expect(api.asked).toHaveLength(2);
+    expect(await runs()).toBe(2);
+  });
+});
 
 describe('an exec plugin', () => {
   it('is run once for requests side by side, from the directory of the kubeconfig', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLogLimit } from '../../src/cluster/log-limit.ts';
 import { isLater, readLogLine } from '../../src/cluster/log-line.ts';
 import { followLog } from '../../src/cluster/logs.ts';
-import { connected, json, serve, status } from './helpers/api.ts';
+import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { all, kinds, stopping } from './helpers/take.ts';
 
@@ -71,6 +71,30 @@ describe('followLog', () => {
     expect(seen).toMatchObject([
       { kind: 'refused', stream: 'logs', container: 'app', status: 403, verb: 'get', resource: 'pods/log', group: '' },
     ]);
+  });
+
+  it.each([
+    ['says that there is no log of a pod that is still there', 'uid-web', ['refused']],
+    ['says nothing where another pod has the name', 'uid-old', []],
+  ])('%s', async (_, uid, told) => {
+    const api = await serve(({ path }, response) => {
+      if (!path.endsWith('/log')) return json(response, 200, pod('web', '8'));
+      json(response, 404, status(404, 'NotFound', 'the server could not find the requested resource'));
+    });
+    const seen = await all(followLog(await connected(api), { ...target, uid }, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(told);
+    if (told.length > 0) expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', status: 404 });
+  });
+
+  it('asks for the log again while nobody says whether the pod is there', async () => {
+    let looks = 0;
+    const api = await serve(({ path }, response) => {
+      if (path.endsWith('/log') || ++looks > 2) return json(response, 404, status(404, 'NotFound', 'no'));
+      json(response, 503, status(503, 'ServiceUnavailable', 'busy'));
+    });
+    const around = surroundings({ speed: 50 });
+    expect(await all(followLog(await connected(api, { around }), target, { signal: stopping() }))).toEqual([]);
+    expect(around.waits).toEqual([250, 500]);
   });
 
   it('says nothing about a pod that is gone', async () => {

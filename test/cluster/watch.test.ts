@@ -409,3 +409,142 @@ describe('a silent stream', () => {
     expect(question?.headers.accept).toContain('PartialObjectMetadataList');
   });
 });
+
+describe('a position that means nothing', () => {
+  const far = '9'.repeat(38);
+
+  it.each(['7000000', far])('a bookmark of somebody else (%s) hides no change on the stream', async (foreign) => {
+    const api = await serve((asked, response) => {
+      if (asked.path !== pods) return json(response, 200, pod('web', '8'));
+      response.write(line('ADDED', pod('web', '6')) + bookmark('7', true) + bookmark(foreign));
+      response.write(line('MODIFIED', pod('web', '8')));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 3);
+    expect(seen[2]).toMatchObject({ kind: 'changed', object: pod('web', '8') });
+  });
+
+  it('such a bookmark is not gone on from where the server keeps a change back: nothing is lost', async () => {
+    const api = await serve((asked, response) => {
+      if (asked.path !== pods) return json(response, 200, pod('web', '8'));
+      if (isStreamingList(asked))
+        return void response.write(line('ADDED', pod('web', '6')) + bookmark('7', true) + bookmark(far));
+      if (asked.query['resourceVersion'] === '6') response.write(line('MODIFIED', pod('web', '8')));
+    });
+    const around = surroundings({ speed: 100 });
+    const seen: Sighting[] = [];
+    for await (const one of watchObjects(await connected(api, { around }), target, { signal: stopping() })) {
+      if (one.kind !== 'dated') seen.push(one);
+      if (seen.length === 4) break;
+    }
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'resumed', 'changed']);
+    // The bookmark proved nothing: what comes now may be as old as the list.
+    expect(seen[2]).toMatchObject({ since: seen[0]?.at });
+  });
+
+  it('nor from one that the server has not come to', async () => {
+    const tooLarge = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked))
+        return void response.end(line('ADDED', pod('web', '6')) + bookmark('7', true) + bookmark(far));
+      if (asked.query['resourceVersion'] === far)
+        return void response.end(line('ERROR', status(504, 'Timeout', 'Too large resource version', tooLarge)));
+      response.write(line('MODIFIED', pod('web', '8')));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 3);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect(api.asked.at(-1)?.query).toMatchObject({ resourceVersion: '7' });
+  });
+
+  it.each([
+    ['a named object', target],
+    ['a collection', { stream: 'siblings', path: pods, labelSelector: 'app=web' } as const],
+  ])('a change from the far future is not waited for in %s: a list tells the state, after a gap', async (_, what) => {
+    let lists = 0;
+    const api = await serve((asked, response) => {
+      if (asked.path !== pods) return json(response, 200, pod('web', '9'));
+      if (isList(asked)) return json(response, 200, podList('9', [pod('web', '9')]));
+      if (!isStreamingList(asked)) return;
+      response.write(line('ADDED', pod('web', ++lists === 1 ? '6' : '9')) + bookmark(lists === 1 ? '7' : '9', true));
+      if (lists === 1) response.write(line('MODIFIED', pod('web', far)) + line('MODIFIED', pod('web', '9')));
+    });
+    const around = surroundings({ speed: 100 });
+    const seen = await take(watchObjects(await connected(api, { around }), what, { signal: stopping() }), 5);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed', 'gap', 'listed']);
+    expect(seen[3]).toMatchObject({ cause: 'behind', from: seen[2]?.at });
+    expect(seen[4]).toMatchObject({ objects: [pod('web', '9')] });
+  });
+});
+
+describe('a watch whose history is always gone', () => {
+  it('waits longer each time, though every list succeeds, until a watch brings something', async () => {
+    const gone = status(410, 'Expired', 'too old resource version');
+    let watches = 0;
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
+      if (isList(asked)) return json(response, 200, podList('10', [pod('web', '9')]));
+      if (++watches <= 8) return void response.end(line('ERROR', gone));
+      response.write(line('MODIFIED', pod('web', '11')));
+    });
+    const around = surroundings({ speed: 200 });
+    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 19);
+    expect(seen.at(-1)).toMatchObject({ kind: 'changed' });
+    const waits = around.waits.filter((ms) => ms >= 100 && ms <= 5000 && ms !== 1000);
+    expect(waits).toEqual([188, 375, 750, 1500, 3000, 3750, 3750]);
+  });
+});
+
+describe('a server that does not heed the selector', () => {
+  const foreign = [
+    pod('other', '8'),
+    { ...pod('web', '8'), metadata: { name: 'web', namespace: 'elsewhere', uid: 'uid-3', resourceVersion: '8' } },
+  ];
+
+  it.each(foreign)('tells changes of other objects, which are left out: %j', async (object) => {
+    const api = await serve((_, response) => {
+      response.write(line('ADDED', object) + line('ADDED', pod('web', '6')) + bookmark('7', true));
+      response.write(line('MODIFIED', object) + line('DELETED', object) + line('MODIFIED', pod('web', '9')));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 3);
+    expect(seen[0]).toMatchObject({ objects: [pod('web', '6')] });
+    expect(seen[2]).toMatchObject({ kind: 'changed', object: pod('web', '9') });
+  });
+
+  it('a successor of the same name is told', async () => {
+    const successor = pod('web', '9', { uid: 'another' });
+    const api = await serve((_, response) => {
+      response.write(line('ADDED', pod('web', '6')) + bookmark('7', true) + line('ADDED', successor));
+    });
+    const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 3);
+    expect(seen[2]).toMatchObject({ kind: 'changed', object: successor });
+  });
+});
+
+describe('an answer that is not from Kubernetes', () => {
+  const page = '<!doctype html>\n<html>Please log in</html>\n';
+
+  it.each([{ 'content-type': 'text/html' }, {}])(
+    'ends the stream where nothing else ever came (%j)',
+    async (headers) => {
+      const api = await serve((_, response) => response.writeHead(200, headers).end(page));
+      await expect(all(watchObjects(await connected(api), target, { signal: stopping() }))).rejects.toMatchObject({
+        name: 'PodexitError',
+        code: 'server.not-kubernetes',
+        exitCode: 1,
+      });
+      expect(api.asked).toHaveLength(4);
+    },
+  );
+
+  it('is waited out where the stream has begun', async () => {
+    let pages = 0;
+    const api = await serve((asked, response) => {
+      if (isStreamingList(asked)) return void response.end(line('ADDED', pod('web', '6')) + bookmark('7', true));
+      if (++pages <= 6) return void response.writeHead(200, { 'content-type': 'text/html' }).end(page);
+      response.write(line('MODIFIED', pod('web', '8')));
+    });
+    const around = surroundings({ speed: 200 });
+    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+    expect(pages).toBe(7);
+  });
+});

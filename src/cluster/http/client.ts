@@ -34,7 +34,11 @@ export function createClient(options: ClientOptions): Client {
   const stream = async (question: Question): Promise<Flow> => {
     const reply = await follow(options, question);
     options.memory.reached = true;
-    return { ...reply, dated: dated(reply.headers, reply.sentAt, reply.at) };
+    return {
+      ...reply,
+      dated: dated(reply.headers, reply.sentAt, reply.at),
+      renew: () => options.credentials.renew(reply.generation),
+    };
   };
   return {
     stream,
@@ -53,8 +57,11 @@ export function createClient(options: ClientOptions): Client {
 const redirects = new Set([301, 302, 303, 307, 308]);
 const mostRedirects = 5;
 
+/** `generation`: of the credentials that the request carried. */
+type Authorized = Reply & { generation: number };
+
 /** Redirects: only for GET, and only within one origin, since a redirected request carries our credentials. */
-async function follow(options: ClientOptions, question: Question): Promise<Reply> {
+async function follow(options: ClientOptions, question: Question): Promise<Authorized> {
   let url = target(options.base, question);
   for (let hops = 0; ; hops++) {
     const reply = await authorized(options, question, url);
@@ -75,11 +82,13 @@ function resolve(location: string | undefined, from: URL): URL | undefined {
 }
 
 /** A 401 renews the credentials once; a request that the server did not authenticate was not executed. */
-async function authorized(options: ClientOptions, question: Question, url: URL): Promise<Reply> {
+async function authorized(options: ClientOptions, question: Question, url: URL): Promise<Authorized> {
   for (let renewed = false; ; renewed = true) {
     const identity = await options.credentials.identify();
     const reply = await fresh(options, question, url, identity);
-    if (reply.status !== 401 || renewed || !(await options.credentials.renew(identity.generation))) return reply;
+    const { generation } = identity;
+    if (reply.status !== 401 || renewed || !(await options.credentials.renew(generation)))
+      return { ...reply, generation };
     reply.body.resume();
   }
 }

@@ -43,7 +43,11 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     },
     destroy() {
       sessions.destroy();
-      void wire?.then(({ agent }) => agent.destroy());
+      // Whoever asked for it hears why it could not be had; here nothing is left to destroy then.
+      void wire?.then(
+        ({ agent }) => agent.destroy(),
+        () => undefined,
+      );
     },
   };
 }

@@ -77,7 +77,7 @@ function ourRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefine
  * [D − grace, D − grace + 1 s) on the apiserver's clock (SIGNALS.md §1 "First delete"). Not of a state that was
  * rewritten since: grace 0 means the kubelet's last DELETE or a forced one, and a shortened grace of 1 moves D to now.
  */
-function requestTime(trace: Trace, facts: DeletionFacts): Span | undefined {
+export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefined {
   const { deletionTimestamp } = facts.first.value.metadata;
   const deadline = parseTime(deletionTimestamp);
   const grace = firstGrace(facts);

@@ -7,7 +7,8 @@ import { controllerOf, isOlder } from '../pod.ts';
 import { atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { TriggerKind } from '../report.ts';
-import type { SiblingFacts, Trace } from '../trace.ts';
+import { ageOf } from '../siblings.ts';
+import type { Fact, SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
@@ -33,7 +34,7 @@ interface Clocks {
 export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind): Replacement | undefined {
   const { deletion } = clocks;
   const candidates = [...trace.siblings]
-    .filter(([, facts]) => !facts.old && (trigger === 'rollout' || !wasBefore(deletion, facts)))
+    .filter(([, facts]) => ageOf(trace, facts) === 'new' && (trigger === 'rollout' || !wasBefore(deletion, facts)))
     .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   const own = deletion.facts.first.value;
   const successor = candidates.find(([, facts]) => facts.pod.metadata.name === own.metadata.name);
@@ -52,19 +53,20 @@ function wasBefore(deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
 function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFacts): Replacement {
   const { deletion } = clocks;
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
-  const seen = arrival(trace, facts.seen, 'siblings', unbounded);
+  const seen = toldBy(trace, facts, facts.seen, unbounded);
   const told = stamp
     ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq]))
     : seen;
-  // resourceVersions of pods may be compared: one that came up later was created later.
+  // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
   const after =
-    !facts.old && isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
+    facts.listedFirst ||
+    isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
   const created = after
     ? narrowed(told, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : told;
-  const scheduled = facts.scheduled && scheduledAt(trace, deletion, facts.scheduled, created);
+  const scheduled = scheduledAt(trace, deletion, facts, created);
   const started = facts.started && startedAt(clocks, facts.started, scheduled ?? created);
-  const ready = facts.ready && arrival(trace, facts.ready, 'siblings', created);
+  const ready = facts.ready && toldBy(trace, facts, facts.ready, created);
   return {
     name: facts.pod.metadata.name,
     uid,
@@ -76,13 +78,10 @@ function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFa
 }
 
 /** The apiserver stamps the condition as it binds the pod to its node. */
-function scheduledAt(
-  trace: Trace,
-  { api }: Deletion,
-  fact: NonNullable<SiblingFacts['scheduled']>,
-  created: Estimate,
-): Estimate {
-  const seen = arrival(trace, fact, 'siblings', created);
+function scheduledAt(trace: Trace, { api }: Deletion, facts: SiblingFacts, created: Estimate): Estimate | undefined {
+  const { scheduled: fact } = facts;
+  if (!fact) return undefined;
+  const seen = toldBy(trace, facts, fact, created);
   const stamp = parseFloor(fact.value);
   return stamp ? narrowed(seen, onClient(toClient(api, stamp, fact.at + 1), [fact.seq])) : seen;
 }
@@ -100,4 +99,13 @@ function startedAt(
   const stamp = parseFloor(value.at);
   const isSameNode = value.node !== undefined && value.node === deletion.facts.first.value.spec.nodeName;
   return stamp && isSameNode ? crossed(narrowed(told, onNode(stamp, [seq])), kubelet.clock) : told;
+}
+
+/** What stands in a late first list may have been so for long. */
+function toldBy(trace: Trace, { listedFirst, seen }: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
+  if (!listedFirst || fact.seq !== seen.seq) return arrival(trace, fact, 'siblings', cause);
+  return narrowed(onClient({ lo: -Infinity, hi: fact.at + 1 }, [fact.seq], 'observed'), {
+    ...notBefore(cause),
+    evidence: [],
+  });
 }

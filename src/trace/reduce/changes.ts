@@ -17,7 +17,7 @@ export function foldChange(trace: Trace, o: ObservationOf<'changed'>): Trace {
   if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
     return gone(foldPod(trace, o.object, o), 'deleted', o, 'DELETED');
   if (o.stream === 'siblings' && o.object.kind === 'Pod')
-    return deleted ? trace : foldSibling(trace, o.object, o, false);
+    return deleted ? trace : foldSibling(trace, o.object, o, 'came');
   return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 

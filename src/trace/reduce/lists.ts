@@ -30,10 +30,13 @@ function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
 const wasForced = (trace: Trace): boolean =>
   trace.requests.some((request) => request.answer?.value.pod?.metadata.deletionGracePeriodSeconds === 0);
 
-/** The first list holds what was there before; what a later list adds came in between. */
+/** The first list holds what was there before, unless it is late itself; what a later list adds came in between. */
 function foldSiblings(trace: Trace, o: ObservationOf<'listed'>): Trace {
+  // Whoever attaches may find a deletion under way that has not been told yet.
+  const isLate = trace.requests.length > 0 || trace.deletion !== undefined || trace.began?.value.mode === 'attach';
+  const coming = trace.siblingsKnown ? 'came' : isLate ? 'listed-late' : 'was-there';
   const folded = o.objects.reduce(
-    (next, object) => (object.kind === 'Pod' ? foldSibling(next, object, o, !trace.siblingsKnown) : next),
+    (next, object) => (object.kind === 'Pod' ? foldSibling(next, object, o, coming) : next),
     trace,
   );
   return folded.siblingsKnown ? folded : { ...folded, siblingsKnown: true };

@@ -16,15 +16,24 @@ interface Source {
 
 /** Folds one state of the traced pod, or of a same-name successor. */
 export function foldPod(trace: Trace, pod: Pod, seen: Seen, source: Source = {}): Trace {
-  if (pod.metadata.uid === '') return trace;
+  if (pod.metadata.uid === '' || isForeign(trace, pod)) return trace;
   if (trace.uid !== undefined && trace.uid !== pod.metadata.uid) return foldSuccessor(trace, pod, seen);
   const known = { ...trace, uid: pod.metadata.uid };
   return steps.reduce<Trace>((next, step) => step(next, pod, seen, source), known);
 }
 
+/** A server, or something before it, may tell of pods that nobody asked for: of another name or namespace. */
+function isForeign({ began }: Trace, { metadata: { name, namespace } }: Pod): boolean {
+  if (!began) return false;
+  const differs = (told: string | undefined, asked: string): boolean =>
+    told !== undefined && told !== '' && told !== asked;
+  return differs(name, began.value.name) || differs(namespace, began.value.namespace);
+}
+
 /** The name has a new owner: whatever we missed, the old pod is gone. */
 export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
-  return foldSibling(gone(trace, 'replaced', seen, 'another pod has the name'), pod, seen, false);
+  if (isForeign(trace, pod)) return trace;
+  return foldSibling(gone(trace, 'replaced', seen, 'another pod has the name'), pod, seen, 'came');
 }
 
 export function gone(trace: Trace, how: GoneHow, seen: Seen, what: string): Trace {

@@ -7,13 +7,17 @@ import { factOf, note, withEntry } from './notes.ts';
 /** More siblings than this are not told apart: a replacement is among the first to come. */
 const mostSiblings = 4096;
 
-/** A pod of the same owner, or the successor of the same name. `old`: it was there before we could see it come. */
-export function foldSibling(trace: Trace, pod: Pod, seen: Seen, old: boolean): Trace {
+/** How a sibling was told: seen to come, or in the first list, before anything was asked or after it. */
+export type Coming = 'came' | 'was-there' | 'listed-late';
+
+/** A pod of the same owner, or the successor of the same name. */
+export function foldSibling(trace: Trace, pod: Pod, seen: Seen, coming: Coming): Trace {
+  const old = coming === 'was-there';
   const { uid } = pod.metadata;
   if (uid === '' || uid === trace.uid) return trace;
   const known = trace.siblings.get(uid);
   if (known?.old || (!known && trace.siblings.size >= mostSiblings)) return trace;
-  const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old };
+  const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: coming === 'listed-late' };
   const next: SiblingFacts = { ...progressOf(pod, seen), ...facts };
   if (known && stepsOf(next) === stepsOf(known)) return trace;
   const kept = { ...trace, siblings: withEntry(trace.siblings, uid, next) };

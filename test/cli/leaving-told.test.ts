@@ -1,0 +1,89 @@
+/** What Ctrl-C says of the deletion: what is true at that moment, and no more. */
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../../src/loopback/faults/fault.ts';
+import type { HowFar } from '../../src/session/how-far.ts';
+import { fateOf, howFar } from '../../src/session/how-far.ts';
+import type { RequestFacts, Trace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/trace.ts';
+import type { Loopback } from '../../src/loopback/loopback.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const deletes = { verb: 'delete', resource: 'pods' } as const;
+const deletesOf = (server: Loopback): number => server.requests.filter(({ verb }) => verb === 'delete').length;
+
+/** Runs until `when`, then leaves. */
+async function leftWhen(name: string, faults: Fault[], when: (server: Loopback) => boolean) {
+  return serving(name, { faults }, async ({ server, flags }) => {
+    let leave = (): void => {};
+    const ran = await runMain([server.pod, ...flags, '-o', 'lines'], {
+      onSignal: (listener) => {
+        const poll = setInterval(() => {
+          if (!when(server)) return;
+          clearInterval(poll);
+          leave();
+        }, 10);
+        leave = () => listener('SIGINT');
+        return () => clearInterval(poll);
+      },
+    });
+    return { ...ran, pod: server.pod, accepted: server.deletesAccepted };
+  });
+}
+
+const soon = (check: (server: Loopback) => boolean, ms: number) => {
+  let since: number | undefined;
+  return (server: Loopback): boolean => {
+    if (check(server)) since ??= performance.now();
+    return since !== undefined && performance.now() - since > ms;
+  };
+};
+
+describe('Ctrl-C', () => {
+  it('while a busy server turns the DELETE away says that, and not that it goes on', async () => {
+    const busy: Fault = { kind: 'status', code: 429, retryAfterSeconds: 20, ...deletes };
+    const ran = await leftWhen(
+      'exit-143',
+      [busy],
+      soon((server) => deletesOf(server) > 0, 300),
+    );
+    expect(ran.stderr).toContain(`SIGINT: the busy server has turned the deletion of pod "${ran.pod}" away`);
+    expect(ran.stderr).not.toContain('goes on');
+    expect(ran).toMatchObject({ code: 130, accepted: 0 });
+  });
+
+  it('where only 503 came back says that nobody knows', async () => {
+    const failing: Fault = { kind: 'status', code: 503, retryAfterSeconds: 20, ...deletes };
+    const ran = await leftWhen(
+      'exit-143',
+      [failing],
+      soon((server) => deletesOf(server) > 0, 300),
+    );
+    expect(ran.stderr).toContain(`the deletion of pod "${ran.pod}" was asked for, but it is not known whether`);
+    expect(ran.stderr).not.toContain('goes on');
+    expect(ran).toMatchObject({ code: 130, accepted: 0 });
+  });
+});
+
+describe('how far a deletion is', () => {
+  const fact = <T>(value: T) => ({ value, seq: 1, at: 1 });
+  const request = (status?: number): RequestFacts => ({
+    verb: 'delete',
+    graceSeconds: null,
+    sent: fact(true),
+    ...(status === undefined ? {} : { answer: fact({ status }) }),
+  });
+  it.each([
+    ['not-asked', emptyTrace, false],
+    ['asked', emptyTrace, true],
+    ['asked', { ...emptyTrace, requests: [request()] }, true],
+    ['asked', { ...emptyTrace, requests: [request(429), request()] }, true],
+    ['turned-away', { ...emptyTrace, requests: [request(429)] }, true],
+    ['under-way', { ...emptyTrace, requests: [request(429), request(200)] }, true],
+    ['gone', { ...emptyTrace, requests: [request(200)], gone: fact('deleted') }, true],
+  ] as [HowFar, Trace, boolean][])('%s', (stage, trace, requested) => {
+    expect(howFar(trace, requested)).toBe(stage);
+    const said = fateOf(stage, { namespace: 'shop', name: 'web' });
+    expect(said.includes('goes on')).toBe(stage === 'under-way');
+  });
+});

@@ -1,0 +1,107 @@
+/** A process that stood still dates what arrived meanwhile by its waking: the report must not take that for the truth. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { createNow } from '../../src/session/clock.ts';
+import { watchSuspension } from '../../src/session/suspension.ts';
+import type { Sighting } from '../../src/trace/observation.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { bin } from '../helpers/built.ts';
+import { serving } from '../helpers/serving.ts';
+import { createSteppedClock } from '../faults/helpers/stepped-clock.ts';
+
+describe('a suspended process', () => {
+  it('tells a gap, and no instant is later than the truth', () =>
+    serving('exit-143', {}, async ({ server, flags }) => {
+      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'json', '-v=6'], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let stdout = '';
+      let stderr = '';
+      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      const ended = once(child, 'close');
+      while (!/DELETE \S+ 200/.test(stderr)) await new Promise((resolve) => setTimeout(resolve, 10));
+      child.kill('SIGSTOP');
+      const stopped = Date.now();
+      await server.played;
+      const removed = Date.now();
+      await new Promise((resolve) => setTimeout(resolve, 4000));
+      child.kill('SIGCONT');
+      await ended;
+      const report = JSON.parse(stdout) as ExitReport;
+      const mark = report.marks.find(({ name }) => name === 'removed');
+      expect(Date.parse(mark?.at.earliest ?? '')).toBeLessThanOrEqual(removed);
+      const late = report.gaps.filter(({ cause }) => cause === 'late');
+      expect(late.map(({ resource }) => resource)).toContain('pods');
+      for (const { from } of late) expect(Date.parse(from)).toBeLessThanOrEqual(stopped + 100);
+    }));
+
+  it.each([
+    ['the tick', true],
+    ['news that is read before the tick', false],
+  ])('is noticed by %s, for every stream that is open', (_, ticks) => {
+    let now = 1000;
+    const timers: (() => void)[] = [];
+    const clock = { now: () => now, setTimeout: (run: () => void) => (timers.push(run), () => {}) };
+    const told: Sighting[] = [];
+    const suspension = watchSuspension(
+      clock,
+      () => ['pod', 'events', 'pod'],
+      (one) => void told.push(one),
+    );
+    for (; now < 4000; now += 1000) timers.shift()?.();
+    expect(told).toEqual([]);
+    now = 63_000;
+    if (ticks) timers.shift()?.();
+    else told.push(...suspension.before(63_000));
+    expect(told).toMatchObject(
+      ['pod', 'events'].map((stream) => ({ kind: 'resumed', stream, at: 63_000, since: 3000 })),
+    );
+    // Another stream read on waking, a moment before that.
+    expect(suspension.before(62_998)).toMatchObject([{ at: 62_998, since: 3000 }, { stream: 'events' }]);
+    expect(suspension.before(63_010)).toEqual([]);
+  });
+
+  it('is none where a virtual clock leaps, and timers fire in time by it', async () => {
+    const clock = createSteppedClock(0);
+    const told: Sighting[] = [];
+    const suspension = watchSuspension(
+      clock,
+      () => ['pod'],
+      (one) => void told.push(one),
+    );
+    await clock.runUntil(new Promise<void>((resolve) => clock.setTimeout(resolve, 60_500)));
+    suspension.cancel();
+    expect(told).toEqual([]);
+  });
+});
+
+describe('the clock of the process', () => {
+  it('counts what the machine slept, and no step of the wall clock', () => {
+    const gauges = { monotonic: 0, wall: 1_000_000, uptime: 500_000 };
+    const pass = (ms: Partial<typeof gauges>): void => {
+      for (const [name, by] of Object.entries(ms)) gauges[name as keyof typeof gauges] += by;
+    };
+    const now = createNow({
+      origin: 1_000_000,
+      monotonic: () => gauges.monotonic,
+      wall: () => gauges.wall,
+      uptime: () => Math.floor(gauges.uptime / 1000) * 1000,
+    });
+    const all = (ms: number) => ({ monotonic: ms, wall: ms, uptime: ms });
+    pass(all(2500));
+    expect(now()).toBe(1_002_500);
+    pass({ wall: 3_600_000 });
+    expect(now()).toBe(1_002_500);
+    pass({ wall: -7_200_000 });
+    expect(now()).toBe(1_002_500);
+    pass({ wall: 60_321, uptime: 60_321 });
+    expect(now()).toBe(1_062_821);
+    pass(all(1000));
+    expect(now()).toBe(1_063_821);
+    // Slept, and set right afterwards.
+    pass({ wall: 90_000, uptime: 30_000 });
+    expect(Math.abs(now() - 1_093_821)).toBeLessThanOrEqual(1000);
+  });
+});

@@ -1,0 +1,79 @@
+/** Pods that a server tells of when it is late, or when nobody asked: who is a replacement, and who is not. */
+import { describe, expect, it } from 'vitest';
+import type { Sighting } from '../../../src/trace/observation.ts';
+import { adding, attached, changed, changesOf, judged, markedIn, recorded, without } from '../../helpers/cases.ts';
+
+const pad = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** The second in which the API server took the deletion (ms, its clock), and when the run saw it. */
+function deletionIn(sightings: readonly Sighting[]): { second: number; at: number; version: bigint } {
+  const { object, at } = markedIn(sightings);
+  const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } = object.metadata;
+  const second = Date.parse(String(deletionTimestamp)) - Number(deletionGracePeriodSeconds) * 1000;
+  return { second, at, version: BigInt(String(resourceVersion)) };
+}
+
+/** The replacement of the recording, as one list tells it after the DELETE; `created`: seconds after the deletion's. */
+async function listedLate(created: number, behind = 1000n): Promise<Sighting[]> {
+  const sightings = await recorded('graceful-exit');
+  const { second, at, version } = deletionIn(sightings);
+  const own = markedIn(sightings).object.metadata.uid;
+  const told = changesOf(sightings, 'siblings').filter(({ object }) => object.metadata.uid !== own);
+  const ready = told.at(-1)?.object;
+  if (!ready) throw new Error('the recording has no sibling');
+  const resourceVersion = String(version + behind);
+  const pod = {
+    ...ready,
+    metadata: { ...ready.metadata, creationTimestamp: pad(second + created * 1000), resourceVersion },
+  };
+  const list: Sighting = { at: at + 2500, kind: 'listed', stream: 'siblings', resourceVersion, objects: [pod] };
+  return adding(without(sightings, 'siblings'), list);
+}
+
+describe('a first list of siblings that comes after the DELETE', () => {
+  it.each([
+    ['created later: the replacement', 1, true],
+    ['created in the same second: nobody knows', 0, false],
+    ['created earlier: it had work of its own', -1, false],
+  ])('%s', async (_, created, isTold) => {
+    const sightings = await listedLate(created);
+    for (const report of [judged(sightings), judged(attached(sightings))]) {
+      expect(report.replacement !== undefined).toBe(isTold);
+      if (!report.replacement) continue;
+      const accepted = report.marks.find(({ name }) => name === 'accepted');
+      const { createdAt, readyAt } = report.replacement;
+      // It was there when the list was made; since when it was ready, the list does not tell.
+      const list = sightings.find((one) => one.kind === 'listed' && one.stream === 'siblings');
+      expect(Date.parse(createdAt.latest)).toBeLessThanOrEqual((list?.at ?? 0) + 1);
+      expect(Date.parse(createdAt.earliest)).toBeGreaterThanOrEqual(Date.parse(accepted?.at.earliest ?? ''));
+      expect(Date.parse(readyAt?.earliest ?? '')).toBeLessThanOrEqual(Date.parse(createdAt.latest));
+    }
+  });
+
+  it('one that has not changed since before the deletion is old, whatever its stamp', async () => {
+    expect(judged(await listedLate(1, -1n)).replacement).toBeUndefined();
+  });
+});
+
+describe('a pod of another name or namespace on the pod’s stream', () => {
+  it.each([{ name: 'somebody-else' }, { namespace: 'elsewhere' }])(
+    '%j is neither the pod nor its successor',
+    async (other) => {
+      const sightings = await recorded('graceful-exit');
+      const { object, at } = markedIn(sightings);
+      const metadata = { ...object.metadata, ...other, uid: 'uid-of-somebody-else' };
+      const foreign = { ...object, metadata };
+      const bent = adding(
+        sightings,
+        changed(at + 500, 'pod', foreign, 'ADDED'),
+        changed(at + 600, 'pod', foreign, 'DELETED'),
+      );
+      const [report, plain] = [judged(bent), judged(sightings)];
+      expect(report.replacement).toEqual(
+        plain.replacement === undefined ? undefined : expect.objectContaining({ uid: plain.replacement.uid }),
+      );
+      const removed = ({ marks }: typeof report) => marks.find(({ name }) => name === 'removed')?.at.latest;
+      expect(removed(report)).toBe(removed(plain));
+    },
+  );
+});

@@ -78,8 +78,8 @@ function refuseForeign({ cascade }: DeleteFlags): void {
 
 function refusePairs(flags: DeleteFlags): void {
   const deletes = ['evict', 'dryRun', 'wait', 'interactive'] as const;
-  const together = deletes.find((name) => flags[name] !== undefined);
-  if ((flags.attach || flags.allTerminating) && together !== undefined && !isIdle(flags, together))
+  const together = deletes.find((name) => flags[name] !== undefined && !isIdle(flags, name));
+  if ((flags.attach || flags.allTerminating) && together !== undefined)
     throw usageError(
       'attach',
       `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so --${together === 'dryRun' ? 'dry-run' : together} does not go with it`,
@@ -89,11 +89,13 @@ function refusePairs(flags: DeleteFlags): void {
     throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion heeds no budget.');
 }
 
-function refuseOnePod({ pick }: DeleteFlags): void {
-  if (pick !== undefined)
+function refuseOnePod(flags: DeleteFlags): void {
+  const one = { pick: '--pick', ignoreNotFound: '--ignore-not-found' } as const;
+  const given = (Object.keys(one) as (keyof typeof one)[]).find((name) => flags[name] !== undefined);
+  if (given !== undefined)
     throw usageError(
       'all-terminating',
-      '--pick is for one pod, and --all-terminating traces several',
+      `${one[given]} is for one pod, and --all-terminating traces several`,
       'Leave out one of the two.',
     );
 }

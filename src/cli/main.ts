@@ -2,6 +2,7 @@
 import { parseFormat, speaksJson } from '../session/formats.ts';
 import type { Ports } from '../session/ports.ts';
 import { withoutGivenSecrets } from './given-secrets.ts';
+import type { Spoken } from '../session/tell-error.ts';
 import { runProgram } from './program.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
@@ -10,16 +11,18 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
     return await runProgram(argv, ports);
   } catch (error) {
     const { tellError } = await import('../session/tell-error.ts');
-    return tellError(withoutGivenSecrets(error, argv), wantsJson(argv), ports);
+    return tellError(withoutGivenSecrets(error, argv), spokenOf(argv), ports);
   }
 }
 
 /** Asked of argv itself, since the error may be about the flags. */
-function wantsJson(argv: readonly string[]): boolean {
-  return argv.some((word, index) => {
+function spokenOf(argv: readonly string[]): Spoken {
+  const asked = argv.flatMap((word, index) => {
     const match = /^(?:-o|--output)=?(.*)$/s.exec(word);
-    return match !== null && isJson(match[1] || (argv[index + 1] ?? ''));
+    return match === null ? [] : [match[1] || (argv[index + 1] ?? '')];
   });
+  if (!asked.some(isJson)) return undefined;
+  return asked.includes('ndjson') ? 'lines' : 'document';
 }
 
 function isJson(format: string): boolean {

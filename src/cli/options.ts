@@ -47,12 +47,15 @@ export async function traceOptions(
     now: flags.now,
     force: flags.force,
   });
-  if (flags.attach && grace.named)
+  const never = flags.attach ? 'attach' : flags.allTerminating ? 'all-terminating' : undefined;
+  if (never !== undefined && grace.named)
     throw usageError(
       'attach',
-      '--attach never deletes, so no grace flag goes with it',
-      'Leave out --attach, or the grace flag.',
+      `--${never} never deletes, so no grace flag goes with it`,
+      `Leave out --${never}, or the grace flag.`,
     );
+  if (flags.allTerminating && flags.waitReplacement)
+    throw usageError('all-terminating', '--wait-replacement is for one pod, and --all-terminating traces several');
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
   return {
     connection: connectionOf(flags, version),

@@ -29,6 +29,11 @@ export function processPorts(): Ports {
 async function ask(question: string): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // A terminal that is being read hands Ctrl-C to its reader, and to nobody else.
+  lines.once('SIGINT', () => {
+    process.emit('SIGINT');
+    lines.close();
+  });
   const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
   try {
     return await Promise.race([lines.question(question), ended]);

@@ -51,8 +51,6 @@ export function buildProgram(ports: Ports, set: (code: number) => void, argv?: r
     .enablePositionalOptions();
   addConnectionFlags(addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))).action(
     async (words: string[], flags: Flags) => {
-      // Without a word it is a question; with flags a pod was meant, and forgotten.
-      if (words.length === 0 && givenFlags(program).length === 0) return program.outputHelp();
       set(await trace(await traceOptions(words, flags, version, stdout.isTty), flags, ports));
     },
   );
@@ -72,21 +70,30 @@ async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Po
   throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
 }
 
+/** Two columns that fit a terminal of 80 with the longer of the two names. */
 const examples = (name: string): string => `
 Examples:
-  ${name} checkout-754699c75f-5qlrp          delete this pod and trace its exit
-  ${name} deploy/checkout --pick=oldest      one of a workload's pods
-  ${name} -l app=checkout --evict            evict instead of delete
-  ${name} deploy/checkout --attach           trace the next pod that a rollout ends
-  ${name} deploy/checkout --all-terminating  every pod that a rollout ends, and a summary
-  ${name} check web-0                         how an exit would go; deletes nothing
-  ${name} web-0 -n shop -o json > exit.json  the report, for programs
-  ${name} demo                               no cluster needed
-
+${exampleLines.map(([words, what]) => `  ${`${name} ${words}`.padEnd(49)}  ${what}\n`).join('')}
 A pod named like a command is written pod/NAME.
-Exit codes: 0 graceful · 2 not graceful, or a gate failed · 3 still there at --timeout · 4 evidence lost ·
-            1 could not do the work · 128 + n ended by signal n
+Exit codes:
+  0    graceful
+  1    could not do the work
+  2    not graceful, or a gate failed
+  3    still there at --timeout
+  4    evidence lost
+  128+ ended by signal n: 128 + n
 `;
+
+const exampleLines = [
+  ['checkout-754699c75f-5qlrp', 'delete it, trace its exit'],
+  ['deploy/checkout --pick=oldest', 'a pod of a workload'],
+  ['-l app=checkout --evict', 'evict, not delete'],
+  ['deploy/checkout --attach', 'the next that ends'],
+  ['deploy/checkout --all-terminating', 'all that a rollout ends'],
+  ['check web-0', 'a forecast, no deletion'],
+  ['web-0 -n shop -o json > exit.json', 'for programs'],
+  ['demo', 'no cluster needed'],
+] as const;
 
 /**
  * Krew's advice: what the user typed is `kubectl podexit` when kubectl started us. Newer kubectls say so themselves;

@@ -21,7 +21,7 @@ export function addOutputFlags(command: Command): Command {
     .optionsGroup('Output:')
     .option(
       '-o, --output <format>',
-      'lines, ndjson, json, yaml, name, wide, markdown, html, junit, jsonpath=…; default: live at a terminal, else lines',
+      'lines, ndjson, json, yaml, name, wide, markdown, html, junit, jsonpath=…, jsonpath-as-json=…; default: live at a terminal, else lines',
     )
     .option('--report <file>', 'also write a report; its ending chooses the format; may be repeated', collect)
     .option('--logs', "show (and record) the containers' log lines")

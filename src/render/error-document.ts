@@ -18,3 +18,7 @@ export function errorDocument({ code, message, hint }: KnownError): ErrorDocumen
 export function renderErrorJson(error: KnownError): string {
   return `${jsonText(errorDocument(error), errorOrder, 2)}\n`;
 }
+
+/** The same as a line of an ndjson stream (docs/ndjson.md). */
+export const renderErrorLine = (error: KnownError): string =>
+  `${jsonText({ type: 'error', error: errorDocument(error) }, { type: null, error: errorOrder })}\n`;

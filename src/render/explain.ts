@@ -31,6 +31,7 @@ const headings: Record<TopicKind, string> = {
   container: 'outcome of a container',
   phase: 'phase',
   finding: 'finding',
+  assumption: 'assumption',
 };
 
 /** What there is to explain, by kind. */

@@ -82,7 +82,11 @@ async function asked(
   );
   const chosen = live[Number(answer?.trim() || NaN) - 1] ?? live.find((one) => one.name === answer?.trim());
   if (chosen) return chosen;
-  throw new PodexitError('target.not-chosen', 'no pod was chosen', 'Nothing was deleted.');
+  const words =
+    answer === undefined || answer.trim() === ''
+      ? 'no pod was chosen'
+      : `"${forTerminal(answer.trim(), 80)}" is none of 1 to ${live.length}`;
+  throw new PodexitError('target.not-chosen', words, 'Nothing was deleted.');
 }
 
 /** Aligned as kubectl aligns. */

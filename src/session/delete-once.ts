@@ -4,7 +4,10 @@ import { getObject } from '../cluster/get.ts';
 import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
 import { podPath } from '../cluster/resource-path.ts';
 import { notKubernetes } from '../cluster/trouble.ts';
+import { PodexitError } from '../errors.ts';
+import { forTerminal } from '../render/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
+import type { Clock } from './clock.ts';
 import { checkPod, noSuchPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { asRaw, metadataOf } from './watched.ts';
@@ -19,11 +22,13 @@ export interface DeleteOnce {
   dryRun: 'none' | 'client' | 'server';
   /** `-o name`. */
   nameOnly: boolean;
+  /** ms; null or absent: for as long as it takes. */
+  timeoutMs?: number | null;
 }
 
 /** The exit code, 0. Throws PodexitError where there is no such pod, or the server says no. */
-export async function deleteOnce(options: DeleteOnce, { stdout, stderr }: Ports): Promise<number> {
-  const { cluster, name, graceSeconds, evict, retryEvict, dryRun, nameOnly } = options;
+export async function deleteOnce(options: DeleteOnce, { stdout, stderr, clock }: Ports): Promise<number> {
+  const { cluster, name, graceSeconds, evict, retryEvict, dryRun, nameOnly, timeoutMs } = options;
   const { namespace } = cluster;
   const answer = await getObject(cluster, podPath(namespace, name));
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
@@ -35,12 +40,29 @@ export async function deleteOnce(options: DeleteOnce, { stdout, stderr }: Ports)
   checkPod(pod);
   if (dryRun !== 'client') {
     const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
-    const { signal } = new AbortController();
+    const { signal, cancel } = limitedTo(timeoutMs, clock);
     const warn = (message: string): void => stderr.write(`podexit: ${message}\n`);
     for await (const _ of askDeletion(cluster, target, pod, { signal, retryEvict, warn }));
+    cancel();
+    if (signal.aborted) throw notInTime(name, namespace, evict);
   }
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
-  stdout.write(nameOnly ? `pod/${name}\n` : `pod "${name}" ${done} from ${namespace} namespace${how}\n`);
+  const [pod_, space] = [forTerminal(name), forTerminal(namespace)];
+  stdout.write(nameOnly ? `pod/${pod_}\n` : `pod "${pod_}" ${done} from ${space} namespace${how}\n`);
   return 0;
 }
+
+function limitedTo(timeoutMs: number | null | undefined, clock: Clock): { signal: AbortSignal; cancel: () => void } {
+  const stop = new AbortController();
+  const cancel = timeoutMs == null ? () => {} : clock.setTimeout(() => stop.abort(), timeoutMs);
+  return { signal: stop.signal, cancel };
+}
+
+const notInTime = (name: string, namespace: string, evict: boolean): PodexitError =>
+  new PodexitError(
+    'delete.not-accepted',
+    `the server did not accept the ${evict ? 'eviction' : 'deletion'} of pod "${name}" in namespace "${namespace}" within --timeout`,
+    `Look at: kubectl get pod ${name} -n ${namespace}`,
+    { exitCode: 3 },
+  );

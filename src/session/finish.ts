@@ -32,8 +32,12 @@ export async function finish(
 ): Promise<number> {
   const report = reportOf(trace, options.policy);
   if (!report) return leftUnread(trace);
-  await stage.end(trace, report);
-  return conclude(report, options, ports, failed);
+  const shown = stage.end(trace, report);
+  // What stdout cannot be told is no reason to lose the files.
+  await shown.catch(() => undefined);
+  const code = await conclude(report, options, ports, failed);
+  await shown;
+  return code;
 }
 
 /** The same for a report that no trace is behind: a forecast. */

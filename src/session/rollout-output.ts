@@ -3,6 +3,9 @@ import type { ExitReport } from '../trace/report.ts';
 import type { RolloutSummary } from '../verdict/rollout.ts';
 import { PodexitError } from '../errors.ts';
 import type { Header } from '../trace/view/header.ts';
+import { jsonText } from '../render/json.ts';
+import type { KeyOrder } from '../render/key-order.ts';
+import { reportOrder } from '../render/key-order.ts';
 import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
 import type { ExitOptions } from './trace-pod.ts';
@@ -25,18 +28,18 @@ export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): Roll
         tell: async () => {},
         end: async (items, summary) =>
           stdout.write(
-            `${JSON.stringify({ apiVersion: 'podexit/v1', kind: 'ExitReportList', items, summary }, null, 2)}\n`,
+            `${jsonText({ apiVersion: 'podexit/v1', kind: 'ExitReportList', items, summary }, listOrder, 2)}\n`,
           ),
       };
     case 'ndjson':
       return {
         tell: async (report) => stdout.write(await each(report)),
-        end: async (_items, summary) => stdout.write(`${JSON.stringify(summary)}\n`),
+        end: async (_items, summary) => stdout.write(`${jsonText(summary, summaryOrder)}\n`),
       };
     case 'yaml':
       return {
         tell: async (report) => stdout.write(`---\n${await each(report)}`),
-        end: async (_items, summary) => stdout.write(`---\n${JSON.stringify(summary, null, 2)}\n`),
+        end: async (_items, summary) => stdout.write(`---\n${jsonText(summary, summaryOrder, 2)}\n`),
       };
     case 'live':
     case 'lines':
@@ -56,3 +59,17 @@ export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): Roll
       );
   }
 }
+
+const summaryOrder: KeyOrder = {
+  apiVersion: null,
+  kind: null,
+  target: null,
+  pods: null,
+  outcomes: null,
+  killed: null,
+  slowest: null,
+  graceUsed: null,
+  exitCode: null,
+};
+
+const listOrder: KeyOrder = { apiVersion: null, kind: null, items: reportOrder, summary: summaryOrder };

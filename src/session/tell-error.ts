@@ -1,21 +1,29 @@
 /** How a run that could not do its work says so: a sentence and a hint on stderr, a document where scripts read. */
 import { PodexitError } from '../errors.ts';
-import { renderErrorJson } from '../render/error-document.ts';
-import { forTerminal } from '../render/safe-text.ts';
+import { renderErrorJson, renderErrorLine } from '../render/error-document.ts';
+import { forTerminal, safeLines } from '../render/safe-text.ts';
 import type { Ports } from './ports.ts';
 
-/** The exit code. `asDocument`: stdout speaks JSON, so the error does too. */
-export function tellError(error: unknown, asDocument: boolean, { stdout, stderr }: Ports): number {
+/** What stdout speaks, where programs read it: one document, or a line each. */
+export type Spoken = 'document' | 'lines' | undefined;
+
+/** The exit code. Where stdout speaks JSON, the error does too. */
+export function tellError(error: unknown, spoken: Spoken, { stdout, stderr }: Ports): number {
   if (!(error instanceof PodexitError)) {
-    if (asDocument) stdout.write(renderErrorJson(unexpected(error)));
+    stdout.write(asJson(unexpected(error), spoken));
     const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    stderr.write(`podexit: unexpected error, please report it\n${told}\n`);
+    stderr.write(`podexit: unexpected error, please report it\n${safeLines(told)}\n`);
     return 1;
   }
-  if (asDocument) stdout.write(renderErrorJson(error));
+  stdout.write(asJson(error, spoken));
   const hint = error.hint.split('\n').map((line) => `${forTerminal(line, 2000)}\n`);
   stderr.write(`error: ${forTerminal(error.message, 2000)}\n${error.hint === '' ? '' : hint.join('')}`);
   return error.exitCode;
+}
+
+function asJson(error: PodexitError, spoken: Spoken): string {
+  if (spoken === undefined) return '';
+  return spoken === 'lines' ? renderErrorLine(error) : renderErrorJson(error);
 }
 
 const unexpected = (error: unknown): PodexitError =>

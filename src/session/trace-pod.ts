@@ -2,7 +2,7 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ConnectOptions } from '../cluster/connect-options.ts';
 import { PodexitError } from '../errors.ts';
-import { safeLines } from '../render/safe-text.ts';
+import { forTerminal, safeLines } from '../render/safe-text.ts';
 import type { Mode } from '../trace/observation.ts';
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
@@ -11,7 +11,7 @@ import { connectCluster } from './connected.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
-import { leaveOnSignals } from './leaving.ts';
+import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
@@ -80,8 +80,9 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
 
 async function onCluster(cluster: Cluster, options: TraceOptions, ports: Ports): Promise<number> {
   const timeoutMs = options.timeoutMs ?? null;
-  const name = await resolveTarget(cluster, { ...options, timeoutMs }, ports);
-  if (options.interactive && !(await agreed(name, cluster.namespace, ports))) return cancelled(ports);
+  const name = await unlessLeft(ports, resolveTarget(cluster, { ...options, timeoutMs }, ports));
+  if (options.interactive && !(await unlessLeft(ports, agreed(name, cluster.namespace, ports))))
+    return cancelled(ports);
   if (!options.once) return traceOne(cluster, name, options, ports);
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce({ ...options, ...options.once, cluster, name, evict: options.mode === 'evict' }, ports);
@@ -90,7 +91,7 @@ async function onCluster(cluster: Cluster, options: TraceOptions, ports: Ports):
 /** kubectl's question, on stderr since stdout may be read by a program. */
 async function agreed(name: string, namespace: string, { ask }: Ports): Promise<boolean> {
   const answer = await ask?.(
-    `pod "${name}" in namespace "${namespace}" will be deleted\nDo you want to continue? (y/N): `,
+    `pod "${forTerminal(name)}" in namespace "${forTerminal(namespace)}" will be deleted\nDo you want to continue? (y/N): `,
   );
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }

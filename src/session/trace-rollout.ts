@@ -1,7 +1,7 @@
 /** `--all-terminating`: traces every pod of a target that terminates, until its rollout is done. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import { safeLines } from '../render/safe-text.ts';
+import { forTerminal, safeLines } from '../render/safe-text.ts';
 import type { Interrupted } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -37,6 +37,8 @@ interface Rollout {
   readonly cluster: Cluster;
   readonly options: ExitOptions;
   readonly ports: Ports;
+  /** Client ms at which --timeout ends everything. */
+  readonly until: number | undefined;
   readonly output: RolloutOutput;
   /** Aborted when no further pod is wanted; those that are being traced go on to their end. */
   readonly stop: AbortController;
@@ -59,7 +61,21 @@ export async function traceRollout(options: TraceOptions & { target: Several }, 
     const selector = await podSelector(cluster, options.target);
     const [stop, lives] = [new AbortController(), new Set<Live>()];
     const progress = createProgress(() => lives.size);
-    const rollout = { cluster, options, ports, output, stop, progress, lives, traces: [], reports: [], codes: [] };
+    const { timeoutMs } = options;
+    const until = timeoutMs == null ? undefined : ports.clock.now() + timeoutMs;
+    const rollout = {
+      cluster,
+      options,
+      ports,
+      until,
+      output,
+      stop,
+      progress,
+      lives,
+      traces: [],
+      reports: [],
+      codes: [],
+    };
     return await follow(rollout, options, selector);
   } finally {
     cluster.close();
@@ -149,9 +165,9 @@ async function tracePod(rollout: Rollout, pod: Raw): Promise<void> {
 }
 
 /** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
-async function traceOne({ cluster, options, ports, lives }: Rollout, name: string): Promise<Trace | undefined> {
+async function traceOne({ cluster, options, ports, lives, until }: Rollout, name: string): Promise<Trace | undefined> {
   const { followLogs, logText, record } = options;
-  const warn = (message: string): void => ports.stderr.write(`podexit: ${name}: ${safeLines(message)}\n`);
+  const warn = (message: string): void => ports.stderr.write(`podexit: ${forTerminal(name)}: ${safeLines(message)}\n`);
   warn('is terminating');
   const recorder = recorderFor(record === undefined ? undefined : ownFile(record, name), logText, ports, warn);
   const live = liveSource({
@@ -162,7 +178,7 @@ async function traceOne({ cluster, options, ports, lives }: Rollout, name: strin
     mode: 'attach',
     graceSeconds: null,
     insist: false,
-    timeoutMs: 'by-grace',
+    timeoutMs: until === undefined ? 'by-grace' : Math.max(0, until - ports.clock.now()),
     waitReplacement: false,
     followLogs,
     warn,

@@ -7,6 +7,7 @@ import type { Ran } from '../helpers/built.ts';
 import { podexit } from '../helpers/built.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
 
@@ -201,3 +202,38 @@ describe.concurrent('the words are wrong', () => {
     expect(ran.code).toBe(1);
   });
 });
+
+it('under -o ndjson an error is one line, as every line there', async () => {
+  const ran = await runMain(['web-0', '--server', 'http://127.0.0.1:1', '-o', 'ndjson', '--no-config']);
+  expect(ran.stdout.trimEnd().split('\n')).toHaveLength(1);
+  expect(JSON.parse(ran.stdout)).toMatchObject({ type: 'error', error: { kind: 'Error', code: 'server.unreachable' } });
+});
+
+it('a server that cannot be reached is told as that also where a selector is asked for', async () => {
+  const ran = await runMain(['-l', 'app=web', '--server', 'http://127.0.0.1:1', '--no-config']);
+  expect(ran.stderr).toMatch(/^error: the server http:\/\/127\.0\.0\.1:1 cannot be reached/);
+});
+
+it('a template that cannot be filled in costs no report file', () =>
+  serving('exit-143', {}, async ({ server, flags, folder }) => {
+    const file = join(folder, 'r.json');
+    const ran = await runMain([server.pod, '-o', 'jsonpath={.marks[?(foo.bar>1)]}', `--report=${file}`, ...flags]);
+    expect(ran.code).toBe(1);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ kind: 'ExitReport' });
+  }));
+
+it('a signal while a terminating pod is waited for leaves at once, and says that nothing was deleted', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...flags], {
+      onSignal: (listener) => {
+        const poll = setInterval(() => {
+          if (!server.requests.some(({ resource }) => resource === 'pods')) return;
+          clearInterval(poll);
+          listener('SIGINT');
+        }, 10);
+        return () => clearInterval(poll);
+      },
+    });
+    expect(ran.code).toBe(130);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'run.left', hint: 'Nothing was deleted.' });
+  }));

@@ -165,3 +165,35 @@ it('--attach to a workload gives up at --timeout with exit 3', () =>
     expect(ran.code).toBe(3);
     expect(ran.stderr).toMatch(/no pod of deployment\/checkout .* was being deleted within --timeout/);
   }));
+
+describe('what only looks never deletes', () => {
+  it.each([
+    ['--attach', '--dry-run=none', '--wait=false'],
+    ['--attach', '--dry-run=none', '--interactive'],
+    ['--attach', '--wait=true', '--evict'],
+    ['--all-terminating', '--force'],
+    ['--all-terminating', '--wait-replacement'],
+    ['--all-terminating', '--ignore-not-found'],
+  ])('%s with %s is refused', (...words) =>
+    serving('exit-143', {}, async ({ server, flags }) => {
+      const target = words[0] === '--attach' ? server.pod : 'deploy/web';
+      const ran = await runMain([target, ...words, ...flags]);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toMatch(/^error: /);
+      expect(server.deletesAccepted).toBe(0);
+    }),
+  );
+
+  it('no word at all is an error, since a pipeline would take 0 for a good exit', async () => {
+    expect(await runMain([])).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  it('a deletion that is not waited for keeps --timeout', () =>
+    serving('exit-143', { faults: [busyForEver] }, async ({ server, flags }) => {
+      const ran = await runMain([server.pod, '--wait=false', '--timeout=1s', ...flags]);
+      expect(ran).toMatchObject({ code: 3, stdout: '' });
+      expect(ran.stderr).toMatch(/did not accept the deletion of pod .* within --timeout/);
+    }));
+});
+
+const busyForEver = { kind: 'status', verb: 'delete', code: 429, retryAfterSeconds: 1 } as const;

@@ -1,11 +1,13 @@
 /** All that can be explained, in the order of the docs. */
+import type { AssumptionName } from '../../trace/assumptions.ts';
 import { containerOutcomes, findingCodes, outcomes, phaseNames } from '../../trace/report.ts';
+import { assumptionTexts } from './assumptions.ts';
 import type { Explanation } from './explanation.ts';
 import { findingTexts } from './findings.ts';
 import { containerTexts, outcomeTexts } from './outcomes.ts';
 import { phases } from './phases.ts';
 
-export const topicKinds = ['outcome', 'container', 'phase', 'finding'] as const;
+export const topicKinds = ['outcome', 'container', 'phase', 'finding', 'assumption'] as const;
 export type TopicKind = (typeof topicKinds)[number];
 
 export interface Topic {
@@ -14,11 +16,14 @@ export interface Topic {
   text: Explanation;
 }
 
+const assumptionNames = Object.keys(assumptionTexts) as AssumptionName[];
+
 export const topics: readonly Topic[] = [
   ...outcomes.map((name) => ({ kind: 'outcome' as const, name, text: outcomeTexts[name] })),
   ...containerOutcomes.map((name) => ({ kind: 'container' as const, name, text: containerTexts[name] })),
   ...phaseNames.map((name) => ({ kind: 'phase' as const, name, text: phases[name] })),
   ...findingCodes.map((name) => ({ kind: 'finding' as const, name, text: findingTexts[name] })),
+  ...assumptionNames.map((name) => ({ kind: 'assumption' as const, name, text: assumptionTexts[name] })),
 ];
 
 /** What the kinds are called where people read. */
@@ -27,4 +32,5 @@ export const kindTitles: Record<TopicKind, string> = {
   container: "Containers' outcomes",
   phase: 'Phases',
   finding: 'Findings',
+  assumption: 'Assumptions',
 };

@@ -1,0 +1,68 @@
+import type { AssumptionName } from '../../trace/assumptions.ts';
+import { assumptions } from '../../trace/assumptions.ts';
+import type { Explanation } from './explanation.ts';
+
+const bound = (name: AssumptionName): string =>
+  `An assumption, and no measurement: ${assumptions[name]} s at most. A report lists under "assumes" those that it leaned on.`;
+
+const wider =
+  'If your clusters exceed it, an interval that leans on it may be too narrow; tell us, and it will be raised.';
+const look = 'Nothing, unless an instant contradicts what you know: then look whether it names this one.';
+
+/** What is assumed rather than proved (trace/assumptions.ts): the API shows none of it. */
+export const assumptionTexts: Record<AssumptionName, Explanation> = {
+  'clock-drift': {
+    is: 'How much two clocks drift apart in each second.',
+    known: `${bound('clock-drift')} NTP slews at 0.0005, crystals that run free at 0.0001.`,
+    wrong: 'A clock that is set in the middle of the exit steps instead.',
+    advice: look,
+  },
+  'signal-lag': {
+    is: "From the kubelet's call to the signal's delivery, with containerd.",
+    known: `${bound('signal-lag')} Measured: 0.001 to 0.006 s.`,
+    wrong: wider,
+    advice: look,
+  },
+  'signal-lag-exec': {
+    is: "From the kubelet's call to the signal's delivery, where the runtime starts a process for it (CRI-O, docker).",
+    known: bound('signal-lag-exec'),
+    wrong: wider,
+    advice: look,
+  },
+  'signal-lag-sandboxed': {
+    is: "From the kubelet's call to the signal's delivery, through the guest of a sandboxed runtime (a runtimeClass is set).",
+    known: bound('signal-lag-sandboxed'),
+    wrong: wider,
+    advice: look,
+  },
+  'log-stamp-lag': {
+    is: 'How long after it was written a log line is stamped by the runtime.',
+    known: bound('log-stamp-lag'),
+    wrong: 'A runtime that is starved of CPU stamps later, and an application that buffers its output writes later.',
+    advice: look,
+  },
+  'silent-kill': {
+    is: 'An application that showed no life after its signal, and ended with 137 as its grace ran out, was killed by the kubelet.',
+    known: bound('silent-kill'),
+    wrong: 'One that exits with 137 of its own choice in that very second cannot be told from it.',
+    advice: look,
+  },
+  'log-end': {
+    is: 'How soon after its container a log ends that ended in order, where no status will tell the end.',
+    known: bound('log-end'),
+    wrong: wider,
+    advice: look,
+  },
+  'event-lag': {
+    is: 'How soon after its stamp (or after the one before it) the kubelet posts an Event.',
+    known: `${bound('event-lag')} Dropped where an arrival contradicts it.`,
+    wrong: 'A node that stands still holds its Events back; where nothing shows that it ran, this is not leaned on.',
+    advice: look,
+  },
+  'delivery-lag': {
+    is: 'How long after it was written a change arrives here, on a stream that is alive.',
+    known: bound('delivery-lag'),
+    wrong: 'An API server or a network under great load takes longer.',
+    advice: look,
+  },
+};

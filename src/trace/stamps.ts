@@ -9,13 +9,16 @@ const earliest = Date.UTC(2000, 0, 1);
 const latest = Date.UTC(2200, 0, 1);
 const second = 1000;
 
+/** ms since the epoch that somebody can mean. */
+export const isTime = (time: number): boolean => time >= earliest && time < latest;
+
 /** RFC 3339 with any number of decimals. */
 export function parseTime(stamp: string | undefined): number | undefined {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,12})?(Z|[+-]\d\d:\d\d)$/.exec(stamp ?? '');
   if (!match) return undefined;
   const whole = Date.parse(`${match[1]}${match[3]}`);
   const time = whole + Number(match[2] ?? 0) * second;
-  return time >= earliest && time < latest ? time : undefined;
+  return isTime(time) ? time : undefined;
 }
 
 /** A stamp of whole seconds is a floor: the truth lies in [stamp, stamp + 1 s) (trap 33). */
@@ -30,7 +33,7 @@ export function parseEventName(name: string): number | undefined {
   const hex = /\.([0-9a-f]{14,16})$/.exec(name)?.[1];
   if (hex === undefined) return undefined;
   const time = Number(BigInt(`0x${hex}`) / 1000n) / 1000;
-  return time >= earliest && time < latest ? time : undefined;
+  return isTime(time) ? time : undefined;
 }
 
 /** RFC 3339, UTC, ms. `toward` rounds outward: an interval never loses the truth to rounding. */

@@ -4,6 +4,7 @@
  */
 import type { Clock } from './clock.ts';
 import { offsetAt, unknownClock } from './clock.ts';
+import { withDates } from './dates.ts';
 import type { Pod } from './kube.ts';
 import type { ContainerExit } from './infer/container.ts';
 import type { Deletion } from './infer/deletion.ts';
@@ -71,7 +72,13 @@ export function timelineOf(trace: Trace): Timeline | undefined {
   const pod = trace.pod?.value;
   if (!pod) return undefined;
   const exit = exitOf(trace);
-  if (!exit) return { pod, marks: [], phases: [], offsets: offsets(trace, trace.clocks.api, trace.clocks.node) };
+  if (!exit)
+    return {
+      pod,
+      marks: [],
+      phases: [],
+      offsets: offsets(trace, withDates(trace.clocks.api, trace.clocks.dates), trace.clocks.node),
+    };
   return {
     pod: exit.deletion.facts.first.value,
     exit,

@@ -5,6 +5,7 @@
  */
 import type { Clock } from './clock.ts';
 import { unknownClock } from './clock.ts';
+import type { DateGroup } from './dates.ts';
 import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
 import type { Began, Gap, Interrupted, Refused, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
@@ -188,7 +189,8 @@ export interface Trace {
   readonly refused: readonly Fact<Refused>[];
   readonly timers: readonly Fact<Timer['name']>[];
   readonly interrupted?: Fact<Interrupted['signal']>;
-  readonly clocks: { readonly api: Clock; readonly node: Clock };
+  /** `api`: what stamps tell of the API server's clock; `dates`: what `Date` headers tell of it. */
+  readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
   /** Client time of the newest observation. */
@@ -213,7 +215,7 @@ export const emptyTrace: Trace = {
   resumes: [],
   refused: [],
   timers: [],
-  clocks: { api: unknownClock, node: unknownClock },
+  clocks: { api: unknownClock, dates: [], node: unknownClock },
   nodeSigns: {},
   now: -Infinity,
   heard: -Infinity,

@@ -33,7 +33,7 @@ it('without a word it lists what there is', async () => {
 it('an unknown word names those near it', async () => {
   const ran = await runMain(['explain', 'hook']);
   expect(ran).toMatchObject({ code: 1, stdout: '' });
-  expect(ran.stderr).toMatch(/no phase, finding or outcome "hook"\nNear it: .*prestop-failed/);
+  expect(ran.stderr).toMatch(/no outcome, phase, finding or assumption "hook"\nNear it: .*prestop-failed/);
 });
 
 describe('generated docs (npx tsx scripts/docs.ts)', () => {

@@ -1,5 +1,4 @@
 /** `__complete WORDS…`: what shells and kubectl ask. Candidates one a line, then cobra's directive. Never an error. */
-import { forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../session/ports.ts';
 import { connectionOf } from '../connection-flags.ts';
 import type { Flags } from '../options.ts';
@@ -33,7 +32,7 @@ export async function complete(argv: readonly string[], ports: Ports): Promise<n
   stop.abort();
   const lines = [...found, ...('also' in wanted ? wanted.also : [])]
     .filter(({ word }) => word.startsWith(current) && isPlain(word))
-    .map(({ word, about }) => (about === undefined ? word : `${word}\t${forTerminal(about, 200)}`));
+    .map(({ word, about }) => (about === undefined ? word : `${word}\t${about.replace(/[^\x20-\x7e]+/g, ' ')}`));
   ports.stdout.write(`${[...lines, wanted.kind === 'files' ? directives.files : directives.nothing].join('\n')}\n`);
   // A credential plugin that still runs would keep the shell waiting.
   if (late) ports.leave(0);

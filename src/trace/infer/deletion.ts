@@ -1,6 +1,7 @@
 /** When the deletion was asked for and accepted, by whom, and with which grace. */
 import type { Clock } from '../clock.ts';
 import { noLessThan, noMoreThan, toClient } from '../clock.ts';
+import { withDates } from '../dates.ts';
 import { isOlder } from '../pod.ts';
 import type { Span } from '../span.ts';
 import { meet } from '../span.ts';
@@ -26,7 +27,8 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   if (!facts) return undefined;
   const ours = ourRequest(trace, facts);
   const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(facts, ours) };
-  const api = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
+  const causal = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
+  const api = withDates(causal, trace.clocks.dates);
   const asked = requestTime(trace, facts);
   const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];

@@ -1,7 +1,8 @@
 /** Bounds for the remote clocks that hold whatever happened: stamps that arrived, and `Date` headers. */
-import { noLessThan, noMoreThan } from '../clock.ts';
+import { noLessThan } from '../clock.ts';
+import { withDate } from '../dates.ts';
 import type { Dated } from '../observation.ts';
-import { parseTime } from '../stamps.ts';
+import { isTime, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
 import type { Seen } from './notes.ts';
 import { note } from './notes.ts';
@@ -13,11 +14,15 @@ const arrivedBy = (seen: Seen): number => seen.at + 1;
 
 /** The server's clock showed [date, date + 1 s) at some moment between sending and arrival. */
 export function foldDated(trace: Trace, dated: Dated & Seen): Trace {
-  const { seq } = dated;
-  const lower = noLessThan(trace.clocks.api, { at: arrivedBy(dated), value: dated.date - arrivedBy(dated), seq });
-  const api = noMoreThan(lower, { at: dated.sentAt, value: dated.date + second - dated.sentAt, seq });
-  if (api === trace.clocks.api) return trace;
-  return note({ ...trace, clocks: { ...trace.clocks, api } }, dated, 'Date header of an answer');
+  const { seq, date, sentAt } = dated;
+  if (!isTime(date)) return trace;
+  const dates = withDate(trace.clocks.dates, {
+    lower: { at: arrivedBy(dated), value: date - arrivedBy(dated), seq },
+    upper: { at: sentAt, value: date + second - sentAt, seq },
+  });
+  const differs = dates.length > Math.max(1, trace.clocks.dates.length);
+  const what = differs ? 'Date header that contradicts those before it' : 'Date header of an answer';
+  return note({ ...trace, clocks: { ...trace.clocks, dates } }, dated, what);
 }
 
 /** A stamp of the node's clock (ms) arrived: the node's clock had reached it. */

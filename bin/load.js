@@ -9,6 +9,10 @@ const { dirname, join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 const vm = require('node:vm');
 
+/** In stack traces, and so in every cache: no folder, since a cache that was built elsewhere would tell that machine's. */
+const filename = 'podexit.cjs';
+exports.filename = filename;
+
 exports.load = function load(file) {
   const start = compiled(file);
   module_.enableCompileCache?.();
@@ -33,10 +37,10 @@ function scriptOf(source, file) {
   const cache = cacheFile(source);
   for (const data of [cache && readOwn(cache), readOwn(file.replace(/\.cjs$/, '.v8'))]) {
     if (data === undefined) continue;
-    const script = new vm.Script(module_.wrap(source), { filename: file, cachedData: data });
+    const script = new vm.Script(module_.wrap(source), { filename, cachedData: data });
     if (script.cachedDataRejected === false) return script;
   }
-  const script = new vm.Script(module_.wrap(source), { filename: file });
+  const script = new vm.Script(module_.wrap(source), { filename });
   if (cache) keepAtEnd(script, cache);
   return script;
 }

@@ -1,7 +1,10 @@
 // dist/podexit.v8: V8's code cache of dist/podexit.cjs after a whole trace, so that the functions that a trace calls are
 // in it. Only the Node that made it takes it (bin/load.js).
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+
+const load = fileURLToPath(new URL('../bin/load.js', import.meta.url));
 
 const trace = `
   const fs = require('node:fs');
@@ -9,12 +12,13 @@ const trace = `
   const module_ = require('node:module');
   const path = require('node:path');
   const { pathToFileURL } = require('node:url');
-  const [folder] = process.argv.splice(1, 1);
+  const [folder, load] = process.argv.splice(1, 2);
   const file = path.join(folder, 'podexit.cjs');
   // V8 forgets the code of what is called once, and takes a cache only if it bears the flags of the start.
   const { setFlagsFromString } = require('node:v8');
   setFlagsFromString('--no-flush-bytecode');
-  const script = new vm.Script(module_.wrap(fs.readFileSync(file, 'latin1')), { filename: file });
+  const { filename } = require(load);
+  const script = new vm.Script(module_.wrap(fs.readFileSync(file, 'latin1')), { filename });
   const own = { exports: {} };
   script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, folder);
   process.argv.splice(1, 0, file);
@@ -29,5 +33,5 @@ const trace = `
 /** Traces the shortest demo. Without a cache (a demo that cannot listen) the program only starts slower. */
 export async function keepCompiled(folder) {
   const words = ['demo', 'exit-143', '-o', 'lines', '--no-config', '--no-github'];
-  await promisify(execFile)(process.execPath, ['-e', trace, folder, ...words]).catch(() => {});
+  await promisify(execFile)(process.execPath, ['-e', trace, folder, load, ...words]).catch(() => {});
 }

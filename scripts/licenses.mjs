@@ -15,10 +15,39 @@ function packageFolder(input) {
 }
 
 async function licenseOf(folder) {
-  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file)).sort();
-  if (files.length === 0 && license === undefined) throw new Error(`${name} is bundled and names no licence`);
-  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  const { name, version, license, author } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const files = (await readdir(folder)).filter((file) => /^((un)?licen[cs]e|copying|notice)/i.test(file)).sort();
+  const shipped = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  const texts = shipped.length > 0 ? shipped : [standardText(license, author) ?? ''];
+  if (texts.some((text) => text.trim() === ''))
+    throw new Error(`${name} ${version} (${license}) is bundled, and there is no text of its licence`);
   const rule = '-'.repeat(78);
   return `${rule}\n${name} ${version} (${license})\n${rule}\n\n${texts.map((text) => `${text.trim()}\n`).join('\n')}`;
 }
+
+/** Of a package that ships none: the text that its SPDX name stands for, with the holder whom its package.json names. */
+function standardText(license, author) {
+  const holder = typeof author === 'string' ? author : author?.name;
+  return holder && Object.hasOwn(standardTexts, license) ? standardTexts[license](holder) : undefined;
+}
+
+/** spdx.org/licenses */
+const standardTexts = {
+  MIT: (holder) => `MIT License
+
+Copyright (c) ${holder}
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+`,
+};

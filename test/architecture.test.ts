@@ -77,9 +77,27 @@ it('keeps clocks and the process out of the pure rooms, and the process out of a
   expect(touching.map((file) => relative(source, file))).toEqual([]);
 });
 
+it('exports no value that no other file takes', () => {
+  const all = ['src', 'bin', 'scripts', 'test'].flatMap((folder) => filesBelow(join(source, '..', folder)));
+  const texts = new Map(all.map((file) => [file, readFileSync(file, 'utf8')]));
+  const takers = new Map<string, string[]>();
+  for (const [file, text] of texts)
+    for (const [, specifier = ''] of text.matchAll(/\b(?:from|import)[\s(]+'(\.[^']+)'/g)) {
+      const target = resolve(dirname(file), specifier);
+      takers.set(target, [...(takers.get(target) ?? []), text]);
+    }
+  const value = /^export (?:async )?(?:const|let|class|function\*?|enum) (\w+)/gm;
+  const unused = filesBelow(source).flatMap((file) =>
+    [...(texts.get(file) ?? '').matchAll(value)]
+      .filter(([, name = '']) => !takers.get(file)?.some((text) => new RegExp(`\\b${name}\\b`).test(text)))
+      .map(([, name]) => `${relative(source, file)}: ${name}`),
+  );
+  expect(unused).toEqual([]);
+});
+
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.(ts|js|mjs)$/.test(file))
     .map((file) => join(folder, file));
 }
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { asOneScript } from '../bundle-options.mjs';
 import { thirdPartyLicenses } from '../licenses.mjs';
+import { nodeLicense } from './node-license.ts';
 import type { Platform } from './platforms.ts';
 import { binaryOf } from './platforms.ts';
 
@@ -32,16 +33,19 @@ export async function buildExecutable(root: string, folder: string, platform: Pl
       js: "const __here=require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;",
     },
   });
+  const blob = 'podexit.blob';
   const config = {
-    main: bundle,
-    output: join(work, 'podexit.blob'),
+    // Without a folder, which would stand in the executable and in its stack traces.
+    main: 'podexit.cjs',
+    output: blob,
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
   };
   await writeFile(join(work, 'sea.json'), JSON.stringify(config));
-  await run(process.execPath, ['--experimental-sea-config', join(work, 'sea.json')]);
-  await inject(join(folder, binaryOf(platform)), config.output, root, platform);
+  await run(process.execPath, ['--experimental-sea-config', 'sea.json'], { cwd: work });
+  await inject(join(folder, binaryOf(platform)), join(work, blob), root, platform);
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  await writeFile(join(folder, 'LICENSE.node'), await nodeLicense(process.execPath));
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await thirdPartyLicenses(metafile, root));
   await cp(join(root, 'src/loopback/scenarios'), join(folder, 'scenarios'), { recursive: true });
 }

@@ -10,7 +10,7 @@ export interface Config {
 }
 
 /** In the working directory; used where it is there. */
-export const configFile = '.podexit.yaml';
+const configFile = '.podexit.yaml';
 
 /**
  * Reads the file that --config names, or the working directory's own; `false` reads none. Throws PodexitError

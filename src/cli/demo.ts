@@ -1,5 +1,6 @@
 /** `demo`: runs the very command that a user would run, against a cluster inside this program. */
 import { writeFileSync } from 'node:fs';
+import { PodexitError } from '../errors.ts';
 import type { Ports } from '../session/ports.ts';
 import type { DemoCluster } from '../session/demo-cluster.ts';
 import { defaultScenario, scenarioLines, startDemo, temporaryKubeconfig } from '../session/demo-cluster.ts';
@@ -80,7 +81,7 @@ async function serve(
 ): Promise<number> {
   const words = [cluster.pod, '-n', cluster.namespace, ...cluster.flags].join(' ');
   if (file === undefined) stdout.write(cluster.kubeconfig);
-  else writeFileSync(file, cluster.kubeconfig, { mode: 0o600 });
+  else writeKubeconfig(file, cluster.kubeconfig);
   const kubeconfig = file === undefined ? 'the kubeconfig above' : file;
   stderr.write(
     `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${words} --kubeconfig ${file ?? 'FILE'}\nCtrl-C ends it\n`,
@@ -92,4 +93,18 @@ async function serve(
     });
   });
   return 0;
+}
+
+function writeKubeconfig(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new PodexitError(
+      'kubeconfig.unwritable',
+      `cannot write the kubeconfig ${file} (${code ?? message})`,
+      'Choose another path for --write-kubeconfig.',
+      { cause: error },
+    );
+  }
 }

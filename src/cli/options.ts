@@ -43,7 +43,7 @@ export async function traceOptions(
   isTty: boolean,
 ): Promise<TraceOptions> {
   const grace = decideGrace({
-    gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period'),
+    gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds'),
     now: flags.now,
     force: flags.force,
   });
@@ -90,14 +90,10 @@ export const lookOf = (flags: Flags): LookOptions => ({
   logs: flags.logs === true,
 });
 
-export function wholeNumber(text: string | undefined, flag: string): number | undefined {
+/** `unit`: what it is a number of, where that is not said by the flag itself. */
+export function wholeNumber(text: string | undefined, flag: string, unit = ''): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[+-]?\d{1,10}$/.test(text))
-    throw usageError(
-      'number',
-      `${flag} takes a whole number of seconds, not "${text.slice(0, 80)}"`
-        .replace('of seconds', flag === '-v' ? '' : 'of seconds')
-        .replace('  ', ' '),
-    );
+    throw usageError('number', `${flag} takes a whole number${unit && ` of ${unit}`}, not "${text.slice(0, 80)}"`);
   return Number(text);
 }

@@ -116,15 +116,12 @@ function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor:
   if (status === 410) return afresh(cursor, 'expired');
   // Other refusals stay refusals, whatever a proxy writes beside them.
   if (status < 500 && ![408, 429].includes(status) && !frame)
+    // 403 no right; 404 and 405 the server is too old for this resource; other 4xx: asking again changes nothing.
     return status >= 400 ? { next: 'refuse' } : again(cursor, 1);
   // 504 to `resourceVersionMatch=NotOlderThan` is a server that has still to catch up: it names its own delay.
   if (retryAfterMs !== undefined) return after([retryAfterMs, retryAfterMs * 1.2], cursor);
-  // The server is busy, or starting, or has lost its etcd (client-go reflector: backoff with jitter).
-  if (status === 429 || status === 408 || status >= 500) return again(cursor, 1);
-  // An ERROR line ends one watch, not the right to watch.
-  if (frame) return again(cursor, 1);
-  // 403 no right; 404 and 405 the server is too old for this resource; other 4xx: asking again changes nothing.
-  if (status >= 400) return { next: 'refuse' };
+  // The server is busy, or starting, or has lost its etcd (client-go reflector: backoff with jitter). And an ERROR line
+  // ends one watch, not the right to watch.
   return again(cursor, 1);
 }
 

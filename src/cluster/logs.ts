@@ -94,7 +94,7 @@ async function* open(
 type LogStep = { next: 'again'; ms: number } | { next: 'gone' | 'refused' | 'stop' };
 
 /** What to do with a log that does not open. `refusal` is undefined where there was no answer. */
-export function decideLog(refusal: Refusal | undefined, failures: number): LogStep {
+function decideLog(refusal: Refusal | undefined, failures: number): LogStep {
   if (refusal === undefined) return { next: 'again', ms: patience(failures) };
   const { status, message, retryAfterMs } = refusal;
   // errors.ndjson: `container "pend" in pod "pend" is waiting to start: …`

@@ -50,7 +50,7 @@ export function planTrace(report: ExitReport): PlannedTrace {
 }
 
 /** Milliseconds since the epoch (a half at most) as seconds and nanoseconds: one number of nanoseconds would not be exact. */
-export function toHrTime(ms: number): HrTime {
+function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1_000_000)];
 }

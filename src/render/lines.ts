@@ -89,7 +89,7 @@ export function conclusion(pen: Pen, report: ExitReport, zero: number, width: nu
   return [...(table.length > 0 ? ['', ...table] : []), '', ...verdictLines(pen, report, zero, width)];
 }
 
-export const viewsOf = (report: ExitReport): MarkView[] =>
+const viewsOf = (report: ExitReport): MarkView[] =>
   report.marks.map(({ id, name, subject, at, note }) => ({
     id,
     name,

@@ -85,7 +85,7 @@ function widthsFor(rows: readonly Cells[], width: number): { subject: number; ba
 }
 
 /** Certainly used, perhaps used, left. More than all of it fills the bar; the figure behind it says how much more. */
-export function graceBar(pen: Pen, { min, max }: Range, width: number): string {
+function graceBar(pen: Pen, { min, max }: Range, width: number): string {
   if (width < 4) return '';
   const cells = (ratio: number): number => Math.round(Math.min(1, Math.max(0, ratio)) * width);
   const sure = cells(min);

@@ -7,7 +7,7 @@
  */
 
 /** Longer strings are cut, with an ellipsis: nobody reads more, and a report may hold a string of a megabyte. */
-export const defaultLimit = 500;
+const defaultLimit = 500;
 
 /** Controls, format and bidi characters, line separators, everything drawn with no width, noncharacters, surrogates. */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;

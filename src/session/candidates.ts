@@ -70,7 +70,7 @@ export async function listCandidatePods(cluster: Cluster, { labels, fields, owns
   throw refusedPods(cluster, cluster.namespace, result.refusal);
 }
 
-export function candidateOf(pod: Raw): Candidate {
+function candidateOf(pod: Raw): Candidate {
   const { name, creationTimestamp, deletionTimestamp } = metadataOf(pod);
   const { phase, conditions } = asRaw(pod['status']);
   const node = asRaw(pod['spec'])['nodeName'];
@@ -86,7 +86,7 @@ export function candidateOf(pod: Raw): Candidate {
 }
 
 /** Throws as podSelector does. */
-export async function readWorkload(cluster: Cluster, target: Extract<Target, { kind: 'workload' }>): Promise<Raw> {
+async function readWorkload(cluster: Cluster, target: Extract<Target, { kind: 'workload' }>): Promise<Raw> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
   if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);

@@ -90,7 +90,7 @@ async function asked(
 }
 
 /** Aligned as kubectl aligns. */
-export function podTable(pods: readonly Candidate[], now: number): string[] {
+function podTable(pods: readonly Candidate[], now: number): string[] {
   const rows = [
     ['NAME', 'READY', 'AGE', 'NODE'],
     ...pods.map((one) => [

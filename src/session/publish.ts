@@ -10,8 +10,6 @@ export interface Publish {
   readonly otlp: 'always' | 'auto' | 'never';
 }
 
-export const publishNothing: Publish = { github: false, otlp: 'never' };
-
 /** Tells them, each loaded only where it is asked for. A failure is a warning on stderr. */
 export async function publish(
   report: ExitReport,
@@ -24,8 +22,9 @@ export async function publish(
     const { tellGithub } = await import('./github-actions.ts');
     await tellGithub(report, format, ports);
   }
-  const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? '';
-  if (otlp === 'always' || (otlp === 'auto' && named !== '')) {
+  // Empty counts as not set, as in OpenTelemetry's specification.
+  const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  if (otlp === 'always' || (otlp === 'auto' && named)) {
     const { exportTrace } = await import('../export/export-trace.ts');
     const failure = await exportTrace(report, { env, version: ports.version });
     if (failure !== undefined) ports.stderr.write(`podexit: the trace was not exported: ${failure}\n`);

@@ -15,7 +15,6 @@ export function meet(a: Span, b: Span): Span {
   return lo <= hi ? { lo, hi } : { lo: Math.min(a.lo, b.lo), hi: Math.max(a.hi, b.hi) };
 }
 
-export const shift = (span: Span, by: Span): Span => ({ lo: span.lo + by.lo, hi: span.hi + by.hi });
 export const widthOf = (span: Span): number => span.hi - span.lo;
 export const isFinite = (span: Span): boolean => Number.isFinite(span.lo) && Number.isFinite(span.hi);
 

@@ -26,7 +26,8 @@ function takes(cache: string): boolean {
   const file = join(folder, 'dist/podexit.cjs');
   // As CommonJS modules are wrapped.
   const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(file, 'utf8')}\n});`;
-  return new vm.Script(source, { filename: file, cachedData: readFileSync(cache) }).cachedDataRejected === false;
+  const cachedData = readFileSync(cache);
+  return new vm.Script(source, { filename: 'podexit.cjs', cachedData }).cachedDataRejected === false;
 }
 
 async function podexit(...words: string[]): Promise<{ stdout: string; stderr: string }> {
@@ -46,6 +47,22 @@ describe('the compiled form of the program', () => {
     expect(takes(shipped())).toBe(true);
     expect(await replay()).toBe('pod/api-0\n');
     expect(kept()).toEqual([]);
+  });
+
+  it('tells nothing of the machine that built it', () => {
+    const cache = readFileSync(shipped(), 'latin1');
+    expect(cache).toContain('podexit.cjs');
+    // A build writes into a folder beside dist/, which is renamed when it is whole.
+    expect(cache).not.toMatch(/[\w.-]*dist\.\d+/);
+    expect(cache).not.toContain(root);
+  });
+
+  it('is named in a stack trace without the folder that it lies in', async () => {
+    const broken = readFileSync(join(folder, 'dist/podexit.cjs'), 'utf8');
+    writeFileSync(join(folder, 'dist/podexit.cjs'), broken.replace(/=>\{/, "=>{throw new Error('on purpose');"));
+    const { stderr } = await podexit('replay', 'x').catch((error: unknown) => error as { stderr: string });
+    expect(stderr).toMatch(/Error: on purpose\n\s+at .*podexit\.cjs:2:/);
+    expect(stderr).not.toContain(join(folder, 'dist'));
   });
 
   it.each([

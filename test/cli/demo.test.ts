@@ -29,6 +29,19 @@ describe.concurrent('demo', () => {
     expect((await podexit(['demo', 'exit-143', '-o', 'name'])).stderr).not.toContain('plays as it was recorded');
   });
 
+  it.each([
+    [
+      ['--serve', '--write-kubeconfig', '/nowhere/x'],
+      'cannot write the kubeconfig /nowhere/x (ENOENT)',
+      'Choose another',
+    ],
+    [['--port', 'x'], '--port takes a whole number, not "x"', 'See: kubectl podexit --help'],
+  ])('%j is told in a sentence, with the next step', async (words, message, hint) => {
+    const ran = await podexit(['demo', 'exit-143', ...words]);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toContain(`error: ${message}\n${hint}`);
+  });
+
   it('deletes nothing where the command would not', async () => {
     const ran = await podexit(['demo', 'exit-143', '--dry-run=server']);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('(server dry run)') as unknown });

@@ -80,6 +80,12 @@ describe('--otlp', () => {
     expect(await collecting(['--otlp=auto'], () => ({}))).toMatchObject({ code: 0, requests: 0, stderr: '' });
   });
 
+  it('=auto takes an empty address for none, and looks at the other', async () => {
+    const env = (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url });
+    expect(await collecting(['--otlp=auto'], env)).toMatchObject({ code: 0, requests: 1, stderr: '' });
+    expect(await collecting(['--otlp=auto'], () => env(''))).toMatchObject({ code: 0, requests: 0, stderr: '' });
+  });
+
   it('is not there without being asked for, whatever the environment says', async () => {
     expect(await collecting([], (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }))).toMatchObject({ requests: 0 });
   });

@@ -1,8 +1,12 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { getObject } from '../../src/cluster/get.ts';
+import { deletePod } from '../../src/cluster/delete.ts';
+import { listPatiently } from '../../src/cluster/list-patiently.ts';
 import { showUrl } from '../../src/cluster/redact.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
+import { all, kinds, stopping } from './helpers/take.ts';
 
 const path = '/api/v1/namespaces/shop/pods/web';
 
@@ -110,5 +114,46 @@ describe('a request', () => {
     await getObject(await connected(api, { around }), path);
     expect(around.said.some((text) => text.startsWith(`GET ${api.url}${path} 200`))).toBe(true);
     expect(showUrl('https://user:secret@host:1/a?token=secret#x')).toBe('https://host:1/a');
+  });
+});
+
+describe('an answer without an end', () => {
+  const piece = Buffer.alloc(8 * 1024 * 1024, ' ');
+  const endless = (): Readable =>
+    Readable.from(
+      (function* () {
+        for (;;) yield piece;
+      })(),
+    );
+
+  it('is given up once, and its connection with it', async () => {
+    const closed: Promise<void>[] = [];
+    const api = await serve((_, response) => {
+      closed.push(new Promise((resolve) => response.once('close', resolve)));
+      endless().pipe(response);
+    });
+    const cluster = await connected(api);
+    const told = { code: 'server.endless-answer', message: expect.stringContaining('256 MiB') as unknown };
+    await expect(getObject(cluster, path)).rejects.toMatchObject(told);
+    const target = { stream: 'siblings', path: '/api/v1/namespaces/shop/pods' } as const;
+    await expect(listPatiently(cluster, target, { signal: stopping(), tell: async () => {} })).rejects.toMatchObject(
+      told,
+    );
+    expect(api.asked).toHaveLength(2);
+    await Promise.all(closed);
+  });
+
+  it('to a DELETE is a lost one: a look shows what became of the request', async () => {
+    const api = await serve(({ method }, response) => {
+      if (method === 'DELETE') return void endless().pipe(response);
+      json(response, 200, {
+        kind: 'Pod',
+        metadata: { name: 'web', uid: 'u', deletionTimestamp: '2026-11-20T23:44:14Z' },
+      });
+    });
+    const target = { namespace: 'shop', name: 'web', uid: 'u', graceSeconds: null };
+    const seen = await all(deletePod(await connected(api), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['requested', 'looked']);
+    expect(api.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
   });
 });

@@ -1,10 +1,16 @@
 /** The manifests for use in a cluster, the image, and the release workflow. */
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { needed, neededInCluster } from '../../src/cluster/role.ts';
 import { parseTarget } from '../../src/cli/target.ts';
 import { buildProgram } from '../../src/cli/program.ts';
+import { archiveOf, platforms } from '../../scripts/release/platforms.ts';
+import config from '../../package.json' with { type: 'json' };
+import { stepOf, workflowOf } from './helpers/workflow.ts';
 
 const text = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
@@ -102,12 +108,8 @@ describe('Dockerfile', () => {
 });
 
 describe('.github/workflows/release.yml', () => {
-  interface Workflow {
-    permissions: object;
-    jobs: Record<string, { permissions: Record<string, string>; steps: { uses?: string; run?: string }[] }>;
-  }
   const source = text('.github/workflows/release.yml');
-  const { jobs, permissions } = parse(source) as Workflow;
+  const { jobs, permissions } = workflowOf('release');
 
   it('gives no rights but those that a job names', () => {
     expect(permissions).toEqual({});
@@ -119,6 +121,51 @@ describe('.github/workflows/release.yml', () => {
     expect(source).toContain('npm publish --provenance');
     expect(source).toContain('sha256sum --check SHA256SUMS');
   });
+
+  it('releases nothing that has not passed what a change must pass', () => {
+    expect(jobs['checks']?.steps.map(({ run }) => run)).toContain('bash .ci/run');
+    const before = (name: string): string[] => [jobs[name]?.needs ?? []].flat().flatMap((one) => [one, ...before(one)]);
+    for (const name of Object.keys(jobs).filter((one) => one !== 'checks')) expect(before(name)).toContain('checks');
+  });
+
+  it.each(platforms)('unpacks, to try it, the archive of $os $arch and nothing else', (platform) => {
+    const archive = archiveOf(platform, config.version);
+    const built = [archive, `${archive}.sha256`].map((name) => `release/${name}`);
+    const run = stepOf('release', 'executables', 'Try it as it will be unpacked');
+    const globs = run.match(/\brelease\/\S+/g) ?? [];
+    const matching = globs.flatMap((glob) => {
+      const pattern = glob.split('*').map((part) => part.replaceAll('.', '\\.'));
+      return built.filter((file) => new RegExp(`^${pattern.join('[^/]*')}$`).test(file));
+    });
+    expect(matching).toEqual([`release/${archive}`]);
+  });
+
+  it('pushes an image without capitals, as a registry asks', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+    const env = {
+      PATH: process.env['PATH'],
+      GITHUB_REPOSITORY: 'Some-One/Kubectl-PodExit',
+      GITHUB_OUTPUT: join(folder, 'out'),
+    };
+    const name = "An image's name has no capitals, which a repository's may have";
+    execFileSync('bash', ['-e', '-c', stepOf('release', 'image', name)], { env, stdio: 'ignore' });
+    expect(readFileSync(env.GITHUB_OUTPUT, 'utf8')).toBe('name=ghcr.io/some-one/kubectl-podexit\n');
+    expect(source).toContain('tags: ${{ steps.image.outputs.name }}:${{ github.ref_name }}');
+  });
+});
+
+it('the image has one name wherever it is used: the one that a release of this version pushes', () => {
+  const images = ['deploy/job.yaml', 'docs/ci.md'].flatMap((file) =>
+    [...text(file).matchAll(/image: (\S*podexit\S*)/g)].map(([, image]) => image),
+  );
+  expect(images.length).toBeGreaterThan(2);
+  expect(new Set(images)).toEqual(new Set([`ghcr.io/OWNER/${config.name}:v${config.version}`]));
+});
+
+it.each(['release', 'e2e'])('%s.yml runs no action that could change under its name', (name) => {
+  const used = Object.values(workflowOf(name).jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []));
+  expect(used.length).toBeGreaterThan(2);
+  for (const one of used) expect(one).toMatch(/@[0-9a-f]{40}$/);
 });
 
 describe('docs/ci.md', () => {

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { archiveOf, hostPlatform } from '../../scripts/release/platforms.ts';
 import { root } from '../helpers/built.ts';
+import { stepOf } from './helpers/workflow.ts';
 
 const run = promisify(execFile);
 
@@ -34,6 +35,21 @@ describe('release build', () => {
   it('holds LICENSE and the licences of what is inside, as Krew asks', () => {
     expect(readFileSync(join(unpacked, 'LICENSE'), 'utf8')).toContain('Apache License');
     expect(readFileSync(join(unpacked, 'THIRD-PARTY-LICENSES'), 'utf8')).toMatch(/^commander \d/m);
+    expect(readFileSync(join(unpacked, 'LICENSE.node'), 'utf8')).toMatch(/^Node\.js is licensed for use as follows/);
+  });
+
+  it('tells nothing of the machine that built it', () => {
+    expect(readFileSync(join(unpacked, 'kubectl-podexit')).includes(folder)).toBe(false);
+  });
+
+  it('passes what the workflow tries of it', async () => {
+    const step = stepOf('release', 'executables', 'Try it as it will be unpacked');
+    const cwd = mkdtempSync(join(tmpdir(), 'podexit-try-'));
+    symlinkSync(folder, join(cwd, 'release'));
+    // As GitHub runs `shell: bash`.
+    const words = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step];
+    const { stdout } = await run('bash', words, { cwd, env: { PATH: process.env['PATH'], RUNNER_OS: 'Linux' } });
+    expect(stdout).toBe('pod/api-0\n');
   });
 
   it('runs through a link, as Krew installs it, with no Node on the PATH', async () => {

@@ -1,3 +1,4 @@
+import { PodexitError } from '../../errors.ts';
 import { TransportFailure } from './failure.ts';
 
 /** The body of an answer, as it comes; reading throws where it breaks off. */
@@ -12,23 +13,43 @@ export interface Body extends AsyncIterable<unknown> {
 const mostBytes = 256 * 1024 * 1024;
 
 /**
- * The whole body as JSON; undefined where it is none. Throws TransportFailure where it breaks off, and the abort.
+ * The whole body as JSON; undefined where it is none. Throws TransportFailure where it breaks off, PodexitError
+ * `server.endless-answer` where it does not end (asking again would bring as much again), and the abort.
  */
 export async function readJson(body: Body, signal: AbortSignal | undefined): Promise<unknown> {
+  const whole = await readWhole(body, signal);
+  if (whole === undefined)
+    throw new PodexitError(
+      endless,
+      `an answer of the API server has no end: it went past ${mostBytes / 2 ** 20} MiB`,
+      'Look at what stands between here and the API server (a proxy, a gateway); `kubectl get --raw` asks the same.',
+    );
+  return parseJson(whole.toString('utf8'));
+}
+
+/** Undefined, and the rest unread, where it is more than we hold in memory. */
+async function readWhole(body: Body, signal: AbortSignal | undefined): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body) {
-      chunks.push(chunk as Buffer);
       bytes += (chunk as Buffer).length;
-      if (bytes > mostBytes) throw new Error('the answer has no end');
+      // Leaving the loop destroys the body.
+      if (bytes > mostBytes) return undefined;
+      chunks.push(chunk as Buffer);
     }
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new TransportFailure('the connection broke in the middle of the answer', true, 'ECONNRESET', false, error);
   }
-  return parseJson(Buffer.concat(chunks).toString('utf8'));
+  return Buffer.concat(chunks);
 }
+
+/** Whether it is what readJson throws of a body without an end. */
+export const isEndless = (error: unknown): error is PodexitError =>
+  error instanceof PodexitError && error.code === endless;
+
+const endless = 'server.endless-answer';
 
 /** Undefined where it is no JSON; so deep a nesting that the parser gives up counts as none. */
 export function parseJson(text: string): unknown {

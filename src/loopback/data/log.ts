@@ -81,7 +81,7 @@ export function compact(log: ChangeLog, revision: number): void {
 }
 
 /** How an object is found: its resource, namespace and name. */
-export function keyOf(resource: string, object: KubeObject): string {
+function keyOf(resource: string, object: KubeObject): string {
   return key(resource, object.metadata.namespace, object.metadata.name);
 }
 

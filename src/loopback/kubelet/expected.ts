@@ -63,7 +63,7 @@ export function expectedOf(world: World, facts: Facts): Expected {
   };
 }
 
-export function containerOutcomes(container: Container, facts: Facts): string[] {
+function containerOutcomes(container: Container, facts: Facts): string[] {
   const { truth, story, reason } = container;
   if (!facts.ranAtFirst(container)) return ['not-running'];
   // It had ended before anybody deleted it, and the API had not heard of it yet.

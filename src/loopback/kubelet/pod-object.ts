@@ -51,7 +51,7 @@ function podSpec(template: PodTemplate, story: Story): Pod['spec'] {
 }
 
 /** The shape of a container's spec; what it really does is the story's. */
-export function containerSpec(container: ContainerStory): Json {
+function containerSpec(container: ContainerStory): Json {
   const { readiness, preStop } = container;
   return {
     name: container.name,

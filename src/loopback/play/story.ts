@@ -1,4 +1,4 @@
-import { isRecord, valueAt, type ChangeType, type KubeObject } from '../data/kube-object.ts';
+import { valueAt, type ChangeType, type KubeObject } from '../data/kube-object.ts';
 import type { Stored } from '../data/log.ts';
 import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenario.ts';
 import { renameNamespace } from './namespace.ts';
@@ -203,9 +203,4 @@ function stampOf(line: string): string {
 
 function ms(at: string): number {
   return Date.parse(at);
-}
-
-/** Whether a value is an object that a store holds. */
-export function isKubeObject(value: unknown): value is KubeObject {
-  return isRecord(value) && isRecord(value.metadata);
 }

@@ -1,0 +1,24 @@
+/** The workflows of .github/, as GitHub reads them. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+interface Step {
+  name?: string;
+  uses?: string;
+  run?: string;
+}
+
+interface Workflow {
+  permissions: object;
+  jobs: Record<string, { needs?: string | string[]; permissions: Record<string, string>; steps: Step[] }>;
+}
+
+export const workflowOf = (name: string): Workflow =>
+  parse(readFileSync(new URL(`../../../.github/workflows/${name}.yml`, import.meta.url), 'utf8')) as Workflow;
+
+/** What the step runs. */
+export function stepOf(workflow: string, job: string, name: string): string {
+  const run = workflowOf(workflow).jobs[job]?.steps.find((step) => step.name === name)?.run;
+  if (run === undefined) throw new Error(`${workflow}.yml has no step "${name}" in ${job}`);
+  return run;
+}

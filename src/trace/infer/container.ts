@@ -77,13 +77,14 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const hooked = hook !== undefined || spec.kind === 'sidecar';
   const isSilent = isTimed && !hooked && !showedLife(trace, spec, facts, began);
   const sure = isLate || isSilent ? kill : undefined;
-  const mustFollow = first && (sure ?? (outcome === 'signalled' && !mayStopIt(hook))) ? first : undefined;
+  const mustFollow = first && (sure ?? (outcome === 'signalled' && isAtOnce(spec, hook))) ? first : undefined;
   const after = [sure, mustFollow].flatMap((one) => one ?? []);
   const exit = exitOf(scene, { ended, after, signal: first, facts, killings, began, lag, hooked });
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
   const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
-  const signal =
-    timed && !(exit && isBefore(exit.at, timed)) ? withName(spec, before?.stopSignal, timed, exit, kubelet) : undefined;
+  const crashed = turn !== undefined && outcome === 'failed' && mayHaveCrashed(facts, ended, turn, graceEnd);
+  const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !crashed);
+  const signal = isSent ? withName(spec, before?.stopSignal, timed, exit, kubelet) : undefined;
   return {
     ...base,
     outcome,
@@ -103,8 +104,23 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   };
 }
 
-/** A hook that runs a command or asks the application may itself have made it end (`kill -TERM 1`). */
-const mayStopIt = (hook: HookFacts | undefined): boolean => hook !== undefined && !hook.inert;
+/** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
+function mayHaveCrashed(
+  { terminated }: ContainerFacts,
+  ended: Estimate | undefined,
+  turn: Estimate,
+  graceEnd: Estimate,
+): boolean {
+  const bySignal = terminated !== undefined && terminated.value.exitCode > 128;
+  return bySignal && ended !== undefined && !isBefore(turn, ended) && !isBefore(graceEnd, ended);
+}
+
+/**
+ * Nothing lies between K and its signal in which it may have ended by itself, with whatever code: no turn to wait for
+ * (SIGNALS.md §2 S7), and no hook, which may itself have made it end (`kill -TERM 1`) or just go on without it.
+ */
+const isAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
+  spec.kind !== 'sidecar' && hook === undefined;
 
 /**
  * The signal follows the hook (SIGNALS.md §2 S6, S8). But a sleep goes on when its container has ended by itself: then

@@ -71,13 +71,18 @@ const firstRound = (ready: Estimate, { began, hook, killings }: SignalInputs): E
 
 /**
  * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless a
- * hook that still ran may have sent a signal of its own (`kill -TERM 1`).
+ * hook that still ran may have sent a signal of its own (`kill -TERM 1`). A sidecar's may repeat what another container
+ * wrote (`tail -F app.log`), as long as one that it waits for may have been there (SIGNALS.md §2 S7).
  */
-function signalLine({ began, facts, hook, killings }: SignalInputs, call: Estimate) {
+function signalLine({ began, facts, hook, killings, turn }: SignalInputs, call: Estimate) {
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
   // Where the kubelet may have begun before the first Killing that was told, so may the signal.
   const isOpen = began.node.lo === -Infinity;
-  const earliest = Math.max(call.node.lo, isOpen ? -Infinity : (killings[0]?.time.lo ?? -Infinity));
+  const earliest = Math.max(
+    call.node.lo,
+    isOpen ? -Infinity : (killings[0]?.time.lo ?? -Infinity),
+    turn?.node.hi ?? -Infinity,
+  );
   return facts.log.signalLines.find((line) => line.value >= earliest);
 }
 

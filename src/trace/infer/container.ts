@@ -10,7 +10,7 @@ import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Occurrence } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
-import { beganAt, isVague, stoppingOf } from './began.ts';
+import { beganAt, isVague, stoppingOf, wasStopped } from './began.ts';
 import { outcomeOf } from './container-outcome.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
@@ -64,13 +64,20 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
-  const hook = hookFacts(scene, spec, { began, killings, ended, lag });
-  const first = signalOf(scene, { began, killings, hook, turn, ended, facts, lag });
+  const asked = hookFacts(scene, spec, { began, killings, ended, lag });
+  const called = signalOf(scene, { began, killings, hook: asked, turn, ended, facts, lag });
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
-  const since = killSince(scene, began, first);
-  const isLate = ended !== undefined && surelyAfterGrace(scene, began, first, ended);
+  const since = killSince(scene, began, called);
+  const isLate = ended !== undefined && surelyAfterGrace(scene, began, called, ended);
   const isDoubtful = killings.length === 0 && !isLate && isVague(scene, began);
-  const outcome = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
+  const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
+  const isTouched =
+    called?.proved === true ||
+    seeming === 'killed' ||
+    wasStopped(scene, { killings, ended, failed: asked?.failure !== undefined });
+  const outcome = seeming === 'signalled' && !isTouched ? 'unknown' : seeming;
+  const first = isTouched ? called : undefined;
+  const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;
   const kill = outcome === 'killed' && ended ? killOf(scene, since, ended) : undefined;
   // Where K is known to the second, no more than the second of finishedAt is left to doubt.
   const isTimed = began === stopping && killings.length === 1 && killings[0]?.count === 1;

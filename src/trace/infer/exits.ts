@@ -35,8 +35,16 @@ function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {
 /** The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. */
 function doneWith({ exit, hook }: ContainerExit): Estimate[] {
   if (!exit || exit.provisional) return [];
+  if (hook?.doubted) return [upTo(exit.at, later(exit.at, hook.end))];
   return [hook ? later(exit.at, hook.end) : exit.at];
 }
+
+/** From the one to the other. */
+const upTo = (a: Estimate, b: Estimate): Estimate => ({
+  ...b,
+  client: { lo: a.client.lo, hi: b.client.hi },
+  node: { lo: a.node.lo, hi: b.node.hi },
+});
 
 const later = (a: Estimate, b: Estimate): Estimate => ({
   client: { lo: Math.max(a.client.lo, b.client.lo), hi: Math.max(a.client.hi, b.client.hi) },

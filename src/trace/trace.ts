@@ -177,6 +177,8 @@ export interface Trace {
   readonly siblingsKnown: boolean;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
   readonly events: readonly Occurrence[];
+  /** Events of type Warning by the kubelet about the pod, whatever the reason: how often each came. The first few. */
+  readonly warnings: ReadonlyMap<string, number>;
   readonly node?: Fact<Node>;
   readonly nodeReady: readonly Fact<string>[];
   /** The namespace is being deleted; its deletionTimestamp. */
@@ -210,6 +212,7 @@ export const emptyTrace: Trace = {
   siblingsKnown: false,
   owners: new Map(),
   events: [],
+  warnings: new Map(),
   nodeReady: [],
   gaps: [],
   resumes: [],

@@ -159,7 +159,7 @@ export function eventOf(
     firstTimestamp: stampOf(firstAt),
     lastTimestamp: stampOf(at),
     count,
-    type: 'Normal',
+    type: ['Unhealthy', 'FailedPreStopHook', 'FailedKillPod'].includes(reason) ? 'Warning' : 'Normal',
   };
 }
 

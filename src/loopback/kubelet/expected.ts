@@ -76,11 +76,16 @@ function containerOutcomes(container: Container, facts: Facts): string[] {
   if (truth.exitCode === 0) return ['completed'];
   if (reason === 'OOMKilled' && truth.exitCode === 137) return ['oom'];
   if (truth.exitCode === 137) return killedOutcomes(container, facts);
-  if (truth.exitCode === 128 + signalNumbers[story.stopSignal]) return ['signalled'];
+  if (truth.exitCode === 128 + signalNumbers[story.stopSignal])
+    return untouched(container, facts) ? ['signalled', 'unknown'] : ['signalled'];
   return signalCodes(truth.exitCode ?? 0) ? ['signalled', 'failed'] : ['failed'];
 }
 
 const signalCodes = (code: number): boolean => code >= 129 && code <= 143;
+
+/** Nothing tells in time that the kubelet stopped it, or it had ended before the kubelet could: whose signal was it then? */
+const untouched = ({ truth }: Container, facts: Facts): boolean =>
+  facts.dropped('Killing') || facts.late || (truth.exitAt ?? Infinity) < (facts.noticedAt ?? Infinity);
 
 /** 137 of its own choice looks like a kill only at the end of grace (SIGNALS.md §5 "Exit codes"). */
 function killedOutcomes({ truth }: Container, facts: Facts): string[] {

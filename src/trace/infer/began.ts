@@ -2,7 +2,7 @@
 import type { Occurrence } from '../trace.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
+import { crossed, isBefore, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { widthOf } from '../span.ts';
 import { isStart } from './rounds.ts';
 import type { Scene } from './scene.ts';
@@ -39,6 +39,32 @@ const openFrom = ({ accepted }: Deletion, latest: Estimate): Estimate => ({
   client: { lo: accepted.client.lo, hi: latest.client.hi },
   node: { lo: -Infinity, hi: latest.node.hi },
 });
+
+/** Nothing but the acceptance says when it can have begun at the earliest. */
+export const isOpen = (began: Estimate): boolean => began.node.lo === -Infinity;
+
+/**
+ * From then on (node clock) what happened to the container is certainly not older than the deletion, and may be its doing:
+ * its first Killing, or the latest that the deletion can have been accepted.
+ */
+export function sinceOf({ deletion, kubelet }: Scene, began: Estimate, killings: readonly Occurrence[]): number {
+  const first = killings[0]?.time.lo;
+  if (!isOpen(began)) return first ?? -Infinity;
+  return Math.min(first ?? Infinity, crossed(deletion.accepted, kubelet.clock).node.hi);
+}
+
+/**
+ * The kubelet did stop it: its Killing tells, its hook failed, or it still ran when the kubelet knew. One that may have
+ * ended before was perhaps never touched (trap 7): no Killing, no hook, no signal.
+ */
+export function wasStopped(
+  { trace, kubelet }: Scene,
+  { killings, ended, failed }: { killings: readonly Occurrence[]; ended: Estimate | undefined; failed: boolean },
+): boolean {
+  if (killings.length > 0 || failed) return true;
+  if (!ended) return trace.gone === undefined;
+  return kubelet.noticed !== undefined && isBefore(kubelet.noticed, ended);
+}
 
 /**
  * No Killing told it: others of the pod had theirs, so that this one may have ended before the kubelet began (trap 7), or

@@ -24,16 +24,23 @@ export function outcomeOf(
     return !end && trace.gone?.value === 'deleted' && lastSeenRunning(trace, spec) ? 'abandoned' : 'unknown';
   if (end.exitCode === 0) return 'completed';
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return 'oom';
-  const own = numberOfSignal(stopSignalOf(trace, spec));
-  if (
-    own !== undefined ? end.exitCode === 128 + own : end.exitCode >= 129 && end.exitCode <= 143 && end.exitCode !== 137
-  )
-    return 'signalled';
+  if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(trace, spec)))) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
   if (fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
   if (!outlived(killSince, ended)) return 'failed';
   return isDoubtful ? 'unknown' : 'killed';
 }
+
+/**
+ * Where the API does not tell the stop signal it is the image's (SIGNALS.md §2 S8): one of those that ask a program to end.
+ * One that tells of a crash (SEGV, ABRT, BUS), or of a broken pipe, is nobody's.
+ */
+const fitsStopSignal = (code: number, own: number | undefined): boolean =>
+  own !== undefined
+    ? code === 128 + own
+    : usualStopSignals.some((name) => code === 128 + (numberOfSignal(name) ?? NaN));
+
+const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
 
 /** A kill for another reason (a liveness probe) was under way when the deletion came, and its grace ended then. */
 function fitsOlderKill(trace: Trace, deletion: Deletion, spec: ContainerSpec, ended: Estimate): boolean {

@@ -8,9 +8,9 @@ import { signalLag } from '../assumptions.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
-import type { ContainerFacts, Occurrence } from '../trace.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
-import { beganAt, isVague, stoppingOf } from './began.ts';
+import { beganAt, isVague, stoppingOf, wasStopped } from './began.ts';
 import { outcomeOf } from './container-outcome.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
@@ -64,26 +64,36 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
-  const hook = hookFacts(scene, spec, { began, killings, ended, lag });
-  const first = signalOf(scene, { began, killings, hook, turn, ended, facts, lag });
+  const asked = hookFacts(scene, spec, { began, killings, ended, lag });
+  const called = signalOf(scene, { began, killings, hook: asked, turn, ended, facts, lag });
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
-  const since = killSince(scene, began, first);
-  const isLate = ended !== undefined && surelyAfterGrace(scene, began, first, ended);
+  const since = killSince(scene, began, called);
+  const isLate = ended !== undefined && surelyAfterGrace(scene, began, called, ended);
   const isDoubtful = killings.length === 0 && !isLate && isVague(scene, began);
-  const outcome = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
+  const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
+  const isTouched =
+    called?.proved === true ||
+    seeming === 'killed' ||
+    wasStopped(scene, { killings, ended, failed: asked?.failure !== undefined });
+  // Where no Killing can be heard of, the code is the best that is known; elsewhere its absence tells.
+  const isPassedOver = !isTouched && (kubelet.killings.size > 0 || !isUntellable(trace));
+  const outcome = seeming === 'signalled' && isPassedOver ? 'unknown' : seeming;
+  const first = isTouched ? called : undefined;
+  const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;
   const kill = outcome === 'killed' && ended ? killOf(scene, since, ended) : undefined;
   // Where K is known to the second, no more than the second of finishedAt is left to doubt.
   const isTimed = began === stopping && killings.length === 1 && killings[0]?.count === 1;
   const hooked = hook !== undefined || spec.kind === 'sidecar';
   const isSilent = isTimed && !hooked && !showedLife(trace, spec, facts, began);
   const sure = isLate || isSilent ? kill : undefined;
-  const mustFollow = first && (sure ?? (outcome === 'signalled' && !mayStopIt(hook))) ? first : undefined;
+  const mustFollow = first && (sure ?? (outcome === 'signalled' && isAtOnce(spec, hook))) ? first : undefined;
   const after = [sure, mustFollow].flatMap((one) => one ?? []);
   const exit = exitOf(scene, { ended, after, signal: first, facts, killings, began, lag, hooked });
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
   const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
-  const signal =
-    timed && !(exit && isBefore(exit.at, timed)) ? withName(spec, before?.stopSignal, timed, exit, kubelet) : undefined;
+  const crashed = turn !== undefined && outcome === 'failed' && mayHaveCrashed(facts, ended, turn, graceEnd);
+  const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !crashed);
+  const signal = isSent ? withName(spec, before?.stopSignal, timed, exit, kubelet) : undefined;
   return {
     ...base,
     outcome,
@@ -103,8 +113,27 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   };
 }
 
-/** A hook that runs a command or asks the application may itself have made it end (`kill -TERM 1`). */
-const mayStopIt = (hook: HookFacts | undefined): boolean => hook !== undefined && !hook.inert;
+/** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
+const isUntellable = ({ refused, namespaceEnding }: Trace): boolean =>
+  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
+
+/** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
+function mayHaveCrashed(
+  { terminated }: ContainerFacts,
+  ended: Estimate | undefined,
+  turn: Estimate,
+  graceEnd: Estimate,
+): boolean {
+  const bySignal = terminated !== undefined && terminated.value.exitCode > 128;
+  return bySignal && ended !== undefined && !isBefore(turn, ended) && !isBefore(graceEnd, ended);
+}
+
+/**
+ * Nothing lies between K and its signal in which it may have ended by itself, with whatever code: no turn to wait for
+ * (SIGNALS.md §2 S7), and no hook, which may itself have made it end (`kill -TERM 1`) or just go on without it.
+ */
+const isAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
+  spec.kind !== 'sidecar' && hook === undefined;
 
 /**
  * The signal follows the hook (SIGNALS.md §2 S6, S8). But a sleep goes on when its container has ended by itself: then

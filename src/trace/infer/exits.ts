@@ -3,7 +3,7 @@ import { containersOf } from '../pod.ts';
 import type { ContainerExit } from './container.ts';
 import { containerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
-import { cite, narrowed, notAfter, notBefore, unbounded } from './estimate.ts';
+import { cite, notBefore, unbounded } from './estimate.ts';
 import type { Scene } from './scene.ts';
 
 /** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
@@ -15,31 +15,13 @@ export function exitsOf(scene: Scene): ContainerExit[] {
     const waitsFor = [...mains.filter((one) => one.spec.kind === 'container'), ...before];
     return [...before, containerExit(scene, spec, turnOf(waitsFor))];
   }, []);
-  const exits = [...mains, ...stopped].map((exit, index, all) => boundedByTurns(exit, all.slice(index + 1)));
+  // The other way round nothing follows: no end of a sidecar proves that it had its turn. It may have died of a signal of its
+  // own, or repeat the words of another's log.
+  const exits = [...mains, ...stopped];
   return order.flatMap((kind) => exits.filter((exit) => exit.spec.kind === kind));
 }
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
-
-/** A sidecar whose signal came before its grace could have ended had its turn: those it waited for were gone by then. */
-function boundedByTurns(exit: ContainerExit, later: readonly ContainerExit[]): ContainerExit {
-  const end = exit.exit;
-  if (!end || end.provisional || exit.spec.kind === 'init' || exit.spec.kind === 'ephemeral') return exit;
-  const turns = later.flatMap((one) => (one.spec.kind === 'sidecar' && one.signal && hadTurn(one) ? [one.signal] : []));
-  const at = turns.reduce((next, signal) => narrowed(next, notAfter(signal)), end.at);
-  return at === end.at ? exit : { ...exit, exit: { ...end, at } };
-}
-
-/**
- * It got its signal while there was grace left: its end or its own words say so, not merely that it ended. A hook may have
- * made it say so and end long before its turn.
- */
-function hadTurn({ signal, graceEnd, outcome, facts, hook }: ContainerExit): boolean {
-  if (!signal || !graceEnd || signal.node.hi >= graceEnd.node.lo) return false;
-  if (hook && !hook.inert) return false;
-  const said = facts.log.signalLines.some((line) => line.value >= signal.node.lo && line.value <= signal.node.hi);
-  return said || outcome === 'signalled';
-}
 
 /** The moment the last of them was gone; unbounded where one's end is not known. */
 function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {
@@ -53,8 +35,16 @@ function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {
 /** The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. */
 function doneWith({ exit, hook }: ContainerExit): Estimate[] {
   if (!exit || exit.provisional) return [];
+  if (hook?.doubted) return [upTo(exit.at, later(exit.at, hook.end))];
   return [hook ? later(exit.at, hook.end) : exit.at];
 }
+
+/** From the one to the other. */
+const upTo = (a: Estimate, b: Estimate): Estimate => ({
+  ...b,
+  client: { lo: a.client.lo, hi: b.client.hi },
+  node: { lo: a.node.lo, hi: b.node.hi },
+});
 
 const later = (a: Estimate, b: Estimate): Estimate => ({
   client: { lo: Math.max(a.client.lo, b.client.lo), hi: Math.max(a.client.hi, b.client.hi) },

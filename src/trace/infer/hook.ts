@@ -7,8 +7,10 @@ import { hookOf } from '../pod.ts';
 import type { PreStopReport } from '../report.ts';
 import type { Span } from '../span.ts';
 import type { Occurrence, Trace } from '../trace.ts';
+import { isOpen, sinceOf } from './began.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, isBefore, moved, narrowed, notAfter, onClient, onNode } from './estimate.ts';
+import { belongs } from './kubelet.ts';
 import { isNewRound, outlived } from './rounds.ts';
 import type { Scene } from './scene.ts';
 
@@ -19,6 +21,8 @@ export interface HookFacts {
   readonly start: Estimate;
   readonly end: Estimate;
   readonly outcome: PreStopReport['outcome'];
+  /** The kubelet perhaps never touched the container: then the hook did not run at all. */
+  readonly doubted?: true;
   /** It cannot have signalled the application itself. */
   readonly inert: boolean;
   /** FailedPreStopHook, where it was told. */
@@ -39,7 +43,7 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
   if (!hook) return undefined;
   const { began } = inputs;
   const { kubelet } = scene;
-  const failure = failureOf(scene, spec, began);
+  const { failure, doubted } = failureOf(scene, spec, inputs);
   const seconds = hook.handler.sleep?.seconds;
   const known = {
     kind: hook.kind,
@@ -48,7 +52,7 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
     ...(seconds === undefined ? {} : { sleepSeconds: seconds }),
   };
   const inert = hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true;
-  const [end, outcome] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure });
+  const [end, outcome] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure, doubted });
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
   const isUntouched =
     inputs.killings.length === 0 && (kubelet.killings.size > 0 || mayBeKilling(scene.trace, inputs.ended));
@@ -63,10 +67,7 @@ function mayBeKilling(trace: Trace, ended: Estimate | undefined): boolean {
 
 type HookEnd = [end: Estimate, outcome: PreStopReport['outcome']];
 
-function endOf(
-  scene: Scene,
-  inputs: Inputs & { kind: HookKind; seconds: number | undefined; failure: Occurrence | undefined },
-): HookEnd {
+function endOf(scene: Scene, inputs: Inputs & Failure & { kind: HookKind; seconds: number | undefined }): HookEnd {
   const { began, kind, seconds, failure, lag } = inputs;
   const { kubelet } = scene;
   const graceEnd = moved(began, stretch(kubelet.grace.min * second, kubelet.grace.max * second));
@@ -82,7 +83,7 @@ function endOf(
     client: { lo: began.client.lo, hi: graceEnd.client.hi + soon.hi },
     node: { lo: began.node.lo, hi: graceEnd.node.hi + soon.hi },
   };
-  return unknownEnd(inputs, latest, graceEnd, scene);
+  return unknownEnd(inputs, latest, graceEnd, scene.trace);
 }
 
 /** Nothing but the exit bounds it. */
@@ -152,15 +153,18 @@ function isOfLaterRound(
 }
 
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
-function unknownEnd({ ended }: Inputs, latest: Estimate, graceEnd: Estimate, { trace }: Scene): HookEnd {
+function unknownEnd(inputs: Inputs & Failure, latest: Estimate, graceEnd: Estimate, trace: Trace): HookEnd {
+  const { ended, doubted, killings } = inputs;
   const end = ended ? narrowed(latest, notAfter(ended)) : latest;
   const inTime = ended !== undefined && isBefore(ended, graceEnd);
-  return [end, inTime && isSilence(trace, end) ? 'completed' : 'unknown'];
+  const isSilent = !doubted && killings.length > 0 && isSilence(trace, end);
+  return [end, inTime && isSilent ? 'completed' : 'unknown'];
 }
 
 /** No failure was told, by a stream that would have brought it, and it has had the time to come. */
 function isSilence(trace: Trace, end: Estimate): boolean {
-  return !isDeaf(trace) && (trace.gone !== undefined || trace.heard >= end.client.hi + eventPatience);
+  const isHeard = trace.gone !== undefined || trace.heard >= end.client.hi + eventPatience;
+  return !isDeaf(trace) && mayTell(trace) && isHeard;
 }
 
 /** What the kubelet posted may never have come. */
@@ -170,12 +174,45 @@ const isDeaf = (trace: Trace): boolean =>
 /** ms: an Event has come by then. */
 const eventPatience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
 
-function failureOf({ trace }: Scene, spec: ContainerSpec, began: Estimate): Occurrence | undefined {
-  return trace.events.find(
-    (event) =>
-      event.reason === 'FailedPreStopHook' && event.about.container === spec.name && event.time.hi >= began.node.lo,
-  );
+/**
+ * The kubelet could have told a failure: no Event is made in a namespace that is being deleted (trap 32), and none of
+ * type Warning once others of that type have spent what the kubelet allows for a pod (SIGNALS.md §2.1).
+ */
+const mayTell = ({ namespaceEnding, warnings }: Trace): boolean =>
+  !namespaceEnding && [...warnings.values()].reduce((sum, count) => sum + count, 0) < fewestWarnings;
+
+/**
+ * The filter starts with 25 and gives one back every 5 min. What is older than an hour is not told any more (the TTL): if
+ * that had spent everything, 12 have come back since.
+ */
+const fewestWarnings = 12;
+
+interface Failure {
+  readonly failure: Occurrence | undefined;
+  /** One was told that may be of an older story, of a liveness probe's for instance. */
+  readonly doubted: boolean;
 }
+
+/**
+ * A failure that is older than the deletion is not this exit's. Where only the acceptance bounds it, and the clocks do not
+ * tell, it counts if it was told live after the deletion, and no kill for another reason can have run that hook.
+ */
+function failureOf(scene: Scene, spec: ContainerSpec, { began, killings }: Inputs): Failure {
+  const { trace, deletion, kubelet } = scene;
+  const all = about(trace, spec, 'FailedPreStopHook');
+  if (!isOpen(began)) return { failure: all.find(({ time }) => time.hi >= began.node.lo), doubted: false };
+  const since = sinceOf(scene, began, killings);
+  const isAlone = about(trace, spec, 'Killing').every((one) => killings.includes(one));
+  const possible = all.filter((one) => belongs(trace, deletion, kubelet.clock, one));
+  const failure = possible.find(
+    ({ time, isOld, count, seq }) =>
+      time.lo >= since || (isAlone && !isOld && count === 1 && seq > deletion.facts.seenSeq),
+  );
+  return { failure, doubted: !failure && possible.length > 0 };
+}
+
+const about = (trace: Trace, spec: ContainerSpec, reason: string): Occurrence[] =>
+  trace.events.filter((one) => one.reason === reason && one.about.container === spec.name);
 
 const stretch = (min: number, max: number): Span => ({ lo: min - driftOver(min), hi: max + driftOver(max) });
 const shiftHi = (span: Span, by: number): Span => ({ lo: span.lo, hi: Math.max(span.lo, span.hi + by) });

@@ -64,7 +64,7 @@ function groupByContainer(events: Occurrence[]): Map<string, Occurrence[]> {
 }
 
 /** A stamp that certainly lies before the deletion was accepted, or was told before we asked, is an older story's. */
-function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurrence): boolean {
+export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurrence): boolean {
   if (deletion.ours && event.seq < deletion.ours.sent.seq) return false;
   const client = toClient(clock, event.time, event.at + 1);
   return Math.min(client.hi, event.at + 1) >= deletion.accepted.client.lo;

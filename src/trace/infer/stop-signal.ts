@@ -5,6 +5,7 @@ import type { ContainerSpec } from '../pod.ts';
 import type { Span } from '../span.ts';
 import { atMost } from '../span.ts';
 import type { ContainerFacts, Occurrence } from '../trace.ts';
+import { sinceOf } from './began.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, moved, narrowed, notAfter, notBefore, onNode } from './estimate.ts';
 import { graceSpan } from './grace.ts';
@@ -43,7 +44,7 @@ export function signalOf(scene: Scene, inputs: SignalInputs): Unnamed | undefine
   const call = isRoundOpen(scene, inputs, ready) ? notBefore(firstRound(ready, inputs)) : ready;
   const sent = { ...moved(call, { lo: 0, hi: millisecondsOf(lag) }), basis: 'inferred' as const };
   const bounded = ended ? narrowed(sent, notAfter(ended)) : sent;
-  const line = signalLine(inputs, call);
+  const line = signalLine(scene, inputs, call);
   const told = line
     ? narrowed(bounded, { ...onNode(atMost(line.value), [line.seq]), client: atMost(line.at + 1) })
     : bounded;
@@ -71,13 +72,12 @@ const firstRound = (ready: Estimate, { began, hook, killings }: SignalInputs): E
 
 /**
  * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless a
- * hook that still ran may have sent a signal of its own (`kill -TERM 1`).
+ * hook that still ran may have sent a signal of its own (`kill -TERM 1`). A sidecar's may repeat what another container
+ * wrote (`tail -F app.log`), as long as one that it waits for may have been there (SIGNALS.md §2 S7).
  */
-function signalLine({ began, facts, hook, killings }: SignalInputs, call: Estimate) {
+function signalLine(scene: Scene, { began, facts, hook, killings, turn }: SignalInputs, call: Estimate) {
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
-  // Where the kubelet may have begun before the first Killing that was told, so may the signal.
-  const isOpen = began.node.lo === -Infinity;
-  const earliest = Math.max(call.node.lo, isOpen ? -Infinity : (killings[0]?.time.lo ?? -Infinity));
+  const earliest = Math.max(call.node.lo, sinceOf(scene, began, killings), turn?.node.hi ?? -Infinity);
   return facts.log.signalLines.find((line) => line.value >= earliest);
 }
 

@@ -6,7 +6,7 @@ import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { apiReached, nodeReached } from './clocks.ts';
 import type { Seen } from './notes.ts';
-import { factOf, note } from './notes.ts';
+import { factOf, note, withEntry } from './notes.ts';
 
 /** Enough for any exit; the oldest probe failures make room first. */
 const mostEvents = 512;
@@ -107,8 +107,20 @@ function timeOf(event: Event): Span {
 function stamps(trace: Trace, event: Event, seen: Seen): Trace {
   const created = apiReached(trace, event.metadata.creationTimestamp, seen);
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return created;
-  const known = nodeReached(withSign(created, event, seen), parseEventName(event.metadata.name), seen);
+  const counted = withWarning(withSign(created, event, seen), event);
+  const known = nodeReached(counted, parseEventName(event.metadata.name), seen);
   return nodeReached(known, parseTime(event.lastTimestamp), seen);
+}
+
+/** No rule asks for more than whether they were many. */
+const mostWarnings = 32;
+
+function withWarning(trace: Trace, { type, involvedObject, metadata, count }: Event): Trace {
+  const id = metadata.uid || metadata.name;
+  const isNew = (trace.warnings.get(id) ?? 0) < count;
+  const hasRoom = trace.warnings.size < mostWarnings || trace.warnings.has(id);
+  if (type !== 'Warning' || involvedObject.kind !== 'Pod' || !isNew || !hasRoom) return trace;
+  return { ...trace, warnings: withEntry(trace.warnings, id, count) };
 }
 
 /** The kubelet's last Event before the deletion, whatever it was about. */

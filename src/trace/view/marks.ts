@@ -142,7 +142,7 @@ function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): Tim
   const lost = facts.readyLost;
   return [
     ...mark('stopping', container.stopping, { subject }),
-    ...(container.ran
+    ...(container.ran && !hook?.doubted
       ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}`, provisional })
       : []),
     ...mark('stop-signal', signal, { subject, note: signal?.name, provisional: provisional && !signal?.proved }),

@@ -44,7 +44,7 @@ function containerPhases(container: ContainerExit): TimelinePhase[] {
   const began = hook?.start ?? stopping;
   const waits = spec.kind === 'sidecar' ? phase('sidecar-wait', hook?.end ?? stopping, signal, spec.name) : [];
   return [
-    ...(hook ? phase('prestop', began, hook.end, spec.name) : []),
+    ...(hook && !hook.doubted ? phase('prestop', began, hook.end, spec.name) : []),
     ...waits,
     ...phase('drain', signal, gone, spec.name),
     ...(graceEnd && exit && !exit.provisional && overran(container)

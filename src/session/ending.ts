@@ -6,7 +6,8 @@ import type { Pod } from '../trace/kube.ts';
 import { isFinished, isRunning, statusesOf } from '../trace/pod.ts';
 import { controllerOf } from '../trace/pod.ts';
 import { ageOf } from '../trace/siblings.ts';
-import type { Trace } from '../trace/trace.ts';
+import { takesPlaceOf } from '../trace/infer/place.ts';
+import type { SiblingFacts, Trace } from '../trace/trace.ts';
 
 export type Ending =
   | { kind: 'open' }
@@ -38,8 +39,15 @@ function endedUndeleted(trace: Trace): boolean {
   );
 }
 
-const replaced = (trace: Trace): boolean =>
-  [...trace.siblings.values()].some((sibling) => ageOf(trace, sibling) === 'new' && sibling.ready);
+const replaced = (trace: Trace): boolean => successorsOf(trace).some((sibling) => sibling.ready);
+
+/** Who came and may take over; in another place it is not the one that is waited for. */
+function successorsOf(trace: Trace): SiblingFacts[] {
+  const own = trace.deletion?.first.value ?? trace.pod?.value;
+  return [...trace.siblings.values()].filter(
+    (sibling) => ageOf(trace, sibling) === 'new' && (!own || takesPlaceOf(own, sibling)),
+  );
+}
 
 /** A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
 function patience(trace: Trace): number {
@@ -56,7 +64,7 @@ function missingFacts(trace: Trace): boolean {
   const successor =
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     trace.siblingsKnown &&
-    ![...trace.siblings.values()].some((sibling) => ageOf(trace, sibling) === 'new');
+    successorsOf(trace).length === 0;
   return (running.length > 0 && (logs || isForced(trace))) || listed || successor || isCauseOnItsWay(trace, pod);
 }
 

@@ -114,6 +114,8 @@ export interface SiblingFacts {
   /** All its main containers run: when the last of them began (the clock of its node). */
   readonly started?: Fact<{ readonly at?: Stamp; readonly node?: string }>;
   readonly ready?: Fact<true>;
+  /** Where it runs, once that is decided. */
+  readonly node?: string;
 }
 
 export interface OwnerFacts {

@@ -1,5 +1,5 @@
 /**
- * The pod that takes over: of the same name, or of the same owner. Only a rollout makes it before the old pod is
+ * The pod that takes over: of the same name, or of the same owner, and in the same place where pods have places. Only a rollout makes it before the old pod is
  * deleted; any other one that was there had work of its own.
  */
 import { toClient } from '../clock.ts';
@@ -14,6 +14,7 @@ import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, narrowed, notBefore, onClient, onNode, unbounded } from './estimate.ts';
 import type { Kubelet } from './kubelet.ts';
+import { takesPlaceOf } from './place.ts';
 
 export interface Replacement {
   readonly name: string;
@@ -33,10 +34,11 @@ interface Clocks {
 
 export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind): Replacement | undefined {
   const { deletion } = clocks;
-  const candidates = [...trace.siblings]
-    .filter(([, facts]) => ageOf(trace, facts) === 'new' && (trigger === 'rollout' || !wasBefore(deletion, facts)))
-    .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   const own = deletion.facts.first.value;
+  const candidates = [...trace.siblings]
+    .filter(([, facts]) => ageOf(trace, facts) === 'new' && takesPlaceOf(own, facts))
+    .filter(([, facts]) => trigger === 'rollout' || !wasBefore(deletion, facts))
+    .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   const successor = candidates.find(([, facts]) => facts.pod.metadata.name === own.metadata.name);
   const sameOwner = candidates.find(([, facts]) => controllerOf(facts.pod)?.uid === controllerOf(own)?.uid);
   const [uid, facts] = successor ?? sameOwner ?? candidates[0] ?? [];

@@ -1,10 +1,11 @@
 /** What deleted the pod, as far as evidence goes (SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
 import { millisecondsOf } from '../assumptions.ts';
-import type { Pod } from '../kube.ts';
+import type { Condition, Pod } from '../kube.ts';
 import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '../pod.ts';
 import type { TriggerKind } from '../report.ts';
 import { parseTime } from '../stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
+import { heardSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import { hasPlace, otherTemplate } from './template.ts';
 
@@ -39,13 +40,16 @@ const conditionKinds: Record<string, TriggerKind> = {
   DeletionByPodGC: 'pod-gc',
 };
 
-/** The condition is a cause only if the first state with deletionTimestamp has it (trap 26). */
+/**
+ * The condition is a cause only if the first state with deletionTimestamp has it, and did not get it afterwards (trap 26):
+ * an eviction of a pod that is terminating adds it, and its DELETE changes nothing.
+ */
 const byCondition: Rule = (trace, { facts }) => {
   const condition = conditionOf(facts.first.value, 'DisruptionTarget');
   const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
   // Object.hasOwn: a condition's reason may be any word, `constructor` too.
   const kind = Object.hasOwn(conditionKinds, reason) ? conditionKinds[reason] : undefined;
-  if (!kind) return undefined;
+  if (!kind || (condition && isAfterwards(trace, condition, kind))) return undefined;
   const events = trace.events.filter(
     (event) =>
       event.about.kind === 'Pod' && eventsOf[kind]?.includes(event.reason) && !event.message.startsWith('Cancelling'),
@@ -63,6 +67,18 @@ const byCondition: Rule = (trace, { facts }) => {
     ...(drained ? { note: 'the node is unschedulable: a drain' } : {}),
   };
 };
+
+/**
+ * Where the write that set deletionTimestamp was not seen itself, the condition's own stamp tells whether it came later.
+ * That of an eviction is by the clock that set the deadline too; any other one by a controller's.
+ */
+function isAfterwards(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
+  const { first, underWay } = trace.deletion ?? {};
+  const isWitnessed = first && !underWay && heardSince(trace, 'pod', first.at) === first.at;
+  const since = parseTime(lastTransitionTime);
+  if (isWitnessed || since === undefined) return false;
+  return since > askedAt(trace) + (kind === 'eviction-api' ? 0 : late);
+}
 
 const eventsOf: Partial<Record<TriggerKind, string[]>> = {
   preemption: ['Preempted'],

@@ -12,12 +12,13 @@ import {
   stringMap,
 } from './read.ts';
 
-/** Labels that rules read: which Service a slice belongs to, which revision a pod is of. */
+/** Labels that rules read: which Service a slice belongs to, which revision a pod is of, which index of its Job it has. */
 const labels = new Set([
   'kubernetes.io/service-name',
   'endpointslice.kubernetes.io/managed-by',
   'pod-template-hash',
   'controller-revision-hash',
+  'batch.kubernetes.io/job-completion-index',
 ]);
 
 /** The one annotation whose value is a fact about the exit (SIGNALS.md §3). */

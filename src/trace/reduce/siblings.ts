@@ -18,11 +18,13 @@ export function foldSibling(trace: Trace, pod: Pod, seen: Seen, coming: Coming):
   const known = trace.siblings.get(uid);
   if (known?.old || (!known && trace.siblings.size >= mostSiblings)) return trace;
   const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: coming === 'listed-late' };
-  const next: SiblingFacts = { ...progressOf(pod, seen), ...facts };
-  if (known && stepsOf(next) === stepsOf(known)) return trace;
+  const next: SiblingFacts = { ...nodeOf(pod), ...progressOf(pod, seen), ...facts };
+  if (known && stepsOf(next) === stepsOf(known) && next.node === known.node) return trace;
   const kept = { ...trace, siblings: withEntry(trace.siblings, uid, next) };
   return old ? kept : note(kept, seen, `pod ${pod.metadata.name} (${uid}) ${wordFor(next)}`);
 }
+
+const nodeOf = ({ spec: { nodeName } }: Pod) => (nodeName === undefined ? {} : { node: nodeName });
 
 type Progress = Pick<SiblingFacts, 'scheduled' | 'started' | 'ready'>;
 

@@ -7,8 +7,8 @@ export interface Surroundings {
   stdinIsTty: boolean;
   /** Client clock: whole milliseconds since the epoch, rounded down, monotonic. */
   now(): number;
-  /** Waits; when the signal aborts it may resolve or reject, both are understood. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls back once after `ms`; returns how to cancel it. */
+  setTimeout(callback: () => void, ms: number): () => void;
   /** In [0, 1). */
   random(): number;
   /** `-v=N`: told only where N >= level. Never receives a secret. */
@@ -17,49 +17,69 @@ export interface Surroundings {
 
 /** Waits for as long as the signal lives; true when the time has passed. */
 export async function passed(surroundings: Surroundings, ms: number, signal?: AbortSignal): Promise<boolean> {
-  if (ms > 0 && !signal?.aborted) await surroundings.sleep(ms, signal).catch(ignoreAbort);
+  if (ms > 0 && !signal?.aborted)
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        cancel();
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const cancel = surroundings.setTimeout(done, ms);
+      signal?.addEventListener('abort', done, { once: true });
+    });
   return !signal?.aborted;
 }
 
-/** The first of a promise and a time: `undefined` when the time passed (or the signal aborted) before it settled. */
-export async function within<T>(
+/**
+ * The first of a promise and a time: `undefined` when the time passed (or the signal aborted) before it settled. Asked for
+ * each line of each stream, so it makes no signal of its own: an abort costs more than all else that is done for a line.
+ */
+export function within<T>(
   surroundings: Surroundings,
   promise: Promise<T>,
   ms: number,
   signal?: AbortSignal,
 ): Promise<{ value: T } | undefined> {
-  const timer = new AbortController();
-  const stop = () => timer.abort();
-  // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependant for each line.
-  signal?.addEventListener('abort', stop, { once: true });
-  if (signal?.aborted) stop();
-  try {
-    return await Promise.race([
-      promise.then((value) => ({ value })),
-      surroundings.sleep(ms, timer.signal).then(() => undefined, ignoreAbort),
-    ]);
-  } finally {
-    signal?.removeEventListener('abort', stop);
-    timer.abort();
-  }
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', giveUp);
+    };
+    const giveUp = (): void => {
+      stop();
+      resolve(undefined);
+    };
+    const cancel = surroundings.setTimeout(giveUp, ms);
+    // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependant for each line.
+    signal?.addEventListener('abort', giveUp, { once: true });
+    promise.then(
+      (value) => {
+        stop();
+        resolve({ value });
+      },
+      (error: Error) => {
+        stop();
+        reject(error);
+      },
+    );
+    // What has settled already is taken all the same.
+    if (signal?.aborted) void Promise.resolve().then(giveUp);
+  });
 }
 
 /** A time that many promises can be raced against, at the cost of one timer. */
 export interface Alarm {
   /** Client clock, ms. */
   at: number;
+  /** Never settles once it was stopped. */
   rung: Promise<undefined>;
   stop(): void;
 }
 
 export function setAlarm(surroundings: Surroundings, at: number): Alarm {
-  const timer = new AbortController();
-  const rung = surroundings
-    .sleep(Math.max(0, at - surroundings.now()), timer.signal)
-    .then(() => undefined, ignoreAbort);
-  return { at, rung, stop: () => timer.abort() };
-}
-
-function ignoreAbort(): undefined {
-  return undefined;
+  let stop = (): void => {};
+  const rung = new Promise<undefined>((resolve) => {
+    stop = surroundings.setTimeout(() => resolve(undefined), Math.max(0, at - surroundings.now()));
+  });
+  return { at, rung, stop };
 }

@@ -16,17 +16,7 @@ function surroundingsOf({ env, stderr, stdinIsTty, clock, random }: Ports, verbo
     stderr,
     stdinIsTty,
     now: clock.now,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        const done = (): void => {
-          cancel();
-          signal?.removeEventListener('abort', done);
-          resolve();
-        };
-        const cancel = clock.setTimeout(done, ms);
-        signal?.addEventListener('abort', done, { once: true });
-        if (signal?.aborted) done();
-      }),
+    setTimeout: clock.setTimeout,
     random,
     log: (level, message) => void (level <= verbosity && stderr.write(`podexit: ${message}\n`)),
   };

@@ -33,8 +33,8 @@ export async function run({ source, logText, record, audience, onTrace }: RunOpt
     const observation = observe(sighting, seq, { logText });
     record?.(observation);
     trace = reduce(trace, observation);
-    onTrace?.(trace);
     audience?.step(trace, observation);
+    onTrace?.(trace);
   }
   return trace;
 }

@@ -34,13 +34,13 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
       stdinIsTty: false,
       now: () => now,
       // Half of all waits are for something that comes: let it come first.
-      sleep: (ms, signal) =>
-        new Promise((resolve) => {
-          setImmediate(() => {
-            if (!signal?.aborted) now += ms;
-            resolve();
-          });
-        }),
+      setTimeout: (callback, ms) => {
+        const timer = setImmediate(() => {
+          now += ms;
+          callback();
+        });
+        return () => clearImmediate(timer);
+      },
       random: () => 0.5,
       log: () => {},
     },

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Surroundings } from '../../../src/cluster/surroundings.ts';
 
 export interface TestSurroundings extends Surroundings {
@@ -23,9 +22,10 @@ export function surroundings(
     stderr: { write: (text) => void said.push(text) },
     stdinIsTty: options.stdinIsTty ?? false,
     now: () => Math.floor(1_780_000_000_000 + (performance.now() - started) * speed),
-    sleep: async (ms, signal) => {
+    setTimeout: (callback, ms) => {
       waits.push(ms);
-      await delay(ms / speed, undefined, { ...(signal && { signal }) });
+      const timer = setTimeout(callback, ms / speed);
+      return () => clearTimeout(timer);
     },
     random: () => 0.5,
     log: (_, message) => void said.push(message),

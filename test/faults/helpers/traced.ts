@@ -119,17 +119,7 @@ function surroundingsOf(clock: Clock, seed: number): Surroundings {
     stderr: { write: () => {} },
     stdinIsTty: false,
     now: clock.now,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        const done = (): void => {
-          cancel();
-          signal?.removeEventListener('abort', done);
-          resolve();
-        };
-        const cancel = clock.setTimeout(done, ms);
-        signal?.addEventListener('abort', done, { once: true });
-        if (signal?.aborted) done();
-      }),
+    setTimeout: clock.setTimeout,
     random: seeded(seed),
     log: () => {},
   };

@@ -91,6 +91,7 @@ function aboutCollection(target: WatchTarget, signal: AbortSignal) {
   return { method: 'GET', path: target.path, query, accept: metadataOf('PartialObjectMetadataList'), signal } as const;
 }
 
-function metadataOf(kind: string): string {
+/** Asks for metadata alone; a server that cannot sends all. */
+export function metadataOf(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 }

@@ -62,6 +62,8 @@ const checks: Record<string, (o: Fields) => boolean> = {
     Array.isArray(o['objects']) &&
     isOptional(isTime)(o['sentAt']) &&
     isOptional(isText)(o['name']),
+  kin: (o) =>
+    isText(o['resourceVersion']) && isTime(o['sentAt']) && Array.isArray(o['uids']) && o['uids'].every(isText),
   changed: (o) => isStream(o['stream']) && oneOf('ADDED', 'MODIFIED', 'DELETED')(o['change']),
   synced: (o) => isStream(o['stream']),
   refused: (o) =>

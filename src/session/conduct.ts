@@ -8,7 +8,7 @@ import { follow } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { Run } from './live.ts';
-import { listServices, openFirstLanes, openLastLanes } from './open-lanes.ts';
+import { listServices, lookAtKin, openFirstLanes, openLastLanes } from './open-lanes.ts';
 import { checkPod, deletionNotBegun, noSuchPod } from './pod-checks.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, firstTargets, metadataOf } from './watched.ts';
@@ -38,6 +38,7 @@ export async function conduct(run: Run): Promise<void> {
   const deletes = sendsDelete(run, raw);
   run.begin(deletes ? mode : 'attach');
   openFirstLanes(run, raw, services, gate);
+  if (deletes) void lookAtKin(run, raw).catch(run.fail);
   run.timeLimit.byGrace(graceOf(run, raw, deletes));
   if (deletes) await inSync(run, gate);
   const requested = deletes ? request(run, raw) : undefined;

@@ -1,5 +1,6 @@
 /** All that is watched beside the pod, opened as soon as what it hangs on is known (DESIGN.md "What is watched"). */
 import { getObject } from '../cluster/get.ts';
+import { listUids } from '../cluster/list-uids.ts';
 import { listPatiently } from '../cluster/list-patiently.ts';
 import { refusedBy } from '../cluster/refused.ts';
 import { readRefusal } from '../cluster/status.ts';
@@ -11,6 +12,7 @@ import type { Raw, Target } from './watched.ts';
 import {
   asRaw,
   candidateServices,
+  kinTarget,
   metadataOf,
   nodeTargets,
   ownerOf,
@@ -28,6 +30,17 @@ export function openFirstLanes(run: Run, pod: Raw, services: Promise<Raw[] | und
     for (const container of runningContainers(pod)) void followContainer(run, pod, container, gate);
   const owner = ownerOf(pod);
   if (owner) openOwner(run, owner);
+}
+
+/**
+ * Who there is of the same controller. Its siblings' own stream hangs on the owner and may come after the DELETE, which waits
+ * for neither.
+ */
+export async function lookAtKin({ options, signal, deliver }: Run, pod: Raw): Promise<void> {
+  const target = kinTarget(options.namespace, pod);
+  if (!target) return;
+  const kin = await listUids(options.cluster, watchTarget(target), signal);
+  if (kin) await deliver({ kind: 'kin', ...kin });
 }
 
 /** Lanes that no DELETE waits for: asked for before it, their answers would stand in front of the others'. */

@@ -156,6 +156,27 @@ export function siblingTarget(namespace: string, owner: Raw): Target | undefined
   };
 }
 
+/**
+ * The pods of the pod's own controller, by the label that such a controller puts into the selector of each: a pod without it
+ * would not be its own. None where names or nodes tell successors anyway, or no such label is there.
+ */
+export function kinTarget(namespace: string, pod: Raw): Target | undefined {
+  const labels = stringsOf(metadataOf(pod)['labels']);
+  const key = kinLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
+  if (key === undefined) return undefined;
+  return {
+    stream: 'siblings',
+    path: `${core}/namespaces/${encodeURIComponent(namespace)}/pods`,
+    resource: 'pods',
+    labelSelector: { matchLabels: { [key]: labels[key] ?? '' } },
+  };
+}
+
+const kinLabels: Partial<Record<string, string[]>> = {
+  ReplicaSet: ['pod-template-hash'],
+  Job: ['batch.kubernetes.io/controller-uid', 'controller-uid'],
+};
+
 /** Does an object fall into a target? The server judges it for live streams; raw recordings are judged here. */
 export function selects(target: Target, object: Raw): boolean {
   const fields = Object.entries(target.fieldSelector ?? {});

@@ -60,6 +60,18 @@ export interface Changed<O> {
   object: O;
 }
 
+/**
+ * All pods of the pod's own controller, by uid, in one list that was asked for before the DELETE: who is missing from it and
+ * stands in a later one came in between (siblings.ts).
+ */
+export interface Kin {
+  kind: 'kin';
+  resourceVersion: string;
+  uids: string[];
+  /** When the request left: the list is of no earlier moment. */
+  sentAt: number;
+}
+
 /** From here on nothing of this stream can be missed without a `gap` being observed. */
 export interface Synced {
   kind: 'synced';
@@ -192,6 +204,7 @@ type Any<O, P> =
   | Began
   | Listed<O>
   | Changed<O>
+  | Kin
   | Synced
   | Refused
   | Gap

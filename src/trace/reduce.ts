@@ -13,7 +13,7 @@ import { foldDated } from './reduce/clocks.ts';
 import { foldChange } from './reduce/changes.ts';
 import { foldList } from './reduce/lists.ts';
 import { foldLine, foldLogEnd, foldLogOpened } from './reduce/logs.ts';
-import { note } from './reduce/notes.ts';
+import { factOf, note } from './reduce/notes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
 import { foldAnswer, foldRequest } from './reduce/requests.ts';
 import { closeLate, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
@@ -37,6 +37,8 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   began: (trace, o) => ({ ...trace, began: trace.began ?? { value: o, seq: o.seq, at: o.at } }),
   listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, o.stream, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o), o), o),
+  kin: (trace, o) =>
+    trace.kin ? trace : note({ ...trace, kin: factOf(o, o) }, o, `pods of its controller: ${o.uids.length}`),
   synced: (trace, o) => closeLate(trace, o.stream, o.at),
   refused: (trace, o) =>
     note(

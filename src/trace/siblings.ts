@@ -1,6 +1,7 @@
 /** Whether a pod of the same owner came for the one that is traced, or had been there before. Pure. */
 import { requestTime } from './infer/deletion.ts';
-import { isOlder } from './pod.ts';
+import type { Pod } from './kube.ts';
+import { controllerOf, isOlder } from './pod.ts';
 import { parseFloor } from './stamps.ts';
 import type { SiblingFacts, Trace } from './trace.ts';
 
@@ -9,11 +10,15 @@ export type Age = 'old' | 'new' | 'unknown';
 
 /**
  * Who came up while we watched is new, and who was there before anything was asked is old. What a list first told after
- * that is judged by the API server's own clock: its creation against the second in which it took the deletion.
+ * that is judged by who was there before, and else by the API server's own clock: its creation against the second in which it
+ * took the deletion.
  */
-export function ageOf(trace: Trace, { pod, old, listedFirst }: SiblingFacts): Age {
+export function ageOf(trace: Trace, sibling: SiblingFacts): Age {
+  const { pod, old, listedFirst } = sibling;
   if (old) return 'old';
   if (!listedFirst) return 'new';
+  const counted = byKin(trace, sibling);
+  if (counted) return counted;
   const first = trace.deletion?.first.value;
   if (!first || !trace.deletion) return 'unknown';
   if (isOlder(pod.metadata.resourceVersion, first.metadata.resourceVersion)) return 'old';
@@ -22,4 +27,24 @@ export function ageOf(trace: Trace, { pod, old, listedFirst }: SiblingFacts): Ag
   if (!created || !asked) return 'unknown';
   if (created.hi <= asked.lo) return 'old';
   return created.lo >= asked.hi ? 'new' : 'unknown';
+}
+
+/** What the list of the controller's pods that was made before the deletion says of a pod; nothing of another one's. */
+export function byKin(trace: Trace, { pod }: SiblingFacts): Age | undefined {
+  const { kin, deletion } = trace;
+  const own = deletion?.first.value;
+  // A list without the pod itself is no list of its controller's pods.
+  if (!kin || !own || !kin.value.uids.includes(own.metadata.uid) || !wasMadeBefore(trace, own)) return undefined;
+  if (kin.value.uids.includes(pod.metadata.uid)) return 'old';
+  return controllerOf(pod)?.uid === controllerOf(own)?.uid ? 'new' : undefined;
+}
+
+/**
+ * Versions of pods may be compared. The first state that is seen to be terminating may be younger than the deletion, where
+ * something was missed: then the list must have been answered before we asked.
+ */
+function wasMadeBefore({ kin, requests, gaps }: Trace, own: Pod): boolean {
+  if (!kin || !isOlder(kin.value.resourceVersion, own.metadata.resourceVersion)) return false;
+  const isPodWhole = gaps.every(({ value }) => value.stream !== 'pod');
+  return isPodWhole || requests.some(({ sent }) => kin.seq < sent.seq);
 }

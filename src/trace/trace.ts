@@ -7,7 +7,7 @@ import type { Clock } from './clock.ts';
 import { unknownClock } from './clock.ts';
 import type { DateGroup } from './dates.ts';
 import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
-import type { Began, Gap, Interrupted, Refused, StreamName, Timer } from './observation.ts';
+import type { Began, Gap, Interrupted, Kin, Refused, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
 
 /** Something we saw, and when (client clock, ms, floor) it was first seen. */
@@ -177,6 +177,7 @@ export interface Trace {
   readonly slices: ReadonlyMap<string, SliceFacts>;
   readonly siblings: ReadonlyMap<string, SiblingFacts>;
   readonly siblingsKnown: boolean;
+  readonly kin?: Fact<Kin>;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
   readonly events: readonly Occurrence[];
   /** Events of type Warning by the kubelet about the pod, whatever the reason: how often each came. The first few. */

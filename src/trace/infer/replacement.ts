@@ -7,7 +7,7 @@ import { controllerOf, isOlder } from '../pod.ts';
 import { atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { TriggerKind } from '../report.ts';
-import { ageOf } from '../siblings.ts';
+import { ageOf, byKin } from '../siblings.ts';
 import type { Fact, SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
@@ -60,12 +60,14 @@ function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFa
     ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq]))
     : seen;
   // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
-  const after =
-    facts.listedFirst ||
-    isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
+  const isCounted = facts.listedFirst && byKin(trace, facts) === 'new';
+  const after = facts.listedFirst
+    ? !isCounted
+    : isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
+  const since = isCounted && trace.kin ? onClient({ lo: trace.kin.value.sentAt, hi: Infinity }, [trace.kin.seq]) : told;
   const created = after
     ? narrowed(told, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
-    : told;
+    : narrowed(told, since);
   const scheduled = scheduledAt(trace, deletion, facts, created);
   const started = facts.started && startedAt(clocks, facts.started, scheduled ?? created);
   const ready = facts.ready && toldBy(trace, facts, facts.ready, created);

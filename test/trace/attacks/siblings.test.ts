@@ -55,6 +55,38 @@ describe('a first list of siblings that comes after the DELETE', () => {
   });
 });
 
+describe('who was listed with the pod before the DELETE', () => {
+  /** A sibling that a late list tells, created in the deletion's own second. */
+  async function counted(uids: (own: string, sibling: string) => string[], behind: bigint): Promise<Sighting[]> {
+    const sightings = await listedLate(0);
+    const { at, version } = deletionIn(sightings);
+    const list = sightings.find((one) => one.kind === 'listed' && one.stream === 'siblings');
+    const sibling = list?.kind === 'listed' ? uidOf(list.objects[0]) : '';
+    const kin: Sighting = {
+      kind: 'kin',
+      at: at - 3,
+      sentAt: at - 6,
+      resourceVersion: String(version - behind),
+      uids: uids(String(markedIn(sightings).object.metadata.uid), sibling),
+    };
+    return adding(sightings, kin);
+  }
+  const uidOf = (pod: unknown): string => String((pod as { metadata: { uid: string } }).metadata.uid);
+
+  it('is not its replacement, and who was not came for it', async () => {
+    const came = judged(await counted((own) => [own], 1n)).replacement;
+    expect(came).toBeDefined();
+    const { at } = deletionIn(await counted((own) => [own], 1n));
+    expect(Date.parse(came?.createdAt.earliest ?? '')).toBeGreaterThanOrEqual(at - 6);
+    expect(judged(await counted((own, sibling) => [own, sibling], 1n)).replacement).toBeUndefined();
+  });
+
+  it('says nothing where the list was made after the deletion, or was of others', async () => {
+    expect(judged(await counted((own) => [own], 0n)).replacement).toBeUndefined();
+    expect(judged(await counted(() => [], 1n)).replacement).toBeUndefined();
+  });
+});
+
 describe('a pod of another name or namespace on the pod’s stream', () => {
   it.each([{ name: 'somebody-else' }, { namespace: 'elsewhere' }])(
     '%j is neither the pod nor its successor',

@@ -46,19 +46,24 @@ async function latencies(words: (cluster: BusyCluster) => string[], stopAfter?: 
   const cluster = await startBusyCluster('graceful-exit');
   const child = start(words(cluster), 'pipe');
   const stop = stopAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), stopAfter);
-  const found: number[] = [];
-  let rest = '';
+  const found: { latency: number; readAt: number }[] = [];
+  let [rest, settlesAt] = ['', Infinity];
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    const now = performance.timeOrigin + performance.now();
+    const readAt = performance.timeOrigin + performance.now();
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) found.push(...latencyOf(line, now));
+    for (const line of lines) found.push(...latencyOf(line, readAt).map((latency) => ({ latency, readAt })));
+    if ([...lines, rest].some((line) => line.startsWith(report))) settlesAt = Math.min(settlesAt, readAt - settling);
   });
   await ended(child);
   clearTimeout(stop);
   await cluster.close();
-  return found;
+  return found.flatMap(({ latency, readAt }) => (readAt < settlesAt ? latency : []));
 }
+
+const report = '{"type":"report"';
+/** ms before the report in which it settles marks: those lines answer no line of a watch. */
+const settling = 10;
 
 function latencyOf(line: string, now: number): number[] {
   const { type, at } = JSON.parse(line) as { type?: string; at?: unknown };

@@ -44,6 +44,8 @@ export function createNdjson(write: (line: string) => void): Ndjson {
   const told = new Map<string, Told>();
   const toldGaps = new Map<string, string>();
   let ended = false;
+  let settling = false;
+  let toldAt: Time | undefined;
 
   const tell = (line: Line): void => {
     if (!ended) write(`${jsonText(line, lineOrder)}\n`);
@@ -52,7 +54,7 @@ export function createNdjson(write: (line: string) => void): Ndjson {
   const tellMark = (at: Time, id: string, next: Omit<Told, 'revision' | 'text'>): void => {
     const before = told.get(id);
     const text = jsonText(next, { mark: markOrder });
-    if (before?.text === text) return;
+    if (before?.text === text || (before && !settling && isHardlyNews(before, next))) return;
     const revision = (before?.revision ?? 0) + 1;
     told.set(id, { ...next, revision, text });
     const { provisional, withdrawn, mark } = next;
@@ -78,10 +80,14 @@ export function createNdjson(write: (line: string) => void): Ndjson {
   };
 
   return {
-    marks: tellMarks,
+    marks: (at, marks) => {
+      toldAt = at;
+      tellMarks(at, marks);
+    },
     gaps: tellGaps,
     end(report) {
-      const at = lastSeen(report);
+      settling = true;
+      const at = later(lastSeen(report), toldAt);
       tellMarks(
         at,
         report.marks.map((mark) => ({ ...mark, provisional: false })),
@@ -110,8 +116,27 @@ const lineOrder: KeyOrder = {
   error: errorOrder,
 };
 
+/** ms: what each answer of the server shaves off an interval is told when it comes to this much, or with the report. */
+const noticeable = 100;
+
+/** The same mark, a little narrower. */
+function isHardlyNews(before: Told, next: Omit<Told, 'revision' | 'text'>): boolean {
+  const isSame =
+    before.provisional === next.provisional &&
+    before.withdrawn === next.withdrawn &&
+    before.mark.note === next.mark.note &&
+    before.mark.at.basis === next.mark.at.basis;
+  const shaved = [
+    Date.parse(next.mark.at.earliest) - Date.parse(before.mark.at.earliest),
+    Date.parse(before.mark.at.latest) - Date.parse(next.mark.at.latest),
+  ];
+  return isSame && shaved.every((ms) => ms >= 0) && shaved.reduce((sum, ms) => sum + ms) < noticeable;
+}
+
 /** The report knows no "now": it is settled as of the newest thing it cites. */
 function lastSeen(report: ExitReport): Time {
   const times = [...report.observations.map(({ at }) => at), ...report.marks.map(({ at }) => at.latest)];
-  return times.reduce((last, time) => (time > last ? time : last), times[0] ?? report.grace.deadline);
+  return times.reduce(later, times[0] ?? report.grace.deadline);
 }
+
+const later = (a: Time, b: Time | undefined): Time => (b !== undefined && b > a ? b : a);

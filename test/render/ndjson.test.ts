@@ -60,6 +60,22 @@ describe('-o ndjson', () => {
     expect(lines()[1]).toMatchObject({ revision: 2, provisional: true, mark: fact });
   });
 
+  it('waits with what is only a little narrower until it comes to 0.1 s, or the report settles it', () => {
+    const { ndjson, lines } = stream();
+    const removed = (from: number): Mark => mark('removed', observed(from, 11, 7));
+    for (const from of [10, 10.04, 10.08, 10.12, 10.13]) ndjson.marks(time(11), [sure(removed(from))]);
+    const report = { ...graceful(), marks: [removed(10.13)] };
+    ndjson.end(report);
+    expect(lines().flatMap((line) => line.mark?.at.earliest ?? [])).toEqual([10, 10.12, 10.13].map(time));
+    expect(lines().map(({ revision }) => revision)).toEqual([1, 2, 3, undefined]);
+  });
+
+  it('tells at once what has moved, by however little', () => {
+    const { ndjson, lines } = stream();
+    for (const from of [10, 9.99]) ndjson.marks(time(11), [sure(mark('removed', observed(from, 11, 7)))]);
+    expect(lines()).toHaveLength(2);
+  });
+
   it('withdraws a mark that turned out not to have happened, once, and tells it anew if it does', () => {
     const { ndjson, lines } = stream();
     ndjson.marks(time(1.8), [maybe(guess)]);

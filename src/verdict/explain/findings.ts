@@ -129,6 +129,14 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     wrong: 'How long the containers ran on is an estimate.',
     advice: 'Give at least a second of grace.',
   },
+  'deleted-before': {
+    is: 'Somebody else had deleted the pod when the request of this command was executed.',
+    known:
+      'The first state with deletionTimestamp: its grace is not the one that was asked for, it was asked for before the request was sent, or its DisruptionTarget condition fits another cause.',
+    wrong:
+      'A proxy or server that drops the options of a DELETE looks the same: then the grace is that of the pod although another one was asked for.',
+    advice: 'Find out who else deletes these pods: a controller, a drain, an autoscaler.',
+  },
   'evidence-lost': {
     is: 'A gap or a refused stream touches what the report says.',
     known: 'The streams themselves: see "gaps" in the report.',

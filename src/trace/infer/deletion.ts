@@ -101,19 +101,25 @@ function hasOtherGrace(first: Pod, { graceSeconds }: RequestFacts): boolean {
 }
 
 /**
- * An eviction writes its condition before it deletes (SIGNALS.md §1 "Eviction"): without it, or with one that came later,
- * deletionTimestamp is somebody else's. So it is where a DELETE finds a condition that was not there when it was sent.
+ * A DELETE that finds a condition which was not there when it was sent came after its author's. An eviction writes its own
+ * before it deletes, and onto a pod that is terminating too (SIGNALS.md §1 "Eviction", trap 26): where that came later
+ * than deletionTimestamp, somebody else had set it. A server that writes none (1.25 and older) tells nothing by that.
  */
 function hasOtherCause(trace: Trace, first: Pod, { verb, sent }: RequestFacts): boolean {
-  const { status, reason, lastTransitionTime } = conditionOf(first, 'DisruptionTarget') ?? {};
-  const told = status === 'True' ? reason : undefined;
-  if (verb === 'delete') {
-    const isNew = trace.disruption?.value === told && (trace.disruption?.seq ?? -Infinity) > sent.seq;
-    // The kubelet's own condition causes no deletion (SIGNALS.md §4).
-    return told !== undefined && told !== 'TerminationByKubelet' && isNew;
-  }
-  const asked = (parseTime(first.metadata.deletionTimestamp) ?? Infinity) - graceOf(first) * second;
-  return told !== 'EvictionByEvictionAPI' || (parseTime(lastTransitionTime) ?? -Infinity) > asked;
+  const told = causeIn(first);
+  const isNew = trace.disruption?.value === told && (trace.disruption?.seq ?? -Infinity) > sent.seq;
+  // The kubelet's own condition causes no deletion (SIGNALS.md §4).
+  if (verb === 'delete') return told !== undefined && told !== 'TerminationByKubelet' && isNew;
+  if (told !== byEviction) return trace.pod !== undefined && causeIn(trace.pod.value) === byEviction;
+  const since = parseTime(conditionOf(first, 'DisruptionTarget')?.lastTransitionTime) ?? -Infinity;
+  return since > (parseTime(first.metadata.deletionTimestamp) ?? Infinity) - graceOf(first) * second;
+}
+
+const byEviction = 'EvictionByEvictionAPI';
+
+function causeIn(pod: Pod): string | undefined {
+  const condition = conditionOf(pod, 'DisruptionTarget');
+  return condition?.status === 'True' ? condition.reason : undefined;
 }
 
 /** It was asked for before we sent ours, by stamps of the API server that had arrived, which no clock of ours is behind. */

@@ -20,6 +20,8 @@ import { graceSpan } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
+import { mayBeStopped } from './own-doing.ts';
+import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
 import { signalOf, withName } from './stop-signal.ts';
@@ -45,8 +47,15 @@ export interface ContainerExit {
   readonly assumes: readonly AssumptionName[];
 }
 
-/** `turn`: for a sidecar, when the containers it waits for had gone (SIGNALS.md §2 S7). */
-export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate): ContainerExit {
+/**
+ * `turn`: for a sidecar, when the containers it waits for had gone (SIGNALS.md §2 S7); `mainsOver`: none of the main ones
+ * ran when the deletion came.
+ */
+export function containerExit(
+  scene: Scene,
+  spec: ContainerSpec,
+  { turn, mainsOver }: { turn: Estimate | undefined; mainsOver: boolean },
+): ContainerExit {
   const { trace, deletion, kubelet } = scene;
   const facts = trace.containers.get(spec.name) ?? noContainerFacts;
   const killings = kubelet.killings.get(spec.name) ?? [];
@@ -64,6 +73,12 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
+  if (mayBeStopped(scene, spec, mainsOver))
+    return {
+      ...base,
+      ...(stopping ? { stopping } : {}),
+      ...stoppedBefore(scene, base, { began, killings, ended, lag }),
+    };
   const asked = hookFacts(scene, spec, { began, killings, ended, lag });
   const called = signalOf(scene, { began, killings, hook: asked, turn, ended, facts, lag });
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
@@ -110,6 +125,26 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
       ...(kill && sure && !isLate ? (['silent-kill'] as const) : []),
       ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
     ],
+  };
+}
+
+/**
+ * The kubelet may have begun with it before the deletion: hook and signal came at any time, the grace was another one, and
+ * what ended it with 137 was the end of that grace, or something else.
+ */
+function stoppedBefore(
+  scene: Scene,
+  { spec, facts }: Pick<ContainerExit, 'spec' | 'facts'>,
+  rounds: Rounds,
+): Pick<ContainerExit, 'outcome' | 'exit' | 'settled'> {
+  const { began, ended } = rounds;
+  const seeming = outcomeOf(scene, facts, spec, { killSince: began, ended, isDoubtful: true });
+  const isKilled = facts.terminated?.value.exitCode === 137 && seeming !== 'oom';
+  const exit = exitOf(scene, { ...rounds, after: [], signal: undefined, facts, hooked: false });
+  return {
+    outcome: isKilled ? 'unknown' : seeming,
+    ...(exit ? { exit } : {}),
+    settled: exit !== undefined && !exit.provisional,
   };
 }
 

@@ -8,6 +8,7 @@ import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { withCause, withCreations, withPostings } from './node-clock.ts';
+import { mayBeOwn } from './own-doing.ts';
 import { isNewRound, isStart } from './rounds.ts';
 import { atMost } from '../span.ts';
 import { parseTime } from '../stamps.ts';
@@ -26,7 +27,9 @@ export interface Kubelet {
 
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const arrivals = withCreations(trace, deletion);
-  const stops = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
+  const stops = trace.events.filter(
+    (event) => isStop(event) && belongs(trace, deletion, arrivals, event) && !mayBeOwn(trace, deletion, event),
+  );
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
   const clock = withPostings(trace, deletion, caused);

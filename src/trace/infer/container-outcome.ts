@@ -18,7 +18,8 @@ export function outcomeOf(
   if (!end || !ended)
     return !end && trace.gone?.value === 'deleted' && lastSeenRunning(trace, spec) ? 'abandoned' : 'unknown';
   if (end.exitCode === 0) return 'completed';
-  if (end.reason === 'OOMKilled' && end.exitCode === 137) return 'oom';
+  // The reason sticks to a container of which any process was ever killed for memory (SIGNALS.md §5 "Exit codes").
+  if (end.reason === 'OOMKilled' && end.exitCode === 137) return outlived(killSince, ended) ? 'unknown' : 'oom';
   if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(trace, spec)))) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
   if (!outlived(killSince, ended)) return 'failed';

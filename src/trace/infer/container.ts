@@ -139,7 +139,7 @@ function stoppedBefore(
 ): Pick<ContainerExit, 'outcome' | 'exit' | 'settled'> {
   const { began, ended } = rounds;
   const seeming = outcomeOf(scene, facts, spec, { killSince: began, ended, isDoubtful: true });
-  const isKilled = facts.terminated?.value.exitCode === 137 && seeming !== 'oom';
+  const isKilled = facts.terminated?.value.exitCode === 137;
   const exit = exitOf(scene, { ...rounds, after: [], signal: undefined, facts, hooked: false });
   return {
     outcome: isKilled ? 'unknown' : seeming,

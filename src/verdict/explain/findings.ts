@@ -23,9 +23,10 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     advice: 'Read its last log lines; make shutdown code exit with 0.',
   },
   'oom-on-exit': {
-    is: 'A container was killed for memory while it was exiting.',
-    known: 'Reason OOMKilled, after the deletion began.',
-    wrong: 'Only a child process may have been killed.',
+    is: 'A container was killed for memory while it was exiting, or perhaps so.',
+    known: 'Reason OOMKilled with exit code 137, in a container that ran when the deletion came.',
+    wrong:
+      'Only a child process may have been killed, even long before: the reason stays. Where the end fits that of the grace, either may have ended it, and the finding says so.',
     advice: 'Raise the memory limit, or flush in smaller parts.',
   },
   'prestop-failed': {

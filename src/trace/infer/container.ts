@@ -16,7 +16,8 @@ import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
 import type { ExitFacts } from './exit.ts';
 import { endOf, exitOf } from './exit.ts';
-import { graceSpan } from './grace.ts';
+import { isWitnessed } from './deletion.ts';
+import { graceSpan, longestStop } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
@@ -84,7 +85,10 @@ export function containerExit(
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
   const since = killSince(scene, began, called);
   const isLate = ended !== undefined && surelyAfterGrace(scene, began, called, ended);
-  const isDoubtful = killings.length === 0 && !isLate && isVague(scene, began);
+  // Nor where the grace is not certain, unless it fits the longest.
+  const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, longestStop(kubelet)));
+  const isUnseen = !isWitnessed(trace, deletion.facts) && isEarly;
+  const isDoubtful = isUnseen || (killings.length === 0 && !isLate && isVague(scene, began));
   const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
   const isTouched =
     called?.proved === true ||

@@ -8,6 +8,7 @@ import type { Span } from '../span.ts';
 import { meet } from '../span.ts';
 import { parseTime } from '../stamps.ts';
 import type { DeletionFacts, RequestFacts, Trace } from '../trace.ts';
+import { heardSince } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { onClient } from './estimate.ts';
 
@@ -80,7 +81,7 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
  */
 const isOutrun = (trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean =>
   isWrittenBefore(facts, request) ||
-  hasOtherGrace(facts.first.value, request) ||
+  (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) ||
   hasOtherCause(trace, facts.first.value, request) ||
   isAskedBefore(trace, facts, request);
 
@@ -136,9 +137,13 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
   const { deletionTimestamp } = facts.first.value.metadata;
   const deadline = parseTime(deletionTimestamp);
   const grace = firstGrace(facts);
-  if (deadline === undefined || (facts.underWay && grace <= 1)) return undefined;
+  if (deadline === undefined || (!isWitnessed(trace, facts) && grace <= 1)) return undefined;
   return { lo: deadline - grace * second, hi: deadline - grace * second + second };
 }
+
+/** The write that set deletionTimestamp was seen itself: no later state stands for it (trap 2). */
+export const isWitnessed = (trace: Trace, { first, underWay }: DeletionFacts): boolean =>
+  !underWay && heardSince(trace, 'pod', first.at) === first.at;
 
 /** Our own DELETE was executed between sending and the first sign of it. */
 function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {

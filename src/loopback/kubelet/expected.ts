@@ -146,12 +146,16 @@ function overran(facts: Facts): boolean | undefined {
   if (noticedAt === undefined || grace === undefined) return false;
   const answers = facts.containers.filter((one) => one.story.kind === 'container').map((one) => outlived(one, facts));
   if (answers.includes(true) && !facts.disturbed && !facts.late && !facts.dropped('Killing')) return true;
-  return answers.every((answer) => answer === false) && facts.attempts <= 1 ? false : undefined;
+  // A hook that was cut off in one round may have run to its end in another.
+  const isClear = facts.rounds.length <= 1 || facts.hooks.size === 0;
+  return answers.every((answer) => answer === false) && isClear ? false : undefined;
 }
 
+/** Against the last time that the kubelet began while it ran: the grace counts anew each time (SIGNALS.md §2 S11, trap 36). */
 function outlived({ truth, story }: Container, facts: Facts): boolean | undefined {
   if (story.app.lost) return undefined;
-  const end = (facts.noticedAt ?? 0) + (facts.grace ?? 0) * 1e9;
+  const last = facts.rounds.findLast(({ at }) => at <= (truth.exitAt ?? 0));
+  const end = (last?.at ?? facts.noticedAt ?? 0) + (last?.grace ?? facts.grace ?? 0) * 1e9;
   const over = (truth.exitAt ?? 0) - end;
   const cutOff = facts.hooks.get(story.name)?.outcome === 'cut-off';
   if (over > edgeMs * 1e6 || (cutOff && story.preStop?.kind === 'sleep' && over > 0)) return true;

@@ -10,7 +10,7 @@ import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
-import { beganAt, isVague, stoppingOf, wasStopped } from './began.ts';
+import { beganAt, countedFrom, isVague, stoppingOf, wasStopped } from './began.ts';
 import { outcomeOf } from './container-outcome.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
@@ -42,7 +42,9 @@ export interface ContainerExit {
   readonly exit?: ExitFacts;
   /** A status told its end: until then a kill may fail, or the kubelet start anew, and hook and signal come again. */
   readonly settled: boolean;
-  /** The end of the grace as the kubelet counts it: K + grace. */
+  /** From when the grace counted that was the last: the last K. */
+  readonly counted?: Estimate;
+  /** The end of the grace as the kubelet counts it: the last K + grace. */
   readonly graceEnd?: Estimate;
   /** Assumptions that an instant leans on. */
   readonly assumes: readonly AssumptionName[];
@@ -82,7 +84,8 @@ export function containerExit(
     };
   const asked = hookFacts(scene, spec, { began, killings, ended, lag });
   const called = signalOf(scene, { began, killings, hook: asked, turn, ended, facts, lag });
-  const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
+  const counted = countedFrom(scene, began, { killings, ended });
+  const graceEnd = crossed(moved(counted, graceSpan(kubelet)), kubelet.clock);
   const since = killSince(scene, began, called);
   const isLate = ended !== undefined && surelyAfterGrace(scene, began, called, ended);
   // Nor where the grace is not certain, unless it fits the longest.
@@ -122,7 +125,7 @@ export function containerExit(
     ...(kill ? { kill } : {}),
     ...(exit ? { exit } : {}),
     settled: exit !== undefined && !exit.provisional,
-    ...(stopping ? { graceEnd } : {}),
+    ...(stopping ? { counted, graceEnd } : {}),
     assumes: [
       ...(signal ? [lag] : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),

@@ -157,12 +157,12 @@ const isForMemory = ({ outcome, exit }: ContainerExit): boolean =>
 
 /** Not killed, but hook and drain together took at least three quarters of the grace. */
 function nearlySpent(scene: Scene, container: ContainerExit): Finding[] {
-  const { outcome, exit, spec, stopping, signal, hook } = container;
+  const { outcome, exit, spec, counted, signal, hook } = container;
   if (!exit || exit.provisional || !signal || outcome === 'killed' || outcome === 'oom') return [];
   const used =
     spec.kind === 'sidecar'
       ? between(signal, exit.at).lo + (hook ? between(hook.start, hook.end).lo : 0)
-      : between(stopping ?? signal, exit.at).lo;
+      : between(counted ?? signal, exit.at).lo;
   const share = used / graceMs(scene);
   if (share < 0.75) return [];
   return [

@@ -126,6 +126,7 @@ export const findingCodes = [
   'kubelet-restarted',
   'grace-shortened-ignored',
   'force-deleted',
+  'deleted-before',
   'evidence-lost',
   'unmanaged-pod',
 ] as const;

@@ -9,6 +9,7 @@ import { exitFindings } from './findings/exit.ts';
 import { hookFindings } from './findings/hook.ts';
 import { nodeFindings } from './findings/node.ts';
 import { removalFindings } from './findings/removal.ts';
+import { requestFindings } from './findings/request.ts';
 import { trafficFindings } from './findings/traffic.ts';
 import { beforeDeletion, outcomesOf } from './outcome.ts';
 import type { Scene } from './scene.ts';
@@ -46,6 +47,7 @@ const rules: ((scene: Scene) => Finding[])[] = [
   trafficFindings,
   nodeFindings,
   removalFindings,
+  requestFindings,
   evidenceFindings,
 ];
 

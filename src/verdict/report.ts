@@ -95,14 +95,15 @@ function graceOf(trace: Trace, { pod, exit }: Timeline): ExitReport['grace'] {
 }
 
 function phaseReport(phase: TimelinePhase, timeline: Timeline, at: (estimate: Estimate) => Instant): Phase {
-  const grace = Math.max(1, timeline.exit?.deletion.grace ?? 1) * 1000;
+  const least = Math.max(1, timeline.exit?.deletion.grace ?? 1);
+  const most = Math.max(least, timeline.exit?.kubelet.grace.max ?? 1);
   return {
     name: phase.name,
     ...(phase.subject === undefined ? {} : { subject: phase.subject }),
     start: at(phase.start),
     end: at(phase.end),
     seconds: range(phase.lasted, 1000),
-    ofGrace: range(phase.lasted, grace),
+    ofGrace: { min: range(phase.lasted, most * 1000).min, max: range(phase.lasted, least * 1000).max },
   };
 }
 

@@ -19,5 +19,5 @@ export const firmOf = (scene: Scene): ContainerExit[] => ranOf(scene).filter((on
 
 export const ranOf = ({ exit }: Scene): ContainerExit[] => exit.containers.filter((one) => one.ran);
 
-/** The grace that shares are counted against, ms; never 0. */
-export const graceMs = ({ exit }: Scene): number => Math.max(1, exit.deletion.grace) * 1000;
+/** The grace that shares are counted against, ms; never 0. Where it is not certain, the longest. */
+export const graceMs = ({ exit }: Scene): number => Math.max(exit.deletion.grace, exit.kubelet.grace.max) * 1000;

@@ -82,7 +82,7 @@ const rules: Record<
   'kubelet-restarted': (world, facts) => {
     const restarts = world.story.faults.some((fault) => fault.kind === 'kubelet-restart');
     if (!restarts) return false;
-    return facts.attempts > 1 ? undefined : false;
+    return facts.rounds.length > 1 ? undefined : false;
   },
   'node-silent': (world, facts) => {
     const notice = seconds(facts.acceptedAt, facts.noticedAt);

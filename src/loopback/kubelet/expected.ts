@@ -74,7 +74,9 @@ function containerOutcomes(container: Container, facts: Facts): string[] {
   if (facts.finishedAt === undefined || truth.exitAt === undefined) return ['unknown', 'abandoned'];
   if (story.app.lost) return ['unknown'];
   if (truth.exitCode === 0) return ['completed'];
-  if (reason === 'OOMKilled' && truth.exitCode === 137) return ['oom'];
+  // Past the grace it may as well be the reason of an earlier kill, which sticks.
+  if (reason === 'OOMKilled' && truth.exitCode === 137)
+    return isFarFromGrace(container, facts) ? ['oom'] : ['oom', 'unknown'];
   if (truth.exitCode === 137) return killedOutcomes(container, facts);
   if (truth.exitCode === 128 + signalNumbers[story.stopSignal])
     return untouched(container, facts) ? ['signalled', 'unknown'] : ['signalled'];
@@ -88,13 +90,18 @@ const untouched = ({ truth }: Container, facts: Facts): boolean =>
   facts.dropped('Killing') || facts.late || (truth.exitAt ?? Infinity) < (facts.noticedAt ?? Infinity);
 
 /** 137 of its own choice looks like a kill only at the end of grace (SIGNALS.md §5 "Exit codes"). */
-function killedOutcomes({ truth }: Container, facts: Facts): string[] {
-  const unsure = facts.dropped('Killing') || facts.disturbed || facts.late;
-  if (truth.killAt !== undefined) return unsure ? ['killed', 'failed', 'unknown'] : ['killed'];
-  const ran = ((truth.exitAt ?? 0) - (facts.noticedAt ?? 0)) / 1e6;
-  const far = ran < Math.max(2, facts.grace ?? 0) * 1000 - 1000 - edgeMs;
-  return far && !unsure ? ['failed'] : ['failed', 'killed', 'unknown'];
+function killedOutcomes(container: Container, facts: Facts): string[] {
+  if (container.truth.killAt !== undefined) return isUnsure(facts) ? ['killed', 'failed', 'unknown'] : ['killed'];
+  return isFarFromGrace(container, facts) ? ['failed'] : ['failed', 'killed', 'unknown'];
 }
+
+/** Certainly before the kill at the end of grace can come. */
+function isFarFromGrace({ truth }: Container, facts: Facts): boolean {
+  const ran = ((truth.exitAt ?? 0) - (facts.noticedAt ?? 0)) / 1e6;
+  return ran < Math.max(2, facts.grace ?? 0) * 1000 - 1000 - edgeMs && !isUnsure(facts);
+}
+
+const isUnsure = (facts: Facts): boolean => facts.dropped('Killing') || facts.disturbed || facts.late;
 
 export const abandoned = ({ truth }: Container, facts: Facts): boolean =>
   facts.removedAt !== undefined && facts.finishedAt === undefined && (truth.exitAt ?? Infinity) > facts.removedAt;
@@ -139,12 +146,16 @@ function overran(facts: Facts): boolean | undefined {
   if (noticedAt === undefined || grace === undefined) return false;
   const answers = facts.containers.filter((one) => one.story.kind === 'container').map((one) => outlived(one, facts));
   if (answers.includes(true) && !facts.disturbed && !facts.late && !facts.dropped('Killing')) return true;
-  return answers.every((answer) => answer === false) && facts.attempts <= 1 ? false : undefined;
+  // A hook that was cut off in one round may have run to its end in another.
+  const isClear = facts.rounds.length <= 1 || facts.hooks.size === 0;
+  return answers.every((answer) => answer === false) && isClear ? false : undefined;
 }
 
+/** Against the last time that the kubelet began while it ran: the grace counts anew each time (SIGNALS.md §2 S11, trap 36). */
 function outlived({ truth, story }: Container, facts: Facts): boolean | undefined {
   if (story.app.lost) return undefined;
-  const end = (facts.noticedAt ?? 0) + (facts.grace ?? 0) * 1e9;
+  const last = facts.rounds.findLast(({ at }) => at <= (truth.exitAt ?? 0));
+  const end = (last?.at ?? facts.noticedAt ?? 0) + (last?.grace ?? facts.grace ?? 0) * 1e9;
   const over = (truth.exitAt ?? 0) - end;
   const cutOff = facts.hooks.get(story.name)?.outcome === 'cut-off';
   if (over > edgeMs * 1e6 || (cutOff && story.preStop?.kind === 'sleep' && over > 0)) return true;

@@ -17,7 +17,8 @@ export interface Facts {
   removedAt?: number;
   /** Effective, of the first attempt. */
   grace?: number;
-  attempts: number;
+  /** Each time that the kubelet began, and with which grace (s). */
+  rounds: readonly { at: number; grace: number }[];
   /** The trigger's evidence is complete. */
   deletedByTrigger: boolean;
   ranAtFirst: (container: Container) => boolean;
@@ -33,7 +34,7 @@ export interface Facts {
 
 export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number | undefined, witness: Witness): Facts {
   const { story, triggerAt, removed } = world;
-  const { noticedAt, finishedAt, finalDeleteAt, grace, hooks, containers, attempts } = kubelet;
+  const { noticedAt, finishedAt, finalDeleteAt, grace, hooks, containers, rounds } = kubelet;
   const known = { noticedAt, acceptedAt, finishedAt, finalDeleteAt, removedAt: removed.at, grace };
   const byUs = ['this-command', 'eviction-api'].includes(story.trigger.kind);
   const instants: TrueInstant[] = [];
@@ -70,7 +71,7 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
     containers,
     hooks,
     ...known,
-    attempts,
+    rounds,
     deletedByTrigger: story.events.dropped.length === 0 && !isLate(world) && story.pod.state === 'running',
     ranAtFirst: (one) => story.pod.state === 'running' && one.story.state.kind === 'running',
     dropped: (reason) => story.events.dropped.includes(reason) || story.trigger.kind === 'namespace-deletion',
@@ -89,8 +90,8 @@ function isLate({ story: { network, events } }: World): boolean {
   return slowest + events.queueMs[1] > prompt;
 }
 
-const isDisturbed = ({ story }: World, { attempts, noticedAt }: Kubelet): boolean =>
+const isDisturbed = ({ story }: World, { rounds, noticedAt }: Kubelet): boolean =>
   noticedAt === undefined ||
-  attempts > 1 ||
+  rounds.length > 1 ||
   story.faults.some((fault) => fault.kind !== 'log-break') ||
   story.later.some((later) => later.kind === 'delete');

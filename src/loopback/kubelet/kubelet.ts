@@ -30,8 +30,8 @@ export class Kubelet {
   finishedAt?: number;
   finalDeleteAt?: number;
   probing = true;
-  /** How often it has begun: a restart counts grace anew. */
-  attempts = 0;
+  /** Each time that it has begun, and with which grace (s): it counts anew. */
+  readonly rounds: { at: number; grace: number }[] = [];
   #lastKnown: Pod;
   #events: EventRecorder;
   #smallestGrace = Infinity;
@@ -143,7 +143,7 @@ export class Kubelet {
       const grace = Math.max(1, this.#smallestGrace); // S1: never below 1
       this.noticedAt ??= this.#world.time.now;
       this.grace ??= grace;
-      this.attempts++;
+      this.rounds.push({ at: this.#world.time.now, grace });
       yield* killPod(this.#world, this, grace, failures < kubelet.failedKills); // S5 to S9
       if (failures >= kubelet.failedKills) break;
       this.#post('FailedKillPod', failedKill(this.containers), 'Warning'); // S11

@@ -1,20 +1,15 @@
 /** What the end of a container means (SIGNALS.md §5 "Exit codes"): the code alone does not say it. */
-import { driftOver, millisecondsOf } from '../assumptions.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { isRunning, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Trace } from '../trace.ts';
-import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
-import { minimumGrace } from './grace.ts';
 import type { Scene } from './scene.ts';
 import { numberOfSignal } from './signals.ts';
 
-const second = 1000;
-
 export function outcomeOf(
-  { trace, deletion }: Scene,
+  { trace }: Scene,
   facts: ContainerFacts,
   spec: ContainerSpec,
   { killSince, ended, isDoubtful }: { killSince: Estimate; ended: Estimate | undefined; isDoubtful: boolean },
@@ -23,10 +18,10 @@ export function outcomeOf(
   if (!end || !ended)
     return !end && trace.gone?.value === 'deleted' && lastSeenRunning(trace, spec) ? 'abandoned' : 'unknown';
   if (end.exitCode === 0) return 'completed';
-  if (end.reason === 'OOMKilled' && end.exitCode === 137) return 'oom';
+  // The reason sticks to a container of which any process was ever killed for memory (SIGNALS.md §5 "Exit codes").
+  if (end.reason === 'OOMKilled' && end.exitCode === 137) return outlived(killSince, ended) ? 'unknown' : 'oom';
   if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(trace, spec)))) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
-  if (fitsOlderKill(trace, deletion, spec, ended)) return 'unknown';
   if (!outlived(killSince, ended)) return 'failed';
   return isDoubtful ? 'unknown' : 'killed';
 }
@@ -41,22 +36,6 @@ const fitsStopSignal = (code: number, own: number | undefined): boolean =>
     : usualStopSignals.some((name) => code === 128 + (numberOfSignal(name) ?? NaN));
 
 const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
-
-/** A kill for another reason (a liveness probe) was under way when the deletion came, and its grace ended then. */
-function fitsOlderKill(trace: Trace, deletion: Deletion, spec: ContainerSpec, ended: Estimate): boolean {
-  const grace = deletion.facts.first.value.spec.terminationGracePeriodSeconds ?? deletion.grace;
-  const timeout = Math.max(minimumGrace, grace * second);
-  return trace.events.some(
-    ({ reason, about, message, time, at }) =>
-      reason === 'Killing' &&
-      about.kind === 'Pod' &&
-      about.container === spec.name &&
-      !message.startsWith('Stopping container ') &&
-      at <= deletion.facts.seenAt + millisecondsOf('delivery-lag') &&
-      ended.node.hi >= time.lo + timeout - driftOver(timeout) &&
-      ended.node.lo <= time.hi + timeout + minimumGrace,
-  );
-}
 
 const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
   trace.pod !== undefined &&

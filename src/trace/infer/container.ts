@@ -10,16 +10,19 @@ import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
-import { beganAt, isVague, stoppingOf, wasStopped } from './began.ts';
+import { beganAt, countedFrom, isVague, stoppingOf, wasStopped } from './began.ts';
 import { outcomeOf } from './container-outcome.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
 import type { ExitFacts } from './exit.ts';
 import { endOf, exitOf } from './exit.ts';
-import { graceSpan } from './grace.ts';
+import { isWitnessed } from './deletion.ts';
+import { graceSpan, longestStop } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
+import { mayBeStopped } from './own-doing.ts';
+import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
 import { signalOf, withName } from './stop-signal.ts';
@@ -39,14 +42,23 @@ export interface ContainerExit {
   readonly exit?: ExitFacts;
   /** A status told its end: until then a kill may fail, or the kubelet start anew, and hook and signal come again. */
   readonly settled: boolean;
-  /** The end of the grace as the kubelet counts it: K + grace. */
+  /** From when the grace counted that was the last: the last K. */
+  readonly counted?: Estimate;
+  /** The end of the grace as the kubelet counts it: the last K + grace. */
   readonly graceEnd?: Estimate;
   /** Assumptions that an instant leans on. */
   readonly assumes: readonly AssumptionName[];
 }
 
-/** `turn`: for a sidecar, when the containers it waits for had gone (SIGNALS.md §2 S7). */
-export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate): ContainerExit {
+/**
+ * `turn`: for a sidecar, when the containers it waits for had gone (SIGNALS.md §2 S7); `mainsOver`: none of the main ones
+ * ran when the deletion came.
+ */
+export function containerExit(
+  scene: Scene,
+  spec: ContainerSpec,
+  { turn, mainsOver }: { turn: Estimate | undefined; mainsOver: boolean },
+): ContainerExit {
   const { trace, deletion, kubelet } = scene;
   const facts = trace.containers.get(spec.name) ?? noContainerFacts;
   const killings = kubelet.killings.get(spec.name) ?? [];
@@ -64,12 +76,22 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
+  if (mayBeStopped(scene, spec, mainsOver))
+    return {
+      ...base,
+      ...(stopping ? { stopping } : {}),
+      ...stoppedBefore(scene, base, { began, killings, ended, lag }),
+    };
   const asked = hookFacts(scene, spec, { began, killings, ended, lag });
   const called = signalOf(scene, { began, killings, hook: asked, turn, ended, facts, lag });
-  const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
+  const counted = countedFrom(scene, began, { killings, ended });
+  const graceEnd = crossed(moved(counted, graceSpan(kubelet)), kubelet.clock);
   const since = killSince(scene, began, called);
   const isLate = ended !== undefined && surelyAfterGrace(scene, began, called, ended);
-  const isDoubtful = killings.length === 0 && !isLate && isVague(scene, began);
+  // Nor where the grace is not certain, unless it fits the longest.
+  const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, longestStop(kubelet)));
+  const isUnseen = !isWitnessed(trace, deletion.facts) && isEarly;
+  const isDoubtful = isUnseen || (killings.length === 0 && !isLate && isVague(scene, began));
   const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
   const isTouched =
     called?.proved === true ||
@@ -103,13 +125,33 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
     ...(kill ? { kill } : {}),
     ...(exit ? { exit } : {}),
     settled: exit !== undefined && !exit.provisional,
-    ...(stopping ? { graceEnd } : {}),
+    ...(stopping ? { counted, graceEnd } : {}),
     assumes: [
       ...(signal ? [lag] : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
       ...(kill && sure && !isLate ? (['silent-kill'] as const) : []),
       ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
     ],
+  };
+}
+
+/**
+ * The kubelet may have begun with it before the deletion: hook and signal came at any time, the grace was another one, and
+ * what ended it with 137 was the end of that grace, or something else.
+ */
+function stoppedBefore(
+  scene: Scene,
+  { spec, facts }: Pick<ContainerExit, 'spec' | 'facts'>,
+  rounds: Rounds,
+): Pick<ContainerExit, 'outcome' | 'exit' | 'settled'> {
+  const { began, ended } = rounds;
+  const seeming = outcomeOf(scene, facts, spec, { killSince: began, ended, isDoubtful: true });
+  const isKilled = facts.terminated?.value.exitCode === 137;
+  const exit = exitOf(scene, { ...rounds, after: [], signal: undefined, facts, hooked: false });
+  return {
+    outcome: isKilled ? 'unknown' : seeming,
+    ...(exit ? { exit } : {}),
+    settled: exit !== undefined && !exit.provisional,
   };
 }
 

@@ -2,11 +2,13 @@
 import type { Clock } from '../clock.ts';
 import { noLessThan, noMoreThan, toClient } from '../clock.ts';
 import { withDates } from '../dates.ts';
-import { isOlder } from '../pod.ts';
+import type { Pod } from '../kube.ts';
+import { conditionOf, isFinished, isOlder } from '../pod.ts';
 import type { Span } from '../span.ts';
 import { meet } from '../span.ts';
 import { parseTime } from '../stamps.ts';
 import type { DeletionFacts, RequestFacts, Trace } from '../trace.ts';
+import { heardSince } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { onClient } from './estimate.ts';
 
@@ -16,6 +18,8 @@ export interface Deletion {
   readonly facts: DeletionFacts;
   /** The request of ours that began it. */
   readonly ours?: RequestFacts;
+  /** A request of ours that was executed, and found the pod deleted by somebody else. */
+  readonly outrun?: RequestFacts;
   readonly accepted: Estimate;
   /** Grace of the first deletionTimestamp, seconds. */
   readonly grace: number;
@@ -25,7 +29,8 @@ export interface Deletion {
 export function deletionOf(trace: Trace): Deletion | undefined {
   const facts = trace.deletion;
   if (!facts) return undefined;
-  const ours = ourRequest(trace, facts);
+  const request = lastRequest(trace, facts);
+  const ours = request && !isOutrun(trace, facts, request) ? request : undefined;
   const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(facts, ours) };
   const causal = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
   const api = withDates(causal, trace.clocks.dates);
@@ -35,14 +40,17 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   return {
     facts,
     ...(ours ? { ours } : {}),
+    ...(request?.answer && !ours ? { outrun: request } : {}),
     accepted: onClient(client, evidence, 'observed'),
     grace: firstGrace(facts),
     api,
   };
 }
 
-const firstGrace = (facts: DeletionFacts): number =>
-  facts.first.value.metadata.deletionGracePeriodSeconds ?? facts.first.value.spec.terminationGracePeriodSeconds ?? 0;
+const firstGrace = (facts: DeletionFacts): number => graceOf(facts.first.value);
+
+const graceOf = ({ metadata, spec }: Pod): number =>
+  metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
 
 /** An answer with the unchanged pod is a webhook's, or says that the deed is still to come. */
 function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
@@ -60,19 +68,65 @@ function sentSince(trace: Trace, ours: RequestFacts): number {
   return first && first !== ours ? Math.max(first.sent.at, trace.notDeletingAt) : ours.sent.at;
 }
 
-/**
- * Ours is the last request that was sent before any deletionTimestamp was seen, unless its answer shows that the
- * deletion is older than it: the answer's resourceVersion is the one that our write made (SIGNALS.md §1).
- */
-function ourRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {
+/** The last request that was sent before any deletionTimestamp was seen, and not refused. */
+function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {
   const request = trace.requests.filter((one) => one.sent.seq < facts.seenSeq).at(-1);
   if (!request || facts.underWay) return undefined;
-  if (request.answer && request.answer.value.status >= 300) return undefined;
-  const { resourceVersion, deletionGracePeriodSeconds } = request.answer?.value.pod?.metadata ?? {};
+  return request.answer && request.answer.value.status >= 300 ? undefined : request;
+}
+
+/**
+ * A DELETE of a pod that is terminating is answered with 200 and the pod as it is (SIGNALS.md §1 "Repeat delete",
+ * "Response body"); so something must show that the deletion is older than the request, or another one's.
+ */
+const isOutrun = (trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean =>
+  isWrittenBefore(facts, request) ||
+  (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) ||
+  hasOtherCause(trace, facts.first.value, request) ||
+  isAskedBefore(trace, facts, request);
+
+/** The answer's resourceVersion is the one that our write made. */
+function isWrittenBefore(facts: DeletionFacts, { answer }: RequestFacts): boolean {
+  const { resourceVersion, deletionGracePeriodSeconds } = answer?.value.pod?.metadata ?? {};
   // A delete with grace 0 answers with the object as it was removed, one write later.
-  const older =
-    deletionGracePeriodSeconds !== 0 && isOlder(facts.first.value.metadata.resourceVersion, resourceVersion);
-  return older ? undefined : request;
+  return deletionGracePeriodSeconds !== 0 && isOlder(facts.first.value.metadata.resourceVersion, resourceVersion);
+}
+
+/** The first DELETE sets the grace that it asks for, or else the pod's own (SIGNALS.md §1 "Grace"). */
+function hasOtherGrace(first: Pod, { graceSeconds }: RequestFacts): boolean {
+  const { deletionGracePeriodSeconds: grace } = first.metadata;
+  const wanted = graceSeconds ?? first.spec.terminationGracePeriodSeconds;
+  if (wanted === undefined || grace === undefined) return false;
+  const isAtOnce = first.spec.nodeName === undefined || isFinished(first);
+  return grace !== (wanted < 0 ? 1 : wanted) && !(isAtOnce && grace === 0);
+}
+
+/**
+ * A DELETE that finds a condition which was not there when it was sent came after its author's. An eviction writes its own
+ * before it deletes, and onto a pod that is terminating too (SIGNALS.md §1 "Eviction", trap 26): where that came later
+ * than deletionTimestamp, somebody else had set it. A server that writes none (1.25 and older) tells nothing by that.
+ */
+function hasOtherCause(trace: Trace, first: Pod, { verb, sent }: RequestFacts): boolean {
+  const told = causeIn(first);
+  const isNew = trace.disruption?.value === told && (trace.disruption?.seq ?? -Infinity) > sent.seq;
+  // The kubelet's own condition causes no deletion (SIGNALS.md §4).
+  if (verb === 'delete') return told !== undefined && told !== 'TerminationByKubelet' && isNew;
+  if (told !== byEviction) return trace.pod !== undefined && causeIn(trace.pod.value) === byEviction;
+  const since = parseTime(conditionOf(first, 'DisruptionTarget')?.lastTransitionTime) ?? -Infinity;
+  return since > (parseTime(first.metadata.deletionTimestamp) ?? Infinity) - graceOf(first) * second;
+}
+
+const byEviction = 'EvictionByEvictionAPI';
+
+function causeIn(pod: Pod): string | undefined {
+  const condition = conditionOf(pod, 'DisruptionTarget');
+  return condition?.status === 'True' ? condition.reason : undefined;
+}
+
+/** It was asked for before we sent ours, by stamps of the API server that had arrived, which no clock of ours is behind. */
+function isAskedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
+  const asked = requestTime(trace, facts);
+  return asked !== undefined && toClient(trace.clocks.api, asked, facts.seenAt + 1).hi < sentSince(trace, request);
 }
 
 /**
@@ -83,9 +137,13 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
   const { deletionTimestamp } = facts.first.value.metadata;
   const deadline = parseTime(deletionTimestamp);
   const grace = firstGrace(facts);
-  if (deadline === undefined || (facts.underWay && grace <= 1)) return undefined;
+  if (deadline === undefined || (!isWitnessed(trace, facts) && grace <= 1)) return undefined;
   return { lo: deadline - grace * second, hi: deadline - grace * second + second };
 }
+
+/** The write that set deletionTimestamp was seen itself: no later state stands for it (trap 2). */
+export const isWitnessed = (trace: Trace, { first, underWay }: DeletionFacts): boolean =>
+  !underWay && heardSince(trace, 'pod', first.at) === first.at;
 
 /** Our own DELETE was executed between sending and the first sign of it. */
 function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {

@@ -4,22 +4,29 @@ import type { ContainerExit } from './container.ts';
 import { containerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, notBefore, unbounded } from './estimate.ts';
+import { isToStart } from './own-doing.ts';
 import type { Scene } from './scene.ts';
 
 /** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
 export function exitsOf(scene: Scene): ContainerExit[] {
   const specs = containersOf(scene.deletion.facts.first.value);
-  const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(scene, spec));
+  const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(scene, spec, alone));
+  const mainsOver = mains.every(
+    (one) => one.spec.kind !== 'container' || (!one.ran && !isToStart(scene.deletion, one.spec)),
+  );
   const sidecars = specs.filter((spec) => spec.kind === 'sidecar').reverse();
   const stopped = sidecars.reduce<ContainerExit[]>((before, spec) => {
     const waitsFor = [...mains.filter((one) => one.spec.kind === 'container'), ...before];
-    return [...before, containerExit(scene, spec, turnOf(waitsFor))];
+    return [...before, containerExit(scene, spec, { turn: turnOf(waitsFor), mainsOver })];
   }, []);
   // The other way round nothing follows: no end of a sidecar proves that it had its turn. It may have died of a signal of its
   // own, or repeat the words of another's log.
   const exits = [...mains, ...stopped];
   return order.flatMap((kind) => exits.filter((exit) => exit.spec.kind === kind));
 }
+
+/** Nothing that it waits for. */
+const alone = { turn: undefined, mainsOver: false };
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 

@@ -11,8 +11,13 @@ import type { Scene } from './scene.ts';
  * The earliest that it can have come: the whole grace after K, and never less than the minimum after the signal, however
  * much of the grace hook and turn ate (SIGNALS.md §2 S8, §5).
  */
-export function killSince({ kubelet }: Scene, began: Estimate, signal: Estimate | undefined): Estimate {
-  const since = notBefore(moved(began, { lo: shortestStop(kubelet) - driftOver(shortestStop(kubelet)), hi: 0 }));
+export function killSince(
+  { kubelet }: Scene,
+  began: Estimate,
+  signal: Estimate | undefined,
+  timeout = shortestStop(kubelet),
+): Estimate {
+  const since = notBefore(moved(began, { lo: timeout - driftOver(timeout), hi: 0 }));
   const afterSignal = signal && notBefore(moved(signal, { lo: minimumGrace - driftOver(minimumGrace), hi: 0 }));
   return crossed(afterSignal ? narrowed(since, afterSignal) : since, kubelet.clock);
 }

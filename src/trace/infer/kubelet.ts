@@ -5,9 +5,11 @@ import { isFinished } from '../pod.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
+import { isWitnessed } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { withCause, withCreations, withPostings } from './node-clock.ts';
+import { mayBeOwn } from './own-doing.ts';
 import { isNewRound, isStart } from './rounds.ts';
 import { atMost } from '../span.ts';
 import { parseTime } from '../stamps.ts';
@@ -26,7 +28,9 @@ export interface Kubelet {
 
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const arrivals = withCreations(trace, deletion);
-  const stops = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
+  const stops = trace.events.filter(
+    (event) => isStop(event) && belongs(trace, deletion, arrivals, event) && !mayBeOwn(trace, deletion, event),
+  );
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
   const clock = withPostings(trace, deletion, caused);
@@ -119,8 +123,15 @@ function graceAt(
   const possible = later.filter((one) => isRetried || loweredSince(deletion, one) <= since.hi);
   const certain = later.filter((one) => one.at + 1 <= since.lo);
   const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
-  return { min: least(possible), max: least(certain) };
+  return { min: least(possible), max: Math.max(least(certain), unseenGrace(trace, deletion)) };
 }
+
+/**
+ * Where the first state of the deletion was not seen, its grace may have been lowered before: the kubelet may have begun with
+ * the pod's own. The last DELETE's 0 tells nothing of it either (trap 2).
+ */
+const unseenGrace = (trace: Trace, { facts }: Deletion): number =>
+  isWitnessed(trace, facts) ? 0 : (facts.first.value.spec.terminationGracePeriodSeconds ?? 0);
 
 const isLastDelete = (trace: Trace, seq: number): boolean =>
   trace.finalDelete?.seq === seq && trace.terminal !== undefined;

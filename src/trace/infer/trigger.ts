@@ -5,8 +5,8 @@ import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '..
 import type { TriggerKind } from '../report.ts';
 import { parseTime } from '../stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
-import { heardSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
+import { isWitnessed } from './deletion.ts';
 import { hasPlace, otherTemplate } from './template.ts';
 
 export interface Trigger {
@@ -73,10 +73,8 @@ const byCondition: Rule = (trace, { facts }) => {
  * That of an eviction is by the clock that set the deadline too; any other one by a controller's.
  */
 function isAfterwards(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
-  const { first, underWay } = trace.deletion ?? {};
-  const isWitnessed = first && !underWay && heardSince(trace, 'pod', first.at) === first.at;
   const since = parseTime(lastTransitionTime);
-  if (isWitnessed || since === undefined) return false;
+  if (since === undefined || (trace.deletion && isWitnessed(trace, trace.deletion))) return false;
   return since > askedAt(trace) + (kind === 'eviction-api' ? 0 : late);
 }
 

@@ -23,9 +23,10 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     advice: 'Read its last log lines; make shutdown code exit with 0.',
   },
   'oom-on-exit': {
-    is: 'A container was killed for memory while it was exiting.',
-    known: 'Reason OOMKilled, after the deletion began.',
-    wrong: 'Only a child process may have been killed.',
+    is: 'A container was killed for memory while it was exiting, or perhaps so.',
+    known: 'Reason OOMKilled with exit code 137, in a container that ran when the deletion came.',
+    wrong:
+      'Only a child process may have been killed, even long before: the reason stays. Where the end fits that of the grace, either may have ended it, and the finding says so.',
     advice: 'Raise the memory limit, or flush in smaller parts.',
   },
   'prestop-failed': {
@@ -128,6 +129,14 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     known: 'The outcome forced; in a check: terminationGracePeriodSeconds or --grace-period.',
     wrong: 'How long the containers ran on is an estimate.',
     advice: 'Give at least a second of grace.',
+  },
+  'deleted-before': {
+    is: 'Somebody else had deleted the pod when the request of this command was executed.',
+    known:
+      'The first state with deletionTimestamp: its grace is not the one that was asked for, it was asked for before the request was sent, or its DisruptionTarget condition fits another cause.',
+    wrong:
+      'A proxy or server that drops the options of a DELETE looks the same: then the grace is that of the pod although another one was asked for.',
+    advice: 'Find out who else deletes these pods: a controller, a drain, an autoscaler.',
   },
   'evidence-lost': {
     is: 'A gap or a refused stream touches what the report says.',

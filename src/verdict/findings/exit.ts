@@ -12,7 +12,7 @@ export const exitFindings = (scene: Scene): Finding[] =>
     ...killed(scene, container),
     ...unhandled(scene, container),
     ...nonzero(container),
-    ...outOfMemory(scene, container),
+    ...outOfMemory(container),
     ...nearlySpent(scene, container),
   ]);
 
@@ -132,31 +132,37 @@ function nonzero(container: ContainerExit): Finding[] {
   ];
 }
 
-function outOfMemory(scene: Scene, container: ContainerExit): Finding[] {
-  if (container.outcome !== 'oom') return [];
+function outOfMemory(container: ContainerExit): Finding[] {
+  const { outcome, signal, stopping } = container;
+  if (!isForMemory(container)) return [];
   const { name } = container.spec;
-  const { signal, exit } = container;
-  const atGrace = signal && exit && between(signal, exit.at).hi >= graceMs(scene);
-  const doubt = atGrace ? ' (its time also fits the kill at the end of the grace)' : '';
+  const asked = stopping ?? signal;
+  const message =
+    outcome === 'oom'
+      ? `${name} was killed for memory ${asked ? 'while it was exiting' : 'when the pod was being deleted: nothing shows that it had been asked to stop by then'}`
+      : `${name} was killed, for memory or at the end of its grace: it cannot be told which (OOMKilled stays from any earlier kill of one of its processes, and its end fits that of the grace)`;
   return [
     {
       code: 'oom-on-exit',
       severity: 'error',
-      message: `${name} was killed for memory while it was exiting${doubt}`,
-      advice: `Shutting down takes ${name} more memory than its limit: raise resources.limits.memory, or flush in smaller steps.`,
+      message,
+      advice: `Where shutting down takes ${name} more memory than its limit, raise resources.limits.memory or flush in smaller steps${outcome === 'oom' ? '' : '; otherwise make it exit sooner after its stop signal'}.`,
       evidence: evidenceOf(container),
     },
   ];
 }
 
+const isForMemory = ({ outcome, exit }: ContainerExit): boolean =>
+  outcome === 'oom' || (outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137);
+
 /** Not killed, but hook and drain together took at least three quarters of the grace. */
 function nearlySpent(scene: Scene, container: ContainerExit): Finding[] {
-  const { outcome, exit, spec, stopping, signal, hook } = container;
+  const { outcome, exit, spec, counted, signal, hook } = container;
   if (!exit || exit.provisional || !signal || outcome === 'killed' || outcome === 'oom') return [];
   const used =
     spec.kind === 'sidecar'
       ? between(signal, exit.at).lo + (hook ? between(hook.start, hook.end).lo : 0)
-      : between(stopping ?? signal, exit.at).lo;
+      : between(counted ?? signal, exit.at).lo;
   const share = used / graceMs(scene);
   if (share < 0.75) return [];
   return [

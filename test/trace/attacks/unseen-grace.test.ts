@@ -1,0 +1,66 @@
+/** What somebody did who wanted a false sentence in a report: the grace was another one when the kubelet began. */
+import { describe, expect, it } from 'vitest';
+import type { Sighting } from '../../../src/trace/observation.ts';
+import type { AppStory } from '../../../src/loopback/kubelet/story.ts';
+import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
+import {
+  alone,
+  attached,
+  changesOf,
+  containerOf,
+  deaf,
+  findingCodes,
+  judged,
+  listed,
+  markOf,
+  markedIn,
+  told,
+} from '../../helpers/cases.ts';
+import { pod, somebody } from '../../helpers/story-changes.ts';
+
+/** Somebody lowered the grace from 30 s to 1 s at 3 s, and we came at 5 s. */
+function late(app: AppStory): Sighting[] {
+  const later = [{ kind: 'delete', atMs: 3000, graceSeconds: 1 } as const];
+  const all = attached(told({ ...alone({ app }), ...pod({ graceSeconds: 30 }), ...somebody, later }));
+  const start = markedIn(all).at + 5000;
+  const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
+  const events = changesOf(all, 'events').filter(({ at }) => at < start);
+  return [
+    ...all.filter((one) => one.kind === 'began').map((one) => ({ ...one, at: start })),
+    listed(start + 5, 'pod', last?.object),
+    listed(start + 6, 'events', ...events.map(({ object }) => object)),
+    ...all.filter(({ at }) => at >= start),
+  ];
+}
+
+describe('a grace that was lowered before anybody looked', () => {
+  it('is not overrun by what the kubelet still gave', () => {
+    const report = judged(late(drains(20_000)));
+    expect(report.verdict.outcome).toBe('graceful');
+    expect(findingCodes(report)).not.toContain('grace-nearly-spent');
+    const drain = report.phases.find(({ name }) => name === 'drain');
+    expect(drain?.ofGrace.min).toBeLessThan(1);
+    expect(drain?.ofGrace.max).toBeGreaterThan(1);
+    expect(report.phases.map(({ name }) => name)).not.toContain('overtime');
+  });
+
+  it('ends in a kill where either of them ends, and nowhere else', () => {
+    expect(containerOf(judged(late(deaf))).outcome).toBe('killed');
+    const own: AppStory = { onSignal: { kind: 'exits', afterMs: 15_000, code: 137 }, lost: false, lines: [] };
+    expect(containerOf(judged(late(own))).outcome).toBe('unknown');
+  });
+
+  it('is not that of the last DELETE, where nothing was seen before it', () => {
+    const held = { ...pod({ finalizers: ['example.com/audit'] }), ...somebody };
+    const all = attached(told({ ...held, later: [{ kind: 'remove-finalizers', atMs: 30_000 }] }));
+    const marked = markedIn(all).at;
+    const final = changesOf(all, 'pod').find(({ object }) => object.metadata['deletionGracePeriodSeconds'] === 0);
+    const at = (final?.at ?? NaN) + 5000;
+    const gap = { at, kind: 'gap', stream: 'pod', from: marked - 500, to: at, cause: 'expired' } satisfies Sighting;
+    const missed = all.filter((one) => !(one.kind === 'changed' && one.stream === 'pod' && one.at < at));
+    const report = judged([...missed, gap, listed(at, 'pod', final?.object)].sort((a, b) => a.at - b.at));
+    expect(findingCodes(report)).not.toContain('grace-nearly-spent');
+    expect(Date.parse(markOf(report, 'accepted').at.earliest)).toBeLessThanOrEqual(marked);
+    expect(Date.parse(markOf(report, 'accepted').at.latest)).toBeGreaterThanOrEqual(marked - 10);
+  });
+});

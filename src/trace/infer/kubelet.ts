@@ -70,17 +70,17 @@ export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: O
   return Math.min(client.hi, event.at + 1) >= deletion.accepted.client.lo;
 }
 
-/** The first sign of the kubelet: its Killing, the status that knows of the deletion, or the end itself. */
+/**
+ * The first sign of the kubelet: its Killing, or the status that knows of the deletion. Where neither came at all, what the
+ * application says of its signal, or the end itself, tells that the kubelet knew by then, and not since when.
+ */
 function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
   const killings = own.map((event) => {
     const told = onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq]);
     return crossed(narrowed(onNode(event.time, [event.seq], 'observed'), told), clock);
   });
-  const statuses = [
-    ...(trace.acknowledged ? [trace.acknowledged] : []),
-    ...(ranOut(trace) && trace.terminal ? [trace.terminal] : []),
-  ];
-  const signs = [...killings, ...statuses.map((fact) => arrival(trace, fact, 'pod', deletion.accepted))];
+  const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
+  const signs = killings.length + statuses.length > 0 ? [...killings, ...statuses] : lateSigns(trace, deletion);
   const [first, ...others] = signs;
   if (!first) return undefined;
   const earliest = others.reduce(earlier, first);
@@ -91,6 +91,14 @@ function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: C
     : earliest;
   const since = narrowed(sign, { ...notBefore(deletion.accepted), evidence: [] });
   return crossed({ ...since, evidence: cite(deletion.accepted.evidence, since.evidence) }, clock);
+}
+
+function lateSigns(trace: Trace, { facts }: Deletion): Estimate[] {
+  if (!ranOut(trace) || !trace.terminal) return [];
+  const lines = [...trace.containers.values()]
+    .flatMap(({ log }) => log.signalLines.find((line) => line.at >= facts.seenAt) ?? [])
+    .map(({ value, at, seq }) => ({ ...onNode(atMost(value), [seq]), client: atMost(at + 1) }));
+  return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
 
 const earlier = (a: Estimate, b: Estimate): Estimate => ({

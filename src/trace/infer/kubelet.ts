@@ -7,7 +7,7 @@ import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
-import { withCause, withCreations, withPostings } from './node-clock.ts';
+import { upTo, withCause, withCreations, withPostings } from './node-clock.ts';
 import { isNewRound, isStart } from './rounds.ts';
 import { atMost } from '../span.ts';
 import { parseTime } from '../stamps.ts';
@@ -25,11 +25,11 @@ export interface Kubelet {
 }
 
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
-  const arrivals = withCreations(trace, deletion);
+  const arrivals = trace.clocks.node;
   const stops = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const clock = withPostings(trace, deletion, caused);
+  const clock = withPostings(trace, deletion, withCreations(trace, deletion, caused));
   const killings = groupByContainer(own);
   const noticed = noticedAt(trace, deletion, own, clock);
   const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
@@ -66,7 +66,7 @@ function groupByContainer(events: Occurrence[]): Map<string, Occurrence[]> {
 /** A stamp that certainly lies before the deletion was accepted, or was told before we asked, is an older story's. */
 export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurrence): boolean {
   if (deletion.ours && event.seq < deletion.ours.sent.seq) return false;
-  const client = toClient(clock, event.time, event.at + 1);
+  const client = toClient(upTo(clock, event.at + 1), event.time, event.at + 1);
   return Math.min(client.hi, event.at + 1) >= deletion.accepted.client.lo;
 }
 

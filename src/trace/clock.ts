@@ -25,6 +25,8 @@ export interface Bound {
 export interface Clock {
   readonly lower: readonly Bound[];
   readonly upper: readonly Bound[];
+  /** It may have been set back, as this observation has it: then no lower bound holds for what it showed since. */
+  readonly doubt?: { readonly at: number; readonly seq: number };
 }
 
 export const unknownClock: Clock = { lower: [], upper: [] };
@@ -50,16 +52,22 @@ interface Piece extends Clock {
 /** The offset at client time `at`. */
 export const offsetAt = (clock: Clock, at: number): Span => offsetOver(clock, { lo: at, hi: at });
 
-/** Nothing but that the clock was set explains what is known of it: between which client times, first step first. */
-export const stepsOf = (clock: Clock): Span[] =>
-  piecesOf(clock)
-    .slice(1)
-    .map(({ from }, index) => ({ lo: piecesOf(clock)[index]?.to ?? from, hi: from }));
+/** When the clock was set: between which client times; first step first. */
+export const stepsOf = (clock: Clock): Span[] => {
+  const pieces = piecesOf(clock);
+  return pieces.slice(1).map(({ from }, index) => ({ lo: pieces[index]?.to ?? from, hi: from }));
+};
 
-export const isStepped = (clock: Clock): boolean => piecesOf(clock).length > 1;
+/** It was set, or may have been. */
+export const isStepped = (clock: Clock): boolean => clock.doubt !== undefined || piecesOf(clock).length > 1;
 
 /** The offset wherever in a stretch of client time: of a clock that was not set, that at its end. */
 function offsetOver(clock: Clock, during: Span): Span {
+  const told = overPieces(clock, during);
+  return clock.doubt ? { lo: -Infinity, hi: told.hi } : told;
+}
+
+function overPieces(clock: Clock, during: Span): Span {
   const pieces = piecesOf(clock);
   if (pieces.length < 2) return within(clock, during.hi);
   const spans = pieces

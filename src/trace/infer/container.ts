@@ -5,6 +5,7 @@
  */
 import type { AssumptionName } from '../assumptions.ts';
 import { signalLag } from '../assumptions.ts';
+import { isStepped } from '../clock.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
@@ -69,7 +70,8 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
   const graceEnd = crossed(moved(began, graceSpan(kubelet)), kubelet.clock);
   const since = killSince(scene, began, called);
   const isLate = ended !== undefined && surelyAfterGrace(scene, began, called, ended);
-  const isDoubtful = killings.length === 0 && !isLate && isVague(scene, began);
+  const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
+  const isDoubtful = !isLate && (isUntimed || (killings.length === 0 && isVague(scene, began)));
   const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
   const isTouched =
     called?.proved === true ||
@@ -112,6 +114,10 @@ export function containerExit(scene: Scene, spec: ContainerSpec, turn?: Estimate
     ],
   };
 }
+
+/** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
+const endsWithKill = ({ log: { ended } }: ContainerFacts, since: Estimate): boolean =>
+  ended?.value.clean === true && ended.at + 1 >= since.client.lo;
 
 /** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
 const isUntellable = ({ refused, namespaceEnding }: Trace): boolean =>

@@ -4,6 +4,7 @@ import { toClient } from '../clock.ts';
 import { isFinished } from '../pod.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
+import { withDoubts } from './clock-doubts.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
@@ -26,10 +27,13 @@ export interface Kubelet {
 
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const arrivals = trace.clocks.node;
-  const stops = trace.events.filter((event) => isStop(event) && belongs(trace, deletion, arrivals, event));
+  const all = trace.events.filter(isStop);
+  const stops = all.filter((event) => belongs(trace, deletion, arrivals, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const clock = withPostings(trace, deletion, withCreations(trace, deletion, caused));
+  const posted = withPostings(trace, deletion, withCreations(trace, deletion, caused));
+  const others = all.filter((event) => !stops.includes(event));
+  const clock = withDoubts(trace, deletion, posted, others);
   const killings = groupByContainer(own);
   const noticed = noticedAt(trace, deletion, own, clock);
   const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);

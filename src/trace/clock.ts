@@ -5,6 +5,10 @@
  *
  * Laws: a bound holds exactly at the client time it was made, and fades by the assumed drift to both sides; bounds
  * that others imply everywhere are dropped, so a clock stays small however long the trace.
+ *
+ * Bounds that contradict each other mean that the clock was set in between (NTP steps it). It has several pieces then, in
+ * each of which nothing contradicts anything; what lies in one goes by the bounds of that piece, and what may lie in
+ * several by the hull of theirs. What a piece does not bound stays unbounded.
  */
 import { driftOver } from './assumptions.ts';
 import type { Span } from './span.ts';
@@ -21,6 +25,8 @@ export interface Bound {
 export interface Clock {
   readonly lower: readonly Bound[];
   readonly upper: readonly Bound[];
+  /** It may have been set back, as this observation has it: then no lower bound holds for what it showed since. */
+  readonly doubt?: { readonly at: number; readonly seq: number };
 }
 
 export const unknownClock: Clock = { lower: [], upper: [] };
@@ -37,23 +43,94 @@ export const noMoreThan = (clock: Clock, bound: Bound): Clock => ({
   upper: insert(clock.upper, bound, (a, b) => a.value + driftOver(a.at - b.at) <= b.value),
 });
 
-/**
- * The offset at client time `at`. Bounds that contradict each other mean that a clock was set in between: then the
- * hull of both, since either may hold.
- */
-export function offsetAt(clock: Clock, at: number): Span {
+/** What arrivals told by then of the clock: those that came later may be of a clock that was set since. */
+export const upTo = (clock: Clock, at: number): Clock => ({
+  ...clock,
+  lower: clock.lower.filter((bound) => bound.at <= at),
+});
+
+/** A stretch of client time in which no bound contradicts another. */
+interface Piece extends Clock {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The offset at client time `at`. */
+export const offsetAt = (clock: Clock, at: number): Span => offsetOver(clock, { lo: at, hi: at });
+
+/** When the clock was set: between which client times; first step first. */
+export const stepsOf = (clock: Clock): Span[] => {
+  const pieces = piecesOf(clock);
+  return pieces.slice(1).map(({ from }, index) => ({ lo: pieces[index]?.to ?? from, hi: from }));
+};
+
+/** It was set, or may have been. */
+export const isStepped = (clock: Clock): boolean => clock.doubt !== undefined || piecesOf(clock).length > 1;
+
+/** The offset wherever in a stretch of client time: of a clock that was not set, that at its end. */
+function offsetOver(clock: Clock, during: Span): Span {
+  const told = overPieces(clock, during);
+  return clock.doubt ? { lo: -Infinity, hi: told.hi } : told;
+}
+
+function overPieces(clock: Clock, during: Span): Span {
+  const pieces = piecesOf(clock);
+  if (pieces.length < 2) return within(clock, during.hi);
+  const spans = pieces
+    .filter((_, index) => {
+      const since = pieces[index - 1]?.to ?? -Infinity;
+      const until = pieces[index + 1]?.from ?? Infinity;
+      return since <= during.hi && during.lo <= until;
+    })
+    .map((piece) => within(piece, Math.min(Math.max(during.hi, piece.from), piece.to)));
+  return { lo: Math.min(...spans.map(({ lo }) => lo)), hi: Math.max(...spans.map(({ hi }) => hi)) };
+}
+
+function within(clock: Clock, at: number): Span {
   const lo = Math.max(-Infinity, ...clock.lower.map((bound) => bound.value - driftOver(at - bound.at)));
   const hi = Math.min(Infinity, ...clock.upper.map((bound) => bound.value + driftOver(at - bound.at)));
-  return lo <= hi ? { lo, hi } : { lo: hi, hi: lo };
+  return { lo, hi };
 }
+
+const known = new WeakMap<Clock, readonly Piece[]>();
+
+function piecesOf(clock: Clock): readonly Piece[] {
+  const before = known.get(clock);
+  if (before) return before;
+  const pieces = clock.lower.some((lower) => contradicts(lower, clock.upper)) ? split(clock) : [];
+  known.set(clock, pieces);
+  return pieces;
+}
+
+const contradicts = (lower: Bound, uppers: readonly Bound[]): boolean =>
+  uppers.some((upper) => lower.value - upper.value > driftOver(lower.at - upper.at));
+
+/** In the order of time: the first bound that contradicts what came before begins a new piece. */
+function split({ lower, upper }: Clock): readonly Piece[] {
+  const all = [
+    ...lower.map((bound) => ({ bound, isLower: true })),
+    ...upper.map((bound) => ({ bound, isLower: false })),
+  ].sort((a, b) => a.bound.at - b.bound.at || a.bound.seq - b.bound.seq);
+  return all.reduce<readonly Piece[]>((pieces, { bound, isLower }) => {
+    const fresh: Clock = isLower ? { lower: [bound], upper: [] } : { lower: [], upper: [bound] };
+    const last = pieces.at(-1);
+    const isNew =
+      !last || [...last.lower, ...fresh.lower].some((one) => contradicts(one, [...last.upper, ...fresh.upper]));
+    const next = { ...(isNew ? fresh : joined(last, fresh)), from: isNew ? bound.at : last.from, to: bound.at };
+    return isNew ? [...pieces, next] : pieces.with(-1, next);
+  }, []);
+}
+
+const joined = (a: Clock, b: Clock): Clock => ({ lower: [...a.lower, ...b.lower], upper: [...a.upper, ...b.upper] });
 
 /**
  * Remote times as client times, each end by the offset of its own time: a bound fades the farther it is. `near` is a
- * client time from which that is found.
+ * client time from which that is found. Of a clock that was set: by what it showed from `since` to `near`.
  */
-export function toClient(clock: Clock, remote: Span, near: number): Span {
+export function toClient(clock: Clock, remote: Span, near: number, since = -Infinity): Span {
   if (!Number.isFinite(near)) return anyTime;
-  const rough = offsetAt(clock, near);
+  const rough = offsetOver(clock, { lo: Math.min(since, near), hi: near });
+  if (isStepped(clock)) return { lo: remote.lo - rough.hi, hi: remote.hi - rough.lo };
   return {
     lo: refined(remote.lo - rough.hi, (at) => remote.lo - offsetAt(clock, at).hi),
     hi: refined(remote.hi - rough.lo, (at) => remote.hi - offsetAt(clock, at).lo),
@@ -61,10 +138,16 @@ export function toClient(clock: Clock, remote: Span, near: number): Span {
 }
 
 /** Client times as remote times. */
-export const toRemote = (clock: Clock, client: Span): Span => ({
-  lo: refined(client.lo, (at) => at + offsetAt(clock, at).lo),
-  hi: refined(client.hi, (at) => at + offsetAt(clock, at).hi),
-});
+export function toRemote(clock: Clock, client: Span): Span {
+  if (isStepped(clock)) {
+    const offset = offsetOver(clock, client);
+    return { lo: client.lo + offset.lo, hi: client.hi + offset.hi };
+  }
+  return {
+    lo: refined(client.lo, (at) => at + offsetAt(clock, at).lo),
+    hi: refined(client.hi, (at) => at + offsetAt(clock, at).hi),
+  };
+}
 
 const refined = (rough: number, exact: (at: number) => number): number =>
   Number.isFinite(rough) ? exact(rough) : rough;

@@ -1,6 +1,7 @@
 /** The ExitReport of a trace: the one document that every renderer shows (DESIGN.md §4). Pure. */
 import type { AssumptionName } from '../trace/assumptions.ts';
 import { assumptions } from '../trace/assumptions.ts';
+import { stepsOf } from '../trace/clock.ts';
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
 import { instantOf } from '../trace/infer/estimate.ts';
@@ -51,7 +52,7 @@ function buildReport(trace: Trace, timeline: Timeline, policy: Policy): ExitRepo
     verdict: judge(trace, timeline, policy),
     clocks: clocksOf(timeline),
     assumes: assumesOf(exit),
-    gaps: gapsOf(trace),
+    gaps: [...gapsOf(trace), ...setClocks(exit)],
   };
   return { ...report, observations: cited(trace, report) };
 }
@@ -214,6 +215,21 @@ export function gapsOf(trace: Trace): ExitReport['gaps'] {
     cause: 'disconnected',
   }));
   return [...gaps, ...broken, ...lateNews(trace), ...refused];
+}
+
+/** What a clock showed before it was set says nothing of what it showed after; instants near the step are wider. */
+function setClocks(exit: Exit | undefined): ExitReport['gaps'] {
+  if (!exit) return [];
+  const clocks = { 'clock of the API server': exit.deletion.api, 'clock of the node': exit.kubelet.clock };
+  return Object.entries(clocks).flatMap(([resource, clock]) => [
+    ...stepsOf(clock).map(({ lo, hi }) => ({
+      resource,
+      from: printTime(lo, 'earlier'),
+      to: printTime(hi, 'later'),
+      cause: 'clock-stepped',
+    })),
+    ...(clock.doubt ? [{ resource, from: printTime(clock.doubt.at, 'earlier'), cause: 'clock-doubtful' }] : []),
+  ]);
 }
 
 /** A gap that begins where the one before it ended is the same one: history was lost again and again. */

@@ -5,6 +5,8 @@ export interface ClockStory {
   offsetMs: number;
   /** How much faster than true time, parts per million. */
   driftPpm: number;
+  /** It is set at this time of the story (ms), by so much. */
+  step?: { atMs: number; byMs: number };
 }
 
 export class Clock {
@@ -19,7 +21,9 @@ export class Clock {
 
   /** What this clock shows at the true time `at` (ns since the beginning): ns since the epoch. */
   read(at: number): bigint {
-    const shown = at + at * this.#story.driftPpm * 1e-6 + this.#story.offsetMs * 1e6;
+    const { driftPpm, offsetMs, step } = this.#story;
+    const set = step && at > step.atMs * 1e6 ? step.byMs * 1e6 : 0;
+    const shown = at + at * driftPpm * 1e-6 + offsetMs * 1e6 + set;
     return BigInt(this.#beganAt) * 1_000_000n + BigInt(Math.round(shown));
   }
 

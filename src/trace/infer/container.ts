@@ -5,6 +5,7 @@
  */
 import type { AssumptionName } from '../assumptions.ts';
 import { signalLag } from '../assumptions.ts';
+import { isStepped } from '../clock.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
@@ -91,7 +92,8 @@ export function containerExit(
   // Nor where the grace is not certain, unless it fits the longest.
   const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, longestStop(kubelet)));
   const isUnseen = !isWitnessed(trace, deletion.facts) && isEarly;
-  const isDoubtful = isUnseen || (killings.length === 0 && !isLate && isVague(scene, began));
+  const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
+  const isDoubtful = isUnseen || (!isLate && (isUntimed || (killings.length === 0 && isVague(scene, began))));
   const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
   const isTouched =
     called?.proved === true ||
@@ -154,6 +156,9 @@ function stoppedBefore(
     settled: exit !== undefined && !exit.provisional,
   };
 }
+/** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
+const endsWithKill = ({ log: { ended } }: ContainerFacts, since: Estimate): boolean =>
+  ended?.value.clean === true && ended.at + 1 >= since.client.lo;
 
 /** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
 const isUntellable = ({ refused, namespaceEnding }: Trace): boolean =>

@@ -1,6 +1,6 @@
 /** When the deletion was asked for and accepted, by whom, and with which grace. */
 import type { Clock } from '../clock.ts';
-import { noLessThan, noMoreThan, toClient } from '../clock.ts';
+import { noLessThan, noMoreThan, toClient, upTo } from '../clock.ts';
 import { withDates } from '../dates.ts';
 import type { Pod } from '../kube.ts';
 import { conditionOf, isFinished, isOlder } from '../pod.ts';
@@ -30,10 +30,14 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const facts = trace.deletion;
   if (!facts) return undefined;
   const request = lastRequest(trace, facts);
-  const ours = request && !isOutrun(trace, facts, request) ? request : undefined;
+  const isOutdone = request !== undefined && isOutrun(trace, facts, request);
+  const isOutdated = request !== undefined && !isOutdone && isAskedBefore(trace, facts, request);
+  const ours = isOutdone || isOutdated ? undefined : request;
   const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(facts, ours) };
   const causal = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
-  const api = withDates(causal, trace.clocks.dates);
+  const dated = withDates(causal, trace.clocks.dates);
+  // The stamps that speak of another's deletion may be of a clock that was set back just now.
+  const api = isOutdated ? { ...dated, doubt: { at: facts.seenAt, seq: facts.seenSeq } } : dated;
   const asked = requestTime(trace, facts);
   const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];
@@ -82,8 +86,7 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
 const isOutrun = (trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean =>
   isWrittenBefore(facts, request) ||
   (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) ||
-  hasOtherCause(trace, facts.first.value, request) ||
-  isAskedBefore(trace, facts, request);
+  hasOtherCause(trace, facts.first.value, request);
 
 /** The answer's resourceVersion is the one that our write made. */
 function isWrittenBefore(facts: DeletionFacts, { answer }: RequestFacts): boolean {
@@ -123,10 +126,13 @@ function causeIn(pod: Pod): string | undefined {
   return condition?.status === 'True' ? condition.reason : undefined;
 }
 
-/** It was asked for before we sent ours, by stamps of the API server that had arrived, which no clock of ours is behind. */
+/** It was asked for before we sent ours, by stamps of the API server that had arrived by then. */
 function isAskedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   const asked = requestTime(trace, facts);
-  return asked !== undefined && toClient(trace.clocks.api, asked, facts.seenAt + 1).hi < sentSince(trace, request);
+  if (asked === undefined) return false;
+  const { hi } = toClient(upTo(trace.clocks.api, facts.seenAt + 1), asked, facts.seenAt + 1);
+  // Before the pod was last seen without it, nobody deleted it: then the clock was set.
+  return trace.notDeletingAt <= hi && hi < sentSince(trace, request);
 }
 
 /**

@@ -25,9 +25,19 @@ export interface EndpointExit {
 
 export function endpointsOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): EndpointExit[] {
   return [...trace.slices]
+    .map(([name, facts]) => [name, { ...facts, states: since(deletion, facts.states) }] as const)
     .filter(([, facts]) => facts.states.some((state) => state.value.own))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, facts]) => endpointExit(trace, deletion, exits, name, facts));
+}
+
+/**
+ * The state that the deletion found, and what came after it: a slice that the endpoint had left before (it moved to another
+ * one, or the selector changed) has no part in the exit.
+ */
+function since({ accepted }: Deletion, states: SliceFacts['states']): SliceFacts['states'] {
+  const isBefore = ({ value, at }: Fact<SliceState>) => at + 1 < accepted.client.lo && !value.own?.terminating;
+  return states.slice(Math.max(0, states.findLastIndex(isBefore)));
 }
 
 function endpointExit(

@@ -5,7 +5,7 @@
  * Law: an estimate only ever narrows, and each narrowing cites what proves it.
  */
 import type { Clock } from '../clock.ts';
-import { toClient, toRemote } from '../clock.ts';
+import { isStepped, toClient, toRemote } from '../clock.ts';
 import type { Instant } from '../report.ts';
 import type { Span } from '../span.ts';
 import { anyTime, lapse, meet } from '../span.ts';
@@ -53,9 +53,16 @@ export function narrowed(estimate: Estimate, by: Estimate): Estimate {
   return { ...estimate, client, node, evidence: cite(estimate.evidence, by.evidence) };
 }
 
-/** Carries what is known on one clock over to the other, through the node clock's offset. */
+/**
+ * Carries what is known on one clock over to the other, through the node clock's offset. Of a node's clock that was set
+ * nothing is kept: its stamps do not tell how long anything took.
+ */
 export function crossed(estimate: Estimate, clock: Clock): Estimate {
   const near = nearTo(estimate.client, clock, estimate.node);
+  if (isStepped(clock)) {
+    const told = toClient(clock, estimate.node, near, estimate.client.lo);
+    return { ...estimate, client: meet(estimate.client, told), node: anyTime };
+  }
   const client = meet(estimate.client, toClient(clock, estimate.node, near));
   const node = meet(estimate.node, toRemote(clock, client));
   return { ...estimate, client, node };

@@ -1,6 +1,7 @@
 /** When a container ended: by its status, or, until one comes, by the end of its log. */
 import type { AssumptionName } from '../assumptions.ts';
 import { logStampLagMs, millisecondsOf } from '../assumptions.ts';
+import { isStepped } from '../clock.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { atLeast, atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
@@ -28,7 +29,8 @@ export function endOf({ kubelet }: Scene, spec: ContainerSpec, facts: ContainerF
   const finished = parseFloor(fact?.value.finishedAt);
   if (!fact || !finished || isMadeUp(fact.value.reason, fact.value.exitCode)) return undefined;
   const stamped = narrowed(onNode(finished, [fact.seq]), onClient(atMost(fact.at + 1), [fact.seq]));
-  return crossed(withLastLine(stamped, facts), kubelet.clock);
+  // Of a clock that was set, what it showed before does not come before what it showed after.
+  return crossed(isStepped(kubelet.clock) ? stamped : withLastLine(stamped, facts), kubelet.clock);
 }
 
 /** It still ran when it wrote its last line; the stamp may be a little late. Only lines of the same run count. */

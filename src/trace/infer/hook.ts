@@ -1,6 +1,7 @@
 /** The preStop hook: the API tells its failure, never its success (SIGNALS.md §2 S6, §5). */
 import type { AssumptionName } from '../assumptions.ts';
 import { driftOver, millisecondsOf } from '../assumptions.ts';
+import { isStepped } from '../clock.ts';
 import type { HookKind } from '../kube.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { hookOf } from '../pod.ts';
@@ -123,6 +124,8 @@ function failedEnd(
   // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
   const outlivedIt = ended !== undefined && isBefore(ended, told);
   if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) return [onwards(began, ended), 'unknown'];
+  // Where its clock was set nothing may tell whether the container ended first.
+  if (isStepped(kubelet.clock) && ended && !isBefore(graceEnd, ended)) return [onwards(began, ended), 'unknown'];
   if (!again && isBefore(graceEnd, told))
     return [
       { ...narrowed(moved(graceEnd, soon), notAfter(told)), evidence: cite(began.evidence, [failure.seq]) },

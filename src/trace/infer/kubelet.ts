@@ -1,9 +1,10 @@
 /** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
 import type { Clock } from '../clock.ts';
-import { toClient } from '../clock.ts';
+import { toClient, upTo } from '../clock.ts';
 import { isFinished } from '../pod.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
+import { withDoubts } from './clock-doubts.ts';
 import type { Deletion } from './deletion.ts';
 import { isWitnessed } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
@@ -27,13 +28,15 @@ export interface Kubelet {
 }
 
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
-  const arrivals = withCreations(trace, deletion);
-  const stops = trace.events.filter(
-    (event) => isStop(event) && belongs(trace, deletion, arrivals, event) && !mayBeOwn(trace, deletion, event),
-  );
+  const arrivals = trace.clocks.node;
+  const all = trace.events.filter(isStop);
+  const later = all.filter((event) => belongs(trace, deletion, arrivals, event));
+  const stops = later.filter((event) => !mayBeOwn(trace, deletion, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const clock = withPostings(trace, deletion, caused);
+  const posted = withPostings(trace, deletion, withCreations(trace, deletion, caused));
+  const others = all.filter((event) => !later.includes(event));
+  const clock = withDoubts(trace, deletion, posted, others);
   const killings = groupByContainer(own);
   const noticed = noticedAt(trace, deletion, own, clock);
   const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
@@ -70,21 +73,21 @@ function groupByContainer(events: Occurrence[]): Map<string, Occurrence[]> {
 /** A stamp that certainly lies before the deletion was accepted, or was told before we asked, is an older story's. */
 export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurrence): boolean {
   if (deletion.ours && event.seq < deletion.ours.sent.seq) return false;
-  const client = toClient(clock, event.time, event.at + 1);
+  const client = toClient(upTo(clock, event.at + 1), event.time, event.at + 1);
   return Math.min(client.hi, event.at + 1) >= deletion.accepted.client.lo;
 }
 
-/** The first sign of the kubelet: its Killing, the status that knows of the deletion, or the end itself. */
+/**
+ * The first sign of the kubelet: its Killing, or the status that knows of the deletion. Where neither came at all, what the
+ * application says of its signal, or the end itself, tells that the kubelet knew by then, and not since when.
+ */
 function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
   const killings = own.map((event) => {
     const told = onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq]);
     return crossed(narrowed(onNode(event.time, [event.seq], 'observed'), told), clock);
   });
-  const statuses = [
-    ...(trace.acknowledged ? [trace.acknowledged] : []),
-    ...(ranOut(trace) && trace.terminal ? [trace.terminal] : []),
-  ];
-  const signs = [...killings, ...statuses.map((fact) => arrival(trace, fact, 'pod', deletion.accepted))];
+  const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
+  const signs = killings.length + statuses.length > 0 ? [...killings, ...statuses] : lateSigns(trace, deletion);
   const [first, ...others] = signs;
   if (!first) return undefined;
   const earliest = others.reduce(earlier, first);
@@ -95,6 +98,14 @@ function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: C
     : earliest;
   const since = narrowed(sign, { ...notBefore(deletion.accepted), evidence: [] });
   return crossed({ ...since, evidence: cite(deletion.accepted.evidence, since.evidence) }, clock);
+}
+
+function lateSigns(trace: Trace, { facts }: Deletion): Estimate[] {
+  if (!ranOut(trace) || !trace.terminal) return [];
+  const lines = [...trace.containers.values()]
+    .flatMap(({ log }) => log.signalLines.find((line) => line.at >= facts.seenAt) ?? [])
+    .map(({ value, at, seq }) => ({ ...onNode(atMost(value), [seq]), client: atMost(at + 1) }));
+  return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
 
 const earlier = (a: Estimate, b: Estimate): Estimate => ({

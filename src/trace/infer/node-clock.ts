@@ -4,7 +4,7 @@
  */
 import { driftOver, millisecondsOf } from '../assumptions.ts';
 import type { Bound, Clock } from '../clock.ts';
-import { noLessThan, noMoreThan, offsetAt, toClient } from '../clock.ts';
+import { noLessThan, noMoreThan, offsetAt, toClient, upTo } from '../clock.ts';
 import type { Span } from '../span.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import type { Deletion } from './deletion.ts';
@@ -15,21 +15,25 @@ const second = 1000;
 export function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
   const since = deletion.accepted.client.lo;
   if (!Number.isFinite(since)) return clock;
-  const bounded = noMoreThan(clock, { at: since, value: event.time.hi - since, seq: event.seq });
-  const offset = offsetAt(bounded, since);
+  const value = event.time.hi - since;
   // A contradiction means that the Killing was not caused by this deletion after all: arrivals are certain, causes are not.
-  return offset.lo > event.time.hi - since ? clock : bounded;
+  if (offsetAt(upTo(clock, event.at + 1), since).lo > value) return clock;
+  return noMoreThan(clock, { at: since, value, seq: event.seq });
 }
 
-/** What the kubelet wrote was written after its stamp: the apiserver's second bounds the node's clock where delivery was slow. */
-export function withCreations(trace: Trace, deletion: Deletion): Clock {
+/**
+ * What the kubelet wrote was written after its stamp: the apiserver's second bounds the node's clock where delivery was
+ * slow. It is believed where nothing contradicts it: it may be the second of another server than ours, whose clock is off.
+ */
+export function withCreations(trace: Trace, deletion: Deletion, clock: Clock): Clock {
   const events = trace.events.flatMap((event) => {
     const created = event.component === 'kubelet' ? createdAt(event, deletion) : undefined;
     return event.named === undefined || !created ? [] : [signOf(event.named, created, event.seq)];
   });
   return [...events, ...signsBefore(trace, deletion)]
     .filter(({ at }) => Number.isFinite(at))
-    .reduce(noLessThan, trace.clocks.node);
+    .filter(({ at, value }) => value <= offsetAt(clock, at).hi)
+    .reduce(noLessThan, clock);
 }
 
 /** The node's clock had shown `stamp` when it was written. */

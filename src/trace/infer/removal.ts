@@ -2,6 +2,7 @@
 import { toClient } from '../clock.ts';
 import type { Pod } from '../kube.ts';
 import { isFinished } from '../pod.ts';
+import { atLeast } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
@@ -53,5 +54,8 @@ function finalAt(trace: Trace, deletion: Deletion, done: Estimate | undefined): 
   if (!final || !isFinished(final.value) || !done) return undefined;
   const told = arrival(trace, final, 'pod', done);
   const stamp = parseFloor(final.value.metadata.deletionTimestamp);
-  return stamp ? narrowed(told, onClient(toClient(deletion.api, stamp, final.at + 1), [final.seq])) : told;
+  if (!stamp) return told;
+  // That it came late the stamp does not prove: the server's clock may have been set back just as well.
+  const { lo } = toClient(deletion.api, stamp, final.at + 1, told.client.lo);
+  return lo <= told.client.hi ? narrowed(told, onClient(atLeast(lo), [final.seq])) : told;
 }

@@ -4,7 +4,7 @@ import type { Span } from '../span.ts';
 import type { Event } from '../kube.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Trace } from '../trace.ts';
-import { apiReached, nodeReached } from './clocks.ts';
+import { nodeReached } from './clocks.ts';
 import type { Seen } from './notes.ts';
 import { factOf, note, withEntry } from './notes.ts';
 
@@ -103,11 +103,13 @@ function timeOf(event: Event): Span {
   return parseFloor(event.lastTimestamp) ?? parseFloor(event.firstTimestamp) ?? atMost(Infinity);
 }
 
-/** Only the kubelet stamps with the node's clock; the apiserver stamps the creation. */
+/**
+ * Only the kubelet stamps with the node's clock. The creation is stamped by the API server that the kubelet talks to, which
+ * of several need not be ours: it says nothing of our server's clock.
+ */
 function stamps(trace: Trace, event: Event, seen: Seen): Trace {
-  const created = apiReached(trace, event.metadata.creationTimestamp, seen);
-  if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return created;
-  const counted = withWarning(withSign(created, event, seen), event);
+  if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
+  const counted = withWarning(withSign(trace, event, seen), event);
   const known = nodeReached(counted, parseEventName(event.metadata.name), seen);
   return nodeReached(known, parseTime(event.lastTimestamp), seen);
 }

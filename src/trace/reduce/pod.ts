@@ -84,19 +84,49 @@ const foldGrace: Step = (trace, pod, seen) => {
   return note({ ...trace, graces }, seen, `grace ${grace} s, deadline ${deadline}`);
 };
 
-/** The kubelet wrote a status that knows of the deletion (SIGNALS.md §2 S3). Kubernetes before 1.35 does not tell. */
+/**
+ * The kubelet wrote a status that knows of the deletion (SIGNALS.md §2 S3); PodGC writes one too, for a node that does not
+ * answer. Kubernetes before 1.35 does not tell.
+ */
 const foldAcknowledged: Step = (trace, pod, seen) => {
   const wanted = trace.deletion?.first.value.metadata.generation;
   const before = trace.before?.value.metadata.generation;
   const seenGeneration = pod.status.observedGeneration;
   if (trace.acknowledged || !isTerminating(pod) || wanted === undefined || seenGeneration === undefined) return trace;
-  if (seenGeneration < wanted || before === wanted) return trace;
+  if (seenGeneration < wanted || before === wanted || !isKubelets(trace, pod)) return trace;
   return note(
     { ...trace, acknowledged: factOf(true, seen) },
     seen,
     `observedGeneration ${seenGeneration}: the kubelet has the deletion`,
   );
 };
+
+/**
+ * managedFields tell when the kubelet last wrote the status: since the deletion was asked for, or since it was not yet.
+ * Where they say nothing PodGC is told by its condition, and by the terminal phase that it writes over running containers
+ * (SIGNALS.md §4).
+ */
+function isKubelets({ deletion, before }: Trace, pod: Pod): boolean {
+  const written = kubeletWrote(pod);
+  if (written === undefined) {
+    const isSwept = isFinished(pod) && statusesOf(pod).some((status) => isRunning(status.state));
+    return !isSwept && conditionOf(pod, 'DisruptionTarget')?.reason !== 'DeletionByPodGC';
+  }
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = deletion?.first.value.metadata ?? {};
+  const asked = (parseTime(deletionTimestamp) ?? Infinity) - deletionGracePeriodSeconds * 1000;
+  const earlier = before ? kubeletWrote(before.value) : undefined;
+  // A deadline that was set anew since (a forced DELETE) is no measure.
+  return written >= asked || (before ? written !== earlier : isNewest(pod, written));
+}
+
+const statusWriters = ({ metadata: { managedFields = [] } }: Pod) =>
+  managedFields.filter(({ subresource }) => subresource === 'status');
+
+const kubeletWrote = (pod: Pod): number | undefined =>
+  parseTime(statusWriters(pod).find(({ manager }) => manager === 'kubelet')?.time);
+
+const isNewest = (pod: Pod, written: number): boolean =>
+  statusWriters(pod).every(({ time }) => (parseTime(time) ?? -Infinity) <= written);
 
 const foldContainers: Step = (trace, pod, seen) =>
   statusesOf(pod).reduce((next, status) => foldStatus(next, pod, status, seen), trace);

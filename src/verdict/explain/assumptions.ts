@@ -14,7 +14,8 @@ export const assumptionTexts: Record<AssumptionName, Explanation> = {
   'clock-drift': {
     is: 'How much two clocks drift apart in each second.',
     known: `${bound('clock-drift')} NTP slews at 0.0005, crystals that run free at 0.0001.`,
-    wrong: 'A clock that is set in the middle of the exit steps instead.',
+    wrong:
+      'A clock that is set in the middle of the exit steps instead: where its stamps then contradict each other the report says so under "gaps", and goes by neither alone; a small step may stay unseen.',
     advice: look,
   },
   'signal-lag': {

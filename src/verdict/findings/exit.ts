@@ -117,10 +117,7 @@ function probesFailed({ trace }: Scene, { spec, signal, kill }: ContainerExit): 
 function nonzero(container: ContainerExit): Finding[] {
   if (container.outcome !== 'failed' || container.exit?.code === undefined) return [];
   const { name } = container.spec;
-  const early =
-    container.exit.code === 137
-      ? ', before the grace could have ended: its own doing, or somebody else sent SIGKILL'
-      : '';
+  const early = container.exit.code === 137 ? `, before the grace could have ended: ${earlyKill(container)}` : '';
   return [
     {
       code: 'exit-nonzero',
@@ -131,6 +128,12 @@ function nonzero(container: ContainerExit): Finding[] {
     },
   ];
 }
+
+/** The API seldom tells the stop signal, and never an image's STOPSIGNAL (SIGNALS.md §2 S8): that may be SIGKILL itself. */
+const earlyKill = ({ signal }: ContainerExit): string =>
+  signal?.name === undefined
+    ? 'its own doing, somebody else sent SIGKILL, or SIGKILL is its stop signal (the STOPSIGNAL of its image)'
+    : 'its own doing, or somebody else sent SIGKILL';
 
 function outOfMemory(container: ContainerExit): Finding[] {
   const { outcome, signal, stopping } = container;

@@ -7,7 +7,7 @@ import { isStart } from '../../trace/infer/rounds.ts';
 import type { StreamName } from '../../trace/observation.ts';
 import { isFinished } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
-import type { Occurrence } from '../../trace/trace.ts';
+import type { Occurrence, Trace } from '../../trace/trace.ts';
 import type { Scene } from '../scene.ts';
 import { mainsOf } from '../scene.ts';
 import { exactSeconds, seconds } from '../words.ts';
@@ -51,7 +51,10 @@ function nodeSilent(scene: Scene): Finding[] {
   ];
 }
 
-/** What the kubelet was first seen to do about the deletion, by its arrival, or when it could have arrived had no stream been cut. */
+/**
+ * What the kubelet was first seen to do after the deletion, by its arrival, or when it could have arrived had no stream been
+ * cut. Where no Event can tell (a namespace that ends takes none) the application and its probes do.
+ */
 function firstSign({ trace, exit }: Scene): { at: number; seq: number } | undefined {
   const heard = (stream: StreamName) => (fact: { at: number; seq: number }) => ({
     at: heardSince(trace, stream, fact.at),
@@ -61,9 +64,17 @@ function firstSign({ trace, exit }: Scene): { at: number; seq: number } | undefi
     ...[...exit.kubelet.killings.values()].flat().map(heard('events')),
     ...(trace.acknowledged ? [trace.acknowledged].map(heard('pod')) : []),
     ...(trace.terminal ? [trace.terminal].map(heard('pod')) : []),
+    ...signsOfLife(trace).filter(({ at }) => at >= exit.deletion.facts.seenAt),
   ];
   return signs.sort((a, b) => a.at - b.at)[0];
 }
+
+/** The application got its signal, or lost its readiness: the kubelet sent it, or probed it. A log also ends with the node. */
+const signsOfLife = (trace: Trace): { at: number; seq: number }[] =>
+  [...trace.containers.values()].flatMap(({ log, readyLost }) => [
+    ...log.signalLines,
+    ...(readyLost ? [readyLost] : []),
+  ]);
 
 function slowStart(scene: Scene): Finding[] {
   const { exit, trace } = scene;

@@ -61,7 +61,7 @@ describe('a deletion that somebody else had begun', () => {
   it('was asked for before ours was sent, by the stamps of the API server', () => {
     const sightings = told();
     const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
-    const report = judged(editing(sightings, 'pod', (pod) => marking(pod, 10, sent - 200_000)));
+    const report = judged(editing(sightings, 'pod', (pod) => marking(pod, 10, sent - 1900)));
     expect(report.trigger.kind).toBe('unknown');
     expect(findingCodes(report)).toContain('deleted-before');
   });

@@ -46,6 +46,8 @@ export interface Live {
   onTrace(trace: Trace): void;
   /** Ends the run with the report so far; the deletion itself goes on. */
   interrupt(signal: Interrupted['signal']): void;
+  /** Closes what is still open: for whoever takes no more sightings, also before their end. */
+  stop(): void;
   /** How far the deletion is by now. */
   readonly howFar: HowFar;
 }
@@ -143,6 +145,7 @@ export function liveSource(options: LiveOptions): Live {
       consider();
     },
     interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
+    stop: end,
     get howFar() {
       return howFar(run.trace, run.requested);
     },

@@ -1,6 +1,6 @@
 /** What the word under the cursor may be: pure, from the words so far and the command tree. */
 import type { Command, Option } from 'commander';
-import { documentFormats, streamFormats, templateFormats } from '../../session/formats.ts';
+import { namedFormats, templateFormats } from '../../session/formats.ts';
 import type { WorkloadResource } from '../../session/target.ts';
 import { picks } from '../../session/target.ts';
 import { gateCodes } from '../../verdict/gates.ts';
@@ -44,11 +44,7 @@ const flagsOf = (command: Command): Candidate[] =>
 
 /** Values that are known without a cluster. */
 const values: Record<string, readonly string[]> = {
-  '--output': [
-    ...streamFormats.filter((one) => one !== 'live'),
-    ...documentFormats,
-    ...templateFormats.map((one) => `${one}=`),
-  ],
+  '--output': [...namedFormats, ...templateFormats.map((one) => `${one}=`)],
   '--color': ['auto', 'always', 'never'],
   '--timestamps': ['relative', 'local', 'utc'],
   '--pick': picks,

@@ -2,8 +2,8 @@
 import { PodexitError } from '../errors.ts';
 import { parseJsonPath } from '../render/jsonpath-template.ts';
 
-export const streamFormats = ['live', 'lines', 'ndjson'] as const;
-export const documentFormats = ['json', 'yaml', 'name', 'wide', 'markdown', 'html', 'junit'] as const;
+const streamFormats = ['live', 'lines', 'ndjson'] as const;
+const documentFormats = ['json', 'yaml', 'name', 'wide', 'markdown', 'html', 'junit'] as const;
 export const templateFormats = ['jsonpath', 'jsonpath-as-json'] as const;
 
 export type Format =

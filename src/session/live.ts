@@ -82,11 +82,8 @@ export function liveSource(options: LiveOptions): Live {
   const stop = new AbortController();
   // One listener for each stream and request that is open: more than Node's guess of what is a leak.
   setMaxListeners(0, stop.signal);
-  const suspension = watchSuspension(
-    clock,
-    () => run.lanes.streams(),
-    (sighting) => void put(sighting),
-  );
+  const tell = (sighting: Sighting): void => void put(sighting);
+  const suspension = watchSuspension(clock, () => run.lanes.streams(), tell);
   const close = (): boolean => {
     if (stop.signal.aborted) return false;
     suspension.cancel();
@@ -109,7 +106,7 @@ export function liveSource(options: LiveOptions): Live {
     trace: undefined,
     requested: false,
     deliver: async (sighting) => {
-      suspension.before(sighting.at).forEach((one) => void put(one));
+      suspension.before(sighting.at).forEach(tell);
       await put(sighting);
     },
     begin,

@@ -1,4 +1,6 @@
 # For use inside a cluster, as a Job (deploy/job.yaml): Node without a shell or a package manager, and no root.
+# Bases by tag, not by digest: nobody would raise a digest here, and each release shall have what was mended until then.
+# Which digests went into an image is in its provenance, which the release pushes with it.
 FROM node:24-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./

@@ -84,7 +84,7 @@ async function serve(
   else writeKubeconfig(file, cluster.kubeconfig);
   const kubeconfig = file === undefined ? 'the kubeconfig above' : file;
   stderr.write(
-    `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${words} --kubeconfig ${file ?? 'FILE'}\nCtrl-C ends it\n`,
+    `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${words} --kubeconfig ${file ?? 'FILE'}\nIt plays the exit of that pod, once. Ctrl-C ends it; start it again for another.\n`,
   );
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => {

@@ -11,6 +11,8 @@ export interface PipelineFlags extends GateFlags {
   otlp?: string;
 }
 
+export const otlpTimes = ['always', 'auto', 'never'] as const;
+
 export function addPipelineFlags(command: Command): Command {
   return command
     .optionsGroup('Pipelines:')
@@ -35,5 +37,5 @@ export function addPipelineFlags(command: Command): Command {
 
 export const publishFrom = ({ github, otlp = 'never' }: PipelineFlags): Publish => ({
   ...(github === undefined ? {} : { github }),
-  otlp: oneOf(otlp, ['always', 'auto', 'never'], '--otlp'),
+  otlp: oneOf(otlp, otlpTimes, '--otlp'),
 });

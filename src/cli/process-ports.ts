@@ -1,4 +1,7 @@
-/** The ports of a real process. Nothing else in the program touches `process`. */
+/**
+ * The ports of a real process: its streams, environment and signals reach the program through here alone. Beside it only
+ * the entries touch `process` (start.ts, start-single.ts: arguments and exit code), and thrifty-heap.ts, which tunes it.
+ */
 import { isatty } from 'node:tty';
 import { version } from '../../package.json';
 import { systemClock } from '../session/clock.ts';

@@ -137,7 +137,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .command('demo [scenario]')
     .description('trace a recorded deletion on a cluster inside this program')
     .option('--list', 'list the scenarios')
-    .option('--serve', 'only run the cluster, for any client')
+    .option('--serve', 'only run the cluster, for any client; it plays its one pod once')
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();

@@ -1,5 +1,6 @@
 /** The flags of a trace and of its output, shared by the commands that have them. */
 import type { Command } from 'commander';
+import { namedFormats, reportEndings, templateFormats } from '../session/formats.ts';
 import { collect } from './connection-flags.ts';
 
 export function addTraceFlags(command: Command): Command {
@@ -21,9 +22,13 @@ export function addOutputFlags(command: Command): Command {
     .optionsGroup('Output:')
     .option(
       '-o, --output <format>',
-      'lines, ndjson, json, yaml, name, wide, markdown, html, junit, jsonpath=…, jsonpath-as-json=…; default: live at a terminal, else lines',
+      `${[...namedFormats, ...templateFormats.map((one) => `${one}=…`)].join(', ')}; default: live at a terminal, else lines`,
     )
-    .option('--report <file>', 'also write a report; its ending chooses the format; may be repeated', collect)
+    .option(
+      '--report <file>',
+      `also write a report; its ending chooses the format: ${reportEndings.join(' ')}; may be repeated`,
+      collect,
+    )
     .option('--logs', "show (and record) the containers' log lines")
     .option('--no-logs', "do not follow the containers' logs at all")
     .option('--color <when>', 'auto, always or never')

@@ -32,14 +32,7 @@ export function refusedDelete(
       'Run the command again to trace the new pod.',
     );
   }
-  if (isBudget(refusal)) {
-    const cause = cluster.clean(refusal.causes.find(({ reason }) => reason === 'DisruptionBudget')?.message ?? message);
-    return new PodexitError(
-      'evict.disruption-budget',
-      `${pod} may not be evicted now: ${cause}`,
-      'Wait until more of its siblings are healthy, or delete it without --evict, which heeds no budget.',
-    );
-  }
+  if (isBudget(refusal)) return heldByBudget(cluster, pod, refusal);
   const denied = status === 403 ? readDenial(message) : undefined;
   if (denied !== undefined) {
     return new PodexitError(
@@ -59,5 +52,14 @@ export function refusedDelete(
     evict ? 'evict.failed' : 'delete.failed',
     `the ${asked} of ${pod} failed (${status}): ${message}`,
     'The pod runs on unchanged, as far as the server tells; try again, and look at the API server if it stays so.',
+  );
+}
+
+function heldByBudget({ clean }: Pick<Cluster, 'clean'>, pod: string, { causes, message }: Refusal): PodexitError {
+  const cause = causes.find(({ reason }) => reason === 'DisruptionBudget')?.message ?? message;
+  return new PodexitError(
+    'evict.disruption-budget',
+    `${pod} may not be evicted now: ${clean(cause)}`,
+    'Wait until more of its siblings are healthy, or delete it without --evict, which heeds no budget.',
   );
 }

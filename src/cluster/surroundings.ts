@@ -5,6 +5,8 @@ export interface Surroundings {
   stderr: { write(text: string): void };
   /** Whether a plugin may ask the person something. */
   stdinIsTty: boolean;
+  /** As in process.platform. */
+  platform: string;
   /** Client clock: whole milliseconds since the epoch, rounded down, monotonic. */
   now(): number;
   /** Calls back once after `ms`; returns how to cancel it. */

@@ -46,53 +46,13 @@ export function createCluster(options: {
 }): Cluster {
   const { clock, skew } = options;
   const story = tellStory(options.scenario, options.namespace);
-  const listeners = new Set<() => void>();
-  const amendments = new Map<string, Amendment>();
-  const revisions = new Map<string, string>();
-  const timers = new Set<() => void>();
-  const logs = createLogHub();
-  const director = createDirector(story, clock, options.attachDelayMs, play);
+  const director = createDirector(story, clock, options.attachDelayMs, (cue) => play(stage, cue));
   const mover = createMover(story, director.moments, skew);
   const log = createLog(story.revision, firstObjects(story, mover));
-
-  function write(written: Parameters<typeof append>[1]): Change {
-    const change = append(log, written);
-    if (log.changes.length > keptChanges) compact(log, log.changes[keptChanges / 2]?.revision ?? 0);
-    if (change.resource === 'pods' && change.type === 'DELETED') forgetLogs(change.object);
-    notify();
-    return change;
-  }
-
-  function notify(): void {
-    for (const listener of [...listeners]) listener();
-  }
-
-  function play(cue: Cue): void {
-    if (cue.kind === 'change') playChange(cue);
-    else if (cue.kind === 'log') logs.write(cue.pod, cue.container, mover.nodeTime(cue.line.stamp), cue.line.text);
-    else logs.end(cue.pod, cue.container);
-  }
-
-  function playChange(cue: Extract<Cue, { kind: 'change' }>): void {
-    const object = mover.object(cue.object, cue.at);
-    const change = amended({ type: cue.type, object }, amendments.get(object.metadata.uid ?? ''));
-    if (change === undefined) return;
-    const { revision } = write({ ...change, resource: cue.resource, revision: cue.revision });
-    revisions.set(cue.object.metadata.resourceVersion ?? '', String(revision));
-    if (change.type === 'DELETED') amendments.set(object.metadata.uid ?? '', { gone: true });
-  }
-
-  /** Existing streams survive a forced deletion (SIGNALS.md §5): those that were recorded end when they ended. */
-  function forgetLogs(pod: KubeObject): void {
-    if (!story.logs.some((track) => track.pod === pod.metadata.name)) logs.endAll(pod.metadata.name);
-  }
-
-  for (const track of story.logs) {
-    const { status, refusal, past, ended } = track;
-    const lines = past.map(({ stamp, text }) => ({ stamp: mover.nodeTime(stamp), text }));
-    Object.assign(logs.of(track.pod, track.container), { status, refusal, lines, ended });
-  }
-
+  const [logs, amendments, revisions] = [createLogHub(), new Map<string, Amendment>(), new Map<string, string>()];
+  const [news, sleeper] = [createNews(), createSleeper(clock)];
+  const stage: Stage = { story, mover, log, logs, amendments, revisions, news };
+  writeFirstLogs(stage);
   const cluster: Cluster = {
     story,
     clock,
@@ -103,40 +63,32 @@ export function createCluster(options: {
     mover,
     amendments,
     horizon: Infinity,
-    write,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    write: (written) => write(stage, written),
+    onChange: news.onChange,
     hideAfter(revision) {
       cluster.horizon = revision;
-      notify();
+      news.tell();
     },
     get(resource, namespace, name) {
       const state = stateAt(log, Math.min(cluster.horizon, log.revision));
       return (state === 'expired' ? log.current : state).get(key(resource, namespace, name))?.object;
     },
-    answer(body, at) {
-      if (valueAt(body, 'metadata.name') === undefined) return body;
-      const object = mover.object(body as KubeObject, at);
-      const recorded = object.metadata.resourceVersion ?? '';
-      return { ...object, metadata: { ...object.metadata, resourceVersion: revisions.get(recorded) ?? recorded } };
-    },
-    sleep: (ms) =>
-      new Promise((resolve) => {
-        const cancel = clock.setTimeout(() => {
-          timers.delete(cancel);
-          resolve();
-        }, ms);
-        timers.add(cancel);
-      }),
+    answer: (body, at) => answer(stage, body, at),
+    sleep: sleeper.sleep,
     stop() {
       director.stop();
-      for (const cancel of timers) cancel();
-      listeners.clear();
+      sleeper.stop();
+      news.stop();
     },
   };
   return cluster;
+}
+
+/** What a change and a cue work on. */
+interface Stage extends Pick<Cluster, 'story' | 'mover' | 'log' | 'logs' | 'amendments'> {
+  /** Revisions of this run by the recorded ones. */
+  readonly revisions: Map<string, string>;
+  readonly news: News;
 }
 
 function firstObjects(story: Story, mover: Mover): Stored[] {
@@ -145,4 +97,84 @@ function firstObjects(story: Story, mover: Mover): Stored[] {
     object: mover.object(object, seenAt),
   }));
   return [...recorded, ...surroundings(story, recorded)];
+}
+
+function writeFirstLogs({ story, logs, mover }: Stage): void {
+  for (const { pod, container, status, refusal, past, ended } of story.logs) {
+    const lines = past.map(({ stamp, text }) => ({ stamp: mover.nodeTime(stamp), text }));
+    Object.assign(logs.of(pod, container), { status, refusal, lines, ended });
+  }
+}
+
+function write(stage: Stage, written: Parameters<typeof append>[1]): Change {
+  const { log, news } = stage;
+  const change = append(log, written);
+  if (log.changes.length > keptChanges) compact(log, log.changes[keptChanges / 2]?.revision ?? 0);
+  if (change.resource === 'pods' && change.type === 'DELETED') forgetLogs(stage, change.object);
+  news.tell();
+  return change;
+}
+
+/** Existing streams survive a forced deletion (SIGNALS.md §5): those that were recorded end when they ended. */
+function forgetLogs({ story, logs }: Stage, pod: KubeObject): void {
+  if (!story.logs.some((track) => track.pod === pod.metadata.name)) logs.endAll(pod.metadata.name);
+}
+
+function play(stage: Stage, cue: Cue): void {
+  const { logs, mover } = stage;
+  if (cue.kind === 'change') playChange(stage, cue);
+  else if (cue.kind === 'log') logs.write(cue.pod, cue.container, mover.nodeTime(cue.line.stamp), cue.line.text);
+  else logs.end(cue.pod, cue.container);
+}
+
+function playChange(stage: Stage, cue: Extract<Cue, { kind: 'change' }>): void {
+  const { mover, amendments, revisions } = stage;
+  const object = mover.object(cue.object, cue.at);
+  const change = amended({ type: cue.type, object }, amendments.get(object.metadata.uid ?? ''));
+  if (change === undefined) return;
+  const { revision } = write(stage, { ...change, resource: cue.resource, revision: cue.revision });
+  revisions.set(cue.object.metadata.resourceVersion ?? '', String(revision));
+  if (change.type === 'DELETED') amendments.set(object.metadata.uid ?? '', { gone: true });
+}
+
+function answer({ mover, revisions }: Stage, body: unknown, at: number): unknown {
+  if (valueAt(body, 'metadata.name') === undefined) return body;
+  const object = mover.object(body as KubeObject, at);
+  const recorded = object.metadata.resourceVersion ?? '';
+  return { ...object, metadata: { ...object.metadata, resourceVersion: revisions.get(recorded) ?? recorded } };
+}
+
+interface News {
+  tell(): void;
+  onChange: Cluster['onChange'];
+  stop(): void;
+}
+
+/** Who wants to know of changes. */
+function createNews(): News {
+  const listeners = new Set<() => void>();
+  return {
+    tell: () => [...listeners].forEach((listener) => listener()),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    stop: () => listeners.clear(),
+  };
+}
+
+/** Sleeps that a stop cuts off: they never resolve then. */
+function createSleeper(clock: Clock): { sleep: Cluster['sleep']; stop(): void } {
+  const timers = new Set<() => void>();
+  return {
+    sleep: (ms) =>
+      new Promise((resolve) => {
+        const cancel = clock.setTimeout(() => {
+          timers.delete(cancel);
+          resolve();
+        }, ms);
+        timers.add(cancel);
+      }),
+    stop: () => timers.forEach((cancel) => cancel()),
+  };
 }

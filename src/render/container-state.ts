@@ -14,6 +14,8 @@ export type ContainerState =
   | { readonly kind: 'hook'; readonly hook: string; readonly ms: number }
   /** A sidecar whose turn has not come. */
   | { readonly kind: 'turn' }
+  /** A sidecar that nothing seems to keep waiting any more; its stop signal is not known to be sent. */
+  | { readonly kind: 'probably-draining' }
   | { readonly kind: 'draining' }
   /** Its log ended: the API still calls it running. */
   | { readonly kind: 'probably-exited' }
@@ -32,14 +34,17 @@ export function stateOf(container: ContainerExit, exit: Exit, now: number): Cont
   const signalled = signal !== undefined && signal.client.hi <= now + 1;
   if (hook && !signalled && !isOver(hook.end, now))
     return { kind: 'hook', hook: hook.kind, ms: Math.max(0, now - began.client.hi) };
-  if (spec.kind === 'sidecar' && !signalled && othersRun(container, exit)) return { kind: 'turn' };
-  return { kind: 'draining' };
+  if (spec.kind !== 'sidecar' || signalled) return { kind: 'draining' };
+  return { kind: mustWait(container, exit) ? 'turn' : 'probably-draining' };
 }
 
 const isOver = (end: Estimate, now: number): boolean => end.client.hi <= now + 1;
 
-const othersRun = (own: ContainerExit, { containers }: Exit): boolean =>
-  containers.some((one) => one !== own && one.ran && !one.exit && one.spec.kind === 'container');
+/** Main containers come first, then sidecars in their order of stopping, which is that of `containers`. */
+function mustWait(own: ContainerExit, { containers }: Exit): boolean {
+  const before = containers.slice(0, containers.indexOf(own));
+  return before.some((one) => one.ran && !one.exit);
+}
 
 /** For a lane's own line; the name stands before it. */
 export function stateWords(state: ContainerState, kill: string | undefined): string {
@@ -52,6 +57,8 @@ export function stateWords(state: ContainerState, kill: string | undefined): str
       return withKill(`preStop ${state.hook} running, ${whole(state.ms)}`, kill);
     case 'turn':
       return withKill('waiting for its turn', kill);
+    case 'probably-draining':
+      return withKill('probably draining', kill);
     case 'draining':
       return withKill('draining', kill);
     case 'probably-exited':

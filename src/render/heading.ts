@@ -13,12 +13,15 @@ export interface Heading {
   readonly rows: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** What is known before the deletion. `day`: of the zero, with the zone that times are told in. */
-export function headingOf(header: Header, day: string | undefined): Heading {
-  const { namespace, node, grace, runtimeClass, containers, routes, owner } = header;
+/**
+ * What is known before the deletion. `inForce`: seconds of grace that a deletion under way counts by, whoever asked for
+ * it. `day`: of the zero, with the zone that times are told in.
+ */
+export function headingOf(header: Header, inForce: number | undefined, day: string | undefined): Heading {
+  const { namespace, node, runtimeClass, containers, routes, owner } = header;
   return {
     name: header.name,
-    facts: factsOf({ namespace, node, grace, runtimeClass, day }),
+    facts: factsOf({ namespace, node, grace: graceWords(header.grace, inForce), runtimeClass, day }),
     rows: [
       ...containers
         .filter(({ kind, running }) => running || kind === 'container' || kind === 'sidecar')
@@ -40,12 +43,15 @@ export function headingOf(header: Header, day: string | undefined): Heading {
 /** The same from a report, which holds less of the pod's life. */
 export function headingOfReport(report: ExitReport, day: string | undefined): Heading {
   const { pod, grace, containers, endpoints } = report;
-  const { requestedSeconds, effectiveSeconds: seconds } = grace;
+  const { requestedSeconds, specSeconds, effectiveSeconds } = grace;
   const services = [...new Set(endpoints.map(({ service, slice }) => service ?? slice))];
-  const source = requestedSeconds === null ? 'spec' : 'requested';
+  const asked = {
+    seconds: requestedSeconds ?? specSeconds,
+    source: requestedSeconds === null ? 'spec' : 'requested',
+  } as const;
   return {
     name: pod.name,
-    facts: factsOf({ ...pod, grace: { seconds, source }, day }),
+    facts: factsOf({ ...pod, grace: graceWords(asked, effectiveSeconds), day }),
     rows: [
       ...containers
         .filter(({ kind, outcome }) => outcome !== 'not-running' || kind === 'container' || kind === 'sidecar')
@@ -69,7 +75,7 @@ const hookWords = ({ mode }: ExitReport, preStop: ContainerReport['preStop']): s
 interface PodFacts {
   namespace: string;
   node?: string | undefined;
-  grace: Header['grace'];
+  grace: string;
   runtimeClass?: string | undefined;
   day: string | undefined;
 }
@@ -77,10 +83,15 @@ interface PodFacts {
 const factsOf = ({ namespace, node, grace, runtimeClass, day }: PodFacts): string[] => [
   `namespace ${namespace}`,
   node === undefined ? 'not scheduled' : `node ${node}`,
-  `grace ${grace.seconds}s (${grace.source})`,
+  grace,
   ...(runtimeClass === undefined ? [] : [`runtime class ${runtimeClass}`]),
   ...(day === undefined ? [] : [day]),
 ];
+
+/** A pod that was already terminating keeps the grace of its first request. */
+function graceWords({ seconds, source }: Header['grace'], inForce = seconds): string {
+  return inForce === seconds ? `grace ${seconds}s (${source})` : `grace ${inForce}s (in force; ${seconds}s ${source})`;
+}
 
 function routeText({ service, ready, staysReady }: Header['routes'][number]): string {
   const endpoints = `${ready} ${ready === 1 ? 'endpoint' : 'endpoints'} ready`;

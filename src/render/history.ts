@@ -64,7 +64,8 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
   const heading = (trace: Trace, width: number): string[] => {
     header = headerOf(trace);
     const day = timestamps === 'relative' ? undefined : dayText(trace.now, timestamps);
-    return header ? [...headingLines(pen, headingOf(header, day), width), ''] : [];
+    const inForce = timelineOf(trace)?.exit?.deletion.grace;
+    return header ? [...headingLines(pen, headingOf(header, inForce, day), width), ''] : [];
   };
 
   return {

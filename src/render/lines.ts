@@ -67,6 +67,7 @@ export function renderText(report: ExitReport, options: TextOptions = {}): strin
   const pen = penFor(style);
   const zero = zeroOfReport(report);
   const day = timestamps === 'relative' ? undefined : dayText(zero.at, timestamps);
+  const heading = header ? headingOf(header, report.grace.effectiveSeconds, day) : headingOfReport(report, day);
   const columns = columnsFor(
     width,
     report.containers.map(({ name }) => forTerminal(name)),
@@ -76,7 +77,7 @@ export function renderText(report: ExitReport, options: TextOptions = {}): strin
     markLines(pen, { kind: 'told', mark }, zero, { timestamps, hookOf }, columns),
   );
   const lines = [
-    ...headingLines(pen, header ? headingOf(header, day) : headingOfReport(report, day), width),
+    ...headingLines(pen, heading, width),
     ...(marks.length > 0 ? ['', ...marks] : []),
     ...conclusion(pen, report, zero.at, width),
   ];

@@ -9,7 +9,7 @@ import { finalPicture, frame } from './frame.ts';
 import { createHistory } from './history.ts';
 import { conclusion, zeroOfReport } from './lines.ts';
 import type { Timestamps } from './moments.ts';
-import type { Style } from './palette.ts';
+import type { Pen, Style } from './palette.ts';
 import { penFor } from './palette.ts';
 import { flow, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
@@ -60,30 +60,22 @@ export function createLive(options: LiveOptions): Live {
   const spinner = startSpinner({ write: screen.put, columns, pen, text: 'asking the cluster' });
   let trace: Trace | undefined;
   let news: string[] = [];
-  let paintedAt = -Infinity;
-  let cancel: (() => void) | undefined;
   let closed = false;
 
   const paint = (): void => {
-    cancel?.();
-    cancel = undefined;
+    beat.stop();
     if (closed) return;
     const region = trace ? frame(trace, Math.max(clock.now(), trace.now), columns(), rows(), style) : [];
     if (region.length + news.length > 0) spinner.stop();
-    if (screen.paint(news, region)) paintedAt = clock.now();
+    if (screen.paint(news, region)) beat.painted();
     news = [];
-    if (region.length > 0) cancel = clock.setTimeout(paint, heartbeat);
+    if (region.length > 0) beat.again();
   };
-  const schedule = (): void => {
-    const due = paintedAt + leastPause - clock.now();
-    if (due <= 0) return paint();
-    cancel?.();
-    cancel = clock.setTimeout(paint, due);
-  };
+  const beat = createBeat(clock, paint);
   const leave = (lines: readonly string[]): void => {
     if (closed) return;
     closed = true;
-    cancel?.();
+    beat.stop();
     spinner.stop();
     screen.leave([...news, ...lines]);
   };
@@ -93,23 +85,19 @@ export function createLive(options: LiveOptions): Live {
       if (closed) return;
       trace = next;
       news.push(...history.step(next, observation, columns()));
-      schedule();
+      beat.soon();
     },
-    tick: () => void (closed || schedule()),
+    tick: () => void (closed || beat.soon()),
     resize: () => {
       if (closed) return;
       screen.forget();
-      schedule();
+      beat.soon();
     },
     say: (text) => {
-      const lines = text.replace(/\n$/, '').split('\n');
-      // Wrapped here: where the terminal did it, what it painted before would show behind the last row.
-      const safe = lines.flatMap((line) =>
-        flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width: columns(), hang: 2 }),
-      );
-      if (closed) return options.write(safe.map((line) => `${line}\r\n`).join(''));
-      news.push(...safe);
-      schedule();
+      const lines = saidLines(pen, text, columns());
+      if (closed) return options.write(lines.map((line) => `${line}\r\n`).join(''));
+      news.push(...lines);
+      beat.soon();
     },
     end: (last, report) => {
       if (closed) return;
@@ -122,3 +110,30 @@ export function createLive(options: LiveOptions): Live {
     close: () => leave([]),
   };
 }
+
+/** When it is painted: soon after news, but not more often than it can be read, and again without news. */
+function createBeat(clock: LiveClock, paint: () => void) {
+  let paintedAt = -Infinity;
+  let cancel = (): void => {};
+  const after = (ms: number): void => {
+    cancel();
+    cancel = clock.setTimeout(paint, ms);
+  };
+  return {
+    soon: () => {
+      const due = paintedAt + leastPause - clock.now();
+      if (due <= 0) paint();
+      else after(due);
+    },
+    again: () => after(heartbeat),
+    painted: () => void (paintedAt = clock.now()),
+    stop: () => cancel(),
+  };
+}
+
+/** Wrapped here: where the terminal did it, what it painted before would show behind the last row. */
+const saidLines = (pen: Pen, text: string, width: number): string[] =>
+  text
+    .replace(/\n$/, '')
+    .split('\n')
+    .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));

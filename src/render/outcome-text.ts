@@ -65,11 +65,15 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
       : 'no deletion began while podexit was watching.',
 };
 
-/** The command that goes on where this one left a deletion that is not over; undefined where it is. */
+/** What to do where an exit was not seen to its end; undefined where it was. */
 export function goOn(report: ExitReport): string | undefined {
   const { pod, verdict } = report;
-  const isOpen = verdict.outcome === 'stuck' || (verdict.outcome === 'unknown' && wasLeft(report));
-  return isOpen ? `kubectl podexit ${pod.name} -n ${pod.namespace} --attach` : undefined;
+  const command = `kubectl podexit ${pod.name} -n ${pod.namespace}`;
+  if (verdict.outcome === 'not-started' && !wasLeft(report))
+    return `have it deleted (a rollout, a drain) while this waits: ${command} --attach; or let podexit delete it: ${command}`;
+  const isOpen =
+    ['stuck', 'not-started'].includes(verdict.outcome) || (verdict.outcome === 'unknown' && wasLeft(report));
+  return isOpen ? `go on with: ${command} --attach` : undefined;
 }
 
 /** `drain 3.1 s, exited 0`: what a container spent its grace on, in order, and how it ended. */

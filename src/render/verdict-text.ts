@@ -54,7 +54,7 @@ function outcomeLines(pen: Pen, report: ExitReport, width: number): string[] {
       ],
       { width, hang: 4 },
     ),
-    ...(next === undefined ? [] : nextLines(pen, `go on with: ${next}`, { width, hang: 6 })),
+    ...(next === undefined ? [] : nextLines(pen, next, { width, hang: 6 })),
   ];
 }
 

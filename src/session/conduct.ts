@@ -54,7 +54,7 @@ function sendsDelete({ options }: Run, pod: Raw): boolean {
   if (terminating && options.mode !== 'attach')
     options.warn(
       deletes
-        ? `pod "${options.name}" is already terminating; another request seldom shortens a kill that is running`
+        ? `pod "${options.name}" is already terminating: one more ${options.mode === 'evict' ? 'eviction' : 'DELETE'} is sent for the grace that was asked for, but a kill that is running is seldom shortened by it`
         : `pod "${options.name}" is already terminating: attached to it, no DELETE is sent`,
     );
   return deletes;

@@ -10,11 +10,12 @@ export async function connectCluster(connection: ConnectOptions, ports: Ports, v
   return connect(connection, surroundingsOf(ports, verbosity));
 }
 
-function surroundingsOf({ env, stderr, stdinIsTty, clock, random }: Ports, verbosity: number): Surroundings {
+function surroundingsOf({ env, stderr, stdinIsTty, platform, clock, random }: Ports, verbosity: number): Surroundings {
   return {
     env,
     stderr,
     stdinIsTty,
+    platform,
     now: clock.now,
     setTimeout: clock.setTimeout,
     random,

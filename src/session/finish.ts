@@ -3,7 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { ExitReport } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { Header } from '../trace/view/header.ts';
-import { signalCodes } from '../verdict/exit-code.ts';
+import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/judge.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { LookOptions, Stage } from './audience.ts';
@@ -88,8 +88,7 @@ async function conclude(
 ): Promise<number> {
   const written = await Promise.all(reports.map((one) => writeReport(one, report, ports)));
   await publish(report, publicity, format, ports);
-  // DESIGN.md §4: of several codes that hold, 1 comes first; a signal's own code stands above all.
-  return (failed || written.includes(false)) && report.verdict.exitCode < 128 ? 1 : report.verdict.exitCode;
+  return worstCode([report.verdict.exitCode, ...(failed || written.includes(false) ? [1] : [])]);
 }
 
 /** No pod was ever seen: the code where the reader of stdout is gone, else it throws what happened. */

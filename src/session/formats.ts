@@ -2,8 +2,8 @@
 import { PodexitError } from '../errors.ts';
 import { parseJsonPath } from '../render/jsonpath-template.ts';
 
-export const streamFormats = ['live', 'lines', 'ndjson'] as const;
-export const documentFormats = ['json', 'yaml', 'name', 'wide', 'markdown', 'html', 'junit'] as const;
+const streamFormats = ['live', 'lines', 'ndjson'] as const;
+const documentFormats = ['json', 'yaml', 'name', 'wide', 'markdown', 'html', 'junit'] as const;
 export const templateFormats = ['jsonpath', 'jsonpath-as-json'] as const;
 
 export type Format =
@@ -11,7 +11,8 @@ export type Format =
   | { kind: (typeof documentFormats)[number] | 'text' }
   | { kind: (typeof templateFormats)[number]; template: string };
 
-const named = [...streamFormats.filter((one) => one !== 'live'), ...documentFormats];
+/** `-o FORMAT` without a template. */
+export const namedFormats = [...streamFormats.filter((one) => one !== 'live'), ...documentFormats];
 
 /** Of `-o FORMAT`. */
 export function parseFormat(text: string): Format {
@@ -19,7 +20,7 @@ export function parseFormat(text: string): Format {
     text.split('=')[0],
     text.includes('=') ? text.slice(text.indexOf('=') + 1) : undefined,
   ];
-  const plain = named.find((one) => one === word);
+  const plain = namedFormats.find((one) => one === word);
   if (plain && template === undefined) return { kind: plain };
   const templated = templateFormats.find((one) => one === word);
   if (templated && template) {
@@ -27,7 +28,7 @@ export function parseFormat(text: string): Format {
     parseJsonPath(template);
     return { kind: templated, template };
   }
-  const allowed = [...named, ...templateFormats.map((one) => `${one}=TEMPLATE`)].join(', ');
+  const allowed = [...namedFormats, ...templateFormats.map((one) => `${one}=TEMPLATE`)].join(', ');
   throw new PodexitError(
     'usage.output',
     `unable to match a printer suitable for the output format "${text.slice(0, 80)}"`,
@@ -46,6 +47,9 @@ const endings: [string, Format][] = [
   ['.txt', { kind: 'text' }],
 ];
 
+/** What a `--report FILE` may end in. */
+export const reportEndings: readonly string[] = endings.map(([ending]) => ending);
+
 /** Of a `--report FILE`, by its ending. */
 export function formatOfFile(file: string): Format {
   const found = endings.find(([ending]) => file.toLowerCase().endsWith(ending));
@@ -53,7 +57,7 @@ export function formatOfFile(file: string): Format {
   throw new PodexitError(
     'usage.report',
     `no report format goes with the file name ${file}`,
-    `Its ending chooses the format: ${endings.map(([ending]) => ending).join(' ')}`,
+    `Its ending chooses the format: ${reportEndings.join(' ')}`,
   );
 }
 

@@ -46,6 +46,8 @@ export interface Live {
   onTrace(trace: Trace): void;
   /** Ends the run with the report so far; the deletion itself goes on. */
   interrupt(signal: Interrupted['signal']): void;
+  /** Closes what is still open: for whoever takes no more sightings, also before their end. */
+  stop(): void;
   /** How far the deletion is by now. */
   readonly howFar: HowFar;
 }
@@ -76,25 +78,16 @@ export interface Run {
 export function liveSource(options: LiveOptions): Live {
   const { clock } = options;
   const queue = createQueue<Sighting>();
+  const { put, begin } = heldUntilBegun(options, queue);
   const stop = new AbortController();
   // One listener for each stream and request that is open: more than Node's guess of what is a leak.
   setMaxListeners(0, stop.signal);
-  const { deliver: put, begin } = heldUntilBegun(options, queue);
-  const suspension = watchSuspension(
-    clock,
-    () => run.lanes.streams(),
-    (sighting) => void put(sighting),
-  );
-  const deliver = async (sighting: Sighting): Promise<void> => {
-    suspension.before(sighting.at).forEach((one) => void put(one));
-    await put(sighting);
-  };
-  let leaving = false;
-
+  const tell = (sighting: Sighting): void => void put(sighting);
+  const suspension = watchSuspension(clock, () => run.lanes.streams(), tell);
   const close = (): boolean => {
     if (stop.signal.aborted) return false;
-    run.timeLimit.cancel();
     suspension.cancel();
+    run.timeLimit.cancel();
     run.timers.forEach((cancel) => cancel());
     stop.abort();
     // Wakes whoever waits for that alone.
@@ -102,6 +95,7 @@ export function liveSource(options: LiveOptions): Live {
     return true;
   };
   const end = (): void => void (close() && queue.end());
+  let leaving = false;
   const run: Run = {
     options,
     signal: stop.signal,
@@ -111,7 +105,10 @@ export function liveSource(options: LiveOptions): Live {
     warned: new Set(),
     trace: undefined,
     requested: false,
-    deliver,
+    deliver: async (sighting) => {
+      suspension.before(sighting.at).forEach(tell);
+      await put(sighting);
+    },
     begin,
     fail: (error) => void (close() && queue.fail(error)),
     last: (sighting) => {
@@ -119,21 +116,11 @@ export function liveSource(options: LiveOptions): Live {
       leaving = true;
       // Left before the pod was known: what was asked for is all that can be told.
       begin(options.mode);
-      for (const { stream, since } of run.lanes.lost())
-        void queue.put({ at: clock.now(), kind: 'gap', stream, from: since, cause: 'disconnected' });
+      lostStreams(run).forEach((gap) => void queue.put(gap));
       void queue.put(sighting).then(end);
     },
   };
-  const consider = (): void => {
-    if (leaving || stop.signal.aborted || !run.trace) return;
-    const step = nextStep(run.trace, run.lanes, clock.now());
-    if (step.kind === 'end') end();
-    if (step.kind === 'settled') run.last({ at: clock.now(), kind: 'timer', name: 'settled' });
-    if (step.kind !== 'wait') return;
-    run.lanes.doubt();
-    run.timers.get('settled')?.();
-    run.timers.set('settled', clock.setTimeout(consider, step.until - clock.now()));
-  };
+  const consider = (): void => void (leaving || stop.signal.aborted || goOn(run, { end, again: consider }));
   void conduct(run).catch(run.fail);
   return {
     sightings: queue,
@@ -143,18 +130,41 @@ export function liveSource(options: LiveOptions): Live {
       consider();
     },
     interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
+    stop: end,
     get howFar() {
       return howFar(run.trace, run.requested);
     },
   };
 }
 
+/** What the trace and the streams say of the end: it is here, it is no longer waited for, or it is looked at again. */
+function goOn(run: Run, { end, again }: { end(): void; again(): void }): void {
+  const { clock } = run.options;
+  if (!run.trace) return;
+  const step = nextStep(run.trace, run.lanes, clock.now());
+  if (step.kind === 'end') end();
+  if (step.kind === 'settled') run.last({ at: clock.now(), kind: 'timer', name: 'settled' });
+  if (step.kind !== 'wait') return;
+  run.lanes.doubt();
+  run.timers.get('settled')?.();
+  run.timers.set('settled', clock.setTimeout(again, step.until - clock.now()));
+}
+
+const lostStreams = ({ lanes, options }: Run): Sighting[] =>
+  lanes.lost().map(({ stream, since }) => ({
+    at: options.clock.now(),
+    kind: 'gap',
+    stream,
+    from: since,
+    cause: 'disconnected',
+  }));
+
 /** `began` comes first in every recording, also where streams told something before it could be said. */
-function heldUntilBegun(options: LiveOptions, queue: Queue<Sighting>): Pick<Run, 'deliver' | 'begin'> {
+function heldUntilBegun(options: LiveOptions, queue: Queue<Sighting>): Pick<Run, 'begin'> & { put: Run['deliver'] } {
   const held: Sighting[] = [];
   let begun = false;
   return {
-    deliver: async (sighting) => void (begun ? await queue.put(sighting) : held.push(sighting)),
+    put: async (sighting) => void (begun ? await queue.put(sighting) : held.push(sighting)),
     begin: (mode) => {
       if (begun) return;
       begun = true;

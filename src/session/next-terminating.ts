@@ -31,7 +31,7 @@ export async function nextTerminating({ cluster, selector, what, clock, timeoutM
   throw new PodexitError(
     'attach.not-started',
     `no pod of ${what} in namespace "${cluster.namespace}" was being deleted within --timeout`,
-    'Start the rollout or the deletion, or wait longer with --timeout.',
+    'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits for ever.',
     { exitCode: 3 },
   );
 }

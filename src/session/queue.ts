@@ -1,4 +1,7 @@
-/** Many producers, one consumer. `put` resolves when its item has been taken, so a stream never runs ahead of us. */
+/**
+ * Many producers, one consumer. `put` resolves when its item has been taken, so a stream never runs ahead of us; once
+ * the consumer has left, at once.
+ */
 export interface Queue<T> extends AsyncIterable<T> {
   put(item: T): Promise<void>;
   /** No more items; those that are in still come out. */
@@ -13,15 +16,21 @@ export function createQueue<T>(): Queue<T> {
   let wake = (): void => {};
 
   async function* drain(): AsyncGenerator<T> {
-    for (;;) {
-      const next = waiting.shift();
-      if (next) {
-        yield next.item;
-        next.taken();
-      } else if (finished) {
-        if ('error' in finished) throw finished.error;
-        return;
-      } else await new Promise<void>((resolve) => (wake = resolve));
+    try {
+      for (;;) {
+        const next = waiting[0];
+        if (next) {
+          yield next.item;
+          waiting.shift();
+          next.taken();
+        } else if (finished) {
+          if ('error' in finished) throw finished.error;
+          return;
+        } else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      finished ??= {};
+      waiting.splice(0).forEach(({ taken }) => taken());
     }
   }
 

@@ -148,73 +148,86 @@ interface Context {
   rows: readonly Row[];
 }
 
-function* sightingsOf(row: Row, context: Context): Generator<Sighting> {
-  const { at } = row;
-  const { subject, targets, logs, requested } = context;
-  switch (row.type) {
-    case 'list':
-      if (row.date !== undefined) yield { at, kind: 'dated', sentAt: at - requestLag, date: row.date };
-      for (const target of targets.filter((one) => one.resource === row.resource)) {
-        const objects = row.objects.filter((object) => takes(target, object)).map((object) => withKind(object, target));
-        const { stream, name } = target;
-        yield {
-          at,
-          kind: 'listed',
-          stream,
-          resourceVersion: row.resourceVersion,
-          objects,
-          sentAt: at - requestLag,
-          ...(name === undefined ? {} : { name }),
-        };
-      }
-      return;
-    case 'ready':
-      for (const stream of new Set(targets.map((target) => target.stream))) yield { at, kind: 'synced', stream };
-      return;
-    case 'watch':
-      for (const target of targets) {
-        // Services are listed once and never watched.
-        if (target.resource !== row.resource || target.stream === 'services' || !takes(target, row.object)) continue;
-        yield { at, kind: 'changed', stream: target.stream, change: row.change, object: withKind(row.object, target) };
-      }
-      return;
-    case 'watch-end':
-      for (const stream of new Set(
-        targets.filter((target) => target.resource === row.resource).map((target) => target.stream),
-      ))
-        yield { at, kind: 'gap', stream, from: at, cause: 'disconnected' };
-      return;
-    case 'request':
-      if (row === subject.request)
-        yield { at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: uidOf(context) };
-      return;
-    case 'response':
-      if (!requested || row !== context.response) return;
-      if (row.date !== undefined) yield { at, kind: 'dated', sentAt: requested.at, date: row.date };
-      yield {
-        at,
-        kind: 'answered',
-        verb: verbOf(requested),
-        status: row.status,
-        ...(row.body['kind'] === 'Pod' ? { object: row.body } : {}),
-      };
-      return;
-    case 'log-open':
-      if (row.pod !== subject.name || row.status !== 200) return;
-      logs.set(row.container, at);
-      yield { at, kind: 'log-opened', container: row.container };
-      return;
-    case 'log': {
-      const opened = logs.get(row.container);
-      if (row.pod !== subject.name || opened === undefined || at - opened <= initialBurst) return;
-      const [time = '', ...rest] = row.line.split(' ');
-      yield { at, kind: 'line', container: row.container, time, text: rest.join(' ') };
-      return;
-    }
-    case 'log-end':
-      if (row.pod !== subject.name || !logs.has(row.container)) return;
-      yield { at, kind: 'log-ended', container: row.container, clean: true };
+function sightingsOf(row: Row, context: Context): Iterable<Sighting> {
+  return (ofRow[row.type] as (row: Row, context: Context) => Iterable<Sighting>)(row, context);
+}
+
+type OfType<T extends Row['type']> = Extract<Row, { type: T }>;
+
+const ofRow: { [T in Row['type']]: (row: OfType<T>, context: Context) => Iterable<Sighting> } = {
+  list: ofList,
+  ready: ({ at }, { targets }) => streamsOf(targets).map((stream) => ({ at, kind: 'synced', stream })),
+  watch: ofWatch,
+  'watch-end': ({ at, resource }, { targets }) =>
+    streamsOf(targets.filter((target) => target.resource === resource)).map((stream) => ({
+      at,
+      kind: 'gap',
+      stream,
+      from: at,
+      cause: 'disconnected',
+    })),
+  request: ofRequest,
+  response: ofResponse,
+  'log-open': ofLogOpen,
+  log: ofLog,
+  'log-end': ofLogEnd,
+};
+
+const streamsOf = (targets: readonly Target[]): StreamName[] => [...new Set(targets.map(({ stream }) => stream))];
+
+function* ofList(
+  { at, date, resource, objects, resourceVersion }: OfType<'list'>,
+  { targets }: Context,
+): Generator<Sighting> {
+  const sentAt = at - requestLag;
+  if (date !== undefined) yield { at, kind: 'dated', sentAt, date };
+  for (const target of targets.filter((one) => one.resource === resource)) {
+    const { stream, name } = target;
+    const taken = objects.filter((object) => takes(target, object)).map((object) => withKind(object, target));
+    const named = name === undefined ? {} : { name };
+    yield { at, kind: 'listed', stream, resourceVersion, objects: taken, sentAt, ...named };
   }
+}
+
+function* ofWatch({ at, resource, change, object }: OfType<'watch'>, { targets }: Context): Generator<Sighting> {
+  for (const target of targets) {
+    // Services are listed once and never watched.
+    if (target.resource !== resource || target.stream === 'services' || !takes(target, object)) continue;
+    yield { at, kind: 'changed', stream: target.stream, change, object: withKind(object, target) };
+  }
+}
+
+function* ofRequest(row: OfType<'request'>, context: Context): Generator<Sighting> {
+  if (row !== context.subject.request) return;
+  yield { at: row.at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: uidOf(context) };
+}
+
+function* ofResponse(row: OfType<'response'>, { requested, response }: Context): Generator<Sighting> {
+  if (!requested || row !== response) return;
+  const { at, date, status, body } = row;
+  if (date !== undefined) yield { at, kind: 'dated', sentAt: requested.at, date };
+  const object = body['kind'] === 'Pod' ? { object: body } : {};
+  yield { at, kind: 'answered', verb: verbOf(requested), status, ...object };
+}
+
+function* ofLogOpen(
+  { at, pod, status, container }: OfType<'log-open'>,
+  { subject, logs }: Context,
+): Generator<Sighting> {
+  if (pod !== subject.name || status !== 200) return;
+  logs.set(container, at);
+  yield { at, kind: 'log-opened', container };
+}
+
+function* ofLog({ at, pod, container, line }: OfType<'log'>, { subject, logs }: Context): Generator<Sighting> {
+  const opened = logs.get(container);
+  if (pod !== subject.name || opened === undefined || at - opened <= initialBurst) return;
+  const [time = '', ...rest] = line.split(' ');
+  yield { at, kind: 'line', container, time, text: rest.join(' ') };
+}
+
+function* ofLogEnd({ at, pod, container }: OfType<'log-end'>, { subject, logs }: Context): Generator<Sighting> {
+  if (pod === subject.name && logs.has(container)) yield { at, kind: 'log-ended', container, clean: true };
 }
 
 const verbOf = (row: Extract<Row, { type: 'request' }>): 'delete' | 'evict' =>

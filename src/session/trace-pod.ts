@@ -136,6 +136,7 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
     });
     return await finish(trace, options, stage, ports, recorder.failure !== undefined);
   } finally {
+    live.stop();
     stopListening();
     stage.close();
     recorder.close();

@@ -192,6 +192,7 @@ async function traceOne({ cluster, options, ports, lives, until }: Rollout, name
     warn(error.message);
     return undefined;
   } finally {
+    live.stop();
     lives.delete(live);
     recorder.close();
   }

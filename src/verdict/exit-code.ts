@@ -23,9 +23,6 @@ export const signalCodes: Record<Interrupted['signal'], number> = {
   SIGPIPE: 141,
 };
 
-/** Where several hold, the more important first. */
-const precedence = [1, 3, 4, 2];
-
 interface Inputs {
   outcomes: readonly Outcome[];
   gatesFailed: boolean;
@@ -35,7 +32,15 @@ interface Inputs {
 
 export function exitCodeOf({ outcomes, gatesFailed, warnOnly, interrupted }: Inputs): number {
   if (interrupted) return signalCodes[interrupted];
-  const codes = new Set([...outcomes.map((outcome) => exitCodes[outcome]), ...(gatesFailed ? [2] : [])]);
-  const code = precedence.find((one) => codes.has(one)) ?? 0;
+  const code = worstCode([...outcomes.map((outcome) => exitCodes[outcome]), ...(gatesFailed ? [2] : [])]);
   return code === 2 && warnOnly ? 0 : code;
+}
+
+/** Where several hold, the more important first. */
+const precedence = [1, 3, 4, 2];
+
+/** A signal's own code stands above all. */
+export function worstCode(codes: readonly number[]): number {
+  const signal = codes.find((code) => code > 128);
+  return signal ?? precedence.find((code) => codes.includes(code)) ?? 0;
 }

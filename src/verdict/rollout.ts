@@ -1,6 +1,7 @@
 /** Many exits as one: the summary of `--all-terminating`. Pure. */
 import type { ExitReport, Outcome, Range } from '../trace/report.ts';
 import { parseTime } from '../trace/stamps.ts';
+import { worstCode } from './exit-code.ts';
 
 export interface RolloutSummary {
   apiVersion: 'podexit/v1';
@@ -44,14 +45,6 @@ export function summaryOf(
 }
 
 const wasKilled = ({ containers }: ExitReport): boolean => containers.some(({ outcome }) => outcome === 'killed');
-
-/** DESIGN.md §4: where several hold, 1, 3, 4, 2 in this order; a signal's own code stands above all. */
-const precedence = [1, 3, 4, 2];
-
-export function worstCode(codes: readonly number[]): number {
-  const signal = codes.find((code) => code > 128);
-  return signal ?? precedence.find((code) => codes.includes(code)) ?? 0;
-}
 
 function durationOf({ pod, marks }: ExitReport): { name: string; seconds: Range } | undefined {
   const from = marks.find(({ name }) => name === 'accepted')?.at;

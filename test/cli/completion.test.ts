@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completionScripts, shells } from '../../src/cli/complete/scripts.ts';
+import { gateCodes } from '../../src/verdict/gates.ts';
 import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
@@ -94,7 +95,32 @@ describe('words that need no cluster', () => {
     [['replay', ''], [':0']],
     [['x', '--record', ''], [':0']],
     [['x', '--grace-period', ''], [':4']],
+    [
+      ['x', '--fail-on', 'last'],
+      ['last-endpoint', ':4'],
+    ],
+    [['--fail-on=drain-race,last'], ['--fail-on=drain-race,last-endpoint', ':4']],
+    [['--fail-on=last-endpoint,last'], [':4']],
+    [
+      ['x', '--otlp', 'a'],
+      ['always', 'auto', ':4'],
+    ],
   ])('%j', async (words, lines) => expect(await offered(words)).toEqual(lines));
+
+  it('every code that --fail-on takes', async () => {
+    expect((await offered(['x', '--fail-on', ''])).slice(0, -1)).toEqual(gateCodes);
+  });
+
+  it('a file for every flag that takes one, in any way of writing it', async () => {
+    const { stdout } = await runMain(['--help']);
+    const flags = [...stdout.matchAll(/(--[\w-]+) <(?:file|folder)>/g)].map(([, flag]) => flag ?? '');
+    expect(flags).toEqual(expect.arrayContaining(['--record', '--report', '--config', '--kubeconfig', '--cache-dir']));
+    for (const flag of [...flags, '--write-kubeconfig']) {
+      const command = flag === '--write-kubeconfig' ? ['demo'] : [];
+      expect(await offered([...command, flag, '']), flag).toEqual([':0']);
+      expect(await offered([...command, `${flag}=./`]), flag).toEqual([':0']);
+    }
+  });
 
   it('flags with what they mean, scenarios with what they show', async () => {
     expect(await offered(['--ign'])).toEqual([
@@ -155,6 +181,32 @@ describe('scripts', () => {
     const ran = spawnSync(shell, ['-c', script], { encoding: 'utf8', env: { PATH, HOME: tmpdir() } });
     if (ran.error) skip(`there is no ${shell}`);
     expect(ran.stdout).toMatch(/^kubelet-restart[\t:]\S.* /);
+  });
+
+  it.for([
+    [
+      'bash',
+      'compopt() { echo "files $*"; }; COMP_LINE="$typed" COMP_POINT=${#typed}; _kubectl_podexit',
+      'files -o default',
+    ],
+    [
+      'zsh',
+      'words=(${=typed}) CURRENT=3; compset() { print -- "without $2" }; _files() { print files }; _kubectl_podexit',
+      'without *=\nfiles',
+    ],
+    ['fish', 'complete -C "$typed"', '--report=exit.html'],
+  ] as const)('%s completes files by itself where a flag takes one', ([shell, script, expected], { skip }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+    writeFileSync(join(folder, 'exit.html'), '');
+    const load =
+      shell === 'fish' ? `kubectl-podexit completion fish | source` : `. <(kubectl-podexit completion ${shell})`;
+    const ran = spawnSync(shell, ['-c', `${load}; ${script}`], {
+      encoding: 'utf8',
+      cwd: folder,
+      env: { PATH: `${dirname(bin)}:${process.env['PATH']}`, HOME: folder, typed: 'kubectl-podexit web --report=ex' },
+    });
+    if (ran.error) skip(`there is no ${shell}`);
+    expect(ran.stdout).toBe(`${expected}\n`);
   });
 
   it("powershell's is whole: its strings end, its brackets close in order", () => {

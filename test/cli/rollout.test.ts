@@ -5,12 +5,20 @@ import { describe, expect, it } from 'vitest';
 import { ownFile } from '../../src/session/report-files.ts';
 import { isRolledOut } from '../../src/session/rollout-state.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
+import { worstCode } from '../../src/verdict/exit-code.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
-import { summaryOf, worstCode } from '../../src/verdict/rollout.ts';
+import { summaryOf } from '../../src/verdict/rollout.ts';
 import { loadRecording } from '../loopback/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { withTwins } from '../helpers/twins.ts';
 import { runMain } from './helpers/in-process.ts';
+
+const twoRevisions = { currentRevision: 'a', updateRevision: 'b' };
+
+const partitioned = (replicas: number, partition: number) => ({
+  replicas,
+  updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } },
+});
 
 describe('a recorded rollout', () => {
   it.each([[['deploy/checkout']], [['-l', 'app=checkout']]])('%j is followed until it is done', (target) =>
@@ -152,17 +160,26 @@ it.each([
   ['Deployment', { replicas: 2 }, { replicas: 3, updatedReplicas: 2, availableReplicas: 2 }, false],
   ['Deployment', { replicas: 2 }, { replicas: 2, updatedReplicas: 2, availableReplicas: 1 }, false],
   ['StatefulSet', { replicas: 1 }, { readyReplicas: 1, currentRevision: 'a', updateRevision: 'a' }, true],
-  [
-    'StatefulSet',
-    { replicas: 2 },
-    { readyReplicas: 2, updatedReplicas: 1, currentRevision: 'a', updateRevision: 'b' },
-    false,
-  ],
+  ['StatefulSet', { replicas: 2 }, { readyReplicas: 2, updatedReplicas: 1, ...twoRevisions }, false],
+  ['StatefulSet', { replicas: 2 }, { readyReplicas: 2, updatedReplicas: 2, ...twoRevisions }, true],
+  ['StatefulSet', partitioned(3, 2), { readyReplicas: 3, updatedReplicas: 1, ...twoRevisions }, true],
+  ['StatefulSet', partitioned(3, 1), { readyReplicas: 3, updatedReplicas: 1, ...twoRevisions }, false],
+  ['StatefulSet', partitioned(3, 2), { readyReplicas: 2, updatedReplicas: 1, ...twoRevisions }, false],
+  ['StatefulSet', partitioned(3, 5), { readyReplicas: 3, ...twoRevisions }, true],
   ['DaemonSet', {}, { desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 3 }, true],
   ['DaemonSet', {}, { desiredNumberScheduled: 3, updatedNumberScheduled: 2, numberAvailable: 3 }, false],
-  ['Job', {}, {}, true],
+  ['DaemonSet', {}, { desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 2 }, false],
 ])('%s %j with status %j is rolled out: %s', (kind, spec, status, expected) => {
   const object = { kind, metadata: { generation: 4 }, spec, status: { observedGeneration: 4, ...status } };
   expect(isRolledOut(object)).toBe(expected);
   expect(isRolledOut({ ...object, status: { ...object.status, observedGeneration: 3 } })).toBe(false);
 });
+
+it.each([
+  ['Job', {}, {}],
+  ['ReplicaSet', { replicas: 2 }, { readyReplicas: 1 }],
+  ['StatefulSet', { replicas: 2, updateStrategy: { type: 'OnDelete' } }, { readyReplicas: 1, ...twoRevisions }],
+  ['DaemonSet', { updateStrategy: { type: 'OnDelete' } }, { desiredNumberScheduled: 3, numberAvailable: 3 }],
+])('%s %j has no rollout to wait for', (kind, spec, status) =>
+  expect(isRolledOut({ kind, metadata: { generation: 4 }, spec, status })).toBe(true),
+);

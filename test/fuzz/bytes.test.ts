@@ -32,6 +32,7 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
       env: {},
       stderr: { write: () => {} },
       stdinIsTty: false,
+      platform: process.platform,
       now: () => now,
       // Half of all waits are for something that comes: let it come first.
       setTimeout: (callback, ms) => {

@@ -40,7 +40,7 @@ export async function complete(argv: readonly string[], ports: Ports): Promise<n
 }
 
 /** A name that a shell would not take as it stands is no name of Kubernetes. */
-const isPlain = (word: string): boolean => /^[\w./:=@+-]+$/.test(word);
+const isPlain = (word: string): boolean => /^[\w./:=@+,-]+$/.test(word);
 
 async function candidates(
   wanted: Wanted,

@@ -39,7 +39,10 @@ _kubectl_podexit() {
     [[ "$about" == "$line" ]] && about=''
     candidates+=("${'$'}{name//:/\\:}${'$'}{about:+:$about}")
   done
-  if [[ "$directive" == ':0' ]]; then _files; else _describe -V 'podexit' candidates; fi
+  if [[ "$directive" != ':0' ]]; then _describe -V 'podexit' candidates; return; fi
+  # Behind "=" the file stands in the same word.
+  [[ "${'$'}{words[CURRENT]}" == -*=* ]] && compset -P '*='
+  _files
 }
 (( $+functions[compdef] )) && compdef _kubectl_podexit kubectl-podexit
 `;

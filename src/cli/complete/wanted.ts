@@ -1,8 +1,10 @@
 /** What the word under the cursor may be: pure, from the words so far and the command tree. */
 import type { Command, Option } from 'commander';
-import { documentFormats, streamFormats, templateFormats } from '../../session/formats.ts';
+import { namedFormats, templateFormats } from '../../session/formats.ts';
 import type { WorkloadResource } from '../../session/target.ts';
 import { picks } from '../../session/target.ts';
+import { gateCodes } from '../../verdict/gates.ts';
+import { otlpTimes } from '../pipeline-flags.ts';
 import { typeNames, typeOf } from '../target.ts';
 import { shells } from './scripts.ts';
 
@@ -27,9 +29,9 @@ export type Wanted =
 export function wantedAt(words: readonly string[], current: string, program: Command): Wanted {
   const command = program.commands.find((one) => one.name() === words[0]) ?? program;
   const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
-  if (flag !== undefined) return ofFlag(optionNamed(command, flag), `${flag}=`);
+  if (flag !== undefined) return ofFlag(optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
   const before = optionNamed(command, words.at(-1) ?? '');
-  if (before?.required) return ofFlag(before, '');
+  if (before?.required) return ofFlag(before, '', current);
   if (current.startsWith('-')) return { kind: 'words', words: flagsOf(command) };
   return ofPosition(positionals(words, command), current, command, program);
 }
@@ -42,27 +44,33 @@ const flagsOf = (command: Command): Candidate[] =>
 
 /** Values that are known without a cluster. */
 const values: Record<string, readonly string[]> = {
-  '--output': [
-    ...streamFormats.filter((one) => one !== 'live'),
-    ...documentFormats,
-    ...templateFormats.map((one) => `${one}=`),
-  ],
+  '--output': [...namedFormats, ...templateFormats.map((one) => `${one}=`)],
   '--color': ['auto', 'always', 'never'],
   '--timestamps': ['relative', 'local', 'utc'],
   '--pick': picks,
   '--dry-run': ['none', 'client', 'server'],
   '--wait': ['true', 'false'],
+  '--otlp': otlpTimes,
 };
 
 const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user': 'users' } as const;
 
-function ofFlag(option: Option | undefined, before: string): Wanted {
+/** `before`: what stands before the value in its word, which must come back with it; `typed`: the value so far. */
+function ofFlag(option: Option | undefined, before: string, typed: string): Wanted {
   const name = option?.long ?? '';
+  if (name === '--fail-on') return codesAfter(before, typed);
   if (name in values) return { kind: 'words', words: (values[name] ?? []).map((word) => ({ word: before + word })) };
   if (name === '--namespace') return { kind: 'names', resource: 'namespaces', before, also: [] };
   if (name in inKubeconfig)
     return { kind: 'kubeconfig', what: inKubeconfig[name as keyof typeof inKubeconfig], before };
   return /<(file|folder)>/.test(option?.flags ?? '') ? { kind: 'files' } : { kind: 'nothing' };
+}
+
+/** Codes stand behind one another with commas between; none is needed twice. */
+function codesAfter(before: string, typed: string): Wanted {
+  const named = typed.split(',').slice(0, -1);
+  const codes = gateCodes.filter((code) => !named.includes(code));
+  return { kind: 'words', words: codes.map((code) => ({ word: before + [...named, code].join(',') })) };
 }
 
 /** The words that are neither flags nor their values, without the command's own name. */

@@ -1,5 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
@@ -8,6 +9,8 @@ import { asRecord, asText } from '../status.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { execInfo } from './exec-info.ts';
 import type { Proof, ResolveOptions, Source } from './resolve.ts';
+import type { Launch } from './windows-launch.ts';
+import { windowsLaunch } from './windows-launch.ts';
 
 /**
  * Credentials from an exec plugin (client.authentication.k8s.io), run as kubectl runs it: asked once, kept until the
@@ -64,7 +67,7 @@ function run(
   }
   return new Promise((done, reject) => {
     const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
-    const child = started(exec, {
+    const child = started(exec, launchOf(exec, surroundings), {
       env: { ...surroundings.env, ...own, KUBERNETES_EXEC_INFO: info.json },
       stdio: [info.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
       windowsHide: true,
@@ -91,10 +94,15 @@ function run(
   });
 }
 
+function launchOf(exec: ExecEntry, { env, platform }: Surroundings): Launch {
+  if (platform === 'win32') return windowsLaunch(commandOf(exec), exec.args, { env, exists: existsSync });
+  return { file: commandOf(exec), args: exec.args, verbatim: false };
+}
+
 /** Throws for what cannot even be tried: no command, or a NUL in an argument. */
-function started(exec: ExecEntry, options: SpawnOptions): ChildProcess {
+function started(exec: ExecEntry, { file, args, verbatim }: Launch, options: SpawnOptions): ChildProcess {
   try {
-    return spawn(commandOf(exec), [...exec.args], options);
+    return spawn(file, [...args], { ...options, windowsVerbatimArguments: verbatim });
   } catch (error) {
     throw notStarted(exec, (error as NodeJS.ErrnoException).code ?? 'unknown error');
   }

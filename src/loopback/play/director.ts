@@ -43,7 +43,7 @@ export function createDirector(story: Story, clock: Clock, attachDelayMs: number
     cancel?.();
     const last = moments.begunAt === undefined ? opening.length : story.cues.length;
     for (let cue = story.cues[next]; next < last && cue !== undefined; cue = story.cues[next]) {
-      const wait = isOverdue(next) ? 0 : runTime(cue.at) - clock.now();
+      const wait = isOverdue(cue, moments) ? 0 : runTime(cue.at) - clock.now();
       if (wait > 0) {
         cancel = clock.setTimeout(advance, wait);
         return;
@@ -52,11 +52,6 @@ export function createDirector(story: Story, clock: Clock, attachDelayMs: number
       play(cue);
     }
     if (next === story.cues.length && moments.begunAt !== undefined) finish();
-  }
-
-  /** Whatever came before the story's origin has happened by the time a client's request takes effect. */
-  function isOverdue(index: number): boolean {
-    return moments.begunAt !== undefined && (story.cues[index]?.at ?? 0) < moments.origin;
   }
 
   function begin(origin = story.trigger.at): void {
@@ -78,20 +73,23 @@ export function createDirector(story: Story, clock: Clock, attachDelayMs: number
     }
   }
 
-  function stop(): void {
-    cancel?.();
-    cancelAttach?.();
-  }
-
   return {
     moments,
     played,
     begin,
     watched,
-    stop,
+    stop() {
+      cancel?.();
+      cancelAttach?.();
+    },
     catchUp: advance,
     whenBegun: (listener) => (moments.begunAt === undefined ? void beginListeners.push(listener) : listener()),
     begun: () => moments.begunAt !== undefined,
     untilRecorded: (at) => Math.max(0, runTime(at) - clock.now()),
   };
+}
+
+/** Whatever came before the story's origin has happened by the time a client's request takes effect. */
+function isOverdue(cue: Cue, { begunAt, origin }: Moments): boolean {
+  return begunAt !== undefined && cue.at < origin;
 }

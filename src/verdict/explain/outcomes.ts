@@ -63,7 +63,8 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
     is: '--attach waited, and nobody deleted the pod by --timeout. Exit code 3.',
     known: 'No deletionTimestamp was seen, and the watch was never broken meanwhile.',
     wrong: 'Kubelet evictions and node shutdown end pods without ever setting a deletionTimestamp.',
-    advice: 'Start the rollout first, or wait longer.',
+    advice:
+      'Start --attach first, and the deletion (a rollout, a drain) while it waits; --timeout 0 waits for ever. Without --attach the pod is deleted by the command itself.',
   },
 };
 

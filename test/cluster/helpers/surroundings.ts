@@ -21,6 +21,7 @@ export function surroundings(
     env: options.env ?? {},
     stderr: { write: (text) => void said.push(text) },
     stdinIsTty: options.stdinIsTty ?? false,
+    platform: process.platform,
     now: () => Math.floor(1_780_000_000_000 + (performance.now() - started) * speed),
     setTimeout: (callback, ms) => {
       waits.push(ms);

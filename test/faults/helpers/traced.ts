@@ -118,6 +118,7 @@ function surroundingsOf(clock: Clock, seed: number): Surroundings {
     env: {},
     stderr: { write: () => {} },
     stdinIsTty: false,
+    platform: process.platform,
     now: clock.now,
     setTimeout: clock.setTimeout,
     random: seeded(seed),

@@ -1,0 +1,3 @@
+/** How the figures of a report are to be read, in one paragraph: they are intervals, shown in two ways. */
+export const figures =
+  'Every moment is an interval. The timeline shows its middle, with no more digits than the interval bears (`+3.102`, `~+3.1`), and both ends behind it where it is wide. The table shows lengths, each from the intervals of its two ends: `2–6s` is the shortest and the longest that is possible, `~3.1s` the middle of a narrow range, and the same goes for what it took of the grace. So a length in the table need not be the difference of two moments on the timeline. Gates look at the whole interval: a limit is kept only where all of it is within.';

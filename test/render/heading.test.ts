@@ -1,0 +1,58 @@
+/** The first lines: which grace holds, where more than one was asked for; and the last: what to do next. */
+import { describe, expect, it } from 'vitest';
+import { headingOf, headingOfReport } from '../../src/render/heading.ts';
+import { goOn } from '../../src/render/outcome-text.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import type { Header } from '../../src/trace/view/header.ts';
+import { blank } from './helpers/sample-reports.ts';
+
+const header = (grace: Header['grace']): Header => ({
+  mode: 'delete',
+  namespace: 'shop',
+  name: 'web-0',
+  uid: 'u',
+  grace,
+  containers: [],
+  routes: [],
+});
+
+describe('the grace', () => {
+  it.each([
+    [{ seconds: 10, source: 'spec' }, undefined, 'grace 10s (spec)'],
+    [{ seconds: 3, source: 'requested' }, 3, 'grace 3s (requested)'],
+    [{ seconds: 3, source: 'requested' }, 10, 'grace 10s (in force; 3s requested)'],
+    [{ seconds: 10, source: 'spec' }, 3, 'grace 3s (in force; 10s spec)'],
+  ] as const)('%j, with a deletion under way that counts %s s, is told as %s', (grace, inForce, words) =>
+    expect(headingOf(header(grace), inForce, undefined).facts).toContain(words),
+  );
+
+  it('of a report is told in the same words', () => {
+    const report = blank(10);
+    const shortened = { ...report, grace: { ...report.grace, requestedSeconds: 3 } };
+    expect(headingOfReport(report, undefined).facts).toContain('grace 10s (spec)');
+    expect(headingOfReport(shortened, undefined).facts).toContain('grace 10s (in force; 3s requested)');
+  });
+});
+
+describe('what to do next', () => {
+  const ended = (outcome: ExitReport['verdict']['outcome'], exitCode: number): ExitReport => {
+    const report = blank();
+    return { ...report, verdict: { ...report.verdict, outcome, exitCode } };
+  };
+  const command = 'kubectl podexit checkout-754699c75f-5qlrp -n shop';
+
+  it.each([
+    ['stuck', 3, `go on with: ${command} --attach`],
+    ['unknown', 130, `go on with: ${command} --attach`],
+    ['not-started', 130, `go on with: ${command} --attach`],
+    ['unknown', 4, undefined],
+    ['graceful', 0, undefined],
+  ] as const)('after %s with exit code %i: %s', (outcome, code, words) =>
+    expect(goOn(ended(outcome, code))).toBe(words),
+  );
+
+  it('where nobody deleted the pod, both ways to an exit are named', () =>
+    expect(goOn(ended('not-started', 3))).toBe(
+      `have it deleted (a rollout, a drain) while this waits: ${command} --attach; or let podexit delete it: ${command}`,
+    ));
+});

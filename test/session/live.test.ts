@@ -1,0 +1,50 @@
+/** A live source whose consumer leaves before the end: nothing of it may go on. */
+import { expect, it, vi } from 'vitest';
+import { connect } from '../../src/cluster/connect.ts';
+import { systemClock } from '../../src/session/clock.ts';
+import { liveSource } from '../../src/session/live.ts';
+import { createQueue } from '../../src/session/queue.ts';
+import { run } from '../../src/session/run.ts';
+import { surroundings } from '../cluster/helpers/surroundings.ts';
+import { serving } from '../helpers/serving.ts';
+
+it('a consumer that throws leaves no request open once the source is stopped', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const kubeconfig = flags.at(-1) ?? '';
+    const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
+    const live = liveSource({
+      cluster,
+      clock: systemClock,
+      namespace: server.namespace,
+      name: server.pod,
+      mode: 'delete',
+      graceSeconds: null,
+      insist: false,
+      timeoutMs: null,
+      waitReplacement: false,
+      followLogs: true,
+      warn: () => {},
+    });
+    const tired = (): never => {
+      throw new Error('seen enough');
+    };
+    const step = (_: unknown, { kind }: { kind: string }): unknown => kind === 'answered' && tired();
+    const open = () => server.requests.filter(({ endedAt }) => endedAt === undefined).map(({ url }) => url);
+    await expect(
+      run({ source: live.sightings, logText: false, audience: { step }, onTrace: live.onTrace }),
+    ).rejects.toThrow('seen enough');
+    expect(open()).not.toEqual([]);
+    live.stop();
+    await vi.waitFor(() => expect(open()).toEqual([]));
+    const asked = server.requests.length;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(server.requests).toHaveLength(asked);
+    cluster.close();
+  }));
+
+it('whoever waits for an item to be taken is let go when the consumer leaves', async () => {
+  const queue = createQueue<number>();
+  const puts = [queue.put(1), queue.put(2)];
+  for await (const item of queue) if (item === 1) break;
+  await expect(Promise.all([...puts, queue.put(3)])).resolves.toHaveLength(3);
+});

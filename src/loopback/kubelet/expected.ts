@@ -78,9 +78,12 @@ function containerOutcomes(container: Container, facts: Facts): string[] {
   if (reason === 'OOMKilled' && truth.exitCode === 137)
     return isFarFromGrace(container, facts) ? ['oom'] : ['oom', 'unknown'];
   if (truth.exitCode === 137) return killedOutcomes(container, facts);
+  const isUntouched = untouched(container, facts);
   if (truth.exitCode === 128 + signalNumbers[story.stopSignal])
-    return untouched(container, facts) ? ['signalled', 'unknown'] : ['signalled'];
-  return signalCodes(truth.exitCode ?? 0) ? ['signalled', 'failed'] : ['failed'];
+    return isUntouched ? ['signalled', 'unknown'] : ['signalled'];
+  if (!signalCodes(truth.exitCode ?? 0)) return ['failed'];
+  // It looks like a stop signal, and whose that was is as unsure.
+  return isUntouched ? ['signalled', 'failed', 'unknown'] : ['signalled', 'failed'];
 }
 
 const signalCodes = (code: number): boolean => code >= 129 && code <= 143;

@@ -77,30 +77,42 @@ export function containerExit(
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
-  if (mayBeStopped(scene, spec, mainsOver))
-    return {
-      ...base,
-      ...(stopping ? { stopping } : {}),
-      ...stoppedBefore(scene, base, { began, killings, ended, lag }),
-    };
-  const asked = hookFacts(scene, spec, { began, killings, ended, lag });
-  const called = signalOf(scene, { began, killings, hook: asked, turn, ended, facts, lag });
+  const rounds = { began, killings, ended, lag };
+  const known = { ...base, ...(stopping ? { stopping } : {}) };
+  if (mayBeStopped(scene, spec, mainsOver)) return { ...known, ...stoppedBefore(scene, base, rounds) };
+  return { ...known, ...stopped(scene, known, { ...rounds, turn, named: before?.stopSignal }) };
+}
+
+type Known = Pick<ContainerExit, 'spec' | 'facts' | 'killings' | 'stopping'>;
+
+interface Stop extends Rounds {
+  readonly turn: Estimate | undefined;
+  /** The stop signal, where its status names one. */
+  readonly named: string | undefined;
+}
+
+/** It ran, and the kubelet began with it because of the deletion. */
+function stopped(
+  scene: Scene,
+  { spec, facts, killings, stopping }: Known,
+  stop: Stop,
+): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
+  const { kubelet } = scene;
+  const { began, ended, lag, turn, named } = stop;
+  const asked = hookFacts(scene, spec, stop);
+  const called = signalOf(scene, { ...stop, hook: asked, facts });
   const counted = countedFrom(scene, began, { killings, ended });
   const graceEnd = crossed(moved(counted, graceSpan(kubelet)), kubelet.clock);
   const since = killSince(scene, began, called);
   const isLate = ended !== undefined && surelyAfterGrace(scene, began, called, ended);
-  // Nor where the grace is not certain, unless it fits the longest.
-  const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, longestStop(kubelet)));
-  const isUnseen = !isWitnessed(trace, deletion.facts) && isEarly;
-  const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
-  const isDoubtful = isUnseen || (!isLate && (isUntimed || (killings.length === 0 && isVague(scene, began))));
+  const isDoubtful = isDoubtfulKill(scene, facts, { ...stop, since, isLate });
   const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
   const isTouched =
     called?.proved === true ||
     seeming === 'killed' ||
     wasStopped(scene, { killings, ended, failed: asked?.failure !== undefined });
   // Where no Killing can be heard of, the code is the best that is known; elsewhere its absence tells.
-  const isPassedOver = !isTouched && (kubelet.killings.size > 0 || !isUntellable(trace));
+  const isPassedOver = !isTouched && (kubelet.killings.size > 0 || !isUntellable(scene.trace));
   const outcome = seeming === 'signalled' && isPassedOver ? 'unknown' : seeming;
   const first = isTouched ? called : undefined;
   const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;
@@ -108,7 +120,7 @@ export function containerExit(
   // Where K is known to the second, no more than the second of finishedAt is left to doubt.
   const isTimed = began === stopping && killings.length === 1 && killings[0]?.count === 1;
   const hooked = hook !== undefined || spec.kind === 'sidecar';
-  const isSilent = isTimed && !hooked && !showedLife(trace, spec, facts, began);
+  const isSilent = isTimed && !hooked && !showedLife(scene.trace, spec, facts, began);
   const sure = isLate || isSilent ? kill : undefined;
   const mustFollow = first && (sure ?? (outcome === 'signalled' && isAtOnce(spec, hook))) ? first : undefined;
   const after = [sure, mustFollow].flatMap((one) => one ?? []);
@@ -117,11 +129,9 @@ export function containerExit(
   const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
   const crashed = turn !== undefined && outcome === 'failed' && mayHaveCrashed(facts, ended, turn, graceEnd);
   const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !crashed);
-  const signal = isSent ? withName(spec, before?.stopSignal, timed, exit, kubelet) : undefined;
+  const signal = isSent ? withName(spec, named, timed, exit, kubelet) : undefined;
   return {
-    ...base,
     outcome,
-    ...(stopping ? { stopping } : {}),
     ...(hook ? { hook: signal ? beforeSignal(hook, signal, mustFollow !== undefined) : hook } : {}),
     ...(signal ? { signal } : {}),
     ...(kill ? { kill } : {}),
@@ -132,9 +142,23 @@ export function containerExit(
       ...(signal ? [lag] : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
       ...(kill && sure && !isLate ? (['silent-kill'] as const) : []),
-      ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
+      ...(exit?.provisional && scene.trace.gone ? (['log-end'] as const) : []),
     ],
   };
+}
+
+/** Whether 137 may be something else than the kill at the end of the grace, though its time fits that. */
+function isDoubtfulKill(
+  scene: Scene,
+  facts: ContainerFacts,
+  { began, killings, ended, since, isLate }: Rounds & { since: Estimate; isLate: boolean },
+): boolean {
+  const { trace, deletion, kubelet } = scene;
+  // Where the grace is not certain it must fit the longest.
+  const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, longestStop(kubelet)));
+  if (!isWitnessed(trace, deletion.facts) && isEarly) return true;
+  const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
+  return !isLate && (isUntimed || (killings.length === 0 && isVague(scene, began)));
 }
 
 /**
@@ -156,6 +180,7 @@ function stoppedBefore(
     settled: exit !== undefined && !exit.provisional,
   };
 }
+
 /** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
 const endsWithKill = ({ log: { ended } }: ContainerFacts, since: Estimate): boolean =>
   ended?.value.clean === true && ended.at + 1 >= since.client.lo;

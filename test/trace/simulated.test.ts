@@ -20,10 +20,11 @@ const floors: Record<InstantName, number> = {
   requested: 1,
   accepted: 1,
   noticed: 0.94,
-  'prestop-start': 0.94,
+  'prestop-start': 0.93,
   'prestop-end': 0.65,
   'stop-signal': 0.75,
-  kill: 0.76,
+  // Untold where a kill for memory, another grace or a clock that was set may have been it as well.
+  kill: 0.74,
   exited: 0.84,
   unrouted: 0.98,
   'endpoint-removed': 0.98,

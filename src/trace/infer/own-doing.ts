@@ -13,21 +13,24 @@ import type { Scene } from './scene.ts';
 const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded']);
 const ownEvents = new Set(['Evicted', 'Preempting', 'DeadlineExceeded']);
 
-/** The kubelet ended the pod for a reason of its own; a status tells it only once nothing runs (SIGNALS.md §2). */
-function isKubeletsOwn({ pod, events, deletion }: Trace): boolean {
+/**
+ * The kubelet ended the pod for a reason of its own; a status tells it only once nothing runs (SIGNALS.md §2). `by`: the
+ * node's time (ms) at which it began to stop it: what it decided after that stopped nothing.
+ */
+function isKubeletsOwn({ pod, events, deletion }: Trace, by: number): boolean {
   const states = [pod, deletion?.first].flatMap((fact) => fact?.value ?? []);
   return (
     states.some(
       (one) =>
         ownReasons.has(one.status.reason ?? '') ||
         conditionOf(one, 'DisruptionTarget')?.reason === 'TerminationByKubelet',
-    ) || events.some(({ reason, about }) => ownEvents.has(reason) && about.kind === 'Pod')
+    ) || events.some(({ reason, about, time }) => ownEvents.has(reason) && about.kind === 'Pod' && time.lo <= by)
   );
 }
 
 /** This "Stopping container" need not be the deletion's doing, though no clock says that it was before it. */
 export function mayBeOwn(trace: Trace, deletion: Deletion, { about, time }: Occurrence): boolean {
-  if (isKubeletsOwn(trace)) return true;
+  if (isKubeletsOwn(trace, time.hi)) return true;
   const specs = containersOf(deletion.facts.first.value);
   const isSidecar = specs.some(({ name, kind }) => name === about.container && kind === 'sidecar');
   return (
@@ -62,9 +65,13 @@ const startsAnew = ({ facts }: Deletion): boolean => facts.first.value.spec.rest
  * deletion: then the kubelet stops it (SIGNALS.md §2.2 "Killing").
  */
 export const mayBeStopped = (scene: Scene, spec: ContainerSpec, mainsOver: boolean): boolean =>
-  isKubeletsOwn(scene.trace) ||
+  isKubeletsOwn(scene.trace, beganWith(scene, spec)) ||
   (spec.kind === 'sidecar' && mainsOver && !startsAnew(scene.deletion)) ||
   scene.trace.events.some((event) => isOlderKill(scene, spec, event));
+
+/** Its first Killing, by the node's clock (ms). */
+const beganWith = ({ kubelet }: Scene, { name }: ContainerSpec): number =>
+  kubelet.killings.get(name)?.[0]?.time.hi ?? Infinity;
 
 /** A Killing of the run that the deletion found, and not of the deletion: a probe's, say, or one certainly before it. */
 function isOlderKill({ deletion, kubelet }: Scene, spec: ContainerSpec, event: Occurrence): boolean {
@@ -73,6 +80,7 @@ function isOlderKill({ deletion, kubelet }: Scene, spec: ContainerSpec, event: O
   const own = kubelet.killings.get(name) ?? [];
   const isOwn = own.some(({ id, count }) => id === event.id && count === event.count);
   const isLater = event.time.lo > (own[0]?.time.lo ?? Infinity);
-  const started = parseFloor(statusIn(deletion, spec)?.state.running?.startedAt)?.lo ?? -Infinity;
-  return !isOwn && !isLater && event.time.hi >= started;
+  // One of the second in which this run started ended the run before it.
+  const started = parseFloor(statusIn(deletion, spec)?.state.running?.startedAt)?.hi ?? -Infinity;
+  return !isOwn && !isLater && event.time.lo >= started;
 }

@@ -31,6 +31,13 @@ export async function runDemo(
       '--write-kubeconfig goes with --serve',
       'Write: kubectl-podexit demo --serve --write-kubeconfig FILE',
     );
+  // The report would blame whoever deletes with the recorded grace instead of the one that was asked for.
+  if (asksForGrace(flags))
+    throw usageError(
+      'demo',
+      'a scenario plays as it was recorded, with the grace that it had then',
+      'Leave out --grace-period, --now and --force; demo --list shows which scenarios were deleted with a grace of their own.',
+    );
   const cluster = await startDemo(scenario, wholeNumber(flags.port, '--port') ?? 0);
   try {
     return await (flags.serve
@@ -56,9 +63,7 @@ async function trace(
   ports: Ports,
 ): Promise<number> {
   const kubeconfig = temporaryKubeconfig(cluster.kubeconfig);
-  const words = [cluster.pod, '-n', cluster.namespace, ...scenarioFlags(cluster, flags), ...given];
-  if (asksForGrace(flags))
-    ports.stderr.write('podexit: a scenario plays as it was recorded: the grace only changes what is asked for\n');
+  const words = [cluster.pod, '-n', cluster.namespace, ...(flags.attach ? [] : cluster.flags), ...given];
   try {
     if (!ports.stdout.isTty || flags.output === undefined)
       ports.stderr.write(`${cluster.about}\n$ kubectl podexit ${words.join(' ')}\n\n`);
@@ -70,9 +75,6 @@ async function trace(
 
 const asksForGrace = ({ force, now, gracePeriod }: Flags): boolean =>
   force === true || now === true || gracePeriod !== undefined;
-
-const scenarioFlags = (cluster: DemoCluster, flags: Flags): string[] =>
-  flags.attach || asksForGrace(flags) ? [] : cluster.flags;
 
 async function serve(
   cluster: DemoCluster,

@@ -3,7 +3,7 @@ import type { ExitReport, Instant } from '../trace/report.ts';
 import { formatSeconds, formatShare, weaker } from './duration.ts';
 import { renderMermaid } from './mermaid.ts';
 import { formatBounds, formatOffset, inTime, zeroOf } from './offsets.ts';
-import { deletedBy, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
+import { deletedBy, exitCodeWords, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
 import { forMarkdown, forMarkdownCode } from './safe-text.ts';
 import { describeLasted, describeUsed } from './summary.ts';
 
@@ -22,7 +22,7 @@ function heading(report: ExitReport): string {
   const used = describeUsed(report);
   const by = deletedBy(report);
   const facts = [
-    `exit code ${verdict.exitCode}`,
+    `exit code ${forMarkdown(exitCodeWords(report))}`,
     ...(report.mode === 'check' ? [] : [describeLasted(report)?.replace(/^/, 'gone after ') ?? 'not seen to be gone']),
     used === undefined ? `grace ${grace.effectiveSeconds}s` : `${used} of its ${grace.effectiveSeconds}s grace used`,
     ...(by === undefined ? [] : [`deleted by ${by}`]),

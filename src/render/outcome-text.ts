@@ -17,6 +17,14 @@ export const outcomeWord = ({ mode, verdict }: ExitReport): string => (mode === 
 export const deletedBy = ({ mode, verdict, trigger }: ExitReport): string | undefined =>
   mode === 'check' || verdict.outcome === 'not-started' ? undefined : triggerText[trigger.kind];
 
+/** The exit code, and the gates that made it, where an outcome alone would not explain it. */
+export function exitCodeWords({ verdict }: ExitReport): string {
+  const failed = verdict.gates.flatMap(({ name, passed }) => (passed ? [] : [name]));
+  return failed.length > 0 && verdict.exitCode !== 0
+    ? `${verdict.exitCode}: gate ${failed.join(', ')} failed`
+    : String(verdict.exitCode);
+}
+
 export const gateWord = ({ passed, judged }: Gate): 'passed' | 'failed' | 'not judged' =>
   judged === false ? 'not judged' : passed ? 'passed' : 'failed';
 

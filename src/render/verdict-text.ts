@@ -3,7 +3,15 @@ import type { ExitReport, Finding, Gate, Outcome, Severity } from '../trace/repo
 import { millis } from './offsets.ts';
 import { longestName } from './mark-line.ts';
 import { signed } from './moments.ts';
-import { containerStory, deletedBy, gateWord, goOn, outcomeSentence, outcomeWord } from './outcome-text.ts';
+import {
+  containerStory,
+  deletedBy,
+  exitCodeWords,
+  gateWord,
+  goOn,
+  outcomeSentence,
+  outcomeWord,
+} from './outcome-text.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
@@ -38,9 +46,7 @@ const outcomeLooks: Record<Outcome, [SymbolName, Ink]> = {
 function outcomeLines(pen: Pen, report: ExitReport, width: number): string[] {
   const { verdict, mode } = report;
   const [symbol, ink] = mode === 'check' ? (['info', 'info'] as const) : outcomeLooks[verdict.outcome];
-  const failed = verdict.gates.flatMap(({ name, passed }) => (passed ? [] : [name]));
-  const why = failed.length > 0 ? `: gate ${failed.join(', ')} failed` : '';
-  const code = verdict.exitCode === 0 ? [] : [dim(` Exit code ${verdict.exitCode}${forTerminal(why)}.`)];
+  const code = verdict.exitCode === 0 ? [] : [dim(` Exit code ${forTerminal(exitCodeWords(report))}.`)];
   const next = goOn(report);
   return [
     ...flow(

@@ -65,7 +65,15 @@ function missingFacts(trace: Trace): boolean {
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     trace.siblingsKnown &&
     successorsOf(trace).length === 0;
-  return (running.length > 0 && (logs || isForced(trace))) || listed || successor || isCauseOnItsWay(trace, pod);
+  const unfinished = running.length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
+  return unfinished || listed || successor || isCauseOnItsWay(trace, pod);
+}
+
+/** A kubelet that has much to tell posts its Events late, and without its Killing little is certain of an exit. */
+function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEnding }: Trace): boolean {
+  const isTellable = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
+  const isTold = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
+  return terminal !== undefined && isTellable && !isTold;
 }
 
 /** Its controller's Event may come after a pod that went at once: the streams know nothing of one another. */

@@ -98,7 +98,7 @@ function drainLead(scene: Scene, limit: number): Gate {
   const name = 'min-drain-lead';
   const { trace, exit } = scene;
   const routes = exit.endpoints.filter((one) => one.wasReady && !one.staysReady);
-  if (routes.length === 0) return { name, ...withoutRoutes(trace, exit.endpoints.length > 0) };
+  if (routes.length === 0) return { name, ...withoutRoutes(trace, exit.endpoints) };
   const leads = routes.flatMap((route) => mainsOf(scene).flatMap((container) => leadOf(trace, route, container)));
   const [least] = leads.sort((a, b) => a.span.lo - b.span.lo || a.span.hi - b.span.hi);
   if (!least) return { name, passed: true, message: 'no container was running, so no stop signal was sent' };
@@ -120,15 +120,23 @@ function leadOf(trace: Trace, endpoint: EndpointExit, container: ContainerExit):
   return [{ span: { lo: signal.client.lo - unrouted.hi, hi: signal.client.hi - unrouted.lo }, ...names }];
 }
 
-/** No endpoint seen is proof only where endpoints could be seen. */
-function withoutRoutes(trace: Trace, listed: boolean): Omit<Gate, 'name'> {
+/** No endpoint seen is proof only where endpoints could be seen, and in time. */
+function withoutRoutes(trace: Trace, endpoints: readonly EndpointExit[]): Omit<Gate, 'name'> {
   const lanes = ['services', 'endpointslices'];
   const blind =
     trace.refused.some(({ value }) => lanes.includes(value.stream)) ||
     trace.gaps.some(({ value }) => lanes.includes(value.stream) && value.to === undefined);
-  if (blind && !listed) return { passed: false, message: 'endpoints could not be watched, so no lead is proven' };
+  if (blind && endpoints.length === 0)
+    return { passed: false, message: 'endpoints could not be watched, so no lead is proven' };
+  // A Service that takes pods as they are is no matter of readiness, whenever it was seen.
+  const mayFollow = endpoints.length === 0 || endpoints.some((one) => !one.staysReady);
+  const isLate = trace.deletion?.underWay === true && trace.services.size > 0;
+  if (isLate && mayFollow) return { passed: false, message: tooLate };
   return { passed: true, message: 'no Service routed to the pod by its readiness' };
 }
+
+const tooLate =
+  'the pod was already terminating when it was first seen: who routed to it until then is not known, so no lead is proven';
 
 const since = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
 
@@ -179,7 +187,8 @@ function leadWords({ lo, hi }: Span, unrouting: string, signal: string): string 
     return `${signal} came ${Number.isFinite(lo) ? seconds({ lo: -hi, hi: -lo }) : `at least ${exactly(-hi)}`} before ${unrouting}`;
   if (!Number.isFinite(hi)) return `${signal} came at an unknown time after ${unrouting}`;
   if (lo < -time.exact) return `${signal} came between ${exactly(-lo)} before and ${exactly(hi)} after ${unrouting}`;
-  return `${signal} came ${seconds({ lo: Math.max(0, lo), hi })} after ${unrouting}`;
+  if (lo < 0) return `${signal} came at most ${exactly(hi)} after ${unrouting}, perhaps before it`;
+  return `${signal} came ${seconds({ lo, hi })} after ${unrouting}`;
 }
 
 /** `31 %`, `between 30 % and 60 %`, `at least 50 %`. */

@@ -23,11 +23,14 @@ describe.concurrent('demo', () => {
     expect(ran.code).toBe(2);
   });
 
-  it('warns that a recording keeps its own grace', async () => {
-    const ran = await podexit(['demo', 'exit-143', '--grace-period=1', '-o', 'name']);
-    expect(ran.stderr).toContain('a scenario plays as it was recorded');
-    expect((await podexit(['demo', 'exit-143', '-o', 'name'])).stderr).not.toContain('plays as it was recorded');
-  });
+  it.each([['--grace-period=1'], ['--now'], ['--force']])(
+    'refuses %s: a scenario keeps its own grace',
+    async (flag) => {
+      const ran = await podexit(['demo', 'exit-143', flag, '-o', 'name']);
+      expect(ran).toMatchObject({ code: 1, stdout: '' });
+      expect(ran.stderr).toContain('a scenario plays as it was recorded');
+    },
+  );
 
   it.each([
     [

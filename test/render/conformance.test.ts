@@ -44,7 +44,7 @@ const inJson = (name: string): string => /^[ -~]*/.exec(name)![0];
 const verdictOf = (document: unknown): Told => (document as ExitReport).verdict;
 const fromMarkdown = (text: string): Told => ({
   outcome: /^## \S+ ([a-z-]+): pod/.exec(text)?.[1],
-  exitCode: Number(/^exit code (\d+) ·/m.exec(text)?.[1]),
+  exitCode: Number(/^exit code (\d+)(?:: gate [^·]+ failed)? ·/m.exec(text)?.[1]),
 });
 
 const renderers: Record<string, Renderer> = {
@@ -102,7 +102,7 @@ const renderers: Record<string, Renderer> = {
     tells: both,
     told: (text) => ({
       outcome: /<span class="outcome \w+">\S+ ([a-z-]+)</.exec(text)?.[1],
-      exitCode: Number(/<dt>exit code<\/dt><dd>(\d+)</.exec(text)?.[1]),
+      exitCode: Number(/<dt>exit code<\/dt><dd>(\d+)[:<]/.exec(text)?.[1]),
     }),
     names: forMarkup,
     findings: true,

@@ -4,7 +4,7 @@ import type { Sighting } from '../../src/trace/observation.ts';
 import type { GateSpec } from '../../src/verdict/gates.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 import { reportOf } from '../../src/verdict/report.ts';
-import { slicesRefused } from '../helpers/cases.ts';
+import { attached, listed, markedIn, slicesRefused, told } from '../helpers/cases.ts';
 import { observationsOf, recordingNames, reportOfRecording, sightingsOf, traceOf } from '../helpers/recordings.ts';
 
 async function judged(name: string, specs: GateSpec[], keep: (sighting: Sighting) => boolean = () => true) {
@@ -22,6 +22,8 @@ async function gateOf(name: string, spec: GateSpec, keep?: (sighting: Sighting) 
 
 const isNoRoute = (sighting: Sighting): boolean =>
   !('stream' in sighting && ['services', 'endpointslices'].includes(sighting.stream));
+
+const isServices = (sighting: Sighting): boolean => 'stream' in sighting && sighting.stream === 'services';
 
 describe('max-duration', () => {
   it('passes an exit that was surely shorter, and says by how much', async () => {
@@ -94,6 +96,21 @@ describe('min-drain-lead', () => {
   it('passes a pod that no Service routes to', async () => {
     const gate = await gateOf('exit-143', { kind: 'min-drain-lead', ms: 5000 }, isNoRoute);
     expect(gate).toMatchObject({ passed: true, message: 'no Service routed to the pod by its readiness' });
+  });
+
+  it('does not take who had left its routes before anybody looked for one who had none', () => {
+    const sightings = attached(told({ trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } }));
+    const { at, object } = markedIn(sightings);
+    const late = [
+      listed(at + 500, 'pod', object),
+      ...sightings.filter((one) => one.at > at + 500 || one.kind === 'began' || isServices(one)),
+    ].sort((a, b) => a.at - b.at);
+    const began = late.filter((one) => one.kind === 'began');
+    const trace = traceOf(observationsOf([...began, ...late.filter((one) => one.kind !== 'began')]));
+    const gates = reportOf(trace, { gates: [gateRule({ kind: 'min-drain-lead', ms: 1 })], warnOnly: false })?.verdict
+      .gates;
+    expect(gates).toMatchObject([{ passed: false }]);
+    expect(gates?.[0]?.message).toContain('already terminating when it was first seen');
   });
 
   it('does not take endpoints that could not be watched for none', async () => {

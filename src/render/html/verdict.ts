@@ -1,6 +1,6 @@
 /** The top of the page: how it ended, the few numbers that matter, and what was found. */
 import type { ExitReport, Finding } from '../../trace/report.ts';
-import { deletedBy, outcomeSentence, outcomeWord } from '../outcome-text.ts';
+import { deletedBy, exitCodeWords, outcomeSentence, outcomeWord } from '../outcome-text.ts';
 import { describeLasted, describeUsed } from '../summary.ts';
 import { citations } from './tables.ts';
 import type { Html } from './tag.ts';
@@ -45,12 +45,12 @@ export function headerOf(report: ExitReport): Html {
 }
 
 function factsOf(report: ExitReport): Html {
-  const { pod, grace, verdict, mode } = report;
+  const { pod, grace, mode } = report;
   const facts: [string, string | undefined][] = [
     ['gone after', describeLasted(report) ?? (mode === 'check' ? undefined : 'not seen')],
     ['grace used', describeUsed(report) ?? (mode === 'check' ? undefined : '–')],
     ['grace', `${grace.effectiveSeconds}s${grace.requestedSeconds === null ? ' (spec)' : ' (asked for)'}`],
-    ['exit code', String(verdict.exitCode)],
+    ['exit code', exitCodeWords(report)],
     ['deleted by', deletedBy(report)],
     ['mode', mode],
     ['node', pod.node],

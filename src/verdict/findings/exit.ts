@@ -173,7 +173,11 @@ function nearlySpent(scene: Scene, container: ContainerExit): Finding[] {
       code: 'grace-nearly-spent',
       severity: 'warning',
       message: `${spec.name} used at least ${percent(share)} of its grace: ${exactSeconds(used)} of ${exactSeconds(graceMs(scene))}`,
-      advice: `A slower day ends in SIGKILL: set terminationGracePeriodSeconds to ${Math.ceil((used / 1000) * 1.5)} or more, or shorten the drain.`,
+      // How long a hook that was cut off would have taken nobody knows.
+      advice:
+        hook?.outcome === 'cut-off'
+          ? 'A slower day ends in SIGKILL: shorten the preStop hook, or set terminationGracePeriodSeconds to more than hook and drain need.'
+          : `A slower day ends in SIGKILL: set terminationGracePeriodSeconds to ${Math.ceil((used / 1000) * 1.5)} or more, or shorten the drain.`,
       evidence: evidenceOf(container),
     },
   ];

@@ -14,6 +14,7 @@ import {
   findingCodes,
   hasMark,
   judged,
+  listed,
   markedIn,
   stampOf,
   told,
@@ -131,5 +132,35 @@ describe('what the kubelet had begun to stop', () => {
     expect(containerOf(done, 'proxy').exit?.code).toBe(0);
     expect(containerOf(judged(attached(over('Always', at - 4000))), 'proxy').stopSignal).toBeDefined();
     expect(containerOf(judged(attached(sightings)), 'proxy').stopSignal).toBeDefined();
+  });
+
+  it.each([
+    [1, 300],
+    [3, 1200],
+  ])('a probe’s kill (%i of them) ended the run before, which was started anew %i ms later', (count, laterMs) => {
+    const sightings = told(alone({ app: deaf }));
+    const { at, object } = markedIn(sightings);
+    const killedAt = Math.floor((at - 1_800_000) / 1000) * 1000 + 200;
+    const restarted = editing(sightings, 'pod', (one) => {
+      for (const { state } of statusesIn(one))
+        for (const run of [state['running'], state['terminated']])
+          if (run) Object.assign(run, { startedAt: stampOf(killedAt + laterMs) });
+      return one;
+    });
+    const about = { kind: 'Pod', name: object.metadata.name, uid: object.metadata.uid, container: 'app' };
+    const killing = eventOf(about, { reason: 'Killing', message: probe }, { at: killedAt, count });
+    const report = judged(adding(restarted, listed(at - 1000, 'events', killing)));
+    expect(report.verdict.outcome).toBe('killed');
+    expect(containerOf(report).stopSignal).toBeDefined();
+  });
+
+  it('an eviction that came after the Killing stopped nothing', () => {
+    const sightings = told(alone({ app: deaf }));
+    const { at, object } = markedIn(sightings);
+    const about = { kind: 'Pod', name: object.metadata.name, uid: object.metadata.uid };
+    const evicted = eventOf(about, { reason: 'Evicted', message: 'Usage of EmptyDir volume' }, { at: at + 3990 });
+    const report = judged(adding(sightings, changed(at + 4000, 'events', evicted, 'ADDED')));
+    expect(report.verdict.outcome).toBe('killed');
+    expect(containerOf(report).stopSignal).toBeDefined();
   });
 });

@@ -18,12 +18,13 @@ export interface Progress {
 /** ms; between two streams the later news may come first. */
 const settleMs = 1000;
 
-/** `running`: how many traces are under way. */
-export function createProgress(running: () => number): Progress {
+/** `running`: how many traces are under way. `waits` is told, once, which owners are not done when no pod terminates. */
+export function createProgress(running: () => number, waits: (owners: string[]) => void = () => {}): Progress {
   const owners = new Map<string, boolean>();
   const terminating = new Set<string>();
   // A rollout that starts after us is waited for.
   let hasBegun = false;
+  let hasWaited = false;
   let wake = (): void => {};
   const isOver = (): boolean =>
     hasBegun && terminating.size === 0 && running() === 0 && [...owners.values()].every(Boolean);
@@ -43,6 +44,10 @@ export function createProgress(running: () => number): Progress {
     podTraced(uid) {
       terminating.delete(uid);
       wake();
+      const pending = [...owners].flatMap(([path, isDone]) => (isDone ? [] : [path.split('/').slice(-2).join('/')]));
+      if (hasWaited || terminating.size > 0 || running() > 0 || pending.length === 0) return;
+      hasWaited = true;
+      waits(pending);
     },
     async untilOver(surroundings, signal) {
       signal.addEventListener('abort', () => wake(), { once: true });

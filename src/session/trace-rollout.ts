@@ -60,7 +60,13 @@ export async function traceRollout(options: TraceOptions & { target: Several }, 
   try {
     const selector = await podSelector(cluster, options.target);
     const [stop, lives] = [new AbortController(), new Set<Live>()];
-    const progress = createProgress(() => lives.size);
+    const progress = createProgress(
+      () => lives.size,
+      (owners) =>
+        ports.stderr.write(
+          `podexit: no pod is terminating now; waiting until ${safeLines(owners.join(', '))} has rolled out\n`,
+        ),
+    );
     const { timeoutMs } = options;
     const until = timeoutMs == null ? undefined : ports.clock.now() + timeoutMs;
     const rollout = {

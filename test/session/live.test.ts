@@ -8,6 +8,8 @@ import { run } from '../../src/session/run.ts';
 import { surroundings } from '../cluster/helpers/surroundings.ts';
 import { serving } from '../helpers/serving.ts';
 
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300));
+
 it('a consumer that throws leaves no request open once the source is stopped', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const kubeconfig = flags.at(-1) ?? '';
@@ -35,9 +37,11 @@ it('a consumer that throws leaves no request open once the source is stopped', (
     ).rejects.toThrow('seen enough');
     expect(open()).not.toEqual([]);
     live.stop();
+    // What was on its way when it stopped may still arrive.
+    await pause();
     await vi.waitFor(() => expect(open()).toEqual([]));
     const asked = server.requests.length;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await pause();
     expect(server.requests).toHaveLength(asked);
     cluster.close();
   }));

@@ -39,6 +39,8 @@ export interface Occurrence {
 
 export interface LogFacts {
   readonly opened?: Fact<true>;
+  /** It broke, and was taken up again: the last time. */
+  readonly reopened?: Fact<true>;
   /** Stamp of the newest line, node clock. */
   readonly lastLine?: Fact<number>;
   /** Lines that name the stop signal, oldest first (a few). */

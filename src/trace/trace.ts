@@ -60,6 +60,8 @@ export interface ContainerFacts {
 export interface DeletionFacts {
   /** The state of lowest resourceVersion that has a deletionTimestamp. Later ones are rewritten (trap 2). */
   readonly first: Fact<Pod>;
+  /** `first` answered a request of ours (DELETE, eviction, GET): no watch was late with it. */
+  readonly isAnswer: boolean;
   /** The earliest arrival of any state with a deletionTimestamp. */
   readonly seenAt: number;
   readonly seenSeq: number;

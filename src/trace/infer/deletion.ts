@@ -7,7 +7,8 @@ import { conditionOf, isFinished, isOlder } from '../pod.ts';
 import type { Span } from '../span.ts';
 import { meet } from '../span.ts';
 import { parseTime } from '../stamps.ts';
-import type { DeletionFacts, RequestFacts, Trace } from '../trace.ts';
+import type { Gap } from '../observation.ts';
+import type { DeletionFacts, Fact, RequestFacts, Trace } from '../trace.ts';
 import { heardSince } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { onClient } from './estimate.ts';
@@ -147,9 +148,16 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
   return { lo: deadline - grace * second, hi: deadline - grace * second + second };
 }
 
-/** The write that set deletionTimestamp was seen itself: no later state stands for it (trap 2). */
-export const isWitnessed = (trace: Trace, { first, underWay }: DeletionFacts): boolean =>
-  !underWay && heardSince(trace, 'pod', first.at) === first.at;
+/**
+ * The write that set deletionTimestamp was seen itself: no later state stands for it (trap 2). An answer to us waits for no
+ * watch; only a list after a gap may hide what came before it.
+ */
+export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
+  const isHidden = ({ value: { stream, from, to = Infinity } }: Fact<Gap>): boolean =>
+    stream === 'pod' && from <= first.at && first.at <= to;
+  const isTimely = heardSince(trace, 'pod', first.at) === first.at;
+  return !underWay && (isTimely || (isAnswer && !trace.gaps.some(isHidden)));
+}
 
 /** Our own DELETE was executed between sending and the first sign of it. */
 function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {

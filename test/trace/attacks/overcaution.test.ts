@@ -1,12 +1,28 @@
 /** What somebody did who wanted podexit to say less than it knows: doubts where nothing is in doubt. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../../../src/loopback/kubelet/plain-story.ts';
-import type { Story } from '../../../src/loopback/kubelet/story.ts';
+import type { AppStory, Story } from '../../../src/loopback/kubelet/story.ts';
 import type { Sighting } from '../../../src/trace/observation.ts';
 import type { ExitReport } from '../../../src/trace/report.ts';
-import { adding, alone, containerOf, deaf, judged, markedIn, recorded, told } from '../../helpers/cases.ts';
+import {
+  adding,
+  alone,
+  attached,
+  changesOf,
+  containerOf,
+  deaf,
+  editing,
+  findingCodes,
+  judged,
+  listed,
+  markedIn,
+  recorded,
+  stampOf,
+  told,
+} from '../../helpers/cases.ts';
+import type { Raw } from '../../helpers/cases.ts';
 import { judgeStory } from '../../helpers/simulated.ts';
-import { kubelet, pod } from '../../helpers/story-changes.ts';
+import { asked, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 
 const widthOf = (report: ExitReport, name = 'app'): number => {
   const at = containerOf(report, name).exit?.at;
@@ -85,5 +101,94 @@ describe("a log's end that is told late is no clock that was set", () => {
     const { wrong, report } = judgeStory(plainStory({ ...two(), clocks }));
     expect(wrong).toEqual([]);
     expect(causesOf(report)).toContain('clock-doubtful');
+  });
+});
+
+/** Somebody asked for 10 s of the pod's own 30, and we came that much later. */
+function comingLate(app: AppStory, byMs: number): Sighting[] {
+  const all = editing(attached(told({ ...alone({ app }), ...somebody })), 'pod', (one) => ({
+    ...one,
+    spec: { ...one.spec, terminationGracePeriodSeconds: 30 },
+  }));
+  const start = markedIn(all).at + byMs;
+  const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
+  const events = changesOf(all, 'events').filter(({ at }) => at < start);
+  return [
+    ...all.filter((one) => one.kind === 'began').map((one) => ({ ...one, at: start })),
+    listed(start + 5, 'pod', last?.object),
+    listed(start + 6, 'events', ...events.map(({ object }) => object)),
+    ...all.filter(({ at }) => at >= start),
+  ];
+}
+
+const exits137 = (afterMs: number): AppStory => ({
+  onSignal: { kind: 'exits', afterMs, code: 137 },
+  lost: false,
+  lines: [],
+});
+
+describe('a grace that was shorter than the pod has, when somebody looked late', () => {
+  it.each([500, 3000])('ends in the kill at its end: %i ms', (byMs) => {
+    const report = judged(comingLate(deaf, byMs));
+    expect(report.verdict.outcome).toBe('killed');
+    expect(findingCodes(report)).toContain('killed-at-grace');
+  });
+
+  it('is no kill before its end, and not known for one long after it', () => {
+    const outcomeAfter = (ms: number) => {
+      const change = { ...alone({ app: exits137(ms) }), ...pod({ graceSeconds: 30 }), ...somebody };
+      const lowered = editing(attached(told(change)), 'pod', (one) => lasting(one, 10));
+      const start = markedIn(lowered).at;
+      return containerOf(judged(lowered.filter((one) => one.kind !== 'listed' || one.at >= start))).outcome;
+    };
+    expect(outcomeAfter(5000)).toBe('failed');
+    expect(outcomeAfter(15_000)).toBe('unknown');
+  });
+});
+
+/** The same deletion, with another grace. */
+function lasting(one: Raw, grace: number): Raw {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = one.metadata;
+  if (typeof deletionGracePeriodSeconds !== 'number' || deletionGracePeriodSeconds === 0) return one;
+  const asked = Date.parse(String(deletionTimestamp)) - deletionGracePeriodSeconds * 1000;
+  const metadata = {
+    ...one.metadata,
+    deletionGracePeriodSeconds: grace,
+    deletionTimestamp: stampOf(asked + grace * 1000),
+  };
+  return { ...one, metadata };
+}
+
+describe('what an answer tells waits for no watch', () => {
+  const change = { ...alone({ app: drains(3000) }), ...asked(5), ...pod({ graceSeconds: 30 }) };
+  const graceOf = (sightings: Sighting[]) => judged(sightings).phases.find(({ name }) => name === 'drain')?.ofGrace;
+
+  it.each([4, 200])('the watch was taken up again just before, and brought it %i ms after', (ms) => {
+    const sightings = told({ ...change, network: { ...plainStory().network, watchMs: { pods: [ms, ms] } } });
+    const { at } = markedIn(sightings);
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
+    expect(graceOf(adding(sightings, resumed))).toEqual(graceOf(sightings));
+  });
+
+  it('nor does what we looked up because the answer was lost', () => {
+    const sightings = told(change);
+    const answer = sightings.find((one) => one.kind === 'answered');
+    const { at } = markedIn(sightings);
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
+    const looked = { at: at + 300, kind: 'looked', sentAt: at + 290, object: answer?.object } as Sighting;
+    const story = adding(
+      sightings.filter((one) => one !== answer),
+      resumed,
+      looked,
+    );
+    expect(graceOf(story)?.min).toBeGreaterThan(0.5);
+  });
+
+  it('but a list after a gap may hide what came before it', () => {
+    const sightings = told(change);
+    const { at } = markedIn(sightings);
+    const gap = { at: at + 400, kind: 'gap', stream: 'pod', from: at - 1200, to: at + 400, cause: 'expired' } as const;
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
+    expect(graceOf(adding(sightings, resumed, gap))?.min).toBeLessThan(0.2);
   });
 });

@@ -8,6 +8,7 @@ import {
   adding,
   alone,
   attached,
+  changed,
   changesOf,
   containerOf,
   deaf,
@@ -21,6 +22,7 @@ import {
   told,
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
+import { podBefore } from '../../helpers/raw-edits.ts';
 import { judgeStory } from '../../helpers/simulated.ts';
 import { asked, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 
@@ -190,5 +192,58 @@ describe('what an answer tells waits for no watch', () => {
     const gap = { at: at + 400, kind: 'gap', stream: 'pod', from: at - 1200, to: at + 400, cause: 'expired' } as const;
     const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
     expect(graceOf(adding(sightings, resumed, gap))?.min).toBeLessThan(0.2);
+  });
+});
+
+describe('a DELETE that was sent again', () => {
+  /** The first try was executed late, and the answer to the second tells the pod as the kubelet had acknowledged it. */
+  function twice(edit: (one: Raw) => Raw = (one) => one): Sighting[] {
+    const sightings = told({ network: { ...plainStory().network, watchMs: { pods: [150, 150] } } });
+    const request = sightings.find((one) => one.kind === 'requested');
+    const answer = sightings.find((one) => one.kind === 'answered');
+    if (!request || !answer) throw new Error('nothing was asked');
+    const { metadata } = markedIn(sightings).object;
+    const later = changesOf(sightings, 'pod').find(
+      ({ object }) =>
+        object.metadata['deletionTimestamp'] !== undefined &&
+        object.metadata['resourceVersion'] !== metadata['resourceVersion'],
+    );
+    const story = adding(
+      sightings.filter((one) => one !== request && one !== answer),
+      { ...request, at: request.at - 1000 },
+      { at: request.at - 700, kind: 'looked', sentAt: request.at - 710, object: podBefore(sightings) },
+      { ...request, at: request.at + 60 },
+      { ...answer, at: request.at + 66, object: later?.object },
+    );
+    return editing(story, 'pod', edit);
+  }
+
+  it('may have been executed at the first try', () => {
+    const report = judged(twice());
+    expect(report.trigger.kind).toBe('this-command');
+    expect(findingCodes(report)).not.toContain('deleted-before');
+  });
+
+  it('came too late at either try where the grace is another one', () => {
+    const report = judged(twice((one) => lasting(one, 20)));
+    expect(report.trigger.kind).toBe('unknown');
+    expect(findingCodes(report)).toContain('deleted-before');
+  });
+});
+
+describe('API servers whose clocks are apart', () => {
+  it.each([300, 500, 800])('by %i ms make no deletion of ours another one', (skew) => {
+    for (let ms = 0; ms < 1000; ms += 125) {
+      const sightings = told({ beganAt: Date.UTC(2026, 10, 20, 23, 4, 28, ms) });
+      const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
+      for (const ago of [100, 300, 500, 700, 900]) {
+        const before = podBefore(sightings);
+        const time = stampOf(sent - ago + skew);
+        const managedFields = [{ manager: 'kubelet', operation: 'Update', subresource: 'status', time }];
+        const written = { ...before, metadata: { ...before.metadata, managedFields } };
+        const report = judged(adding(sightings, changed(sent - ago + 5, 'pod', written)));
+        expect(report.trigger.kind).toBe('this-command');
+      }
+    }
   });
 });

@@ -27,6 +27,8 @@ export const assumptions = {
   'event-lag': 1,
   /** A change of the API arrives this long after it was written at the latest, on a stream that is alive. */
   'delivery-lag': 2.5,
+  /** The clocks of the API servers of one control plane are apart by less: NTP keeps them to milliseconds. */
+  'server-skew': 1,
 } as const;
 
 export type AssumptionName = keyof typeof assumptions;

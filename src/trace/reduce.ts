@@ -56,7 +56,7 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
       return trace.uid === undefined ? trace : gone(trace, 'not-found', o, 'GET: no such pod');
     if (trace.uid !== undefined && o.object.metadata.uid !== trace.uid)
       return foldSuccessor(gone(trace, 'replaced', o, 'GET: another uid has the name'), o.object, o);
-    return foldPod(trace, o.object, o, { consistentSince: o.sentAt });
+    return foldPod(trace, o.object, o, { consistentSince: o.sentAt, isAnswer: true });
   },
   'log-opened': foldLogOpened,
   line: foldLine,

@@ -39,6 +39,8 @@ export interface Occurrence {
 
 export interface LogFacts {
   readonly opened?: Fact<true>;
+  /** It broke, and was taken up again: the last time. */
+  readonly reopened?: Fact<true>;
   /** Stamp of the newest line, node clock. */
   readonly lastLine?: Fact<number>;
   /** Lines that name the stop signal, oldest first (a few). */
@@ -58,6 +60,8 @@ export interface ContainerFacts {
 export interface DeletionFacts {
   /** The state of lowest resourceVersion that has a deletionTimestamp. Later ones are rewritten (trap 2). */
   readonly first: Fact<Pod>;
+  /** `first` answered a request of ours (DELETE, eviction, GET): no watch was late with it. */
+  readonly isAnswer: boolean;
   /** The earliest arrival of any state with a deletionTimestamp. */
   readonly seenAt: number;
   readonly seenSeq: number;

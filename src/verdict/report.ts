@@ -176,7 +176,7 @@ const always: AssumptionName[] = ['clock-drift', 'delivery-lag', 'event-lag'];
 
 function assumesOf(exit: Exit | undefined): ExitReport['assumes'] {
   const used = new Set<AssumptionName>(
-    exit ? [...always, ...exit.containers.flatMap((container) => container.assumes)] : [],
+    exit ? [...always, ...exit.deletion.assumes, ...exit.containers.flatMap((container) => container.assumes)] : [],
   );
   return [...used].sort().map((name) => ({ name, seconds: assumptions[name] }));
 }

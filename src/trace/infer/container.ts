@@ -154,12 +154,24 @@ function isDoubtfulKill(
   { began, killings, ended, since, isLate }: Rounds & { since: Estimate; isLate: boolean },
 ): boolean {
   const { trace, deletion, kubelet } = scene;
-  // Where the grace is not certain it must fit the longest.
+  // Where the grace is not certain it must fit the one that was seen, or the longest.
   const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, longestStop(kubelet)));
-  if (!isWitnessed(trace, deletion.facts) && isEarly) return true;
+  if (!isWitnessed(trace, deletion.facts) && isEarly && !(ended && isPrompt(scene, since, ended))) return true;
   const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
   return !isLate && (isUntimed || (killings.length === 0 && isVague(scene, began)));
 }
+
+/**
+ * It ended with the grace that was seen, and not long after it: chance would have hit that moment. A grace of 0 or 1 is one
+ * that was written since (SIGNALS.md §1 "Repeat delete", trap 2), and marks no moment.
+ */
+function isPrompt({ deletion }: Scene, since: Estimate, ended: Estimate): boolean {
+  const soon = moved(since, { lo: promptly, hi: promptly });
+  return deletion.grace > 1 && isBefore(ended, soon);
+}
+
+/** ms: the whole second of finishedAt, and as much for the kill to take effect. */
+const promptly = 2000;
 
 /**
  * The kubelet may have begun with it before the deletion: hook and signal came at any time, the grace was another one, and

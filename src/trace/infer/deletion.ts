@@ -1,4 +1,6 @@
 /** When the deletion was asked for and accepted, by whom, and with which grace. */
+import type { AssumptionName } from '../assumptions.ts';
+import { millisecondsOf } from '../assumptions.ts';
 import type { Clock } from '../clock.ts';
 import { noLessThan, noMoreThan, toClient, upTo } from '../clock.ts';
 import { withDates } from '../dates.ts';
@@ -7,7 +9,8 @@ import { conditionOf, isFinished, isOlder } from '../pod.ts';
 import type { Span } from '../span.ts';
 import { meet } from '../span.ts';
 import { parseTime } from '../stamps.ts';
-import type { DeletionFacts, RequestFacts, Trace } from '../trace.ts';
+import type { Gap } from '../observation.ts';
+import type { DeletionFacts, Fact, RequestFacts, Trace } from '../trace.ts';
 import { heardSince } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { onClient } from './estimate.ts';
@@ -24,6 +27,8 @@ export interface Deletion {
   /** Grace of the first deletionTimestamp, seconds. */
   readonly grace: number;
   readonly api: Clock;
+  /** Assumptions that it leans on. */
+  readonly assumes: readonly AssumptionName[];
 }
 
 export function deletionOf(trace: Trace): Deletion | undefined {
@@ -48,6 +53,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
     accepted: onClient(client, evidence, 'observed'),
     grace: firstGrace(facts),
     api,
+    assumes: isOutdated ? ['server-skew'] : [],
   };
 }
 
@@ -68,9 +74,13 @@ const tooManyRequests = 429;
 
 /** A try that failed may yet have been executed, but not before the last look that showed no deletionTimestamp. */
 function sentSince(trace: Trace, ours: RequestFacts): number {
-  const [first] = trace.requests.filter((one) => one.answer?.value.status !== tooManyRequests);
+  const first = firstTry(trace);
   return first && first !== ours ? Math.max(first.sent.at, trace.notDeletingAt) : ours.sent.at;
 }
+
+/** The first one that may have been executed. */
+const firstTry = (trace: Trace): RequestFacts | undefined =>
+  trace.requests.find((one) => one.answer?.value.status !== tooManyRequests);
 
 /** The last request that was sent before any deletionTimestamp was seen, and not refused. */
 function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {
@@ -81,12 +91,19 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
 
 /**
  * A DELETE of a pod that is terminating is answered with 200 and the pod as it is (SIGNALS.md §1 "Repeat delete",
- * "Response body"); so something must show that the deletion is older than the request, or another one's.
+ * "Response body"); so something must show that the deletion is older than the request, or another one's. What is older
+ * than the last of several tries may be the work of one before it.
  */
-const isOutrun = (trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean =>
-  isWrittenBefore(facts, request) ||
-  (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) ||
-  hasOtherCause(trace, facts.first.value, request);
+function isOutrun(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
+  if (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) return true;
+  const isRetry = firstTry(trace) !== request;
+  if (isRetry && !hadCause(trace, facts)) return false;
+  return (!isRetry && isWrittenBefore(facts, request)) || hasOtherCause(trace, facts.first.value, request);
+}
+
+/** Somebody else's condition was there before any deletionTimestamp: no try of ours had been executed by then. */
+const hadCause = ({ before }: Trace, { first }: DeletionFacts): boolean =>
+  before !== undefined && causeIn(before.value) !== undefined && causeIn(before.value) === causeIn(first.value);
 
 /** The answer's resourceVersion is the one that our write made. */
 function isWrittenBefore(facts: DeletionFacts, { answer }: RequestFacts): boolean {
@@ -126,13 +143,16 @@ function causeIn(pod: Pod): string | undefined {
   return condition?.status === 'True' ? condition.reason : undefined;
 }
 
-/** It was asked for before we sent ours, by stamps of the API server that had arrived by then. */
+/**
+ * It was asked for before we sent ours, by stamps of the API server that had arrived by then. Another API server may have
+ * stamped the deletion: it must be earlier by more than their clocks are apart.
+ */
 function isAskedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   const asked = requestTime(trace, facts);
   if (asked === undefined) return false;
   const { hi } = toClient(upTo(trace.clocks.api, facts.seenAt + 1), asked, facts.seenAt + 1);
   // Before the pod was last seen without it, nobody deleted it: then the clock was set.
-  return trace.notDeletingAt <= hi && hi < sentSince(trace, request);
+  return trace.notDeletingAt <= hi && hi + millisecondsOf('server-skew') < sentSince(trace, request);
 }
 
 /**
@@ -147,9 +167,16 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
   return { lo: deadline - grace * second, hi: deadline - grace * second + second };
 }
 
-/** The write that set deletionTimestamp was seen itself: no later state stands for it (trap 2). */
-export const isWitnessed = (trace: Trace, { first, underWay }: DeletionFacts): boolean =>
-  !underWay && heardSince(trace, 'pod', first.at) === first.at;
+/**
+ * The write that set deletionTimestamp was seen itself: no later state stands for it (trap 2). An answer to us waits for no
+ * watch; only a list after a gap may hide what came before it.
+ */
+export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
+  const isHidden = ({ value: { stream, from, to = Infinity } }: Fact<Gap>): boolean =>
+    stream === 'pod' && from <= first.at && first.at <= to;
+  const isTimely = heardSince(trace, 'pod', first.at) === first.at;
+  return !underWay && (isTimely || (isAnswer && !trace.gaps.some(isHidden)));
+}
 
 /** Our own DELETE was executed between sending and the first sign of it. */
 function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {

@@ -14,6 +14,7 @@ export const foldLogOpened = (trace: Trace, o: ObservationOf<'log-opened'>): Tra
   withLog(closeLate(trace, 'logs', o.at), o.container, ({ ended: _ended, ...log }) => ({
     ...log,
     opened: log.opened ?? factOf(true, o),
+    ...(log.opened ? { reopened: factOf(true, o) } : {}),
   }));
 
 export function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {

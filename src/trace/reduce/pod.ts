@@ -1,7 +1,7 @@
 /** What a state of the pod tells. States may come late, twice, or from a server that is behind. */
 import type { ContainerStatus, Pod } from '../kube.ts';
 import { conditionOf, isFinished, isOlder, isRunning, isTerminating, statusesOf } from '../pod.ts';
-import type { GoneHow, Trace } from '../trace.ts';
+import type { DeletionFacts, GoneHow, Trace } from '../trace.ts';
 import { apiReached, nodeReached } from './clocks.ts';
 import { withContainer } from './logs.ts';
 import type { Seen } from './notes.ts';
@@ -12,6 +12,8 @@ import { parseTime } from '../stamps.ts';
 interface Source {
   /** The state was read from the store no earlier than this client time. */
   consistentSince?: number | undefined;
+  /** It answered a request of ours: no watch brought it. */
+  isAnswer?: true;
 }
 
 /** Folds one state of the traced pod, or of a same-name successor. */
@@ -56,22 +58,30 @@ function keepState(trace: Trace, pod: Pod, seen: Seen): Trace {
   return { ...next, before: factOf(pod, seen) };
 }
 
-const foldDeletion: Step = (trace, pod, seen) => {
+const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
   if (!isTerminating(pod)) return trace;
   if (!trace.deletion) {
     const underWay = trace.before === undefined && trace.requests.length === 0;
     const sight = { first: factOf(pod, seen), seenAt: seen.at, seenSeq: seen.seq };
-    const deletion = { ...sight, underWay, nodeClock: trace.clocks.node };
+    const deletion = { ...sight, isAnswer, underWay, nodeClock: trace.clocks.node };
     return note({ ...trace, deletion }, seen, `deletionTimestamp ${pod.metadata.deletionTimestamp}`);
   }
-  const { deletion } = trace;
-  if (!isOlder(pod.metadata.resourceVersion, deletion.first.value.metadata.resourceVersion)) return trace;
+  const deletion = confirmed(trace.deletion, pod, isAnswer);
+  if (!isOlder(pod.metadata.resourceVersion, deletion.first.value.metadata.resourceVersion))
+    return deletion === trace.deletion ? trace : { ...trace, deletion };
   return note(
-    { ...trace, deletion: { ...deletion, first: factOf(pod, seen) } },
+    { ...trace, deletion: { ...deletion, first: factOf(pod, seen), isAnswer } },
     seen,
     'an earlier state of the deletion',
   );
 };
+
+/** An answer may tell the same state as a watch did before it. */
+function confirmed(deletion: DeletionFacts, { metadata }: Pod, isAnswer: boolean): DeletionFacts {
+  const { resourceVersion } = deletion.first.value.metadata;
+  const isSame = resourceVersion !== undefined && metadata.resourceVersion === resourceVersion;
+  return isSame && isAnswer && !deletion.isAnswer ? { ...deletion, isAnswer } : deletion;
+}
 
 const foldGrace: Step = (trace, pod, seen) => {
   const { deletionGracePeriodSeconds: grace, deletionTimestamp: deadline, resourceVersion: rv } = pod.metadata;

@@ -20,5 +20,7 @@ export function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
     o,
     `answer ${o.status} to the ${o.verb === 'evict' ? 'eviction' : 'DELETE'}`,
   );
-  return o.object === undefined || o.object.metadata.uid !== trace.uid ? answered : foldPod(answered, o.object, o);
+  return o.object === undefined || o.object.metadata.uid !== trace.uid
+    ? answered
+    : foldPod(answered, o.object, o, { isAnswer: true });
 }

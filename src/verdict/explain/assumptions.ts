@@ -66,4 +66,11 @@ export const assumptionTexts: Record<AssumptionName, Explanation> = {
     wrong: 'An API server or a network under great load takes longer.',
     advice: look,
   },
+  'server-skew': {
+    is: 'How far the clocks of the API servers of one control plane are apart: another client asked before us only if the stamps say so by more than this.',
+    known: `${bound('server-skew')} NTP keeps them to milliseconds.`,
+    wrong:
+      'Servers that are further apart may make our own DELETE look like one that came too late, and intervals that go by their stamps miss by as much as they differ.',
+    advice: 'Keep the clocks of the control plane in step (NTP).',
+  },
 };

@@ -59,11 +59,12 @@ describe('a deletion that somebody else had begun', () => {
   });
 
   it('was asked for before ours was sent, by the stamps of the API server', () => {
-    const sightings = told();
+    const sightings = told({ trigger: { kind: 'this-command', atMs: 4240, graceSeconds: null, uid: false } });
     const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
-    const report = judged(editing(sightings, 'pod', (pod) => marking(pod, 10, sent - 1900)));
+    const report = judged(editing(sightings, 'pod', (pod) => marking(pod, 10, sent - 3500)));
     expect(report.trigger.kind).toBe('unknown');
     expect(findingCodes(report)).toContain('deleted-before');
+    expect(report.assumes.map(({ name }) => name)).toContain('server-skew');
   });
 
   it('gets the condition of our eviction only afterwards', () => {

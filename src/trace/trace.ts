@@ -80,6 +80,14 @@ export interface NodeSigns {
   readonly event?: NodeSign;
   /** Its node's Lease, as first seen. */
   readonly lease?: NodeSign;
+  /** The last renewals of the Lease that a watch told as they came. */
+  readonly renewals: readonly Fact<Renewal>[];
+}
+
+/** When the kubelet renewed its Lease (node clock, ms), and when the apiserver wrote it down (its clock). */
+export interface Renewal {
+  readonly stamp: number;
+  readonly written?: Span;
 }
 
 export interface RequestFacts {
@@ -226,7 +234,7 @@ export const emptyTrace: Trace = {
   refused: [],
   timers: [],
   clocks: { api: unknownClock, dates: [], node: unknownClock },
-  nodeSigns: {},
+  nodeSigns: { renewals: [] },
   now: -Infinity,
   heard: -Infinity,
 };

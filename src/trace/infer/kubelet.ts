@@ -9,7 +9,7 @@ import type { Deletion } from './deletion.ts';
 import { isWitnessed } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
-import { withCause, withCreations, withPostings } from './node-clock.ts';
+import { withCause, withCreations, withPostings, withRenewals } from './node-clock.ts';
 import { mayBeOwn } from './own-doing.ts';
 import { isNewRound, isStart } from './rounds.ts';
 import { atMost } from '../span.ts';
@@ -34,7 +34,7 @@ export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const stops = later.filter((event) => !mayBeOwn(trace, deletion, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const posted = withPostings(trace, deletion, withCreations(trace, deletion, caused));
+  const posted = withRenewals(trace, deletion, withPostings(trace, deletion, withCreations(trace, deletion, caused)));
   const others = all.filter((event) => !later.includes(event));
   const clock = withDoubts(trace, deletion, posted, others);
   const killings = groupByContainer(own);

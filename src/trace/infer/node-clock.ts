@@ -6,7 +6,8 @@ import { driftOver, millisecondsOf } from '../assumptions.ts';
 import type { Bound, Clock } from '../clock.ts';
 import { noLessThan, noMoreThan, offsetAt, toClient, upTo } from '../clock.ts';
 import type { Span } from '../span.ts';
-import type { Occurrence, Trace } from '../trace.ts';
+import type { Fact, Occurrence, Renewal, Trace } from '../trace.ts';
+import { heardSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 
 const second = 1000;
@@ -97,3 +98,38 @@ function queued(event: Occurrence, all: readonly Occurrence[]): number {
 
 /** ms: what was queued earlier has been posted by then. */
 const burst = 10_000;
+
+/**
+ * A renewal of the node's Lease that a watch told as it came bounds a node clock that is ahead, as an Event does, and also
+ * where the deletion makes no Event. It may have been held back too: one that contradicts what the node showed is dropped,
+ * and where one has since the deletion, the node stands still or its clock was set: then none is believed.
+ */
+export function withRenewals(trace: Trace, deletion: Deletion, clock: Clock): Clock {
+  const renewals = trace.nodeSigns.renewals.filter(({ at }) => !isAwayBy(trace, deletion, at));
+  const limits = renewals.map((renewal) => renewedBy(trace, deletion, renewal));
+  const isLate = (limit: Bound): boolean => limit.value < offsetAt(clock, limit.at).lo;
+  if (limits.some((limit) => isLate(limit) && limit.at >= deletion.accepted.client.lo)) return clock;
+  return limits
+    .filter((limit) => Number.isFinite(limit.value) && !isLate(limit))
+    .filter((limit) => isWitnessed(othersThan(limit, trace, deletion), limit, renewalLag))
+    .reduce(noMoreThan, clock);
+}
+
+/** Nobody heard of the node: what comes then, or after it, may have waited. */
+const isAwayBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): boolean =>
+  nodeReady.some(
+    ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= by + millisecondsOf('delivery-lag'),
+  );
+
+const renewalLag = millisecondsOf('event-lag');
+
+function renewedBy(trace: Trace, { api }: Deletion, { value: { stamp, written }, at, seq }: Fact<Renewal>): Bound {
+  const delivered = heardSince(trace, 'lease', at) - millisecondsOf('delivery-lag');
+  const stored = written ? toClient(api, written, at + 1).lo : -Infinity;
+  const told = Math.max(delivered, stored) - renewalLag;
+  return { at: Math.min(at, told), value: stamp - told, seq };
+}
+
+/** What the node showed at any time, but for this sign itself: one that was held back agrees with itself. */
+const othersThan = ({ seq }: Bound, trace: Trace, deletion: Deletion): Bound[] =>
+  [...trace.clocks.node.lower, ...signsBefore(trace, deletion)].filter((one) => one.seq !== seq);

@@ -1,8 +1,9 @@
 /** What tells a rollout: the pod's controller, or what owns that, has a second template (SIGNALS.md §4). */
 import type { Owner, Pod } from '../kube.ts';
-import { controllerOf, isFinished } from '../pod.ts';
+import { conditionOf, controllerOf, isFinished } from '../pod.ts';
 import { parseTime } from '../stamps.ts';
-import type { OwnerFacts, SiblingFacts, Trace } from '../trace.ts';
+import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../trace.ts';
+import { askedAt, isNearStamp, late, near, prompt } from './around.ts';
 
 /** The observations that show another template than the pod's; undefined where none does. */
 export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly number[] | undefined {
@@ -16,19 +17,63 @@ export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly n
   return seqs.length > 0 ? seqs : undefined;
 }
 
+/** What comes up of another template around the deletion of a ReplicaSet's pod. */
+export interface Coming {
+  readonly seqs: readonly number[];
+  /** Of those, who was seen to become ready. */
+  readonly ready: readonly Fact<true>[];
+}
+
+/** Undefined where nothing does: a template that has been there for long, and is not getting ready, deletes no pod. */
+export function comingTemplate(trace: Trace, pod: Pod): Coming | undefined {
+  const controller = controllerOf(pod);
+  const grown = controller && newestGrown(trace, controller.name, (trace.deletion?.seenAt ?? 0) + late);
+  const events = controller && grown && isRecent(grown, trace) ? [grown.seq, ...shrunk(trace, controller.name)] : [];
+  const newer = [...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod));
+  const ready = newer.flatMap((one) => becameReady(one, trace) ?? []);
+  const told = newer.flatMap((one) => {
+    if (isNearStamp(one.pod.metadata.creationTimestamp, trace) || wasReadied(one, trace)) return [one.seen.seq];
+    return becameReady(one, trace)?.seq ?? [];
+  });
+  const seqs = [...events, ...told];
+  return seqs.length > 0 ? { seqs, ready } : undefined;
+}
+
+/** It became ready while we watched. */
+const becameReady = ({ seen, ready }: SiblingFacts, trace: Trace): Fact<true> | undefined =>
+  ready && ready.seq !== seen.seq ? near(ready, trace) : undefined;
+
+/** It was ready when it was first seen, and says since when. */
+const wasReadied = ({ pod }: SiblingFacts, trace: Trace): boolean => {
+  const condition = conditionOf(pod, 'Ready');
+  return condition?.status === 'True' && isNearStamp(condition.lastTransitionTime, trace);
+};
+
+/** Told live around the deletion, or written then; what is counted again says when it was counted. */
+const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace): boolean =>
+  isOld
+    ? (count > 1 ? time : (created ?? time)).hi >= askedAt(trace) - prompt
+    : at >= (trace.deletion?.seenAt ?? 0) - prompt;
+
 /** The Deployment grows a ReplicaSet that is not the pod's; that of an earlier rollout was followed by the pod's own. */
 function scaledUp(trace: Trace, own: string, until: number): readonly number[] {
+  const grown = newestGrown(trace, own, until);
+  return grown ? [grown.seq, ...shrunk(trace, own)] : [];
+}
+
+function newestGrown(trace: Trace, own: string, until: number): Occurrence | undefined {
   const told = trace.events.flatMap((event) => {
     const set = /^Scaled up replica set (\S+)/.exec(event.message)?.[1];
     return event.reason === 'ScalingReplicaSet' && set !== undefined && event.at <= until ? [{ set, event }] : [];
   });
   const newest = told.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
-  if (!newest || newest.set === own) return [];
-  const down = trace.events.filter(
-    (event) => event.reason === 'ScalingReplicaSet' && event.message.startsWith(`Scaled down replica set ${own} `),
-  );
-  return [newest.event.seq, ...down.map((event) => event.seq)];
+  return newest && newest.set !== own ? newest.event : undefined;
 }
+
+const shrunk = (trace: Trace, own: string): number[] =>
+  trace.events
+    .filter((one) => one.reason === 'ScalingReplicaSet' && one.message.startsWith(`Scaled down replica set ${own} `))
+    .map(({ seq }) => seq);
 
 const revision = (pod: Pod): string | undefined =>
   pod.metadata.labels?.['pod-template-hash'] ?? pod.metadata.labels?.['controller-revision-hash'];

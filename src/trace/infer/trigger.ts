@@ -1,13 +1,13 @@
 /** What deleted the pod, as far as evidence goes (SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
-import { millisecondsOf } from '../assumptions.ts';
 import type { Condition, Pod } from '../kube.ts';
 import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '../pod.ts';
 import type { TriggerKind } from '../report.ts';
 import { parseTime } from '../stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
+import { askedAt, inTime, isTimely, late, near, prompt } from './around.ts';
 import type { Deletion } from './deletion.ts';
 import { isWitnessed } from './deletion.ts';
-import { hasPlace, otherTemplate } from './template.ts';
+import { comingTemplate, hasPlace, otherTemplate } from './template.ts';
 
 export interface Trigger {
   readonly kind: TriggerKind;
@@ -102,18 +102,6 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, grace }) => {
   return since > asked ? undefined : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
 };
 
-/** Streams come late against one another: what caused a write may be told after it. */
-const late = millisecondsOf('delivery-lag');
-
-const inTime = <T>(fact: Fact<T> | undefined, trace: Trace, by = late): Fact<T> | undefined =>
-  fact && trace.deletion && fact.at <= trace.deletion.seenAt + by ? fact : undefined;
-
-/** A controller acts on what it was told within seconds. */
-const prompt = 10_000;
-
-const near = <T>(fact: Fact<T> | undefined, trace: Trace): Fact<T> | undefined =>
-  fact && trace.deletion && fact.at >= trace.deletion.seenAt - prompt ? inTime(fact, trace) : undefined;
-
 /**
  * A Job stops what still runs of it when it is suspended or done. It leaves its finished pods alone until its time to
  * live is over; a Job that somebody deletes is an owner like any other.
@@ -177,19 +165,46 @@ const byController: Rule = (trace, { facts }) => {
   if (!controller || (!told && !lowered)) return undefined;
   const evidence = [facts.seenSeq, ...(told ? [told.seq] : []), ...(lowered ? [lowered.seq] : [])];
   const scaled = owner && scaledDown(trace, pod, owner, told);
+  if (controller.kind === 'ReplicaSet') return bySet(trace, pod, { above: aboveOf(trace, owner), scaled, evidence });
   const isPlaced = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
   const template = scaled && isPlaced ? undefined : otherTemplate(trace, pod, facts.seenAt + late);
   if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };
   return scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined;
 };
 
+interface SetFacts {
+  /** The Deployment, where it was told. */
+  readonly above: OwnerFacts | undefined;
+  readonly scaled: Scaled | undefined;
+  readonly evidence: readonly number[];
+}
+
+type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
+
+/**
+ * A rollout may be stuck for hours: its template is there, and deletes nothing. Only what comes up around the deletion
+ * tells that it went on. Where that and a lower number fit both, what came last before the deletion caused it, if
+ * it was seen to; else it is not known.
+ */
+function bySet(trace: Trace, pod: Pod, { above, scaled, evidence }: SetFacts): Trigger | undefined {
+  const coming = comingTemplate(trace, pod);
+  if (!scaled) {
+    const seqs = coming?.seqs ?? (above && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + late));
+    return seqs && { kind: 'rollout', evidence: [...evidence, ...seqs] };
+  }
+  if (!coming) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
+  const last = coming.ready.find(({ at }) => at >= scaled.at);
+  if (last) return { kind: 'rollout', evidence: [...evidence, ...coming.seqs, last.seq] };
+  return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...coming.seqs] };
+}
+
+function aboveOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | undefined {
+  const [above] = owner?.last.value.metadata.ownerReferences ?? [];
+  return above && trace.owners.get(above.uid);
+}
+
 /** What the user set went down: a Deployment's replicas, or those of a controller that nothing owns. */
-function scaledDown(
-  trace: Trace,
-  pod: Pod,
-  owner: OwnerFacts,
-  told: Occurrence | undefined,
-): { seq: number } | undefined {
+function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, told: Occurrence | undefined): Scaled | undefined {
   const { kind, metadata } = owner.last.value;
   const [above] = metadata.ownerReferences ?? [];
   if (kind === 'ReplicaSet' && above) {
@@ -209,18 +224,6 @@ function scaledToAll(trace: Trace, set: string, { last }: OwnerFacts): Occurrenc
       reason === 'ScalingReplicaSet' && message.startsWith(start) && message.endsWith(end) && isTimely(event, trace),
   );
 }
-
-/** When the deletion was asked for, by the API server's clock. */
-function askedAt({ deletion }: Trace): number {
-  const { metadata } = deletion?.first.value ?? {};
-  return (parseTime(metadata?.deletionTimestamp) ?? 0) - (metadata?.deletionGracePeriodSeconds ?? 0) * 1000;
-}
-
-/** Told live about then, or by a list with a stamp that fits. */
-const isTimely = (event: Pick<Occurrence, 'isOld' | 'time' | 'at'>, trace: Trace): boolean =>
-  event.isOld
-    ? event.time.hi >= askedAt(trace) - late
-    : event.at >= (trace.deletion?.seenAt ?? 0) - prompt && event.at <= (trace.gone?.at ?? Infinity) + late;
 
 /** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */
 function deletedBy(trace: Trace): Occurrence | undefined {

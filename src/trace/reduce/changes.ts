@@ -39,7 +39,7 @@ export function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: Ho
     case 'Node':
       return foldNode(trace, object, seen);
     case 'Lease':
-      return foldLease(trace, object, seen);
+      return deleted ? trace : foldLease(trace, object, seen, how === 'changed');
     case 'Namespace':
       return foldNamespace(trace, object, seen);
     default:
@@ -48,10 +48,22 @@ export function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: Ho
 }
 
 /** The kubelet renews it every ten seconds, whatever its pods do. */
-function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen): Trace {
+function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: boolean): Trace {
   const stamp = parseTime(spec.renewTime);
+  if (stamp === undefined) return trace;
   const written = parseFloor(metadata.managedFields?.find(({ manager }) => manager === 'kubelet')?.time);
-  const known = nodeReached(trace, stamp, seen);
-  if (stamp === undefined || !written || trace.nodeSigns.lease) return known;
-  return { ...known, nodeSigns: { ...known.nodeSigns, lease: factOf({ stamp, written }, seen) } };
+  const { lease, renewals } = trace.nodeSigns;
+  // A replayed change, and one that renews nothing, are no news of when the node's clock showed it.
+  const isRenewal = isLive && stamp > (renewals.at(-1)?.value.stamp ?? -Infinity);
+  const renewal = factOf({ stamp, ...(written ? { written } : {}) }, seen);
+  const first = lease ?? (written && factOf({ stamp, written }, seen));
+  const nodeSigns = {
+    ...trace.nodeSigns,
+    ...(first ? { lease: first } : {}),
+    renewals: isRenewal ? [...renewals, renewal].slice(-mostRenewals) : renewals,
+  };
+  return nodeReached({ ...trace, nodeSigns }, stamp, seen);
 }
+
+/** Those of some minutes: older ones tell less of a clock that drifts. */
+const mostRenewals = 16;

@@ -55,9 +55,9 @@ export const assumptionTexts: Record<AssumptionName, Explanation> = {
     advice: look,
   },
   'event-lag': {
-    is: 'How soon after its stamp (or after the one before it) the kubelet posts an Event.',
+    is: 'How soon after its stamp (or after the one before it) the kubelet posts an Event, or a renewal of its Lease.',
     known: `${bound('event-lag')} Dropped where an arrival contradicts it.`,
-    wrong: 'A node that stands still holds its Events back; where nothing shows that it ran, this is not leaned on.',
+    wrong: 'A node that stands still holds them back; where nothing shows that it ran, this is not leaned on.',
     advice: look,
   },
   'delivery-lag': {

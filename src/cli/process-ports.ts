@@ -1,6 +1,6 @@
 /**
  * The ports of a real process: its streams, environment and signals reach the program through here alone. Beside it only
- * the entries touch `process` (start.ts, start-single.ts: arguments and exit code), and thrifty-heap.ts, which tunes it.
+ * the entries touch `process` (start.ts, start-single.ts: arguments and exit code), and settle-down.ts, which tunes it.
  */
 import { isatty } from 'node:tty';
 import { version } from '../../package.json';

@@ -33,15 +33,12 @@ function compiled(file) {
   return own.exports;
 }
 
+/** One cache is tried, not one after the other: V8 takes a second one for a script it has just compiled, and makes no use of it. */
 function scriptOf(source, file) {
   const cache = cacheFile(source);
-  for (const data of [cache && readOwn(cache), readOwn(file.replace(/\.cjs$/, '.v8'))]) {
-    if (data === undefined) continue;
-    const script = new vm.Script(module_.wrap(source), { filename, cachedData: data });
-    if (script.cachedDataRejected === false) return script;
-  }
-  const script = new vm.Script(module_.wrap(source), { filename });
-  if (cache) keepAtEnd(script, cache);
+  const cachedData = (cache && readOwn(cache)) ?? readOwn(file.replace(/\.cjs$/, '.v8'));
+  const script = new vm.Script(module_.wrap(source), { filename, cachedData });
+  if (cache && script.cachedDataRejected !== false) keepAtEnd(script, cache);
   return script;
 }
 
@@ -55,7 +52,10 @@ function keepAtEnd(script, cache) {
   });
 }
 
-/** One for each build, Node and kind of run: a cache holds the functions that the run which made it has called. */
+/**
+ * One for each build, Node with its flags (V8 takes no cache that was made under others), and kind of run: a cache holds the
+ * functions that the run which made it has called.
+ */
 function cacheFile(source) {
   const { env, platform, version, arch, argv } = process;
   if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
@@ -63,9 +63,12 @@ function cacheFile(source) {
   const base = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
   const build = /^\/\/([0-9a-f]{16})\n/.exec(source)?.[1];
   if (!base || !build) return undefined;
+  const flags = [...process.execArgv, env.NODE_OPTIONS ?? ''].join(' ').trim();
   const kind = ['replay', 'demo', 'check', 'explain', 'completion', '__complete'].find((one) => one === argv[2]);
-  return join(base, 'kubectl-podexit', `${version}-${arch}-${kind ?? 'trace'}-${build}.v8`);
+  return join(base, 'kubectl-podexit', `${version}-${arch}-${kind ?? 'trace'}${flags && `-${checksum(flags)}`}-${build}.v8`);
 }
+
+const checksum = (text) => [...text].reduce((sum, one) => (sum * 31 + one.codePointAt(0)) >>> 0, 0).toString(16);
 
 /** Of a file that this user or root wrote: what somebody else wrote is not run. */
 function readOwn(file) {

@@ -1,6 +1,7 @@
 /**
- * From the arrival of what tells a mark to the mark on stdout, as the reader of the pipe sees it; and, in turns, the same
- * of a process that does nothing but say when a line of a watch arrived: what a pipe costs on this machine now.
+ * From the arrival of the line of a watch that tells a mark to the mark on stdout, as the reader of the pipe sees it; and,
+ * in turns, the same of a process that does nothing but say when a line of a watch arrived: what a pipe costs on this
+ * machine now.
  */
 import { fileURLToPath } from 'node:url';
 import { startBusyCluster, changesPerSecond } from './busy-cluster.ts';
@@ -65,9 +66,13 @@ const report = '{"type":"report"';
 /** ms before the report in which it settles marks: those lines answer no line of a watch. */
 const settling = 10;
 
+/** What we asked and what was answered is told by no watch. */
+const ownMarks: readonly unknown[] = ['requested', 'accepted'];
+
 function latencyOf(line: string, now: number): number[] {
-  const { type, at } = JSON.parse(line) as { type?: string; at?: unknown };
-  return type === 'mark' && typeof at === 'string' ? [now - Date.parse(at)] : [];
+  const { type, at, id } = JSON.parse(line) as { type?: string; at?: unknown; id?: unknown };
+  const isToldByWatch = type === 'mark' && typeof at === 'string' && !ownMarks.includes(id);
+  return isToldByWatch ? [now - Date.parse(at)] : [];
 }
 
 function percentile99(values: readonly number[]): number {

@@ -1,10 +1,9 @@
 /** The program starts whatever state its compiled form is in, and keeps one where it has none that fits. */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import vm from 'node:vm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordingFile } from '../helpers/recordings.ts';
 import { root } from '../helpers/built.ts';
@@ -13,6 +12,7 @@ let folder: string;
 let caches: string;
 
 beforeEach(() => {
+  options = undefined;
   folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   caches = join(folder, 'caches');
   for (const part of ['bin', 'dist', 'package.json']) cpSync(join(root, part), join(folder, part), { recursive: true });
@@ -21,17 +21,23 @@ beforeEach(() => {
 const shipped = (): string => join(folder, 'dist/podexit.v8');
 const kept = (): string[] => (existsSync(caches) ? readdirSync(join(caches, 'kubectl-podexit')) : []);
 
-/** By V8, with the flags of a start. */
+/** By a V8 with the flags of a start, and one that has not compiled the program yet: what it has, it takes any cache for. */
 function takes(cache: string): boolean {
-  const file = join(folder, 'dist/podexit.cjs');
-  // As CommonJS modules are wrapped.
-  const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(file, 'utf8')}\n});`;
-  const cachedData = readFileSync(cache);
-  return new vm.Script(source, { filename: 'podexit.cjs', cachedData }).cachedDataRejected === false;
+  const tried = `
+    const { readFileSync } = require('node:fs');
+    const [file, cache] = process.argv.slice(1);
+    const source = require('node:module').wrap(readFileSync(file, 'latin1'));
+    const script = new (require('node:vm').Script)(source, { filename: 'podexit.cjs', cachedData: readFileSync(cache) });
+    console.log(script.cachedDataRejected === false);`;
+  return JSON.parse(
+    execFileSync(process.execPath, ['-e', tried, join(folder, 'dist/podexit.cjs'), cache], { env: {} }).toString(),
+  ) as boolean;
 }
 
+let options: string | undefined;
+
 async function podexit(...words: string[]): Promise<{ stdout: string; stderr: string }> {
-  const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: caches };
+  const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: caches, NODE_OPTIONS: options };
   const all = [join(folder, 'bin/kubectl-podexit'), ...words, '--no-config'];
   return promisify(execFile)(process.execPath, all, { env });
 }
@@ -85,6 +91,29 @@ describe('the compiled form of the program', () => {
     expect(stderr).not.toMatch(/unrecognized flag/);
     expect(kept()).toEqual([expect.stringMatching(/-demo-/)]);
     expect(takes(join(caches, 'kubectl-podexit', kept()[0] ?? ''))).toBe(true);
+  });
+
+  it('is kept apart for a Node with other flags', async () => {
+    options = '--max-old-space-size=700';
+    await replay();
+    const [others = ''] = kept();
+    expect(others).toMatch(/-replay-[0-9a-f]+-[0-9a-f]{16}\.v8$/);
+    expect(takes(join(caches, 'kubectl-podexit', others))).toBe(false);
+    options = undefined;
+    rmSync(shipped());
+    await replay();
+    const own = kept().filter((name) => name !== others);
+    expect(own).toHaveLength(1);
+    expect(takes(join(caches, 'kubectl-podexit', own[0] ?? ''))).toBe(true);
+  });
+
+  it('is made anew where the one that was kept is garbage', async () => {
+    rmSync(shipped());
+    await replay();
+    const own = join(caches, 'kubectl-podexit', kept()[0] ?? '');
+    writeFileSync(own, 'x'.repeat(5000));
+    await replay();
+    expect(takes(own)).toBe(true);
   });
 
   it('starts where no cache can be kept', async () => {

@@ -60,6 +60,7 @@ export async function followContainer(run: Run, pod: Raw, container: string, gat
   const { uid } = metadataOf(pod);
   const lane = `logs/${container}`;
   gate.expect(lane);
+  const health = run.lanes.open('logs');
   try {
     const log = followLog(
       options.cluster,
@@ -75,6 +76,7 @@ export async function followContainer(run: Run, pod: Raw, container: string, gat
     await lose(run, { stream: 'logs', container }, error);
   } finally {
     gate.open(lane);
+    run.lanes.close(health);
   }
 }
 

@@ -36,7 +36,7 @@ type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf
 const folds: { [K in ObservationKind]: Fold<K> } = {
   began: (trace, o) => ({ ...trace, began: trace.began ?? { value: o, seq: o.seq, at: o.at } }),
   listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, o.stream, o.at) : trace, o),
-  changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o), o), o),
+  changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o.stream, o.at), o), o),
   kin: (trace, o) =>
     trace.kin ? trace : note({ ...trace, kin: factOf(o, o) }, o, `pods of its controller: ${o.uids.length}`),
   synced: (trace, o) => closeLate(trace, o.stream, o.at),
@@ -59,8 +59,8 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
     return foldPod(trace, o.object, o, { consistentSince: o.sentAt, isAnswer: true });
   },
   'log-opened': foldLogOpened,
-  line: foldLine,
-  'log-ended': foldLogEnd,
+  line: (trace, o) => foldLine(foldLate(trace, 'logs', o.at), o),
+  'log-ended': (trace, o) => foldLogEnd(foldLate(trace, 'logs', o.at), o),
   timer: (trace, o) =>
     note(
       { ...trace, timers: [...trace.timers, { value: o.name, seq: o.seq, at: o.at }] },

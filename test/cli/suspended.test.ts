@@ -33,7 +33,7 @@ describe('a suspended process', () => {
       const mark = report.marks.find(({ name }) => name === 'removed');
       expect(Date.parse(mark?.at.earliest ?? '')).toBeLessThanOrEqual(removed);
       const late = report.gaps.filter(({ cause }) => cause === 'late');
-      expect(late.map(({ resource }) => resource)).toContain('pods');
+      expect(late.map(({ resource }) => resource)).toEqual(expect.arrayContaining(['pods', 'pods/log']));
       for (const { from } of late) expect(Date.parse(from)).toBeLessThanOrEqual(stopped + 100);
     }));
 

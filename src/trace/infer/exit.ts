@@ -5,7 +5,8 @@ import { isStepped } from '../clock.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { atLeast, atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
+import type { ContainerFacts, LogFacts, Occurrence, Trace } from '../trace.ts';
+import { heardSince } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, moved, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { longestStop, minimumGrace } from './grace.ts';
@@ -85,11 +86,20 @@ function logEndOf(
     trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
   if (doubted) return undefined;
   const told = crossed(
-    narrowed(withLastLine(onClient(atMost(end.at + 1), [end.seq]), facts), causeOf(end.at, began, signal, hooked)),
+    narrowed(
+      withLastLine(onClient(atMost(end.at + 1), [end.seq]), facts),
+      causeOf(endedSince(trace, facts.log, end.at), began, signal, hooked),
+    ),
     kubelet.clock,
   );
   const known = trace.gone ? orKilled(told, began, kubelet, lag, hooked) : told;
   return Number.isFinite(known.client.hi) ? known : undefined;
+}
+
+/** The earliest (client ms) that a log which was told to end at `at` can have ended: its connection may have been away. */
+function endedSince(trace: Trace, { reopened }: LogFacts, at: number): number {
+  if (reopened && at - reopened.at <= millisecondsOf('delivery-lag')) return -Infinity;
+  return heardSince(trace, 'logs', at);
 }
 
 /**

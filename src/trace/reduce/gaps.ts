@@ -25,7 +25,7 @@ export function closeLate(trace: Trace, stream: StreamName, at: number): Trace {
 }
 
 /** Something came on a stream that had just been resumed: it may be as old as the cut. */
-export function foldLate(trace: Trace, { stream, at }: ObservationOf<'changed'>): Trace {
+export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {
   const index = trace.resumes.findLastIndex(
     (one) => one.value.stream === stream && one.at <= at && at <= one.at + millisecondsOf('delivery-lag'),
   );

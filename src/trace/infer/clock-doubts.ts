@@ -8,7 +8,7 @@ import { millisecondsOf } from '../assumptions.ts';
 import type { Bound, Clock } from '../clock.ts';
 import { offsetAt } from '../clock.ts';
 import { parseFloor } from '../stamps.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
+import type { ContainerFacts, Fact, Occurrence, Trace } from '../trace.ts';
 import { heardSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 
@@ -38,17 +38,28 @@ function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
   return isAway ? [] : all.flatMap((facts) => lateEnd(trace, facts, { last, since: deletion.facts.seenAt }));
 }
 
+/** A clean end of a container's log; one that is still open when the status comes will end later than that. */
+export function logEndAtLeast({
+  log,
+  terminated,
+}: Pick<ContainerFacts, 'log' | 'terminated'>): Fact<unknown> | undefined {
+  const { opened, ended } = log;
+  if (ended) return ended.value.clean ? ended : undefined;
+  return opened && terminated;
+}
+
 /** `last`: the last finishedAt of the pod (node clock); `since`: when the deletion was seen. */
 function lateEnd(
   trace: Trace,
   { log, terminated }: ContainerFacts,
   { last, since }: { last: number; since: number },
 ): Bound[] {
-  const { opened, reopened = opened, ended } = log;
-  if (terminated?.value.finishedAt === undefined || !ended?.value.clean || ended.at < since) return [];
+  const { opened, reopened = opened } = log;
+  const end = logEndAtLeast({ log, terminated });
+  if (terminated?.value.finishedAt === undefined || !end || end.at < since) return [];
   const lag = millisecondsOf('log-end') + millisecondsOf('delivery-lag');
   // One that was opened anew just before may have been at its end for as long as it was cut.
-  if (reopened && reopened.at >= since && ended.at - reopened.at <= lag) return [];
-  const at = Math.min(heardSince(trace, 'logs', ended.at), heardSince(trace, 'pod', terminated.at)) - lag;
-  return [{ at, value: last - at, seq: Math.max(ended.seq, terminated.seq) }];
+  if (reopened && reopened.at >= since && end.at - reopened.at <= lag) return [];
+  const at = Math.min(heardSince(trace, 'logs', end.at), heardSince(trace, 'pod', terminated.at)) - lag;
+  return [{ at, value: last - at, seq: Math.max(end.seq, terminated.seq) }];
 }

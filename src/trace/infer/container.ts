@@ -12,6 +12,7 @@ import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
 import { beganAt, countedFrom, isVague, stoppingOf, wasStopped } from './began.ts';
+import { logEndAtLeast } from './clock-doubts.ts';
 import { outcomeOf } from './container-outcome.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
@@ -194,8 +195,8 @@ function stoppedBefore(
 }
 
 /** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
-const endsWithKill = ({ log: { ended } }: ContainerFacts, since: Estimate): boolean =>
-  ended?.value.clean === true && ended.at + 1 >= since.client.lo;
+const endsWithKill = (facts: ContainerFacts, since: Estimate): boolean =>
+  (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= since.client.lo;
 
 /** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
 const isUntellable = ({ refused, namespaceEnding }: Trace): boolean =>

@@ -65,7 +65,11 @@ function cacheFile(source) {
   if (!base || !build) return undefined;
   const flags = [...process.execArgv, env.NODE_OPTIONS ?? ''].join(' ').trim();
   const kind = ['replay', 'demo', 'check', 'explain', 'completion', '__complete'].find((one) => one === argv[2]);
-  return join(base, 'kubectl-podexit', `${version}-${arch}-${kind ?? 'trace'}${flags && `-${checksum(flags)}`}-${build}.v8`);
+  return join(
+    base,
+    'kubectl-podexit',
+    `${version}-${arch}-${kind ?? 'trace'}${flags && `-${checksum(flags)}`}-${build}.v8`,
+  );
 }
 
 const checksum = (text) => [...text].reduce((sum, one) => (sum * 31 + one.codePointAt(0)) >>> 0, 0).toString(16);
@@ -98,8 +102,17 @@ function keep(script, file, code) {
     fs.writeFileSync(fresh, script.createCachedData(), { mode: 0o600 });
     fs.renameSync(fresh, file);
     for (const name of fs.readdirSync(folder))
-      if (name.startsWith(kind) && name.endsWith('.v8') && !name.includes(build)) fs.rmSync(join(folder, name));
+      if (name.startsWith(kind) && /\.v8(\.\d+)?$/.test(name) && !name.includes(build)) fs.rmSync(join(folder, name));
   } catch {
-    // No folder for it: the next start is as slow as this one was.
+    // No folder for it, or no room: the next start is as slow as this one was.
+    remove(fresh);
+  }
+}
+
+function remove(file) {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // Never written.
   }
 }

@@ -17,6 +17,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   const loaded = loadKubeconfig({
     env: surroundings.env,
     ...(options.kubeconfig === undefined ? {} : { file: options.kubeconfig }),
+    ...(options.server === undefined ? {} : { server: options.server }),
   });
   const { contextName, namespace, cluster, user } = choose(loaded, options);
   const redactor = createRedactor();

@@ -41,7 +41,7 @@ export async function deleteOnce(options: DeleteOnce, { stdout, stderr, clock }:
   if (dryRun !== 'client') {
     const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
     const { signal, cancel } = limitedTo(timeoutMs, clock);
-    const warn = (message: string): void => stderr.write(`podexit: ${message}\n`);
+    const warn = (message: string): void => void stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
     for await (const _ of askDeletion(cluster, target, pod, { signal, retryEvict, warn }));
     cancel();
     if (signal.aborted) throw notInTime(name, namespace, evict);

@@ -2,7 +2,7 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ConnectOptions } from '../cluster/connect-options.ts';
 import { PodexitError } from '../errors.ts';
-import { forTerminal, safeLines } from '../render/safe-text.ts';
+import { forTerminal } from '../render/safe-text.ts';
 import type { Mode } from '../trace/observation.ts';
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
@@ -108,7 +108,7 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
   const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
   const stage = await openStage(options.format, options.look, ports);
   const warn = (message: string): void => {
-    const line = `podexit: ${safeLines(message)}\n`;
+    const line = `podexit: ${forTerminal(message, 2000)}\n`;
     if (!stage.say(line)) ports.stderr.write(line);
   };
   const live = liveSource({

@@ -1,7 +1,7 @@
 /** `--all-terminating`: traces every pod of a target that terminates, until its rollout is done. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import { forTerminal, safeLines } from '../render/safe-text.ts';
+import { forTerminal } from '../render/safe-text.ts';
 import type { Interrupted } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -64,7 +64,7 @@ export async function traceRollout(options: TraceOptions & { target: Several }, 
       () => lives.size,
       (owners) =>
         ports.stderr.write(
-          `podexit: no pod is terminating now; waiting until ${safeLines(owners.join(', '))} has rolled out\n`,
+          `podexit: no pod is terminating now; waiting until ${forTerminal(owners.join(', '), 2000)} has rolled out\n`,
         ),
     );
     const { timeoutMs } = options;
@@ -173,7 +173,8 @@ async function tracePod(rollout: Rollout, pod: Raw): Promise<void> {
 /** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
 async function traceOne({ cluster, options, ports, lives, until }: Rollout, name: string): Promise<Trace | undefined> {
   const { followLogs, logText, record } = options;
-  const warn = (message: string): void => ports.stderr.write(`podexit: ${forTerminal(name)}: ${safeLines(message)}\n`);
+  const warn = (message: string): void =>
+    ports.stderr.write(`podexit: ${forTerminal(name)}: ${forTerminal(message, 2000)}\n`);
   warn('is terminating');
   const recorder = recorderFor(record === undefined ? undefined : ownFile(record, name), logText, ports, warn);
   const live = liveSource({

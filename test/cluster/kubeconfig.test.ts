@@ -22,6 +22,16 @@ clusters: [{name: ${name}, cluster: {server: "https://${name}:6443", certificate
 users: [{name: ${name}, user: {token: ${name}-token}}, {name: both, user: {username: ${name}}}]
 `;
 
+async function insidePod() {
+  const directory = await tempDir();
+  await writeFile(join(directory, 'token'), 'sa-token');
+  await writeFile(join(directory, 'namespace'), 'sa-namespace\n');
+  return {
+    directory,
+    env: { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443', HOME: directory },
+  };
+}
+
 describe('several kubeconfig files', () => {
   it('are one, where the first of a name wins whole, and the first current-context', () => {
     const merged = mergeKubeconfigs([
@@ -235,12 +245,9 @@ describe('credentials that need no plugin', () => {
   });
 
   it('a service account of a pod takes the place of a kubeconfig', async () => {
-    const directory = await tempDir();
-    await writeFile(join(directory, 'token'), 'sa-token');
-    await writeFile(join(directory, 'namespace'), 'sa-namespace\n');
-    const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
-    const kubeconfig = inClusterKubeconfig(env, directory);
-    expect(choose({ kubeconfig: kubeconfig ?? parseKubeconfig('', ''), files: [] }, { version: '0' })).toEqual({
+    const { directory, env } = await insidePod();
+    const loaded = loadKubeconfig({ env, serviceAccount: directory });
+    expect(choose(loaded, { version: '0' })).toEqual({
       contextName: 'in-cluster',
       namespace: 'sa-namespace',
       cluster: { server: 'https://[fd00::1]:443', certificateAuthority: `${directory}/ca.crt` },
@@ -248,5 +255,37 @@ describe('credentials that need no plugin', () => {
     });
     expect(inClusterKubeconfig({}, directory)).toBeUndefined();
     expect(inClusterKubeconfig(env, '/nowhere')).toBeUndefined();
+  });
+
+  it('a service account is not shown to another server', async () => {
+    const { directory, env } = await insidePod();
+    const server = 'http://127.0.0.1:1';
+    const { cluster, user } = choose(loadKubeconfig({ env, server, serviceAccount: directory }), {
+      version: '0',
+      server,
+    });
+    expect(cluster).toEqual({ server });
+    expect(user).toEqual({});
+  });
+
+  it('inside a pod the namespace is POD_NAMESPACE, or that of the pod, where nothing names one', async () => {
+    const { directory, env } = await insidePod();
+    const file = join(directory, 'config');
+    await writeFile(
+      file,
+      'clusters: [{name: c, cluster: {server: "https://c"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n',
+    );
+    const namespaceIn = (more: object, namespace?: string) =>
+      choose(loadKubeconfig({ env: { ...env, ...more }, serviceAccount: directory }), {
+        version: '0',
+        ...(namespace === undefined ? {} : { namespace }),
+      }).namespace;
+    expect(namespaceIn({})).toBe('sa-namespace');
+    expect(namespaceIn({ KUBECONFIG: file })).toBe('sa-namespace');
+    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' })).toBe('of-pod');
+    expect(namespaceIn({ KUBECONFIG: file, POD_NAMESPACE: 'of-pod' })).toBe('of-pod');
+    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' }, 'given')).toBe('given');
+    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' }, '')).toBe('of-pod');
+    expect(namespaceIn({ KUBECONFIG: file, KUBERNETES_SERVICE_HOST: '', POD_NAMESPACE: 'of-pod' })).toBe('default');
   });
 });

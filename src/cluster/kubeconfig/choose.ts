@@ -17,7 +17,7 @@ export interface Chosen {
  * `kubeconfig.unknown-context` (or -cluster, -user), `kubeconfig.no-context`, `kubeconfig.no-server`,
  * `usage.impersonation`.
  */
-export function choose({ kubeconfig, files }: Loaded, options: ConnectOptions): Chosen {
+export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: ConnectOptions): Chosen {
   const contextName = options.context ?? kubeconfig.currentContext;
   const context = contextName === undefined ? {} : chooseContext(kubeconfig, contextName, files, options);
   const cluster = {
@@ -28,7 +28,7 @@ export function choose({ kubeconfig, files }: Loaded, options: ConnectOptions): 
   const user = withFlags(pick('user', kubeconfig.users, options.user ?? context.user), options);
   return {
     ...(contextName === undefined ? {} : { contextName }),
-    namespace: options.namespace ?? context.namespace ?? 'default',
+    namespace: options.namespace || context.namespace || ownNamespace || 'default',
     cluster: { ...cluster, server: withScheme(cluster.server, cluster, user) },
     user,
   };
@@ -168,7 +168,7 @@ function noServer(kubeconfig: Kubeconfig, contextName: string | undefined, files
   }
   return new PodexitError(
     'kubeconfig.missing',
-    `no kubeconfig was found (looked at ${files.join(', ')}), and this is no pod`,
+    `no kubeconfig was found (looked at ${files.join(', ')}), and podexit does not run inside a cluster`,
     'Set KUBECONFIG, use --kubeconfig, or try `kubectl podexit demo`, which needs no cluster.',
   );
 }

@@ -3,17 +3,16 @@ import { isIPv6 } from 'node:net';
 import type { Kubeconfig } from './kubeconfig.ts';
 
 /** Where Kubernetes mounts the service account of a pod. */
-const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** What a process inside a pod has instead of a kubeconfig; undefined where this is no pod. */
 export function inClusterKubeconfig(
   env: Readonly<Record<string, string | undefined>>,
-  directory = serviceAccount,
+  directory = mounted,
 ): Kubeconfig | undefined {
   const host = env['KUBERNETES_SERVICE_HOST'];
   const port = env['KUBERNETES_SERVICE_PORT'];
   if (!host || !port || read(`${directory}/token`) === undefined) return undefined;
-  const namespace = read(`${directory}/namespace`)?.trim();
   const name = 'in-cluster';
   return {
     currentContext: name,
@@ -25,8 +24,17 @@ export function inClusterKubeconfig(
     ]),
     // A file, not its content: the kubelet renews it every hour.
     users: new Map([[name, { tokenFile: `${directory}/token` }]]),
-    contexts: new Map([[name, { cluster: name, user: name, ...(namespace ? { namespace } : {}) }]]),
+    contexts: new Map([[name, { cluster: name, user: name }]]),
   };
+}
+
+/** What kubectl takes inside a pod where neither flag nor context names one (client-go: inClusterClientConfig.Namespace). */
+export function inClusterNamespace(
+  env: Readonly<Record<string, string | undefined>>,
+  directory = mounted,
+): string | undefined {
+  if (inClusterKubeconfig(env, directory) === undefined) return undefined;
+  return env['POD_NAMESPACE'] || read(`${directory}/namespace`)?.trim() || undefined;
 }
 
 function read(file: string): string | undefined {

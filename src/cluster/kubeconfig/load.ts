@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
-import { inClusterKubeconfig } from './in-cluster.ts';
+import { inClusterKubeconfig, inClusterNamespace } from './in-cluster.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
 import { mergeKubeconfigs } from './merge.ts';
 import { invalid, parseKubeconfig } from './parse.ts';
@@ -11,33 +11,41 @@ export interface LoadOptions {
   /** --kubeconfig: this file and no other. */
   file?: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** --server: wherever that is, it is not for the service account of the pod that we may run in (client-go: ClientConfig). */
+  server?: string;
+  /** Where Kubernetes mounts the service account of a pod. */
+  serviceAccount?: string;
 }
 
 export interface Loaded {
   kubeconfig: Kubeconfig;
   /** The files that were looked for, for error texts. */
   files: readonly string[];
+  /** Inside a pod: the namespace where nothing else names one. */
+  ownNamespace?: string;
 }
 
 /**
  * The kubeconfig that kubectl would use: --kubeconfig alone (which must exist), else the list in KUBECONFIG (missing
- * and empty files are passed over), else ~/.kube/config; where these give nothing, a pod's service account.
+ * and empty files are passed over), else ~/.kube/config; where these and --server give nothing, a pod's service account.
  * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
  */
-export function loadKubeconfig({ file, env }: LoadOptions): Loaded {
+export function loadKubeconfig({ file, env, server, serviceAccount }: LoadOptions): Loaded {
+  const ownNamespace = inClusterNamespace(env, serviceAccount);
+  const own = ownNamespace === undefined ? {} : { ownNamespace };
   if (file !== undefined) {
     const text = readText(file);
     if (text === undefined) throw missing(file);
-    return { kubeconfig: parseKubeconfig(text, file), files: [file] };
+    return { kubeconfig: parseKubeconfig(text, file), files: [file], ...own };
   }
   const files = listed(env);
   const texts = files.map(readText);
   const kubeconfig = mergeKubeconfigs(
     texts.flatMap((text, i) => (text === undefined ? [] : [parseKubeconfig(text, files[i] ?? '')])),
   );
-  const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0;
-  const inside = isEmpty ? inClusterKubeconfig(env) : undefined;
-  return { kubeconfig: inside ?? kubeconfig, files };
+  const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0 && server === undefined;
+  const inside = isEmpty ? inClusterKubeconfig(env, serviceAccount) : undefined;
+  return { kubeconfig: inside ?? kubeconfig, files, ...own };
 }
 
 function listed(env: LoadOptions['env']): string[] {

@@ -100,7 +100,7 @@ export function liveSource(options: LiveOptions): Live {
     options,
     signal: stop.signal,
     lanes: createLanes(() => consider()),
-    timeLimit: createTimeLimit(options, () => run.last({ at: clock.now(), kind: 'timer', name: 'timeout' })),
+    timeLimit: createTimeLimit(options, () => giveUp(run, suspension.unread)),
     timers: new Map(),
     warned: new Set(),
     trace: undefined,
@@ -120,7 +120,8 @@ export function liveSource(options: LiveOptions): Live {
       void queue.put(sighting).then(end);
     },
   };
-  const consider = (): void => void (leaving || stop.signal.aborted || goOn(run, { end, again: consider }));
+  const consider = (): void =>
+    void (leaving || stop.signal.aborted || goOn(run, { end, again: consider, unread: suspension.unread }));
   void conduct(run).catch(run.fail);
   return {
     sightings: queue,
@@ -137,17 +138,30 @@ export function liveSource(options: LiveOptions): Live {
   };
 }
 
+/** Not before what came during a standstill has been read. */
+function giveUp(run: Run, unread: () => number): void {
+  const { clock } = run.options;
+  const wait = unread();
+  if (wait > 0)
+    run.timers.set(
+      'waking',
+      clock.setTimeout(() => giveUp(run, unread), wait),
+    );
+  else run.last({ at: clock.now(), kind: 'timer', name: 'timeout' });
+}
+
 /** What the trace and the streams say of the end: it is here, it is no longer waited for, or it is looked at again. */
-function goOn(run: Run, { end, again }: { end(): void; again(): void }): void {
+function goOn(run: Run, { end, again, unread }: { end(): void; again(): void; unread(): number }): void {
   const { clock } = run.options;
   if (!run.trace) return;
   const step = nextStep(run.trace, run.lanes, clock.now());
   if (step.kind === 'end') end();
-  if (step.kind === 'settled') run.last({ at: clock.now(), kind: 'timer', name: 'settled' });
-  if (step.kind !== 'wait') return;
+  if (step.kind === 'end' || step.kind === 'go-on') return;
+  const wait = step.kind === 'wait' ? step.until - clock.now() : unread();
+  if (wait <= 0) return run.last({ at: clock.now(), kind: 'timer', name: 'settled' });
   run.lanes.doubt();
   run.timers.get('settled')?.();
-  run.timers.set('settled', clock.setTimeout(again, step.until - clock.now()));
+  run.timers.set('settled', clock.setTimeout(again, wait));
 }
 
 const lostStreams = ({ lanes, options }: Run): Sighting[] =>

@@ -8,6 +8,11 @@ import type { Clock } from './clock.ts';
 export interface Suspension {
   /** To be asked before something that arrived at `at` is told: what has to be told first. */
   before(at: number): Sighting[];
+  /**
+   * ms from now on in which what arrived during a standstill may still be unread, so that nobody gives up meanwhile:
+   * timers come first on waking, and a connection that broke has to be made anew.
+   */
+  unread(this: void): number;
   cancel(): void;
 }
 
@@ -17,6 +22,8 @@ const tickMs = 1000;
  * news may come (`delivery-lag`, 2.5 s). A busy machine is late too: then intervals get wider, and nothing else happens.
  */
 const lateMs = 1000;
+
+const readingMs = 5000;
 
 /** `streams`: those whose news may have waited. `tell` is handed what a late tick has to say. */
 export function watchSuspension(
@@ -43,5 +50,10 @@ export function watchSuspension(
     cancel = clock.setTimeout(tick, tickMs);
   };
   let cancel = clock.setTimeout(tick, tickMs);
-  return { before, cancel: () => cancel() };
+  const unread = (): number => {
+    const now = clock.now();
+    before(now).forEach(tell);
+    return Math.max(0, (last?.at ?? -Infinity) + readingMs - now);
+  };
+  return { before, unread, cancel: () => cancel() };
 }

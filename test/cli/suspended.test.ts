@@ -37,6 +37,22 @@ describe('a suspended process', () => {
       for (const { from } of late) expect(Date.parse(from)).toBeLessThanOrEqual(stopped + 100);
     }));
 
+  it('that overslept its --timeout reads what came meanwhile before it gives up', () =>
+    serving('exit-143', {}, async ({ server, flags }) => {
+      const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'name', '--timeout', '9s', '-v=6'], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let stderr = '';
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      const ended = once(child, 'close');
+      while (!/DELETE \S+ 200/.test(stderr)) await new Promise((resolve) => setTimeout(resolve, 10));
+      child.kill('SIGSTOP');
+      await server.played;
+      await new Promise((resolve) => setTimeout(resolve, 9500));
+      child.kill('SIGCONT');
+      expect(await ended).toEqual([0, null]);
+    }));
+
   it.each([
     ['the tick', true],
     ['news that is read before the tick', false],

@@ -1,4 +1,5 @@
 import type { Sighting } from '../trace/observation.ts';
+import { PodexitError } from '../errors.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf, versionOf } from './resource-version.ts';
@@ -48,7 +49,9 @@ export async function askWhatIsNew(
       target.name === undefined ? aboutCollection(target, signal) : aboutObject(target, signal),
     );
   } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted) return { has: 'unknown', complete: false, dated: [] };
+    // A plugin that fails now and then has no say over a stream that flows: that needs no new credential.
+    const isNoAnswer = error instanceof TransportFailure || isExecFailure(error) || signal.aborted;
+    if (isNoAnswer) return { has: 'unknown', complete: false, dated: [] };
     throw error;
   }
   const next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
@@ -56,6 +59,8 @@ export async function askWhatIsNew(
   const told = target.name === undefined ? ofCollection(answer, target, known) : ofObject(answer, known);
   return { ...told, complete, dated: answer.dated };
 }
+
+const isExecFailure = (error: unknown): boolean => error instanceof PodexitError && error.code === 'auth.exec-failed';
 
 type Compared = Pick<Alive, 'has' | 'latest'>;
 

@@ -12,6 +12,7 @@ import { asRaw, metadataOf, ownerOf, printLabels, siblingTarget } from './watche
 
 export interface Candidate {
   name: string;
+  uid: string;
   node: string;
   ready: boolean;
   /** Already deleted by somebody. */
@@ -71,7 +72,7 @@ export async function listCandidatePods(cluster: Cluster, { labels, fields, owns
 }
 
 function candidateOf(pod: Raw): Candidate {
-  const { name, creationTimestamp, deletionTimestamp } = metadataOf(pod);
+  const { name, uid, creationTimestamp, deletionTimestamp } = metadataOf(pod);
   const { phase, conditions } = asRaw(pod['status']);
   const node = asRaw(pod['spec'])['nodeName'];
   const ready = Array.isArray(conditions) ? conditions.map(asRaw).find((one) => one['type'] === 'Ready') : undefined;
@@ -81,6 +82,7 @@ function candidateOf(pod: Raw): Candidate {
     ready: ready?.['status'] === 'True',
     terminating: deletionTimestamp !== undefined,
     finished: phase === 'Succeeded' || phase === 'Failed',
+    uid: String(uid),
     created: Date.parse(String(creationTimestamp)),
   };
 }

@@ -36,7 +36,7 @@ export async function checkPod(options: TraceOptions, ports: Ports): Promise<num
   await assertWritable(options.reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
-    const name = await resolveTarget(cluster, { ...options, mode: 'check', timeoutMs: null }, ports);
+    const { name } = await resolveTarget(cluster, { ...options, mode: 'check', timeoutMs: null }, ports);
     const facts = await readFacts(cluster, name, options, ports);
     return await finishReport(forecast(facts, options.policy), options, ports, checkHeader(facts));
   } finally {

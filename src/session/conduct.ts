@@ -4,6 +4,7 @@
  */
 import type { StreamName } from '../trace/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
+import { assertSame } from './found-pod.ts';
 import { follow } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
@@ -35,6 +36,7 @@ export async function conduct(run: Run): Promise<void> {
   if (run.signal.aborted) return;
   // A server, or something before it, that does not heed the selector.
   if (!raw || metadataOf(raw)['name'] !== name) throw await noSuchPod(cluster, namespace, name);
+  assertSame(run.options, namespace, metadataOf(raw)['uid']);
   const deletes = sendsDelete(run, raw);
   run.begin(deletes ? mode : 'attach');
   openFirstLanes(run, raw, services, gate);

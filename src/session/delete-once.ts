@@ -8,13 +8,14 @@ import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
 import type { Clock } from './clock.ts';
+import type { FoundPod } from './found-pod.ts';
+import { assertSame } from './found-pod.ts';
 import { checkPod, noSuchPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { asRaw, metadataOf } from './watched.ts';
 
-export interface DeleteOnce {
+export interface DeleteOnce extends FoundPod {
   cluster: Cluster;
-  name: string;
   graceSeconds: number | null;
   evict: boolean;
   retryEvict: boolean;
@@ -37,6 +38,7 @@ export async function deleteOnce(options: DeleteOnce, { stdout, stderr, clock }:
   const { uid } = metadataOf(pod);
   // Without it nothing keeps the request from the pod's successor.
   if (typeof uid !== 'string') throw notKubernetes(cluster);
+  assertSame(options, namespace, uid);
   checkPod(pod);
   if (dryRun !== 'client') {
     const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };

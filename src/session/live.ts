@@ -17,14 +17,14 @@ import { nextStep } from './next-step.ts';
 import type { Queue } from './queue.ts';
 import { createQueue } from './queue.ts';
 import { watchSuspension } from './suspension.ts';
+import type { FoundPod } from './found-pod.ts';
 import { createTimeLimit } from './time-limit.ts';
 import type { TimeLimit } from './time-limit.ts';
 
-export interface LiveOptions {
+export interface LiveOptions extends FoundPod {
   cluster: Cluster;
   clock: Clock;
   namespace: string;
-  name: string;
   mode: Exclude<Mode, 'check'>;
   /** Sent with the request; null leaves it to the pod. */
   graceSeconds: number | null;

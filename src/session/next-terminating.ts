@@ -4,6 +4,7 @@ import { refusedPods } from '../cluster/pod-refused.ts';
 import { watchObjects } from '../cluster/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { PodSelector } from './candidates.ts';
+import type { FoundPod } from './found-pod.ts';
 import type { Clock } from './clock.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf } from './watched.ts';
@@ -18,12 +19,12 @@ export interface Waiting {
   timeoutMs: number | null;
 }
 
-/** Its name. Throws `attach.not-started` (exit 3) when none came by the timeout, and as refusedPods says. */
-export async function nextTerminating({ cluster, selector, what, clock, timeoutMs }: Waiting): Promise<string> {
+/** Throws `attach.not-started` (exit 3) when none came by the timeout, and as refusedPods says. */
+export async function nextTerminating({ cluster, selector, what, clock, timeoutMs }: Waiting): Promise<FoundPod> {
   const stop = new AbortController();
   const cancel = timeoutMs === null ? () => {} : clock.setTimeout(() => stop.abort(), timeoutMs);
   try {
-    for await (const pod of terminatingPods(cluster, selector, stop.signal)) return String(metadataOf(pod)['name']);
+    for await (const pod of terminatingPods(cluster, selector, stop.signal)) return foundIn(pod);
   } finally {
     cancel();
     stop.abort();
@@ -35,6 +36,11 @@ export async function nextTerminating({ cluster, selector, what, clock, timeoutM
     { exitCode: 3 },
   );
 }
+
+const foundIn = (pod: Raw): FoundPod => {
+  const { name, uid } = metadataOf(pod);
+  return { name: String(name), uid: String(uid) };
+};
 
 /** Each pod once, as soon as it is seen with a deletionTimestamp. Ends quietly on abort. Throws as refusedPods says. */
 export async function* terminatingPods(

@@ -1,8 +1,9 @@
-/** From what the user named to the name of one pod. */
+/** From what the user named to one pod. */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Mode } from '../trace/observation.ts';
 import { listCandidates, podSelector } from './candidates.ts';
 import { choosePod } from './choose-pod.ts';
+import type { FoundPod } from './found-pod.ts';
 import { nextTerminating } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
 import type { Pick, Target } from './target.ts';
@@ -17,9 +18,9 @@ export interface Resolving {
 }
 
 /** Throws as podSelector, choosePod and nextTerminating do. A pod's own name costs no request. */
-export async function resolveTarget(cluster: Cluster, resolving: Resolving, ports: Ports): Promise<string> {
+export async function resolveTarget(cluster: Cluster, resolving: Resolving, ports: Ports): Promise<FoundPod> {
   const { target, pick, mode, timeoutMs } = resolving;
-  if (target.kind === 'pod') return target.name;
+  if (target.kind === 'pod') return { name: target.name };
   const selector = await podSelector(cluster, target);
   const what = targetText(target);
   const { clock, random, stderr, ask } = ports;
@@ -27,7 +28,7 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
     stderr.write(`podexit: waiting for the next terminating pod of ${what}\n`);
     return nextTerminating({ cluster, selector, what, clock, timeoutMs });
   }
-  const chosen = await choosePod({
+  const { name, uid } = await choosePod({
     what,
     namespace: cluster.namespace,
     candidates: await listCandidates(cluster, selector),
@@ -36,5 +37,5 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
     now: clock.now(),
     random,
   });
-  return chosen.name;
+  return { name, uid };
 }

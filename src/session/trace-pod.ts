@@ -12,6 +12,7 @@ import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import { leaveOnSignals, unlessLeft } from './leaving.ts';
+import type { FoundPod } from './found-pod.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
@@ -80,12 +81,12 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
 
 async function onCluster(cluster: Cluster, options: TraceOptions, ports: Ports): Promise<number> {
   const timeoutMs = options.timeoutMs ?? null;
-  const name = await unlessLeft(ports, resolveTarget(cluster, { ...options, timeoutMs }, ports));
-  if (options.interactive && !(await unlessLeft(ports, agreed(name, cluster.namespace, ports))))
+  const pod = await unlessLeft(ports, resolveTarget(cluster, { ...options, timeoutMs }, ports));
+  if (options.interactive && !(await unlessLeft(ports, agreed(pod.name, cluster.namespace, ports))))
     return cancelled(ports);
-  if (!options.once) return traceOne(cluster, name, options, ports);
+  if (!options.once) return traceOne(cluster, pod, options, ports);
   const { deleteOnce } = await import('./delete-once.ts');
-  return deleteOnce({ ...options, ...options.once, cluster, name, evict: options.mode === 'evict' }, ports);
+  return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict' }, ports);
 }
 
 /** kubectl's question, on stderr since stdout may be read by a program. */
@@ -103,7 +104,7 @@ function cancelled({ stderr }: Ports): number {
 }
 
 /** Traces one pod to its end. The exit code. */
-export async function traceOne(cluster: Cluster, name: string, options: ExitOptions, ports: Ports): Promise<number> {
+export async function traceOne(cluster: Cluster, pod: FoundPod, options: ExitOptions, ports: Ports): Promise<number> {
   // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
   const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
   const stage = await openStage(options.format, options.look, ports);
@@ -115,7 +116,7 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
     cluster,
     clock: ports.clock,
     namespace: cluster.namespace,
-    name,
+    ...pod,
     mode: options.mode,
     graceSeconds: options.graceSeconds,
     insist: options.insist,
@@ -125,7 +126,7 @@ export async function traceOne(cluster: Cluster, name: string, options: ExitOpti
     retryEvict: options.retryEvict,
     warn,
   });
-  const stopListening = leaveOnSignals(ports, live, warn, { name, namespace: cluster.namespace });
+  const stopListening = leaveOnSignals(ports, live, warn, { name: pod.name, namespace: cluster.namespace });
   try {
     const trace = await run({
       source: live.sightings,

@@ -14,6 +14,7 @@ import { podSelector } from './candidates.ts';
 import { connectCluster } from './connected.ts';
 import { assertDistinct } from './distinct-files.ts';
 import type { Live } from './live.ts';
+import type { FoundPod } from './found-pod.ts';
 import { liveSource } from './live.ts';
 import { terminatingPods } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
@@ -158,7 +159,7 @@ async function tracePods(rollout: Rollout, selector: PodSelector): Promise<void>
 async function tracePod(rollout: Rollout, pod: Raw): Promise<void> {
   const { options, ports, output, progress, reports, codes } = rollout;
   const { name, uid } = metadataOf(pod);
-  const trace = await traceOne(rollout, String(name));
+  const trace = await traceOne(rollout, { name: String(name), uid: String(uid) });
   const report = trace && reportOf(trace, options.policy);
   // The name may have passed to a successor before its trace began.
   if (report !== undefined && report.pod.uid === uid) {
@@ -171,8 +172,9 @@ async function tracePod(rollout: Rollout, pod: Raw): Promise<void> {
 }
 
 /** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
-async function traceOne({ cluster, options, ports, lives, until }: Rollout, name: string): Promise<Trace | undefined> {
+async function traceOne({ cluster, options, ports, lives, until }: Rollout, pod: FoundPod): Promise<Trace | undefined> {
   const { followLogs, logText, record } = options;
+  const { name } = pod;
   const warn = (message: string): void =>
     ports.stderr.write(`podexit: ${forTerminal(name)}: ${forTerminal(message, 2000)}\n`);
   warn('is terminating');
@@ -181,7 +183,7 @@ async function traceOne({ cluster, options, ports, lives, until }: Rollout, name
     cluster,
     clock: ports.clock,
     namespace: cluster.namespace,
-    name,
+    ...pod,
     mode: 'attach',
     graceSeconds: null,
     insist: false,

@@ -52,3 +52,28 @@ it('whoever waits for an item to be taken is let go when the consumer leaves', a
   for await (const item of queue) if (item === 1) break;
   await expect(Promise.all([...puts, queue.put(3)])).resolves.toHaveLength(3);
 });
+
+it('a pod that took the name of the one that was chosen is left alone', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const kubeconfig = flags.at(-1) ?? '';
+    const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
+    const live = liveSource({
+      cluster,
+      clock: systemClock,
+      namespace: server.namespace,
+      name: server.pod,
+      uid: 'the-one-that-was-chosen',
+      mode: 'delete',
+      graceSeconds: null,
+      insist: false,
+      timeoutMs: null,
+      waitReplacement: false,
+      followLogs: true,
+      warn: () => {},
+    });
+    const ran = run({ source: live.sightings, logText: false, audience: { step: () => {} }, onTrace: live.onTrace });
+    await expect(ran).rejects.toMatchObject({ code: 'pod.replaced' });
+    live.stop();
+    expect(server.deletesAccepted).toBe(0);
+    cluster.close();
+  }));

@@ -8,11 +8,18 @@ import { runProgram } from './program.ts';
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
   if (argv[0] === '__complete') return (await import('./complete/complete.ts')).complete(argv.slice(1), ports);
   try {
-    return await runProgram(argv, ports);
+    return await runProgram(asFlags(argv), ports);
   } catch (error) {
     const { tellError } = await import('../session/tell-error.ts');
     return tellError(withoutGivenSecrets(error, argv), spokenOf(argv), ports);
   }
+}
+
+/** kubectl's words for help and version: a pod of such a name is `pod/help`. */
+function asFlags(argv: readonly string[]): readonly string[] {
+  const [first, ...more] = argv;
+  if (first === 'help') return [...more, '--help'];
+  return first === 'version' && more.length === 0 ? ['--version'] : argv;
 }
 
 /** Asked of argv itself, since the error may be about the flags. */

@@ -31,6 +31,16 @@ describe('words', () => {
   });
 });
 
+it.each([
+  [['help'], /^Usage: kubectl-podexit TARGET/],
+  [['help', 'replay'], /^Usage: kubectl-podexit replay/],
+  [['version'], /^\d+\.\d+\.\d+\S*\n$/],
+])('%j names no pod', async (words, told) => {
+  const ran = await runMain(words);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(ran.stdout).toMatch(told);
+});
+
 describe('several pods', () => {
   it('are listed with age, node and readiness, and nothing is deleted', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {

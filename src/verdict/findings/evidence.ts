@@ -36,6 +36,7 @@ export function evidenceFindings(scene: Scene): Finding[] {
 const touches: Partial<Record<StreamName, string>> = {
   pod: 'exits, removal',
   events: 'when the kubelet began, hooks',
+  services: 'routing',
   endpointslices: 'routing',
   logs: 'narrow bounds of signal and exit',
 };

@@ -24,6 +24,7 @@ import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
 import { mayBeStopped } from './own-doing.ts';
+import { ranUntilEnd } from './ran.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
@@ -32,8 +33,10 @@ import { signalOf, withName } from './stop-signal.ts';
 export interface ContainerExit {
   readonly spec: ContainerSpec;
   readonly facts: ContainerFacts;
-  /** It ran when the deletion came, or the kubelet stopped it. */
+  /** It ran when the deletion came, or the kubelet stopped it; or may have, where nobody can tell. */
   readonly ran: boolean;
+  /** It had ended when it was first looked at, and perhaps before the deletion. */
+  readonly mayBeOlder?: true;
   readonly outcome: ContainerOutcome;
   readonly killings: readonly Occurrence[];
   /** The kubelet began to stop it: K. Absent where no Killing told. */
@@ -67,19 +70,22 @@ export function containerExit(
   const before = statusesOf(deletion.facts.first.value).find((status) => status.name === spec.name);
   // Whatever a status still says, nothing runs in a pod that has Succeeded.
   const over = deletion.facts.first.value.status.phase === 'Succeeded';
-  const ran = (isRunning(before?.state) && !over) || killings.length > 0;
-  const base = { spec, facts, ran, killings, settled: false, assumes: [] };
+  const ended = endOf(scene, spec, facts);
+  const runs = (isRunning(before?.state) && !over) || killings.length > 0;
+  const ran = runs || ranUntilEnd(scene, spec, { status: before, ended });
+  const base = { spec, facts, ran: ran !== false, killings, settled: false, assumes: [] };
   if (!ran) return { ...base, outcome: 'not-running' };
 
   const stopping = stoppingOf(scene, killings);
   const began = beganAt(scene, stopping, killings);
-  const ended = endOf(scene, spec, facts);
   // The API had not heard yet that it was over.
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
   const rounds = { began, killings, ended, lag };
   const known = { ...base, ...(stopping ? { stopping } : {}) };
+  if (ran === 'perhaps')
+    return { ...known, ...stoppedBefore(scene, base, rounds), outcome: 'unknown', mayBeOlder: true };
   if (mayBeStopped(scene, spec, mainsOver)) return { ...known, ...stoppedBefore(scene, base, rounds) };
   return { ...known, ...stopped(scene, known, { ...rounds, turn, named: before?.stopSignal }) };
 }

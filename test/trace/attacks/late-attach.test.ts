@@ -10,8 +10,12 @@ import {
   containerOf,
   deaf,
   editing,
+  findingCodes,
+  hasMark,
   judged,
   listed,
+  markedIn,
+  markOf,
   stampOf,
   told,
 } from '../../helpers/cases.ts';
@@ -98,4 +102,17 @@ describe('a pod that is finished at first sight, with no grace left', () => {
     expect(containerOf(judged(unaware)).outcome).toBe('not-running');
     expect(judged(unaware).verdict.outcome).toBe('removed');
   });
+});
+
+it('what a first look finds of the kubelet may be as old as the deletion', () => {
+  const all = story(alone({ app: deaf }, pod({ graceSeconds: 30 })));
+  const marked = markedIn(all).at;
+  const report = judged(
+    from(
+      marked + 14_000,
+      editing(all, 'events', () => undefined),
+    ),
+  );
+  expect(Date.parse(markOf(report, 'acknowledged').at.earliest)).toBeLessThanOrEqual(marked + 50);
+  expect(hasMark(report, 'acknowledged')).toBe(true);
 });

@@ -9,7 +9,7 @@ import { isStepped } from '../clock.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
+import type { ContainerFacts, Occurrence } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
 import { beganAt, countedFrom, isVague, stoppingOf, wasStopped } from './began.ts';
 import { logEndAtLeast } from './clock-doubts.ts';
@@ -23,7 +23,7 @@ import { graceSpan, longestStop } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
-import { mayBeStopped } from './own-doing.ts';
+import { isUntellable, mayBeStopped } from './own-doing.ts';
 import { ranUntilEnd } from './ran.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
@@ -203,10 +203,6 @@ function stoppedBefore(
 /** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
 const endsWithKill = (facts: ContainerFacts, since: Estimate): boolean =>
   (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= since.client.lo;
-
-/** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
-const isUntellable = ({ refused, namespaceEnding }: Trace): boolean =>
-  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
 
 /** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
 function mayHaveCrashed(

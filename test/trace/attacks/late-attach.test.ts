@@ -1,7 +1,7 @@
 /** What somebody did who wanted a false sentence in a report: the run came when most of the deletion was over. */
 import { describe, expect, it } from 'vitest';
 import type { Sighting } from '../../../src/trace/observation.ts';
-import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
+import { drains, plainContainer } from '../../../src/loopback/kubelet/plain-story.ts';
 import type { Story } from '../../../src/loopback/kubelet/story.ts';
 import {
   alone,
@@ -21,7 +21,7 @@ import {
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { statusesIn } from '../../helpers/raw-edits.ts';
-import { pod, somebody } from '../../helpers/story-changes.ts';
+import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 
 /** A run that begins at `start`: its first lists hold what was there by then. */
 function from(start: number, all: readonly Sighting[]): Sighting[] {
@@ -70,6 +70,17 @@ describe('a pod that is finished at first sight, and was deleted with a grace', 
     expect(report.verdict.outcome).toBe('failed');
   });
 
+  it('may have ended before, where another one was still to start', () => {
+    const all = story({ containers: ['app', 'other'].map((name) => plainContainer({ name, app: drains(2000, 1) })) });
+    const sightings = editing(atTheEnd(neverAgain(all)), 'pod', (one) => {
+      for (const { name, state } of statusesIn(one))
+        if (name === 'other' && state['terminated'])
+          state['terminated'] = { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null };
+      return one;
+    });
+    expect(containerOf(judged(sightings)).outcome).toBe('unknown');
+  });
+
   it('may have been one that waited to be started again', () => {
     const all = story(alone({ app: drains(2000) }));
     const crashed = editing(all, 'pod', (one, { at }) => {
@@ -115,4 +126,39 @@ it('what a first look finds of the kubelet may be as old as the deletion', () =>
   );
   expect(Date.parse(markOf(report, 'acknowledged').at.earliest)).toBeLessThanOrEqual(marked + 50);
   expect(hasMark(report, 'acknowledged')).toBe(true);
+});
+
+describe('a kubelet whose signs a first look finds', () => {
+  const slow = (noticeMs: number) =>
+    story({ ...alone({ app: deaf }), ...pod({ graceSeconds: 30 }), ...kubelet({ noticeMs: [noticeMs, noticeMs] }) });
+  const late = (all: readonly Sighting[], after: number) => judged(from(markedIn(all).at + after, all));
+  const unacknowledged = (all: readonly Sighting[]): Sighting[] =>
+    editing(all, 'pod', (one) => {
+      const { observedGeneration: _, ...status } = one.status;
+      return { ...one, status };
+    });
+
+  it('was not silent until then', () => {
+    expect(findingCodes(late(slow(10), 14_000))).not.toContain('node-silent');
+    expect(findingCodes(late(unacknowledged(slow(10)), 14_000))).not.toContain('node-silent');
+    expect(
+      findingCodes(
+        late(
+          editing(slow(10), 'events', () => undefined),
+          14_000,
+        ),
+      ),
+    ).not.toContain('node-silent');
+  });
+
+  it('was silent for as long as its first Event proves', () => {
+    const [message] = late(unacknowledged(slow(20_000)), 24_000).verdict.findings.flatMap((one) =>
+      one.code === 'node-silent' ? [one.message] : [],
+    );
+    expect(message).toContain('gave no sign for at least 1');
+  });
+
+  it('is silent where nothing was found', () => {
+    expect(findingCodes(late(slow(20_000), 14_000))).toContain('node-silent');
+  });
 });

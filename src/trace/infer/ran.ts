@@ -46,14 +46,14 @@ const haveMainsRun = (pod: Parameters<typeof containersOf>[0]): boolean =>
   );
 
 /**
- * Its end made the pod finished: none of the pod ended in a later second, and it did not wait to be started again, as one
- * that crashes in a loop does.
+ * Its end made the pod finished: none of the pod ended in a later second, or was never started and ended with the pod, and
+ * it did not itself wait to be started again, as one that crashes in a loop does.
  */
 function wasLast({ deletion }: Scene, { state }: ContainerStatus): boolean {
   const pod = deletion.facts.first.value;
   const end = parseFloor(state.terminated?.finishedAt)?.lo ?? -Infinity;
   return (
     pod.spec.restartPolicy === 'Never' &&
-    statusesOf(pod).every((other) => (parseFloor(other.state.terminated?.finishedAt)?.lo ?? -Infinity) <= end)
+    statusesOf(pod).every((other) => (parseFloor(other.state.terminated?.finishedAt)?.lo ?? Infinity) <= end)
   );
 }

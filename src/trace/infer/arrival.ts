@@ -7,13 +7,18 @@ import { narrowed, notBefore, onClient } from './estimate.ts';
 
 /**
  * A change told on `stream`, caused by what `cause` dates. A stream that had just been resumed delivers what happened
- * while it was cut; otherwise the assumed delivery lag bounds how old the news can be.
+ * while it was cut, and what a first look finds may be as old as its cause; otherwise the assumed delivery lag bounds how
+ * old the news can be.
  */
 export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
-  const lo = heardSince(trace, stream, fact.at) - lag;
+  const lo = isOldNews(trace, fact, stream) ? -Infinity : heardSince(trace, stream, fact.at) - lag;
   const told = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
   return narrowed(told, { ...notBefore(cause), evidence: [] });
 }
+
+/** A run that came to a deletion under way does not learn from its first look at the pod since when that was so. */
+const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamName): boolean =>
+  stream === 'pod' && deletion?.underWay === true && seq === deletion.seenSeq;
 
 /**
  * The earliest that what arrived at `at` could have arrived on a stream that was never cut (client ms): `at`, or when a

@@ -9,7 +9,7 @@ import { isStepped } from '../clock.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
+import type { ContainerFacts, Occurrence } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
 import { beganAt, countedFrom, isVague, stoppingOf, wasStopped } from './began.ts';
 import { logEndAtLeast } from './clock-doubts.ts';
@@ -23,7 +23,8 @@ import { graceSpan, longestStop } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
-import { mayBeStopped } from './own-doing.ts';
+import { isUntellable, mayBeStopped } from './own-doing.ts';
+import { ranUntilEnd } from './ran.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
@@ -32,8 +33,10 @@ import { signalOf, withName } from './stop-signal.ts';
 export interface ContainerExit {
   readonly spec: ContainerSpec;
   readonly facts: ContainerFacts;
-  /** It ran when the deletion came, or the kubelet stopped it. */
+  /** It ran when the deletion came, or the kubelet stopped it; or may have, where nobody can tell. */
   readonly ran: boolean;
+  /** It had ended when it was first looked at, and perhaps before the deletion. */
+  readonly mayBeOlder?: true;
   readonly outcome: ContainerOutcome;
   readonly killings: readonly Occurrence[];
   /** The kubelet began to stop it: K. Absent where no Killing told. */
@@ -67,19 +70,22 @@ export function containerExit(
   const before = statusesOf(deletion.facts.first.value).find((status) => status.name === spec.name);
   // Whatever a status still says, nothing runs in a pod that has Succeeded.
   const over = deletion.facts.first.value.status.phase === 'Succeeded';
-  const ran = (isRunning(before?.state) && !over) || killings.length > 0;
-  const base = { spec, facts, ran, killings, settled: false, assumes: [] };
+  const ended = endOf(scene, spec, facts);
+  const runs = (isRunning(before?.state) && !over) || killings.length > 0;
+  const ran = runs || ranUntilEnd(scene, spec, { status: before, ended });
+  const base = { spec, facts, ran: ran !== false, killings, settled: false, assumes: [] };
   if (!ran) return { ...base, outcome: 'not-running' };
 
   const stopping = stoppingOf(scene, killings);
   const began = beganAt(scene, stopping, killings);
-  const ended = endOf(scene, spec, facts);
   // The API had not heard yet that it was over.
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
   const rounds = { began, killings, ended, lag };
   const known = { ...base, ...(stopping ? { stopping } : {}) };
+  if (ran === 'perhaps')
+    return { ...known, ...stoppedBefore(scene, base, rounds), outcome: 'unknown', mayBeOlder: true };
   if (mayBeStopped(scene, spec, mainsOver)) return { ...known, ...stoppedBefore(scene, base, rounds) };
   return { ...known, ...stopped(scene, known, { ...rounds, turn, named: before?.stopSignal }) };
 }
@@ -197,10 +203,6 @@ function stoppedBefore(
 /** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
 const endsWithKill = (facts: ContainerFacts, since: Estimate): boolean =>
   (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= since.client.lo;
-
-/** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
-const isUntellable = ({ refused, namespaceEnding }: Trace): boolean =>
-  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
 
 /** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
 function mayHaveCrashed(

@@ -178,6 +178,13 @@ export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: Deletio
   return !underWay && (isTimely || (isAnswer && !trace.gaps.some(isHidden)));
 }
 
+/**
+ * Something of the pod had not ended when the deletion was accepted. A finished pod's DELETE sets a grace of 0, and no other
+ * grace follows a 0 (SIGNALS.md §1 "Grace", "Repeat delete"): a finished state with a grace has finished since.
+ */
+export const ranAtDeletion = ({ facts, grace }: Pick<Deletion, 'facts' | 'grace'>): boolean =>
+  !isFinished(facts.first.value) || grace > 0;
+
 /** Our own DELETE was executed between sending and the first sign of it. */
 function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {
   const deadline = parseTime(facts.first.value.metadata.deletionTimestamp);

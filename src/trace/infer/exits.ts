@@ -12,7 +12,7 @@ export function exitsOf(scene: Scene): ContainerExit[] {
   const specs = containersOf(scene.deletion.facts.first.value);
   const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(scene, spec, alone));
   const mainsOver = mains.every(
-    (one) => one.spec.kind !== 'container' || (!one.ran && !isToStart(scene.deletion, one.spec)),
+    (one) => one.spec.kind !== 'container' || ((!one.ran || one.mayBeOlder) && !isToStart(scene.deletion, one.spec)),
   );
   const sidecars = specs.filter((spec) => spec.kind === 'sidecar').reverse();
   const stopped = sidecars.reduce<ContainerExit[]>((before, spec) => {

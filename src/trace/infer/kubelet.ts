@@ -1,12 +1,11 @@
 /** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
 import type { Clock } from '../clock.ts';
 import { toClient, upTo } from '../clock.ts';
-import { isFinished } from '../pod.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import { withDoubts } from './clock-doubts.ts';
 import type { Deletion } from './deletion.ts';
-import { isWitnessed } from './deletion.ts';
+import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { withCause, withCreations, withPostings, withRenewals } from './node-clock.ts';
@@ -100,8 +99,9 @@ function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: C
   return crossed({ ...since, evidence: cite(deletion.accepted.evidence, since.evidence) }, clock);
 }
 
-function lateSigns(trace: Trace, { facts }: Deletion): Estimate[] {
-  if (!ranOut(trace) || !trace.terminal) return [];
+function lateSigns(trace: Trace, { facts, grace }: Deletion): Estimate[] {
+  // A terminal phase that came after the deletion: only the kubelet (or PodGC) writes it.
+  if (!trace.terminal || !ranAtDeletion({ facts, grace })) return [];
   const lines = [...trace.containers.values()]
     .flatMap(({ log }) => log.signalLines.find((line) => line.at >= facts.seenAt) ?? [])
     .map(({ value, at, seq }) => ({ ...onNode(atMost(value), [seq]), client: atMost(at + 1) }));
@@ -113,10 +113,6 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
   client: { lo: Math.min(a.client.lo, b.client.lo), hi: Math.min(a.client.hi, b.client.hi) },
   node: { lo: Math.min(a.node.lo, b.node.lo), hi: Math.min(a.node.hi, b.node.hi) },
 });
-
-/** A terminal phase that came after the deletion: only the kubelet (or PodGC) writes it. */
-const ranOut = (trace: Trace): boolean =>
-  trace.terminal !== undefined && trace.deletion !== undefined && !isFinished(trace.deletion.first.value);
 
 /**
  * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that may have

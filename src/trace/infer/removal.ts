@@ -1,6 +1,5 @@
 /** From the last container's end to the end of the object: clean-up, the kubelet's last DELETE, finalizers. */
 import { toClient } from '../clock.ts';
-import type { Pod } from '../kube.ts';
 import { isFinished } from '../pod.ts';
 import { atLeast } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
@@ -8,6 +7,7 @@ import type { Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { ContainerExit } from './container.ts';
 import type { Deletion } from './deletion.ts';
+import { ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { narrowed, notBefore, onClient } from './estimate.ts';
 
@@ -23,10 +23,10 @@ export interface Removal {
 
 export function removalOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Removal {
   const done = doneAt(trace, deletion, exits);
-  const final = finalAt(trace, deletion, done);
+  const final = finalAt(trace, deletion, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));
   const finalizers = trace.finalizing?.value ?? [];
   // Where nothing can run the first DELETE is the last one too (trap 5).
-  const held = final ?? (isIdle(deletion.facts.first.value) ? deletion.accepted : undefined);
+  const held = final ?? (isIdle(deletion) ? deletion.accepted : undefined);
   const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
   return {
     ...(done ? { done } : {}),
@@ -37,7 +37,8 @@ export function removalOf(trace: Trace, deletion: Deletion, exits: readonly Cont
   };
 }
 
-const isIdle = (pod: Pod): boolean => isFinished(pod) || pod.spec.nodeName === undefined;
+const isIdle = (deletion: Deletion): boolean =>
+  !ranAtDeletion(deletion) || deletion.facts.first.value.spec.nodeName === undefined;
 
 function doneAt(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Estimate | undefined {
   if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;

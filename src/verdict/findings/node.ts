@@ -1,13 +1,15 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../trace/assumptions.ts';
+import { toClient } from '../../trace/clock.ts';
 import { heardSince } from '../../trace/infer/arrival.ts';
 import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
+import { isUntellable } from '../../trace/infer/own-doing.ts';
 import { isStart } from '../../trace/infer/rounds.ts';
 import type { StreamName } from '../../trace/observation.ts';
 import { isFinished } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
-import type { Occurrence, Trace } from '../../trace/trace.ts';
+import type { Occurrence } from '../../trace/trace.ts';
 import type { Scene } from '../scene.ts';
 import { mainsOf } from '../scene.ts';
 import { exactSeconds, seconds } from '../words.ts';
@@ -34,7 +36,8 @@ function nodeSilent(scene: Scene): Finding[] {
   const { accepted, facts } = exit.deletion;
   const first = firstSign(scene);
   const until = first?.at ?? (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now);
-  const silent = until - accepted.client.hi;
+  const isUnheard = mayHaveMissed(scene);
+  const silent = until - (isUnheard ? Math.max(accepted.client.hi, facts.seenAt) : accepted.client.hi);
   const notReady = scene.timeline.marks.find((mark) => mark.name === 'node-not-ready');
   const meanwhile = notReady !== undefined && (first === undefined || notReady.at.client.hi <= first.at + 1);
   if (silent < silence && !meanwhile) return [];
@@ -44,7 +47,7 @@ function nodeSilent(scene: Scene): Finding[] {
     {
       code: 'node-silent',
       severity: 'warning',
-      message: `the kubelet of ${node} gave no sign for ${first ? '' : 'at least '}${exactSeconds(Math.max(0, silent))} after the deletion was accepted${also}`,
+      message: `the kubelet of ${node} gave no sign for ${first && !first.isOld ? '' : 'at least '}${exactSeconds(Math.max(0, silent))} after the deletion was ${isUnheard ? 'first seen' : 'accepted'}${also}`,
       advice: `The grace counts only from when the kubelet acts. Look at the kubelet and the network of ${node}; a node that stays away keeps the pod Terminating until it returns or is tainted out-of-service.`,
       evidence: [facts.seenSeq, ...(first ? [first.seq] : []), ...(notReady?.at.evidence ?? [])],
     },
@@ -52,28 +55,68 @@ function nodeSilent(scene: Scene): Finding[] {
 }
 
 /**
- * What the kubelet was first seen to do after the deletion, by its arrival, or when it could have arrived had no stream been
- * cut. Where no Event can tell (a namespace that ends takes none) the application and its probes do.
+ * Whether a sign that came before a run's first look would have been missed: no Event tells it, nor the status whether it
+ * knows of the deletion.
  */
-function firstSign({ trace, exit }: Scene): { at: number; seq: number } | undefined {
+function mayHaveMissed({ trace, exit }: Scene): boolean {
+  const { underWay, first } = exit.deletion.facts;
+  return underWay && isUntellable(trace) && first.value.status.observedGeneration === undefined;
+}
+
+/** `at`: client ms. `isOld`: it was there at the first look, and is no older than that. */
+interface Sign {
+  readonly at: number;
+  readonly seq: number;
+  readonly isOld?: boolean;
+}
+
+/**
+ * What the kubelet was first seen to do after the deletion, by its arrival, or when it could have arrived had no stream been
+ * cut; what a late first look found, by the earliest that it can have been. Where no Event can tell (a namespace that ends
+ * takes none) the application and its probes do.
+ */
+function firstSign(scene: Scene): Sign | undefined {
+  const { trace, exit } = scene;
   const heard = (stream: StreamName) => (fact: { at: number; seq: number }) => ({
     at: heardSince(trace, stream, fact.at),
     seq: fact.seq,
   });
-  const signs = [
-    ...[...exit.kubelet.killings.values()].flat().map(heard('events')),
-    ...(trace.acknowledged ? [trace.acknowledged].map(heard('pod')) : []),
+  const signs: Sign[] = [
+    ...[...exit.kubelet.killings].flatMap(([name, killings]) => killingSigns(scene, name, killings)),
+    ...(trace.acknowledged ? [asOld(scene, heard('pod')(trace.acknowledged))] : []),
     ...(trace.terminal ? [trace.terminal].map(heard('pod')) : []),
-    ...signsOfLife(trace).filter(({ at }) => at >= exit.deletion.facts.seenAt),
+    ...signsOfLife(scene).filter(({ seenAt }) => seenAt >= exit.deletion.facts.seenAt),
   ];
   return signs.sort((a, b) => a.at - b.at)[0];
 }
 
-/** The application got its signal, or lost its readiness: the kubelet sent it, or probed it. A log also ends with the node. */
-const signsOfLife = (trace: Trace): { at: number; seq: number }[] =>
+/** An Event that a first look lists was there before it: its own stamp tells since when. */
+function killingSigns({ trace, exit }: Scene, name: string, killings: readonly Occurrence[]): Sign[] {
+  const since = exit.containers.find(({ spec }) => spec.name === name)?.stopping?.client.lo ?? -Infinity;
+  return killings.map(({ at, seq, isOld }) => {
+    const heard = heardSince(trace, 'events', at);
+    return isOld && exit.deletion.facts.underWay ? { at: Math.min(heard, since), seq, isOld } : { at: heard, seq };
+  });
+}
+
+/** A status of the first look may be as old as the deletion. */
+function asOld({ exit }: Scene, sign: Sign): Sign {
+  const { underWay, seenSeq } = exit.deletion.facts;
+  return underWay && sign.seq === seenSeq ? { ...sign, at: exit.deletion.accepted.client.lo, isOld: true } : sign;
+}
+
+/**
+ * The application got its signal, or lost its readiness: the kubelet sent it, or probed it. A log also ends with the node.
+ * A log that was opened late begins with lines that were written before.
+ */
+const signsOfLife = ({ trace, exit }: Scene): (Sign & { seenAt: number })[] =>
   [...trace.containers.values()].flatMap(({ log, readyLost }) => [
-    ...log.signalLines,
-    ...(readyLost ? [readyLost] : []),
+    ...log.signalLines.map(({ value, at, seq }) => {
+      if (!exit.deletion.facts.underWay) return { at, seq, seenAt: at };
+      const written = toClient(exit.kubelet.clock, { lo: value, hi: value }, at + 1);
+      return { at: Math.min(at, written.lo), seq, seenAt: at, isOld: true };
+    }),
+    ...(readyLost ? [{ ...readyLost, seenAt: readyLost.at }] : []),
   ]);
 
 function slowStart(scene: Scene): Finding[] {

@@ -17,7 +17,7 @@ import type { Trace } from '../trace/trace.ts';
 import { isSignalFirm } from '../trace/view/told.ts';
 import type { GateRule } from './judge.ts';
 import type { Scene } from './scene.ts';
-import { graceMs, mainsOf, ranOf } from './scene.ts';
+import { longestGrace, mainsOf, ranOf, shortestGrace } from './scene.ts';
 import { percent, seconds } from './words.ts';
 
 export type GateSpec =
@@ -67,12 +67,11 @@ function duration({ trace, exit }: Scene, limit: number): Gate {
 
 /** The container that used most of it; a sidecar shares the grace, so all that passed before its turn counts. */
 function graceUsed(scene: Scene, limit: number): Gate {
-  const grace = graceMs(scene);
   const name = 'max-grace-used';
   const used = ranOf(scene).map((container) => ({ container, span: usedBy(scene, container) }));
   const [most] = used.sort((a, b) => b.span.hi - a.span.hi || b.span.lo - a.span.lo);
   if (!most) return { name, passed: true, message: 'no container was running, so none of the grace was used' };
-  const share = { lo: most.span.lo / grace, hi: most.span.hi / grace };
+  const share = { lo: most.span.lo / longestGrace(scene), hi: most.span.hi / shortestGrace(scene) };
   return {
     name,
     ...atMost(share, limit, {

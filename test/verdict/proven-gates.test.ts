@@ -6,6 +6,7 @@ import { endedLikeLive } from '../../src/session/replay.ts';
 import type { GateSpec } from '../../src/verdict/gates.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 import { reportOf } from '../../src/verdict/report.ts';
+import type { Raw } from '../helpers/cases.ts';
 import { alone, attached, changesOf, listed, markedIn, told } from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 import { asked, kubelet, pod } from '../helpers/story-changes.ts';
@@ -48,5 +49,59 @@ describe('max-grace-used', () => {
       ...all.filter((one) => one.at > at + 406),
     ];
     expect(gateOf(late, half)).toMatchObject({ passed: false });
+  });
+});
+
+describe('min-drain-lead', () => {
+  const twoSeconds: GateSpec = { kind: 'min-drain-lead', ms: 2000 };
+  const isSlices = (one: Sighting): boolean => 'stream' in one && one.stream === 'endpointslices';
+
+  /** The slices were not in sync when the DELETE was sent, and came `afterMs` later as they were then. */
+  function slicesLate(sightings: readonly Sighting[], afterMs: number): Sighting[] {
+    const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
+    const to = sent + afterMs;
+    const lists = sightings.flatMap((one) => (one.kind === 'listed' && isSlices(one) ? [...one.objects] : []));
+    const last = changesOf(sightings, 'endpointslices').findLast((one) => one.at <= to);
+    return [
+      ...sightings.filter((one) => !isSlices(one) || one.at > to),
+      {
+        at: sent - 1,
+        kind: 'gap',
+        stream: 'endpointslices',
+        from: sent - 1,
+        to,
+        cause: 'not-synced',
+      } satisfies Sighting,
+      listed(to, 'endpointslices', ...(last ? [last.object] : lists)),
+    ].sort((a, b) => a.at - b.at);
+  }
+
+  it.each([500, 1500])('is not proven where slices were first listed %i ms after the DELETE', (afterMs) => {
+    const gate = gateOf(slicesLate(told(alone({ app: drains(1000) })), afterMs), twoSeconds);
+    expect(gate).toMatchObject({ passed: false });
+    expect(gate.message).toContain('endpoints were not being watched when the deletion was accepted');
+  });
+
+  it('is proven by what is left only where every Service that selects the pod is among it', () => {
+    const sightings = slicesLate(told(alone({ app: drains(1000), preStop: { kind: 'sleep', seconds: 3 } })), 3);
+    const withServices = (...more: Raw[]) =>
+      sightings.map((one) =>
+        one.kind === 'listed' && one.stream === 'services' ? { ...one, objects: [...one.objects, ...more] } : one,
+      );
+    const other = (selector?: Record<string, string>): Raw => ({
+      kind: 'Service',
+      metadata: { name: 'other', uid: 'other' },
+      spec: selector ? { selector } : {},
+      status: {},
+    });
+    expect(gateOf(sightings, twoSeconds)).toMatchObject({ passed: true });
+    expect(gateOf(withServices(other()), twoSeconds)).toMatchObject({ passed: true });
+    expect(gateOf(withServices(other({ app: 'api' })), twoSeconds)).toMatchObject({ passed: false });
+  });
+
+  it('is where nothing was to be seen: no Service takes the pod', () => {
+    const all = told(alone({ app: drains(1000) })).filter((one) => !('stream' in one && one.stream === 'services'));
+    const none = slicesLate(all, 500).filter((one) => one.kind === 'gap' || !isSlices(one));
+    expect(gateOf(none, twoSeconds)).toMatchObject({ passed: true });
   });
 });

@@ -7,6 +7,7 @@
  */
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { EndpointExit } from '../trace/infer/endpoints.ts';
+import { unroutedBefore } from '../trace/infer/endpoints.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
 import { between, onClient } from '../trace/infer/estimate.ts';
 import type { Service } from '../trace/kube.ts';
@@ -97,16 +98,26 @@ function usedBy({ trace, exit }: Scene, { stopping, hook, signal, exit: ended }:
 /** The least lead of all pairs of a route that follows readiness and a container that is no sidecar. */
 function drainLead(scene: Scene, limit: number): Gate {
   const name = 'min-drain-lead';
-  const { trace, exit } = scene;
+  const { trace } = scene;
   const unseen = unseenRoutes(scene);
   if (unseen !== undefined) return { name, passed: false, message: unseen };
-  const routes = exit.endpoints.filter((one) => one.wasReady && !one.staysReady);
+  const routes = routesOf(scene);
   if (routes.length === 0) return { name, ...withoutRoutes(scene) };
   const leads = routes.flatMap((route) => mainsOf(scene).flatMap((container) => leadOf(trace, route, container)));
   const [least] = leads.sort((a, b) => a.span.lo - b.span.lo || a.span.hi - b.span.hi);
   if (!least) return { name, passed: true, message: 'no container was running, so no stop signal was sent' };
   return { name, ...atLeast(least, limit) };
 }
+
+type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
+
+/** Those that the deletion unrouted, and those that something else had unrouted before, however shortly. */
+const routesOf = ({ trace, exit }: Scene): Route[] => [
+  ...exit.endpoints.filter((one) => one.wasReady && !one.staysReady),
+  ...unroutedBefore(trace, exit.deletion, exit.endpoints).filter(
+    ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
+  ),
+];
 
 interface Lead {
   /** ms; negative: the signal came first. Infinite below: not known. */
@@ -115,7 +126,7 @@ interface Lead {
   container: string;
 }
 
-function leadOf(trace: Trace, endpoint: EndpointExit, container: ContainerExit): Lead[] {
+function leadOf(trace: Trace, endpoint: Route, container: ContainerExit): Lead[] {
   const { signal, spec } = container;
   const names = { route: endpoint.service ?? endpoint.slice, container: spec.name };
   if (!signal || !isSignalFirm(trace, container)) return [{ span: { lo: -Infinity, hi: Infinity }, ...names }];

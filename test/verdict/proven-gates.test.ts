@@ -7,7 +7,7 @@ import type { GateSpec } from '../../src/verdict/gates.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import type { Raw } from '../helpers/cases.ts';
-import { alone, attached, changesOf, listed, markedIn, told } from '../helpers/cases.ts';
+import { adding, alone, attached, changed, changesOf, editing, listed, markedIn, told } from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 import { asked, kubelet, pod } from '../helpers/story-changes.ts';
 
@@ -97,6 +97,41 @@ describe('min-drain-lead', () => {
     expect(gateOf(sightings, twoSeconds)).toMatchObject({ passed: true });
     expect(gateOf(withServices(other()), twoSeconds)).toMatchObject({ passed: true });
     expect(gateOf(withServices(other({ app: 'api' })), twoSeconds)).toMatchObject({ passed: false });
+  });
+
+  /** Before the DELETE, something else than the deletion makes the endpoint unready, or takes it out. */
+  function unroutedEarlier(beforeMs: number, edit: (endpoints: Raw[]) => unknown[]): Sighting[] {
+    const sightings = told(alone({ app: drains(1000) }));
+    const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
+    const [slice] = sightings.flatMap((one) => (one.kind === 'listed' && isSlices(one) ? (one.objects as Raw[]) : []));
+    if (!slice) throw new Error('there is no slice');
+    const at = sent - beforeMs;
+    const metadata = {
+      ...slice.metadata,
+      resourceVersion: `${Number(slice.metadata['resourceVersion']) + 1}`,
+      managedFields: [],
+    };
+    const out = changed(at, 'endpointslices', { ...slice, metadata, endpoints: edit(slice['endpoints'] as Raw[]) });
+    return editing(adding(sightings, out), 'endpointslices', (one, { at: when }) =>
+      when < sent ? one : { ...one, endpoints: edit((one['endpoints'] ?? []) as Raw[]) },
+    );
+  }
+
+  const unready = (endpoints: Raw[]) =>
+    endpoints.map((one) => ({
+      ...one,
+      conditions: { ...(one['conditions'] as object), ready: false, serving: false },
+    }));
+
+  it.each([
+    ['its readiness', unready],
+    ['its labels', () => []],
+  ])('counts from where the pod lost %s, though that was before the deletion', (_, edit) => {
+    const gate = gateOf(unroutedEarlier(300, edit), twoSeconds);
+    expect(gate).toMatchObject({ passed: false });
+    expect(gate.message).toMatch(/^the stop signal of app came .* after the unrouting in api/);
+    expect(gateOf(unroutedEarlier(300, edit), { kind: 'min-drain-lead', ms: 200 })).toMatchObject({ passed: true });
+    expect(gateOf(unroutedEarlier(-2, edit), { kind: 'min-drain-lead', ms: 200 })).toMatchObject({ passed: false });
   });
 
   it('is where nothing was to be seen: no Service takes the pod', () => {

@@ -128,7 +128,8 @@ const newsLagMs = 1000;
 
 /** `kill in 6 s`, `kill in 4–6 s`, `kill due`. */
 export function countdown(kill: { lo: number; hi: number } | undefined, now: number): string | undefined {
-  if (!kill) return undefined;
+  // Where nothing bounds the grace there is nothing to count down to.
+  if (!kill || !Number.isFinite(kill.hi)) return undefined;
   const [lo, hi] = [Math.ceil((kill.lo - now) / 1000), Math.ceil((kill.hi - now) / 1000)];
   if (hi <= 0) return 'kill due';
   return hi - Math.max(0, lo) > 1 ? `kill in ${Math.max(0, lo)}–${hi} s` : `kill in ${hi} s`;

@@ -7,8 +7,11 @@
  */
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { EndpointExit } from '../trace/infer/endpoints.ts';
+import { unroutedBefore } from '../trace/infer/endpoints.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
 import { between, onClient } from '../trace/infer/estimate.ts';
+import type { Service } from '../trace/kube.ts';
+import type { StreamName } from '../trace/observation.ts';
 import type { Finding, FindingCode, Gate } from '../trace/report.ts';
 import { findingCodes } from '../trace/report.ts';
 import type { Span } from '../trace/span.ts';
@@ -17,7 +20,7 @@ import type { Trace } from '../trace/trace.ts';
 import { isSignalFirm } from '../trace/view/told.ts';
 import type { GateRule } from './judge.ts';
 import type { Scene } from './scene.ts';
-import { graceMs, mainsOf, ranOf } from './scene.ts';
+import { longestGrace, mainsOf, ranOf, shortestGrace } from './scene.ts';
 import { percent, seconds } from './words.ts';
 
 export type GateSpec =
@@ -67,12 +70,11 @@ function duration({ trace, exit }: Scene, limit: number): Gate {
 
 /** The container that used most of it; a sidecar shares the grace, so all that passed before its turn counts. */
 function graceUsed(scene: Scene, limit: number): Gate {
-  const grace = graceMs(scene);
   const name = 'max-grace-used';
   const used = ranOf(scene).map((container) => ({ container, span: usedBy(scene, container) }));
   const [most] = used.sort((a, b) => b.span.hi - a.span.hi || b.span.lo - a.span.lo);
   if (!most) return { name, passed: true, message: 'no container was running, so none of the grace was used' };
-  const share = { lo: most.span.lo / grace, hi: most.span.hi / grace };
+  const share = { lo: most.span.lo / longestGrace(scene), hi: most.span.hi / shortestGrace(scene) };
   return {
     name,
     ...atMost(share, limit, {
@@ -96,14 +98,26 @@ function usedBy({ trace, exit }: Scene, { stopping, hook, signal, exit: ended }:
 /** The least lead of all pairs of a route that follows readiness and a container that is no sidecar. */
 function drainLead(scene: Scene, limit: number): Gate {
   const name = 'min-drain-lead';
-  const { trace, exit } = scene;
-  const routes = exit.endpoints.filter((one) => one.wasReady && !one.staysReady);
-  if (routes.length === 0) return { name, ...withoutRoutes(trace, exit.endpoints) };
+  const { trace } = scene;
+  const unseen = unseenRoutes(scene);
+  if (unseen !== undefined) return { name, passed: false, message: unseen };
+  const routes = routesOf(scene);
+  if (routes.length === 0) return { name, ...withoutRoutes(scene) };
   const leads = routes.flatMap((route) => mainsOf(scene).flatMap((container) => leadOf(trace, route, container)));
   const [least] = leads.sort((a, b) => a.span.lo - b.span.lo || a.span.hi - b.span.hi);
   if (!least) return { name, passed: true, message: 'no container was running, so no stop signal was sent' };
   return { name, ...atLeast(least, limit) };
 }
+
+type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
+
+/** Those that the deletion unrouted, and those that something else had unrouted before, however shortly. */
+const routesOf = ({ trace, exit }: Scene): Route[] => [
+  ...exit.endpoints.filter((one) => one.wasReady && !one.staysReady),
+  ...unroutedBefore(trace, exit.deletion, exit.endpoints).filter(
+    ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
+  ),
+];
 
 interface Lead {
   /** ms; negative: the signal came first. Infinite below: not known. */
@@ -112,7 +126,7 @@ interface Lead {
   container: string;
 }
 
-function leadOf(trace: Trace, endpoint: EndpointExit, container: ContainerExit): Lead[] {
+function leadOf(trace: Trace, endpoint: Route, container: ContainerExit): Lead[] {
   const { signal, spec } = container;
   const names = { route: endpoint.service ?? endpoint.slice, container: spec.name };
   if (!signal || !isSignalFirm(trace, container)) return [{ span: { lo: -Infinity, hi: Infinity }, ...names }];
@@ -120,20 +134,55 @@ function leadOf(trace: Trace, endpoint: EndpointExit, container: ContainerExit):
   return [{ span: { lo: signal.client.lo - unrouted.hi, hi: signal.client.hi - unrouted.lo }, ...names }];
 }
 
-/** No endpoint seen is proof only where endpoints could be seen, and in time. */
-function withoutRoutes(trace: Trace, endpoints: readonly EndpointExit[]): Omit<Gate, 'name'> {
-  const lanes = ['services', 'endpointslices'];
+/** No endpoint seen is proof only where endpoints could be seen. */
+function withoutRoutes({ trace, exit }: Scene): Omit<Gate, 'name'> {
   const blind =
-    trace.refused.some(({ value }) => lanes.includes(value.stream)) ||
-    trace.gaps.some(({ value }) => lanes.includes(value.stream) && value.to === undefined);
-  if (blind && endpoints.length === 0)
+    trace.refused.some(({ value }) => lanes.has(value.stream)) ||
+    trace.gaps.some(({ value }) => lanes.has(value.stream) && value.to === undefined);
+  if (blind && exit.endpoints.length === 0)
     return { passed: false, message: 'endpoints could not be watched, so no lead is proven' };
-  // A Service that takes pods as they are is no matter of readiness, whenever it was seen.
-  const mayFollow = endpoints.length === 0 || endpoints.some((one) => !one.staysReady);
-  const isLate = trace.deletion?.underWay === true && trace.services.size > 0;
-  if (isLate && mayFollow) return { passed: false, message: tooLate };
   return { passed: true, message: 'no Service routed to the pod by its readiness' };
 }
+
+const lanes: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
+
+/**
+ * Why it is not known who routed to the pod when its deletion was accepted. What was seen of endpoints afterwards is then
+ * no more than what was left of them; where every Service that may follow readiness had still to unroute it, nothing is
+ * missing.
+ */
+function unseenRoutes(scene: Scene): string | undefined {
+  const { trace, exit } = scene;
+  const isLate = trace.deletion?.underWay === true;
+  if ((!isLate && !wasAway(scene)) || !mayHideRoutes(trace, exit.endpoints)) return undefined;
+  return isLate ? tooLate : away;
+}
+
+/** The slices were not in sync, or could not be read, when the deletion was accepted. */
+function wasAway({ trace, exit }: Scene): boolean {
+  const { lo, hi } = exit.deletion.accepted.client;
+  return (
+    trace.refused.some(({ value, at }) => value.stream === 'endpointslices' && at <= hi) ||
+    trace.gaps.some(
+      ({ value: { stream, from, to = Infinity } }) => stream === 'endpointslices' && from <= hi && to >= lo,
+    )
+  );
+}
+
+/**
+ * A Service that takes pods as they are is no matter of readiness, whenever it was seen. One without a selector may be
+ * anybody's (`kubernetes` in the namespace default): it counts where nothing at all was seen.
+ */
+function mayHideRoutes(trace: Trace, endpoints: readonly EndpointExit[]): boolean {
+  const isMissing = ({ metadata, spec }: Service): boolean =>
+    spec.publishNotReadyAddresses !== true &&
+    (endpoints.length === 0 || Object.keys(spec.selector ?? {}).length > 0) &&
+    !endpoints.some(({ service }) => service === metadata.name);
+  return endpoints.some((one) => !one.staysReady && !one.wasReady) || [...trace.services.values()].some(isMissing);
+}
+
+const away =
+  'endpoints were not being watched when the deletion was accepted: who routed to the pod until then is not known, so no lead is proven';
 
 const tooLate =
   'the pod was already terminating when it was first seen: who routed to it until then is not known, so no lead is proven';

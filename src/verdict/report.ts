@@ -90,14 +90,16 @@ function graceOf(trace: Trace, { pod, exit }: Timeline): ExitReport['grace'] {
   return {
     requestedSeconds,
     specSeconds,
-    effectiveSeconds: exit?.deletion.grace ?? requestedSeconds ?? specSeconds,
+    effectiveSeconds: (exit && effectiveGrace(exit)) ?? requestedSeconds ?? specSeconds,
     deadline: printTime(deadline ?? trace.now, 'earlier'),
   };
 }
 
+/** The first DELETE's, unless a later one certainly lowered it before the kubelet began (SIGNALS.md §1 "Repeat delete"). */
+const effectiveGrace = ({ deletion, kubelet }: Exit): number => Math.min(deletion.grace, kubelet.grace.max);
+
 function phaseReport(phase: TimelinePhase, timeline: Timeline, at: (estimate: Estimate) => Instant): Phase {
-  const least = Math.max(1, timeline.exit?.deletion.grace ?? 1);
-  const most = Math.max(least, timeline.exit?.kubelet.grace.max ?? 1);
+  const { min: least, max: most } = timeline.exit?.kubelet.grace ?? { min: 1, max: 1 };
   return {
     name: phase.name,
     ...(phase.subject === undefined ? {} : { subject: phase.subject }),

@@ -3,6 +3,7 @@ import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Exit, Timeline } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
 import { isFirm } from '../trace/view/told.ts';
+import { exactSeconds } from './words.ts';
 
 export interface Scene {
   readonly trace: Trace;
@@ -19,5 +20,18 @@ export const firmOf = (scene: Scene): ContainerExit[] => ranOf(scene).filter((on
 
 export const ranOf = ({ exit }: Scene): ContainerExit[] => exit.containers.filter((one) => one.ran);
 
-/** The grace that shares are counted against, ms; never 0. Where it is not certain, the longest. */
-export const graceMs = ({ exit }: Scene): number => Math.max(exit.deletion.grace, exit.kubelet.grace.max) * 1000;
+/**
+ * What shares are counted against, ms; never 0: the kubelet's grace, which is the first DELETE's only where nobody had
+ * lowered it before it began (SIGNALS.md §1 "Repeat delete"). As long as it can have been: "at least" needs that.
+ */
+export const longestGrace = ({ exit }: Scene): number => exit.kubelet.grace.max * 1000;
+
+/** As short as it can have been: "at most" needs that. */
+export const shortestGrace = ({ exit }: Scene): number => exit.kubelet.grace.min * 1000;
+
+/** Behind "grace": ` of 30 s`, ` of at most 30 s`, and nothing where no end of it is known. */
+export function graceWords(scene: Scene): string {
+  const [least, most] = [shortestGrace(scene), longestGrace(scene)];
+  if (!Number.isFinite(most)) return '';
+  return least === most ? ` of ${exactSeconds(most)}` : ` of at most ${exactSeconds(most)}`;
+}

@@ -1,6 +1,6 @@
 /** The row of seconds with the grace period on it, and the lines that it sends through all lanes. */
 import type { ExitReport } from '../../trace/report.ts';
-import { millis } from '../offsets.ts';
+import { millis, offsetRange } from '../offsets.ts';
 import { row, upright } from './row.ts';
 import type { Scale } from './scale.ts';
 import { at, ticksOf, wide } from './scale.ts';
@@ -28,8 +28,10 @@ const below = 22;
 function graceBand(scale: Scale, report: ExitReport): Html[] {
   const { deadline, deadlineBeyond } = scale;
   if (deadline === undefined) return [];
-  // The API prints whole seconds, so that the sum would begin before the request.
-  const begin = Math.max(0, deadline - report.grace.effectiveSeconds);
+  // The API prints whole seconds, so that the sum would begin before the request; a grace that was lowered began no later.
+  const accepted = report.marks.find(({ name }) => name === 'accepted');
+  const latest = (accepted && offsetRange(scale.zero, accepted.at)?.max) ?? Infinity;
+  const begin = Math.max(0, Math.min(deadline - report.grace.effectiveSeconds, latest));
   const end = deadlineBeyond ? scale.to : deadline;
   const anchor = { x: at(scale, end), dx: -6, y: 55, 'text-anchor': 'end' };
   return [

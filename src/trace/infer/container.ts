@@ -19,7 +19,7 @@ import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
 import type { ExitFacts } from './exit.ts';
 import { endOf, exitOf } from './exit.ts';
 import { isWitnessed } from './deletion.ts';
-import { graceSpan, longestStop } from './grace.ts';
+import { graceSpan, likelyStop } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
@@ -162,7 +162,7 @@ function isDoubtfulKill(
 ): boolean {
   const { trace, deletion, kubelet } = scene;
   // Where the grace is not certain it must fit the one that was seen, or the longest.
-  const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, longestStop(kubelet)));
+  const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, likelyStop(kubelet)));
   if (!isWitnessed(trace, deletion.facts) && isEarly && !(ended && isPrompt(scene, since, ended))) return true;
   const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
   return !isLate && (isUntimed || (killings.length === 0 && isVague(scene, began)));

@@ -69,13 +69,54 @@ function endpointExit(
   };
 }
 
+/** A slice in which the endpoint was ready once, and no longer when the deletion came. */
+export interface EarlierExit {
+  readonly slice: string;
+  readonly service?: string;
+  readonly unrouted: Estimate;
+}
+
+/**
+ * Who had stopped routing to the pod before its deletion, for its readiness or for its labels, and was seen to. An endpoint
+ * that moved to another slice of its Service was not unrouted by that.
+ */
+export function unroutedBefore(
+  trace: Trace,
+  deletion: Deletion,
+  endpoints: readonly EndpointExit[],
+): readonly EarlierExit[] {
+  return [...trace.slices].flatMap(([slice, facts]) => {
+    const { service, states } = facts;
+    const { addressType } = facts.slice;
+    const isElsewhere = endpoints.some(
+      (one) => one.wasReady && (one.slice === slice || (one.service === service && one.addressType === addressType)),
+    );
+    const out = isElsewhere ? undefined : lostBefore(deletion, states);
+    if (!out) return [];
+    return [
+      { slice, ...(service === undefined ? {} : { service }), unrouted: changeOf(trace, deletion, out, anyTime) },
+    ];
+  });
+}
+
+const anyTime = onClient({ lo: -Infinity, hi: Infinity }, []);
+
+/** The state in which the endpoint was ready no more, for the last time before the deletion found it so. */
+function lostBefore(deletion: Deletion, all: SliceFacts['states']): Fact<SliceState> | undefined {
+  const states = since(deletion, all);
+  const marked = states.findIndex((state, index) => leaves(state, states[index - 1]));
+  const found = all.slice(0, marked === -1 ? undefined : all.length - states.length + marked);
+  const ready = found.findLastIndex(({ value }) => value.own?.ready);
+  return ready === -1 ? undefined : found[ready + 1];
+}
+
 /** The endpoint is marked as terminating, or is gone: what came before belongs to the pod's life, not to its exit. */
 const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefined): boolean =>
   value.own ? value.own.terminating : before?.value.own !== undefined;
 
-/** The write lies between the acceptance (or its own stamp) and its arrival. */
-function changeOf(trace: Trace, deletion: Deletion, state: Fact<SliceState>): Estimate {
-  const told = arrival(trace, state, 'endpointslices', deletion.accepted);
+/** The write lies between its cause (or its own stamp) and its arrival. */
+function changeOf(trace: Trace, deletion: Deletion, state: Fact<SliceState>, cause = deletion.accepted): Estimate {
+  const told = arrival(trace, state, 'endpointslices', cause);
   const { written } = state.value;
   return written ? narrowed(told, onClient(toClient(deletion.api, written, state.at + 1), [state.seq])) : told;
 }

@@ -17,3 +17,6 @@ export const shortestStop = ({ grace }: Kubelet): number => Math.max(minimumGrac
 
 /** The longest. */
 export const longestStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.max * second);
+
+/** The longest that something speaks for: a 137 that fits it is taken for the end of the grace. */
+export const likelyStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.likely * second);

@@ -23,7 +23,13 @@ export interface Kubelet {
   /** From when on the kubelet knew: no Killing and no acknowledgement is earlier. */
   readonly noticed?: Estimate;
   /** Seconds that the kubelet may have counted: what the API said before it began, at least 1 (SIGNALS.md §2 S1). */
-  readonly grace: { readonly min: number; readonly max: number };
+  readonly grace: {
+    readonly min: number;
+    /** Infinite: nothing that was seen bounds it. */
+    readonly max: number;
+    /** The longest of those that were seen, and the pod's own where that may have been it. */
+    readonly likely: number;
+  };
 }
 
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
@@ -130,15 +136,26 @@ function graceAt(
   const possible = later.filter((one) => isRetried || loweredSince(deletion, one) <= since.hi);
   const certain = later.filter((one) => one.at + 1 <= since.lo);
   const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
-  return { min: least(possible), max: Math.max(least(certain), unseenGrace(trace, deletion)) };
+  const likely = Math.max(least(certain), unseenGrace(trace, deletion));
+  return { min: least(possible), max: mayHaveBeenLonger(trace, deletion) ? Infinity : likely, likely };
 }
 
 /**
  * Where the first state of the deletion was not seen, its grace may have been lowered before: the kubelet may have begun with
  * the pod's own. The last DELETE's 0 tells nothing of it either (trap 2).
  */
-const unseenGrace = (trace: Trace, { facts }: Deletion): number =>
-  isWitnessed(trace, facts) ? 0 : (facts.first.value.spec.terminationGracePeriodSeconds ?? 0);
+const unseenGrace = (trace: Trace, deletion: Deletion): number =>
+  isWitnessed(trace, deletion.facts) ? 0 : (ownGrace(deletion) ?? 0);
+
+/**
+ * A grace that is not the pod's own was asked for, and one that was asked for before it may have been longer than either.
+ * Only what is asked for lowers a grace, so the pod's own is seldom what another one was lowered to (SIGNALS.md §1 "Repeat
+ * delete").
+ */
+const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
+  !isWitnessed(trace, deletion.facts) && deletion.grace !== ownGrace(deletion);
+
+const ownGrace = ({ facts }: Deletion): number | undefined => facts.first.value.spec.terminationGracePeriodSeconds;
 
 const isLastDelete = (trace: Trace, seq: number): boolean =>
   trace.finalDelete?.seq === seq && trace.terminal !== undefined;

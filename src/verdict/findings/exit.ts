@@ -4,7 +4,7 @@ import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
-import { graceMs, ranOf } from '../scene.ts';
+import { graceWords, longestGrace, ranOf } from '../scene.ts';
 import { exactSeconds, percent, seconds } from '../words.ts';
 
 export const exitFindings = (scene: Scene): Finding[] =>
@@ -57,7 +57,7 @@ function killed(scene: Scene, container: ContainerExit): Finding[] {
     {
       code: 'killed-at-grace',
       severity: 'error',
-      message: `${name} did not exit within its grace of ${exactSeconds(graceMs(scene))} and was killed${after} (exit 137)`,
+      message: `${name} did not exit within its grace${graceWords(scene)} and was killed${after} (exit 137)`,
       advice: `Make ${name} exit sooner after its stop signal, or set terminationGracePeriodSeconds above what it really needs.`,
       evidence,
     },
@@ -166,13 +166,13 @@ function nearlySpent(scene: Scene, container: ContainerExit): Finding[] {
     spec.kind === 'sidecar'
       ? between(signal, exit.at).lo + (hook ? between(hook.start, hook.end).lo : 0)
       : between(counted ?? signal, exit.at).lo;
-  const share = used / graceMs(scene);
+  const share = used / longestGrace(scene);
   if (share < 0.75) return [];
   return [
     {
       code: 'grace-nearly-spent',
       severity: 'warning',
-      message: `${spec.name} used at least ${percent(share)} of its grace: ${exactSeconds(used)} of ${exactSeconds(graceMs(scene))}`,
+      message: `${spec.name} used at least ${percent(share)} of its grace: ${exactSeconds(used)}${graceWords(scene)}`,
       // How long a hook that was cut off would have taken nobody knows.
       advice:
         hook?.outcome === 'cut-off'

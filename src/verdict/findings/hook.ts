@@ -3,8 +3,8 @@ import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
-import { firmOf, graceMs } from '../scene.ts';
-import { exactSeconds, percent, seconds } from '../words.ts';
+import { firmOf, graceWords, longestGrace } from '../scene.ts';
+import { percent, seconds } from '../words.ts';
 
 export const hookFindings = (scene: Scene): Finding[] =>
   firmOf(scene).flatMap((container) => [...failed(container), ...cutOff(scene, container), ...heavy(scene, container)]);
@@ -36,7 +36,7 @@ function cutOff(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
     {
       code: 'prestop-cut-off',
       severity: 'error',
-      message: `the preStop hook (${hook.kind}) of ${spec.name} still ran when the grace of ${exactSeconds(graceMs(scene))} ended${wanted}; the application was left with 2 s after its stop signal`,
+      message: `the preStop hook (${hook.kind}) of ${spec.name} still ran when the grace${graceWords(scene)} ended${wanted}; the application was left with 2 s after its stop signal`,
       advice: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
       evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
     },
@@ -46,7 +46,7 @@ function cutOff(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
 function heavy(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
   if (!hook || (hook.outcome !== 'completed' && hook.outcome !== 'failed')) return [];
   const lasted = between(hook.start, hook.end);
-  const share = lasted.lo / graceMs(scene);
+  const share = lasted.lo / longestGrace(scene);
   if (share < 0.5) return [];
   return [
     {

@@ -1,7 +1,7 @@
 /** What somebody did who wanted a false sentence in a report: the grace was another one when the kubelet began. */
 import { describe, expect, it } from 'vitest';
 import type { Sighting } from '../../../src/trace/observation.ts';
-import type { AppStory } from '../../../src/loopback/kubelet/story.ts';
+import type { AppStory, Story } from '../../../src/loopback/kubelet/story.ts';
 import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
 import {
   alone,
@@ -19,10 +19,18 @@ import {
 import { pod, somebody } from '../../helpers/story-changes.ts';
 
 /** Somebody lowered the grace from 30 s to 1 s at 3 s, and we came at 5 s. */
-function late(app: AppStory): Sighting[] {
-  const later = [{ kind: 'delete', atMs: 3000, graceSeconds: 1 } as const];
-  const all = attached(told({ ...alone({ app }), ...pod({ graceSeconds: 30 }), ...somebody, later }));
-  const start = markedIn(all).at + 5000;
+const late = (app: AppStory): Sighting[] =>
+  attachedAfter(5000, {
+    ...alone({ app }),
+    ...pod({ graceSeconds: 30 }),
+    ...somebody,
+    later: [{ kind: 'delete', atMs: 3000, graceSeconds: 1 }],
+  });
+
+/** We came so long after the deletion was told. */
+function attachedAfter(ms: number, change: Partial<Story>): Sighting[] {
+  const all = attached(told(change));
+  const start = markedIn(all).at + ms;
   const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
   const events = changesOf(all, 'events').filter(({ at }) => at < start);
   return [
@@ -62,5 +70,18 @@ describe('a grace that was lowered before anybody looked', () => {
     expect(findingCodes(report)).not.toContain('grace-nearly-spent');
     expect(Date.parse(markOf(report, 'accepted').at.earliest)).toBeLessThanOrEqual(marked);
     expect(Date.parse(markOf(report, 'accepted').at.latest)).toBeGreaterThanOrEqual(marked - 10);
+  });
+
+  it.each([
+    ['drains', drains(20_000), 'graceful'],
+    ['ignores its signal', deaf, 'killed'],
+  ] as const)('may have been longer than any that was seen: the application %s', (_, app, outcome) => {
+    const trigger = { kind: 'unknown', atMs: 1240, graceSeconds: 60 } as const;
+    const later = [{ kind: 'delete', atMs: 2000, graceSeconds: 5 } as const];
+    const report = judged(attachedAfter(3000, { ...alone({ app }), trigger, later }));
+    expect(report.verdict.outcome).toBe(outcome);
+    expect(findingCodes(report)).not.toContain('grace-nearly-spent');
+    expect(report.phases.map(({ name }) => name)).not.toContain('overtime');
+    expect(JSON.stringify(report.verdict.findings)).not.toMatch(/its grace of/);
   });
 });

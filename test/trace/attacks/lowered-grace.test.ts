@@ -1,0 +1,41 @@
+/** What somebody did who wanted a false sentence in a report: the grace was lowered before the kubelet began. */
+import { describe, expect, it } from 'vitest';
+import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
+import type { AppStory } from '../../../src/loopback/kubelet/story.ts';
+import { alone, deaf, storyReport } from '../../helpers/cases.ts';
+import { asked, kubelet, pod } from '../../helpers/story-changes.ts';
+
+/** Our DELETE left the pod its 30 s, somebody's left it 1 s 0.4 s later, and the kubelet began after `noticeMs`. */
+const lowered = (app: AppStory, noticeMs: number) =>
+  storyReport({
+    ...alone({ app }),
+    ...pod({ graceSeconds: 30 }),
+    ...asked(null),
+    later: [{ kind: 'delete', atMs: 400, graceSeconds: 1 }],
+    ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
+  });
+
+const messageOf = (report: ReturnType<typeof lowered>, code: string) =>
+  report.verdict.findings.find((finding) => finding.code === code)?.message;
+
+describe('a grace that was lowered before the kubelet began', () => {
+  it('is the one that the kubelet counted', () => {
+    const report = lowered(deaf, 8000);
+    expect(report.verdict.outcome).toBe('killed');
+    expect(messageOf(report, 'killed-at-grace')).toMatch(/^app did not exit within its grace of 1 s and was killed/);
+    expect(report.grace).toMatchObject({ specSeconds: 30, effectiveSeconds: 1 });
+  });
+
+  it('counts for each share of it', () => {
+    const report = lowered(drains(1500), 8000);
+    expect(report.verdict.outcome).toBe('overran');
+    expect(messageOf(report, 'grace-nearly-spent')).toMatch(/of 1 s$/);
+    expect(report.phases.find(({ name }) => name === 'drain')?.ofGrace.min).toBeGreaterThan(1);
+  });
+
+  it('may be either where it is not known which came first', () => {
+    const report = lowered(deaf, 1500);
+    expect(messageOf(report, 'killed-at-grace')).toContain('within its grace of at most 30 s');
+    expect(report.phases.find(({ name }) => name === 'drain')?.ofGrace.max).toBeGreaterThan(1);
+  });
+});

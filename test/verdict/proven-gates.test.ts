@@ -1,0 +1,142 @@
+/** Gates that passed, or could have, where nothing proved that the limit was kept. */
+import { describe, expect, it } from 'vitest';
+import { drains } from '../../src/loopback/kubelet/plain-story.ts';
+import type { Sighting } from '../../src/trace/observation.ts';
+import { endedLikeLive } from '../../src/session/replay.ts';
+import type { GateSpec } from '../../src/verdict/gates.ts';
+import { gateRule } from '../../src/verdict/gates.ts';
+import { reportOf } from '../../src/verdict/report.ts';
+import type { Raw } from '../helpers/cases.ts';
+import { adding, alone, attached, changed, changesOf, editing, listed, markedIn, told } from '../helpers/cases.ts';
+import { observationsOf, traceOf } from '../helpers/recordings.ts';
+import { asked, kubelet, pod } from '../helpers/story-changes.ts';
+
+function gateOf(sightings: readonly Sighting[], spec: GateSpec) {
+  const trace = traceOf(observationsOf([...endedLikeLive(sightings)]));
+  const [gate] = reportOf(trace, { gates: [gateRule(spec)], warnOnly: false })?.verdict.gates ?? [];
+  if (!gate) throw new Error('no gate was judged');
+  return gate;
+}
+
+describe('max-grace-used', () => {
+  const half: GateSpec = { kind: 'max-grace-used', share: 0.5 };
+
+  it.each([1500, 8000])('counts a grace that was lowered before the kubelet began after %i ms', (noticeMs) => {
+    const sightings = told({
+      ...alone({ app: drains(1500) }),
+      ...pod({ graceSeconds: 30 }),
+      ...asked(null),
+      later: [{ kind: 'delete', atMs: 400, graceSeconds: 1 }],
+      ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
+    });
+    expect(gateOf(sightings, half)).toMatchObject({ passed: false });
+  });
+
+  it('counts the grace that was asked for, where nobody saw that it was not lowered', () => {
+    const all = attached(
+      told({
+        ...alone({ app: drains(4300) }),
+        ...pod({ graceSeconds: 30 }),
+        trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 5 },
+      }),
+    );
+    const { at, object } = markedIn(all);
+    const events = changesOf(all, 'events').filter((one) => one.at < at + 400);
+    const late = [
+      ...all.filter((one) => one.kind === 'began').map((one) => ({ ...one, at: at + 400 })),
+      listed(at + 405, 'pod', object),
+      listed(at + 406, 'events', ...events.map((one) => one.object)),
+      ...all.filter((one) => one.at > at + 406),
+    ];
+    expect(gateOf(late, half)).toMatchObject({ passed: false });
+  });
+});
+
+describe('min-drain-lead', () => {
+  const twoSeconds: GateSpec = { kind: 'min-drain-lead', ms: 2000 };
+  const isSlices = (one: Sighting): boolean => 'stream' in one && one.stream === 'endpointslices';
+
+  /** The slices were not in sync when the DELETE was sent, and came `afterMs` later as they were then. */
+  function slicesLate(sightings: readonly Sighting[], afterMs: number): Sighting[] {
+    const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
+    const to = sent + afterMs;
+    const lists = sightings.flatMap((one) => (one.kind === 'listed' && isSlices(one) ? [...one.objects] : []));
+    const last = changesOf(sightings, 'endpointslices').findLast((one) => one.at <= to);
+    return [
+      ...sightings.filter((one) => !isSlices(one) || one.at > to),
+      {
+        at: sent - 1,
+        kind: 'gap',
+        stream: 'endpointslices',
+        from: sent - 1,
+        to,
+        cause: 'not-synced',
+      } satisfies Sighting,
+      listed(to, 'endpointslices', ...(last ? [last.object] : lists)),
+    ].sort((a, b) => a.at - b.at);
+  }
+
+  it.each([500, 1500])('is not proven where slices were first listed %i ms after the DELETE', (afterMs) => {
+    const gate = gateOf(slicesLate(told(alone({ app: drains(1000) })), afterMs), twoSeconds);
+    expect(gate).toMatchObject({ passed: false });
+    expect(gate.message).toContain('endpoints were not being watched when the deletion was accepted');
+  });
+
+  it('is proven by what is left only where every Service that selects the pod is among it', () => {
+    const sightings = slicesLate(told(alone({ app: drains(1000), preStop: { kind: 'sleep', seconds: 3 } })), 3);
+    const withServices = (...more: Raw[]) =>
+      sightings.map((one) =>
+        one.kind === 'listed' && one.stream === 'services' ? { ...one, objects: [...one.objects, ...more] } : one,
+      );
+    const other = (selector?: Record<string, string>): Raw => ({
+      kind: 'Service',
+      metadata: { name: 'other', uid: 'other' },
+      spec: selector ? { selector } : {},
+      status: {},
+    });
+    expect(gateOf(sightings, twoSeconds)).toMatchObject({ passed: true });
+    expect(gateOf(withServices(other()), twoSeconds)).toMatchObject({ passed: true });
+    expect(gateOf(withServices(other({ app: 'api' })), twoSeconds)).toMatchObject({ passed: false });
+  });
+
+  /** Before the DELETE, something else than the deletion makes the endpoint unready, or takes it out. */
+  function unroutedEarlier(beforeMs: number, edit: (endpoints: Raw[]) => unknown[]): Sighting[] {
+    const sightings = told(alone({ app: drains(1000) }));
+    const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
+    const [slice] = sightings.flatMap((one) => (one.kind === 'listed' && isSlices(one) ? (one.objects as Raw[]) : []));
+    if (!slice) throw new Error('there is no slice');
+    const at = sent - beforeMs;
+    const metadata = {
+      ...slice.metadata,
+      resourceVersion: `${Number(slice.metadata['resourceVersion']) + 1}`,
+      managedFields: [],
+    };
+    const out = changed(at, 'endpointslices', { ...slice, metadata, endpoints: edit(slice['endpoints'] as Raw[]) });
+    return editing(adding(sightings, out), 'endpointslices', (one, { at: when }) =>
+      when < sent ? one : { ...one, endpoints: edit((one['endpoints'] ?? []) as Raw[]) },
+    );
+  }
+
+  const unready = (endpoints: Raw[]) =>
+    endpoints.map((one) => ({
+      ...one,
+      conditions: { ...(one['conditions'] as object), ready: false, serving: false },
+    }));
+
+  it.each([
+    ['its readiness', unready],
+    ['its labels', () => []],
+  ])('counts from where the pod lost %s, though that was before the deletion', (_, edit) => {
+    const gate = gateOf(unroutedEarlier(300, edit), twoSeconds);
+    expect(gate).toMatchObject({ passed: false });
+    expect(gate.message).toMatch(/^the stop signal of app came .* after the unrouting in api/);
+    expect(gateOf(unroutedEarlier(300, edit), { kind: 'min-drain-lead', ms: 200 })).toMatchObject({ passed: true });
+    expect(gateOf(unroutedEarlier(-2, edit), { kind: 'min-drain-lead', ms: 200 })).toMatchObject({ passed: false });
+  });
+
+  it('is where nothing was to be seen: no Service takes the pod', () => {
+    const all = told(alone({ app: drains(1000) })).filter((one) => !('stream' in one && one.stream === 'services'));
+    const none = slicesLate(all, 500).filter((one) => one.kind === 'gap' || !isSlices(one));
+    expect(gateOf(none, twoSeconds)).toMatchObject({ passed: true });
+  });
+});

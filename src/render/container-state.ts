@@ -103,7 +103,7 @@ const minimumGraceMs = 2000;
 /**
  * When the kubelet will have it killed, ms on the client's clock: its own start plus the grace, never the
  * deletionTimestamp (SIGNALS.md trap 1), and not before the runtime's least wait is over. `now`: ms. Undefined while the
- * kubelet has not begun.
+ * kubelet has not begun, and where nothing bounds its grace.
  */
 export function killAt(
   { stopping, killings, signal }: ContainerExit,
@@ -111,7 +111,7 @@ export function killAt(
   now: number,
 ): { lo: number; hi: number } | undefined {
   const began = stopping ?? kubelet.noticed;
-  if (!began || !Number.isFinite(began.client.hi)) return undefined;
+  if (!began || !Number.isFinite(began.client.hi) || !Number.isFinite(kubelet.grace.max)) return undefined;
   // After a restart of the kubelet the grace counts anew, from what its newest Killing tells (trap 36).
   const again = killings.length > 1 ? killings.at(-1) : undefined;
   const hi = again ? again.at + 1 : began.client.hi;
@@ -128,8 +128,7 @@ const newsLagMs = 1000;
 
 /** `kill in 6 s`, `kill in 4–6 s`, `kill due`. */
 export function countdown(kill: { lo: number; hi: number } | undefined, now: number): string | undefined {
-  // Where nothing bounds the grace there is nothing to count down to.
-  if (!kill || !Number.isFinite(kill.hi)) return undefined;
+  if (!kill) return undefined;
   const [lo, hi] = [Math.ceil((kill.lo - now) / 1000), Math.ceil((kill.hi - now) / 1000)];
   if (hi <= 0) return 'kill due';
   return hi - Math.max(0, lo) > 1 ? `kill in ${Math.max(0, lo)}–${hi} s` : `kill in ${hi} s`;

@@ -68,7 +68,9 @@ function forceDeleted(scene: Scene): Finding[] {
   if (isMirror(exit.deletion.facts.first.value)) return [copyDeleted(evidence)];
   const ran = left.flatMap(({ spec, exit: end, facts }) => {
     if (!end || !facts.log.ended) return [];
-    const on = facts.log.ended.at - removed.client.hi;
+    const on = facts.log.ended.at + 1 - removed.client.hi;
+    // What ended before the removal says nothing of the time after it.
+    if (on < 0) return [];
     return [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))} s (its log ended then)`];
   });
   const told = ran.length > 0 ? list(ran) : `nothing tells how long ${list(left.map((one) => one.spec.name))} ran on`;

@@ -1,6 +1,7 @@
 /** An exit as the spans of one trace: the exit is the root, its phases are the children, its marks are events. Pure. */
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import type { ExitReport, Finding, Instant, Mark, Phase, Time } from '../trace/report.ts';
+import { isTime } from '../trace/stamps.ts';
 
 export interface SpanEvent {
   name: string;
@@ -56,7 +57,12 @@ function toHrTime(ms: number): HrTime {
 }
 
 const millis = (time: Time): number => Date.parse(time);
-const middle = ({ earliest, latest }: Instant): number => (millis(earliest) + millis(latest)) / 2;
+
+/** What nothing bounds from below (`earliest` is the epoch's) stands at its end. */
+function middle({ earliest, latest }: Instant): number {
+  const [lo, hi] = [millis(earliest), millis(latest)];
+  return isTime(lo) ? (lo + hi) / 2 : hi;
+}
 
 const ownerAttributes: Record<string, string> = {
   ReplicaSet: 'k8s.replicaset.name',

@@ -2,7 +2,7 @@
 import type { ExitReport, Instant, Mark, MarkName, Phase } from '../trace/report.ts';
 import type { Lane } from './lanes.ts';
 import { lanesOf } from './lanes.ts';
-import { millis, offsetRange, zeroOf } from './offsets.ts';
+import { isBounded, millis, offsetRange, zeroOf } from './offsets.ts';
 import { forMermaid } from './safe-text.ts';
 
 /**
@@ -10,7 +10,8 @@ import { forMermaid } from './safe-text.ts';
  * (`%s`), the one d3 format that no reader's time zone can shift.
  */
 export function renderMermaid(report: ExitReport): string {
-  const zero = Math.min(zeroOf(report), ...report.marks.map(({ at }) => millis(at.earliest) ?? Infinity));
+  const bounded = report.marks.filter(({ at }) => isBounded(at));
+  const zero = Math.min(zeroOf(report), ...bounded.map(({ at }) => millis(at.earliest) ?? Infinity));
   const lanes = lanesOf(report).filter(({ phases, marks }) => phases.length + marks.filter(isMilestone).length > 0);
   return [
     'gantt',
@@ -56,8 +57,9 @@ function deadline(zero: number, { grace }: ExitReport): string[] {
   return ['  section grace', `  deadline :crit, milestone, ${end}, ${end}`];
 }
 
-/** Whole milliseconds after the zero: Mermaid reads digits only. */
+/** Whole milliseconds after the zero: Mermaid reads digits only. What nothing bounds from below stands at its end. */
 function middle(zero: number, instant: Instant): number | undefined {
   const range = offsetRange(zero, instant);
+  if (range?.min === -Infinity) return Math.max(0, Math.round(range.max * 1000));
   return range && Math.max(0, Math.round((range.min + range.max) * 500));
 }

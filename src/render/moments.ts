@@ -1,6 +1,7 @@
 /** When a mark was, as a line shows it: on the clock, and seconds after the zero. */
 import type { Instant, MarkName } from '../trace/report.ts';
 import { digitsFor } from './duration.ts';
+import { isTime } from '../trace/stamps.ts';
 import { millis } from './offsets.ts';
 
 /** An instant in ms since the epoch, on the client's clock. */
@@ -41,8 +42,9 @@ export function zeroOfMarks(marks: readonly MarkView[]): Zero | undefined {
 }
 
 export function momentOf({ earliest, latest, basis }: Instant): Moment {
-  const lo = millis(earliest) ?? 0;
-  return { lo, hi: millis(latest) ?? lo, basis };
+  const [from = 0, to = from] = [millis(earliest), millis(latest)];
+  // As in the live lines: what nothing bounds from below is shown at its end.
+  return { lo: isTime(from) ? from : to, hi: to, basis };
 }
 
 /** The one time (ms) that a mark is shown at: what we sent when it left, what we saw when it came, else the middle. */

@@ -52,7 +52,7 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
       told = trace.notes;
       const timeline = timelineOf(trace);
       const at = printTime(trace.now, 'earlier');
-      const window = windowOf(trace);
+      const window = windowOf(trace, timeline ?? {});
       ndjson.marks(
         at,
         (timeline?.marks ?? []).map((mark) => ({

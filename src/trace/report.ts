@@ -8,7 +8,7 @@ import type { Mode } from './observation.ts';
 /** RFC 3339, UTC, milliseconds, on the client's clock. */
 export type Time = string;
 
-/** An interval that contains the truth; `evidence` are `seq`s in `observations`. */
+/** An interval that contains the truth (`earliest` is the epoch's where nothing bounds it); `evidence` are `seq`s in `observations`. */
 export interface Instant {
   earliest: Time;
   latest: Time;

@@ -126,6 +126,8 @@ export interface SiblingFacts {
   /** All its main containers run: when the last of them began (the clock of its node). */
   readonly started?: Fact<{ readonly at?: Stamp; readonly node?: string }>;
   readonly ready?: Fact<true>;
+  /** What of these the stream of the traced pod told, by `seq`: it has the successor of the same name too. */
+  readonly onPodStream?: readonly number[];
   /** Where it runs, once that is decided. */
   readonly node?: string;
 }

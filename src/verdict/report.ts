@@ -1,15 +1,16 @@
 /** The ExitReport of a trace: the one document that every renderer shows (DESIGN.md §4). Pure. */
 import type { AssumptionName } from '../trace/assumptions.ts';
 import { assumptions } from '../trace/assumptions.ts';
-import { stepsOf } from '../trace/clock.ts';
+import { stepsOf, toClient } from '../trace/clock.ts';
+import { withDates } from '../trace/dates.ts';
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
-import { instantOf } from '../trace/infer/estimate.ts';
+import { instantOf, spanOf } from '../trace/infer/estimate.ts';
 import type { Gap, StreamName } from '../trace/observation.ts';
 import { controllerOf } from '../trace/pod.ts';
 import type { ContainerReport, EndpointReport, ExitReport, Instant, Mark, Phase, Range } from '../trace/report.ts';
 import type { Span } from '../trace/span.ts';
-import { parseTime, printTime } from '../trace/stamps.ts';
+import { parseFloor, parseTime, printTime } from '../trace/stamps.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Exit, Timeline, TimelineMark, TimelinePhase } from '../trace/timeline.ts';
 import type { Fact, Note, Trace } from '../trace/trace.ts';
@@ -26,7 +27,7 @@ export function reportOf(trace: Trace, policy: Policy = noPolicy): ExitReport | 
 
 function buildReport(trace: Trace, timeline: Timeline, policy: Policy): ExitReport {
   const { exit } = timeline;
-  const fallback = windowOf(trace);
+  const fallback = windowOf(trace, timeline);
   const at = (estimate: Estimate) => instantOf(estimate, fallback);
   const report: Omit<ExitReport, 'observations'> = {
     apiVersion: 'podexit/v1',
@@ -36,7 +37,7 @@ function buildReport(trace: Trace, timeline: Timeline, policy: Policy): ExitRepo
     grace: graceOf(trace, timeline),
     trigger: { kind: exit?.trigger.kind ?? 'unknown', evidence: unique(exit?.trigger.evidence ?? []) },
     marks: timeline.marks.filter((mark) => isLasting(trace, mark)).map((mark) => markReport(mark, at)),
-    phases: timeline.phases.map((phase) => phaseReport(phase, timeline, at)),
+    phases: timeline.phases.flatMap((phase) => phaseReport(phase, timeline, fallback)),
     containers: (exit?.containers ?? []).map((container) => containerReport(trace, container, at)),
     endpoints: (exit?.endpoints ?? []).map(
       ({ slice, service, addressType, unrouted, removed, otherReady }): EndpointReport => ({
@@ -65,10 +66,15 @@ export const markReport = (mark: TimelineMark, at: (estimate: Estimate) => Insta
   ...(mark.note === undefined ? {} : { note: mark.note }),
 });
 
-/** What an unbounded instant is printed as: from the pod's creation to the newest observation. */
-export function windowOf(trace: Trace): Span {
-  const created = parseTime(trace.pod?.value.metadata.creationTimestamp) ?? trace.now;
-  return { lo: Math.min(created, trace.now), hi: trace.now + 1 };
+/**
+ * What an unbounded instant is printed as: from the pod's creation to the newest observation. The API server stamps the
+ * creation (SIGNALS.md §5 "Clocks"): it says nothing of the client's time where nothing bounds how far ahead it is.
+ */
+export function windowOf(trace: Trace, { exit }: Pick<Timeline, 'exit'>): Span {
+  const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);
+  const api = exit?.deletion.api ?? withDates(trace.clocks.api, trace.clocks.dates);
+  const lo = created ? toClient(api, created, trace.now).lo : -Infinity;
+  return { lo: Math.min(lo, trace.now), hi: trace.now + 1 };
 }
 
 function podOf({ pod }: Timeline): ExitReport['pod'] {
@@ -98,22 +104,36 @@ function graceOf(trace: Trace, { pod, exit }: Timeline): ExitReport['grace'] {
 /** The first DELETE's, unless a later one certainly lowered it before the kubelet began (SIGNALS.md §1 "Repeat delete"). */
 const effectiveGrace = ({ deletion, kubelet }: Exit): number => Math.min(deletion.grace, kubelet.grace.max);
 
-function phaseReport(phase: TimelinePhase, timeline: Timeline, at: (estimate: Estimate) => Instant): Phase {
+/**
+ * What nothing bounds lasted at most from the earliest start to the latest end that are told; where even the window does
+ * not bound those, how long is not known, and the phase is none.
+ */
+function phaseReport(phase: TimelinePhase, timeline: Timeline, window: Span): Phase[] {
+  const [start, end] = [instantOf(phase.start, window), instantOf(phase.end, window)];
+  const lasted = Number.isFinite(phase.lasted.hi) ? phase.lasted : toldSpan(phase, window);
+  if (!Number.isFinite(lasted.hi)) return [];
   const { min: least, max: most } = timeline.exit?.kubelet.grace ?? { min: 1, max: 1 };
-  return {
-    name: phase.name,
-    ...(phase.subject === undefined ? {} : { subject: phase.subject }),
-    start: at(phase.start),
-    end: at(phase.end),
-    seconds: range(phase.lasted, 1000),
-    ofGrace: { min: range(phase.lasted, most * 1000).min, max: range(phase.lasted, least * 1000).max },
-  };
+  return [
+    {
+      name: phase.name,
+      ...(phase.subject === undefined ? {} : { subject: phase.subject }),
+      start,
+      end,
+      seconds: range(lasted, 1000),
+      ofGrace: { min: range(lasted, most * 1000).min, max: range(lasted, least * 1000).max },
+    },
+  ];
+}
+
+function toldSpan({ start, end, lasted }: TimelinePhase, window: Span): Span {
+  const [from, to] = [spanOf(start, window), spanOf(end, window)];
+  return { lo: lasted.lo, hi: Math.max(lasted.lo, to.hi - from.lo) };
 }
 
 /** Rounded outward to three decimals. */
 const range = (span: Span, unit: number): Range => ({
   min: Math.floor((Math.max(0, span.lo) / unit) * 1000) / 1000,
-  max: Math.ceil((Number.isFinite(span.hi) ? Math.max(0, span.hi) / unit : Math.max(0, span.lo) / unit) * 1000) / 1000,
+  max: Math.ceil((Math.max(0, span.hi) / unit) * 1000) / 1000,
 });
 
 function containerReport(trace: Trace, container: ContainerExit, at: (estimate: Estimate) => Instant): ContainerReport {

@@ -49,7 +49,8 @@ const wasKilled = ({ containers }: ExitReport): boolean => containers.some(({ ou
 function durationOf({ pod, marks }: ExitReport): { name: string; seconds: Range } | undefined {
   const from = marks.find(({ name }) => name === 'accepted')?.at;
   const to = marks.find(({ name }) => name === 'removed')?.at;
-  if (!from || !to) return undefined;
+  // What nothing bounds from below has no stamp that anybody means for its earliest.
+  if (!from || !to || parseTime(from.earliest) === undefined) return undefined;
   const apart = (a: string, b: string): number => Math.max(0, (parseTime(b) ?? 0) - (parseTime(a) ?? 0)) / 1000;
   return { name: pod.name, seconds: { min: apart(from.latest, to.earliest), max: apart(from.earliest, to.latest) } };
 }

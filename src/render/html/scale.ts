@@ -20,7 +20,7 @@ export function scaleOf(report: ExitReport): Scale {
   const zero = zeroOf(report);
   const instants = [...report.marks.map(({ at }) => at), ...report.phases.flatMap(({ start, end }) => [start, end])];
   const ranges = instants.map((instant) => offsetRange(zero, instant)).filter((range) => range !== undefined);
-  const first = ranges.reduce((low, { min }) => Math.min(low, min), 0);
+  const first = ranges.reduce((low, { min }) => (min === -Infinity ? low : Math.min(low, min)), 0);
   const last = ranges.reduce((high, { max }) => Math.max(high, max), 0.1);
   const deadlineMs = millis(report.grace.deadline);
   const deadline =

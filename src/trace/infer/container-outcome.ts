@@ -2,21 +2,26 @@
 import type { ContainerSpec } from '../pod.ts';
 import { isRunning, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
-import type { ContainerFacts, Trace } from '../trace.ts';
+import type { ContainerFacts, Fact, Trace } from '../trace.ts';
+import { arrival } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
+import { logEndThatTells } from './exit.ts';
 import type { Scene } from './scene.ts';
 import { numberOfSignal } from './signals.ts';
 
 export function outcomeOf(
-  { trace }: Scene,
+  scene: Scene,
   facts: ContainerFacts,
   spec: ContainerSpec,
   { killSince, ended, isDoubtful }: { killSince: Estimate; ended: Estimate | undefined; isDoubtful: boolean },
 ): ContainerOutcome {
+  const { trace, kubelet } = scene;
   const { value: end } = facts.terminated ?? {};
-  if (!end || !ended)
-    return !end && trace.gone?.value === 'deleted' && lastSeenRunning(trace, spec) ? 'abandoned' : 'unknown';
+  if (!end || !ended) {
+    const logEnd = logEndThatTells(trace, facts, kubelet.killings.get(spec.name) ?? []);
+    return !end && lastSeenRunning(trace, spec) && isLeft(scene, logEnd) ? 'abandoned' : 'unknown';
+  }
   if (end.exitCode === 0) return 'completed';
   // The reason sticks to a container of which any process was ever killed for memory (SIGNALS.md §5 "Exit codes").
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return outlived(killSince, ended) ? 'unknown' : 'oom';
@@ -24,6 +29,18 @@ export function outcomeOf(
   if (end.exitCode !== 137) return 'failed';
   if (!outlived(killSince, ended)) return 'failed';
   return isDoubtful ? 'unknown' : 'killed';
+}
+
+/**
+ * The object went while it ran, as its last status has it. That may be old, and a log ends once its container has
+ * (SIGNALS.md §5): one that ended before the removal was heard of tells of a container that ended before the removal, or
+ * may have. Where the DELETE itself removed the object nothing was stopped before that; there only what was earlier counts.
+ */
+function isLeft({ trace, deletion }: Scene, logEnd: Fact<unknown> | undefined): boolean {
+  if (trace.gone?.value !== 'deleted') return false;
+  const isAtOnce = deletion.grace === 0 && !trace.finalizing;
+  const since = isAtOnce ? arrival(trace, trace.gone, 'pod', deletion.accepted).client.lo : trace.gone.at;
+  return !(logEnd && logEnd.at < since);
 }
 
 /**

@@ -114,10 +114,15 @@ export function between(start: Estimate, end: Estimate): Span {
 export const cite = (...lists: (readonly number[])[]): readonly number[] =>
   [...new Set(lists.flat())].sort((a, b) => a - b);
 
-/** As the report prints it. `fallback` stands in where nothing bounds it on one side. */
+/** On the client's clock. `fallback` stands in where nothing bounds it on one side. */
+export function spanOf({ client }: Estimate, fallback: Span): Span {
+  const lo = Number.isFinite(client.lo) ? client.lo : Math.min(fallback.lo, client.hi);
+  return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };
+}
+
+/** As the report prints it. */
 export function instantOf(estimate: Estimate, fallback: Span): Instant {
-  const lo = Number.isFinite(estimate.client.lo) ? estimate.client.lo : Math.min(fallback.lo, estimate.client.hi);
-  const hi = Number.isFinite(estimate.client.hi) ? estimate.client.hi : Math.max(fallback.hi, lo);
+  const { lo, hi } = spanOf(estimate, fallback);
   return {
     earliest: printTime(lo, 'earlier'),
     latest: printTime(hi, 'later'),

@@ -78,13 +78,8 @@ function logEndOf(
   kubelet: Kubelet,
   trace: Trace,
 ): Estimate | undefined {
-  const end = facts.log.ended;
-  if (!end?.value.clean || !signal || end.at + 1 < signal.client.lo || facts.terminated) return undefined;
-  const doubted =
-    killings.some((one) => one.at > end.at) ||
-    trace.events.some((one) => isStart(one) && one.at > end.at) ||
-    trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
-  if (doubted) return undefined;
+  const end = logEndThatTells(trace, facts, killings);
+  if (!end || !signal || end.at + 1 < signal.client.lo || facts.terminated) return undefined;
   const told = crossed(
     narrowed(
       withLastLine(onClient(atMost(end.at + 1), [end.seq]), facts),
@@ -94,6 +89,20 @@ function logEndOf(
   );
   const known = trace.gone ? orKilled(told, began, kubelet, lag, hooked) : told;
   return Number.isFinite(known.client.hi) ? known : undefined;
+}
+
+/** The end of its log, where nothing speaks against it being that of the container. */
+export function logEndThatTells(
+  trace: Trace,
+  { log: { ended: end } }: ContainerFacts,
+  killings: readonly Occurrence[],
+): LogFacts['ended'] {
+  const doubted =
+    !end?.value.clean ||
+    killings.some((one) => one.at > end.at) ||
+    trace.events.some((one) => isStart(one) && one.at > end.at) ||
+    trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
+  return doubted ? undefined : end;
 }
 
 /** The earliest (client ms) that a log which was told to end at `at` can have ended: its connection may have been away. */

@@ -26,7 +26,9 @@ export function removalOf(trace: Trace, deletion: Deletion, exits: readonly Cont
   const final = finalAt(trace, deletion, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));
   const finalizers = trace.finalizing?.value ?? [];
   // Where nothing can run the first DELETE is the last one too (trap 5).
-  const held = final ?? (isIdle(deletion) ? deletion.accepted : undefined);
+  const idle = isIdle(deletion) ? deletion.accepted : undefined;
+  // With grace 0 stored while it ran, no DELETE comes after the end that would change anything (SIGNALS.md §0 row 9).
+  const held = final ?? idle ?? (trace.finalizing ? done : undefined);
   const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
   return {
     ...(done ? { done } : {}),

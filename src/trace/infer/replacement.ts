@@ -106,8 +106,10 @@ function startedAt(
 }
 
 /** What stands in a late first list may have been so for long. */
-function toldBy(trace: Trace, { listedFirst, seen }: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
-  if (!listedFirst || fact.seq !== seen.seq) return arrival(trace, fact, 'siblings', cause);
+function toldBy(trace: Trace, facts: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
+  const { listedFirst, seen, onPodStream = [] } = facts;
+  const stream = onPodStream.includes(fact.seq) ? 'pod' : 'siblings';
+  if (!listedFirst || fact.seq !== seen.seq) return arrival(trace, fact, stream, cause);
   return narrowed(onClient({ lo: -Infinity, hi: fact.at + 1 }, [fact.seq], 'observed'), {
     ...notBefore(cause),
     evidence: [],

@@ -35,7 +35,7 @@ function isForeign({ began }: Trace, { metadata: { name, namespace } }: Pod): bo
 /** The name has a new owner: whatever we missed, the old pod is gone. */
 export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
   if (isForeign(trace, pod)) return trace;
-  return foldSibling(gone(trace, 'replaced', seen, 'another pod has the name'), pod, seen, 'came');
+  return foldSibling(gone(trace, 'replaced', seen, 'another pod has the name'), pod, seen, 'took-name');
 }
 
 export function gone(trace: Trace, how: GoneHow, seen: Seen, what: string): Trace {

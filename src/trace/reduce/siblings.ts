@@ -7,8 +7,11 @@ import { factOf, note, withEntry } from './notes.ts';
 /** More siblings than this are not told apart: a replacement is among the first to come. */
 const mostSiblings = 4096;
 
-/** How a sibling was told: seen to come, or in the first list, before anything was asked or after it. */
-export type Coming = 'came' | 'was-there' | 'listed-late';
+/**
+ * How a sibling was told: seen to come, on the stream of its siblings or (of the same name) on that of the traced pod; or in
+ * the first list, before anything was asked or after it.
+ */
+export type Coming = 'came' | 'took-name' | 'was-there' | 'listed-late';
 
 /** A pod of the same owner, or the successor of the same name. */
 export function foldSibling(trace: Trace, pod: Pod, seen: Seen, coming: Coming): Trace {
@@ -18,7 +21,8 @@ export function foldSibling(trace: Trace, pod: Pod, seen: Seen, coming: Coming):
   const known = trace.siblings.get(uid);
   if (known?.old || (!known && trace.siblings.size >= mostSiblings)) return trace;
   const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: coming === 'listed-late' };
-  const next: SiblingFacts = { ...nodeOf(pod), ...progressOf(pod, seen), ...facts };
+  const onPodStream = coming === 'took-name' ? { onPodStream: [...(facts.onPodStream ?? []), seen.seq] } : {};
+  const next: SiblingFacts = { ...nodeOf(pod), ...progressOf(pod, seen), ...facts, ...onPodStream };
   if (known && stepsOf(next) === stepsOf(known) && next.node === known.node) return trace;
   const kept = { ...trace, siblings: withEntry(trace.siblings, uid, next) };
   return old ? kept : note(kept, seen, `pod ${pod.metadata.name} (${uid}) ${wordFor(next)}`);

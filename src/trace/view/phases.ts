@@ -61,7 +61,9 @@ export function overran({ graceEnd, exit }: ContainerExit): boolean {
 
 function removalPhases({ removal }: Exit): TimelinePhase[] {
   const { done, finalDelete, held, removed } = removal;
-  return [...phase('cleanup', done, finalDelete ?? removed), ...phase('finalize', held, removed)];
+  // What finalizers held until it was removed says nothing of the clean-up.
+  const cleaned = finalDelete ?? (held ? undefined : removed);
+  return [...phase('cleanup', done, cleaned), ...phase('finalize', held, removed)];
 }
 
 const replacePhases = ({ replacement }: Exit): TimelinePhase[] =>

@@ -16,18 +16,20 @@ export const removalFindings = (scene: Scene): Finding[] => [
 ];
 
 function finalizerHeld({ trace, exit }: Scene): Finding[] {
-  const { finalizers, finalDelete, held: since } = exit.removal;
+  const { finalizers, finalDelete, done, held: since } = exit.removal;
   const pod = exit.deletion.facts.first.value;
   if (!since || !trace.finalizing) return [];
   // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
-  const from = finalDelete ? trace.finalizing.at : Math.min(trace.finalizing.at, exit.deletion.accepted.client.hi);
+  const ended = done ? trace.terminal?.at : undefined;
+  const began = ended === undefined ? exit.deletion.accepted.client.hi : Infinity;
+  const from = Math.max(ended ?? -Infinity, Math.min(trace.finalizing.at, began));
   const held = (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now) - from;
   if (held < second) return [];
   return [
     {
       code: 'finalizer-held',
       severity: 'warning',
-      message: `finalizers held the ${finalDelete || isFinished(pod) ? 'finished' : 'unscheduled'} pod ${trace.gone ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}`,
+      message: `finalizers held the ${finalDelete || done || isFinished(pod) ? 'finished' : 'unscheduled'} pod ${trace.gone ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}`,
       advice: `Whatever owns ${list(finalizers)} has to remove it; look at that controller's logs.`,
       evidence: [trace.finalizing.seq, ...(trace.gone ? [trace.gone.seq] : [])],
     },
@@ -68,7 +70,9 @@ function forceDeleted(scene: Scene): Finding[] {
   if (isMirror(exit.deletion.facts.first.value)) return [copyDeleted(evidence)];
   const ran = left.flatMap(({ spec, exit: end, facts }) => {
     if (!end || !facts.log.ended) return [];
-    const on = facts.log.ended.at - removed.client.hi;
+    const on = facts.log.ended.at + 1 - removed.client.hi;
+    // What ended before the removal says nothing of the time after it.
+    if (on < 0) return [];
     return [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))} s (its log ended then)`];
   });
   const told = ran.length > 0 ? list(ran) : `nothing tells how long ${list(left.map((one) => one.spec.name))} ran on`;

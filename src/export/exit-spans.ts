@@ -1,7 +1,6 @@
 /** An exit as the spans of one trace: the exit is the root, its phases are the children, its marks are events. Pure. */
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import type { ExitReport, Finding, Instant, Mark, Phase, Time } from '../trace/report.ts';
-import { isTime } from '../trace/stamps.ts';
 
 export interface SpanEvent {
   name: string;
@@ -61,7 +60,7 @@ const millis = (time: Time): number => Date.parse(time);
 /** What nothing bounds from below (`earliest` is the epoch's) stands at its end. */
 function middle({ earliest, latest }: Instant): number {
   const [lo, hi] = [millis(earliest), millis(latest)];
-  return isTime(lo) ? (lo + hi) / 2 : hi;
+  return lo > 0 ? (lo + hi) / 2 : hi;
 }
 
 const ownerAttributes: Record<string, string> = {

@@ -8,7 +8,7 @@ export interface FoundPod {
 }
 
 /** Whoever has the name now is not the one that was chosen. */
-export const replacedPod = (namespace: string, name: string): PodexitError =>
+const replacedPod = (namespace: string, name: string): PodexitError =>
   new PodexitError(
     'pod.replaced',
     `pod "${name}" in namespace "${namespace}" was replaced by another one of the same name, which is left alone`,

@@ -97,8 +97,9 @@ export const viewOf = ({ id, name, subject, note, at, provisional }: TimelineMar
   name,
   ...(subject === undefined ? {} : { subject }),
   ...(note === undefined ? {} : { note }),
-  // Nothing that has been seen to happen is shown with an endless interval.
-  at: { lo: Number.isFinite(at.client.lo) ? at.client.lo : at.client.hi, hi: at.client.hi, basis: at.basis },
+  at: Number.isFinite(at.client.lo)
+    ? { lo: at.client.lo, hi: at.client.hi, basis: at.basis }
+    : { lo: at.client.hi, hi: at.client.hi, basis: at.basis, open: true },
   provisional,
 });
 

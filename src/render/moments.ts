@@ -9,6 +9,8 @@ export interface Moment {
   readonly lo: number;
   readonly hi: number;
   readonly basis: Instant['basis'];
+  /** Nothing bounds it from below: then `lo` is `hi`. */
+  readonly open?: boolean;
 }
 
 /** `relative`: only the seconds after the zero; the others also show the time of day. */
@@ -44,7 +46,7 @@ export function zeroOfMarks(marks: readonly MarkView[]): Zero | undefined {
 export function momentOf({ earliest, latest, basis }: Instant): Moment {
   const [from = 0, to = from] = [millis(earliest), millis(latest)];
   // As in the live lines: what nothing bounds from below is shown at its end.
-  return { lo: isTime(from) ? from : to, hi: to, basis };
+  return isTime(from) ? { lo: from, hi: to, basis } : { lo: to, hi: to, basis, open: true };
 }
 
 /** The one time (ms) that a mark is shown at: what we sent when it left, what we saw when it came, else the middle. */
@@ -56,13 +58,17 @@ export function shownAt({ name, at }: MarkView, { accepted }: Zero): number {
 }
 
 /** Decimals that it deserves: all three where it was observed. */
-export const decimalsOf = ({ lo, hi, basis }: Moment): number =>
-  basis === 'observed' ? 3 : digitsFor((hi - lo) / 1000);
+export function decimalsOf({ lo, hi, basis, open }: Moment): number {
+  if (open) return 1;
+  return basis === 'observed' ? 3 : digitsFor((hi - lo) / 1000);
+}
 
-/** `+0.026`, `~+3.1`, `~−12`: in 10 columns, the points below one another. `shown`: ms, where in the moment. */
+/** `+0.026`, `~+3.1`, `~−12`, `≤+3.3`: in 10 columns, the points below one another. `shown`: ms, where in the moment. */
 export function offsetColumn(shown: number, moment: Moment, zero: Zero): string {
-  const [whole = '', fraction] = signed((shown - zero.at) / 1000, decimalsOf(moment)).split('.');
-  const head = `${moment.basis === 'inferred' ? '~' : ' '}${whole}`;
+  const seconds = (shown - zero.at) / 1000;
+  const bound = moment.open ? Math.ceil(seconds * 10) / 10 : seconds;
+  const [whole = '', fraction] = signed(bound, decimalsOf(moment)).split('.');
+  const head = `${moment.open ? '≤' : moment.basis === 'inferred' ? '~' : ' '}${whole}`;
   return head.padStart(6) + (fraction === undefined ? '' : `.${fraction}`).padEnd(4);
 }
 

@@ -7,6 +7,14 @@ import { roleFor } from './role.ts';
 import type { Refusal } from './status.ts';
 import { unauthorized } from './trouble.ts';
 
+/** Whoever has the name now is not the pod that was meant. */
+export const replacedPod = (namespace: string, name: string): PodexitError =>
+  new PodexitError(
+    'pod.replaced',
+    `pod "${name}" in namespace "${namespace}" was replaced by another one of the same name, which is left alone`,
+    'Run the command again to trace the new pod.',
+  );
+
 /** The server's no to a DELETE or an eviction, as one sentence and a next step. test/errors.ndjson has the real ones. */
 export function refusedDelete(
   cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
@@ -25,13 +33,7 @@ export function refusedDelete(
       'Nothing is left to delete.',
     );
   }
-  if (isSuccessor(refusal)) {
-    return new PodexitError(
-      'pod.replaced',
-      `${pod} was replaced by another one of the same name, which is left alone`,
-      'Run the command again to trace the new pod.',
-    );
-  }
+  if (isSuccessor(refusal)) return replacedPod(namespace, name);
   if (isBudget(refusal)) return heldByBudget(cluster, pod, refusal);
   const denied = status === 403 ? readDenial(message) : undefined;
   if (denied !== undefined) {

@@ -1,17 +1,18 @@
 import type { Sighting } from '../trace/observation.ts';
 import { askWhatIsNew } from './alive.ts';
 import type { Around } from './around.ts';
-import type { Cluster, Flow } from './cluster.ts';
-import type { Outcome } from './decide.ts';
+import type { Flow } from './cluster.ts';
 import type { LineEvent } from './lines.ts';
 import type { Health } from './health.ts';
 import { readLines } from './lines.ts';
 import { isNewer } from './resource-version.ts';
-import { within } from './surroundings.ts';
 import type { WatchLine } from './watch-line.ts';
 import { readWatchLine } from './watch-line.ts';
 import type { Ending, Position } from './watch-position.ts';
-import { doubtBookmark, isWell, retreat, tellList } from './watch-position.ts';
+import { doubtBookmark, isWell, retreat } from './watch-position.ts';
+import { readInitialState } from './watch-initial.ts';
+import type { Reader } from './watch-reader.ts';
+import { createPull, end, outcomeOf, refusedInside } from './watch-reader.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { isForeign } from './watch-target.ts';
 
@@ -28,12 +29,6 @@ const quiet = {
   forAnswer: 3000,
   /** The answer was ahead: so long may the line itself still be under way. */
   grace: 1000,
-  /** A server that knows streaming lists sends the end mark at once. */
-  beforeEndMark: 1000,
-  /** The same where another stream has already been given one. */
-  beforeKnownEndMark: 15_000,
-  /** Lines that go on and on without it: a server that took no notice, and a busy collection. */
-  beforeAnyEndMark: 20_000,
 };
 
 /** ms after which a watch has lived, though it brought nothing: longer than any wait between two of them. */
@@ -79,74 +74,6 @@ async function* followLines(
   } finally {
     flow.body.destroy();
   }
-}
-
-interface Reader extends Pick<Around, 'cluster' | 'signal' | 'health'> {
-  next: Pull;
-}
-
-/** The next line, or `undefined` when none came in time; a line that comes late is not lost. */
-type Pull = (cluster: Cluster, ms: number, signal: AbortSignal) => Promise<LineEvent | undefined>;
-
-function createPull(lines: AsyncGenerator<LineEvent, void>): Pull {
-  let pending: Promise<LineEvent> | undefined;
-  return async (cluster, ms, signal) => {
-    pending ??= lines.next().then(({ value }) => value ?? { kind: 'end', clean: true });
-    const got = await within(cluster.surroundings, pending, ms, signal);
-    if (got !== undefined) pending = undefined;
-    return got?.value;
-  };
-}
-
-async function* readInitialState(
-  { cluster, signal, next }: Reader,
-  target: WatchTarget,
-  position: Position,
-  sentAt: number,
-): AsyncGenerator<Sighting, Ending | undefined> {
-  const state = new Map<string, unknown>();
-  const until = cluster.surroundings.now() + quiet.beforeAnyEndMark;
-  for (;;) {
-    const known = cluster.memory.streamingLists === 'given';
-    const event = await next(cluster, known ? quiet.beforeKnownEndMark : quiet.beforeEndMark, signal);
-    if (event === undefined || cluster.surroundings.now() > until)
-      return signal.aborted ? end({ kind: 'ended' }) : withheld(cluster);
-    // Over, in order, before it began: a list shows whether there is a Kubernetes API at all.
-    if (event.kind === 'end' && event.clean && state.size === 0) return withheld(cluster);
-    if (event.kind !== 'line') return end(outcomeOf(event));
-    const line = readWatchLine(event.bytes);
-    if (line.kind === 'malformed') return end({ kind: state.size === 0 ? 'foreign' : 'cut' });
-    if (line.kind === 'error')
-      return [400, 422].includes(line.refusal.status) ? withheld(cluster) : refusedInside(line);
-    if (line.kind === 'change') {
-      keep(state, line);
-    } else if (line.initialEnd) {
-      if (line.resourceVersion === undefined) return withheld(cluster);
-      cluster.memory.streamingLists = 'given';
-      const list = {
-        resourceVersion: line.resourceVersion,
-        objects: [...state.values()],
-        sentAt,
-        at: event.at,
-      };
-      return yield* tellList(target, position, list);
-    }
-  }
-}
-
-/** The other streams need not try it again. */
-function withheld(cluster: Cluster): Ending {
-  cluster.memory.streamingLists = 'withheld';
-  return end({ kind: 'no-streaming-list' });
-}
-
-/** Changes while the state is still being sent are a part of it. */
-function keep(state: Map<string, unknown>, { change, object }: Extract<WatchLine, { kind: 'change' }>): void {
-  const { namespace, name } =
-    (object as { metadata?: { namespace?: unknown; name?: unknown } } | undefined)?.metadata ?? {};
-  const key = JSON.stringify([namespace, name]);
-  if (change === 'DELETED') state.delete(key);
-  else state.set(key, object);
 }
 
 async function* readChanges(reader: Reader, target: WatchTarget, position: Position): AsyncGenerator<Sighting, Ending> {
@@ -239,22 +166,4 @@ async function* tellLine(
   Object.assign(position, { resourceVersion, goodAt: at });
   isWell(position);
   return undefined;
-}
-
-function refusedInside({ refusal }: Extract<WatchLine, { kind: 'error' }>): Ending {
-  const { status, retryAfterMs } = refusal;
-  return {
-    outcome: { kind: 'refused', status, frame: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
-    refusal,
-    verb: 'watch',
-  };
-}
-
-function outcomeOf(event: Exclude<LineEvent, { kind: 'line' }>): Outcome {
-  if (event.kind === 'oversized') return event;
-  return { kind: event.clean ? 'ended' : 'cut' };
-}
-
-function end(outcome: Outcome): Ending {
-  return { outcome, verb: 'watch' };
 }

@@ -6,7 +6,8 @@ import type { Audience } from './run.ts';
 import type { ExitReport } from '../trace/report.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
-import { gapsOf, markReport, windowOf } from '../verdict/report.ts';
+import { gapsOf } from '../verdict/gaps.ts';
+import { markReport, windowOf } from '../verdict/report.ts';
 import { instantOf } from '../trace/infer/estimate.ts';
 import { printTime } from '../trace/stamps.ts';
 

@@ -1,5 +1,5 @@
 /** The pod that a run is about, and which of that name. */
-import { PodexitError } from '../errors.ts';
+import { replacedPod } from '../cluster/delete-refused.ts';
 
 export interface FoundPod {
   readonly name: string;
@@ -7,15 +7,7 @@ export interface FoundPod {
   readonly uid?: string;
 }
 
-/** Whoever has the name now is not the one that was chosen. */
-const replacedPod = (namespace: string, name: string): PodexitError =>
-  new PodexitError(
-    'pod.replaced',
-    `pod "${name}" in namespace "${namespace}" was replaced by another one of the same name, which is left alone`,
-    'Run the command again to trace the new pod.',
-  );
-
-/** Throws PodexitError `pod.replaced`. */
+/** Throws PodexitError `pod.replaced` where whoever has the name now is not the one that was found. */
 export function assertSame({ uid, name }: FoundPod, namespace: string, seen: unknown): void {
   if (uid !== undefined && seen !== uid) throw replacedPod(namespace, name);
 }

@@ -10,8 +10,6 @@ import type { EndpointExit } from '../trace/infer/endpoints.ts';
 import { unroutedBefore } from '../trace/infer/endpoints.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
 import { between, onClient } from '../trace/infer/estimate.ts';
-import type { Service } from '../trace/kube.ts';
-import type { StreamName } from '../trace/observation.ts';
 import type { Finding, FindingCode, Gate } from '../trace/report.ts';
 import { findingCodes } from '../trace/report.ts';
 import type { Span } from '../trace/span.ts';
@@ -21,6 +19,7 @@ import { isSignalFirm } from '../trace/view/told.ts';
 import type { GateRule } from './judge.ts';
 import type { Scene } from './scene.ts';
 import { longestGrace, mainsOf, ranOf, shortestGrace } from './scene.ts';
+import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
 import { percent, seconds } from './words.ts';
 
 export type GateSpec =
@@ -133,59 +132,6 @@ function leadOf(trace: Trace, endpoint: Route, container: ContainerExit): Lead[]
   const unrouted = endpoint.unrouted?.client ?? { lo: trace.now, hi: Infinity };
   return [{ span: { lo: signal.client.lo - unrouted.hi, hi: signal.client.hi - unrouted.lo }, ...names }];
 }
-
-/** No endpoint seen is proof only where endpoints could be seen. */
-function withoutRoutes({ trace, exit }: Scene): Omit<Gate, 'name'> {
-  const blind =
-    trace.refused.some(({ value }) => lanes.has(value.stream)) ||
-    trace.gaps.some(({ value }) => lanes.has(value.stream) && value.to === undefined);
-  if (blind && exit.endpoints.length === 0)
-    return { passed: false, message: 'endpoints could not be watched, so no lead is proven' };
-  return { passed: true, message: 'no Service routed to the pod by its readiness' };
-}
-
-const lanes: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
-
-/**
- * Why it is not known who routed to the pod when its deletion was accepted. What was seen of endpoints afterwards is then
- * no more than what was left of them; where every Service that may follow readiness had still to unroute it, nothing is
- * missing.
- */
-function unseenRoutes(scene: Scene): string | undefined {
-  const { trace, exit } = scene;
-  const isLate = trace.deletion?.underWay === true;
-  if ((!isLate && !wasAway(scene)) || !mayHideRoutes(trace, exit.endpoints)) return undefined;
-  return isLate ? tooLate : away;
-}
-
-/** The slices were not in sync, or could not be read, when the deletion was accepted. */
-function wasAway({ trace, exit }: Scene): boolean {
-  const { lo, hi } = exit.deletion.accepted.client;
-  return (
-    trace.refused.some(({ value, at }) => value.stream === 'endpointslices' && at <= hi) ||
-    trace.gaps.some(
-      ({ value: { stream, from, to = Infinity } }) => stream === 'endpointslices' && from <= hi && to >= lo,
-    )
-  );
-}
-
-/**
- * A Service that takes pods as they are is no matter of readiness, whenever it was seen. One without a selector may be
- * anybody's (`kubernetes` in the namespace default): it counts where nothing at all was seen.
- */
-function mayHideRoutes(trace: Trace, endpoints: readonly EndpointExit[]): boolean {
-  const isMissing = ({ metadata, spec }: Service): boolean =>
-    spec.publishNotReadyAddresses !== true &&
-    (endpoints.length === 0 || Object.keys(spec.selector ?? {}).length > 0) &&
-    !endpoints.some(({ service }) => service === metadata.name);
-  return endpoints.some((one) => !one.staysReady && !one.wasReady) || [...trace.services.values()].some(isMissing);
-}
-
-const away =
-  'endpoints were not being watched when the deletion was accepted: who routed to the pod until then is not known, so no lead is proven';
-
-const tooLate =
-  'the pod was already terminating when it was first seen: who routed to it until then is not known, so no lead is proven';
 
 const since = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
 

@@ -1,21 +1,20 @@
 /** The ExitReport of a trace: the one document that every renderer shows (DESIGN.md §4). Pure. */
 import type { AssumptionName } from '../trace/assumptions.ts';
 import { assumptions } from '../trace/assumptions.ts';
-import { stepsOf, toClient } from '../trace/clock.ts';
+import { toClient } from '../trace/clock.ts';
 import { withDates } from '../trace/dates.ts';
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
 import { instantOf, spanOf } from '../trace/infer/estimate.ts';
-import type { Gap, StreamName } from '../trace/observation.ts';
 import { controllerOf } from '../trace/pod.ts';
 import type { ContainerReport, EndpointReport, ExitReport, Instant, Mark, Phase, Range } from '../trace/report.ts';
 import type { Span } from '../trace/span.ts';
 import { parseFloor, parseTime, printTime } from '../trace/stamps.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Exit, Timeline, TimelineMark, TimelinePhase } from '../trace/timeline.ts';
-import type { Fact, Note, Trace } from '../trace/trace.ts';
+import type { Note, Trace } from '../trace/trace.ts';
 import { isFirm, isLasting, isSignalFirm, told } from '../trace/view/told.ts';
-import { brokenLogs } from './broken-logs.ts';
+import { clockGaps, gapsOf } from './gaps.ts';
 import type { Policy } from './judge.ts';
 import { judge, noPolicy } from './judge.ts';
 
@@ -53,7 +52,7 @@ function buildReport(trace: Trace, timeline: Timeline, policy: Policy): ExitRepo
     verdict: judge(trace, timeline, policy),
     clocks: clocksOf(timeline),
     assumes: assumesOf(exit),
-    gaps: [...gapsOf(trace), ...setClocks(exit)],
+    gaps: [...gapsOf(trace), ...clockGaps(exit)],
   };
   return { ...report, observations: cited(trace, report) };
 }
@@ -202,84 +201,6 @@ function assumesOf(exit: Exit | undefined): ExitReport['assumes'] {
   );
   return [...used].sort().map((name) => ({ name, seconds: assumptions[name] }));
 }
-
-/** Streams by the name of the resource that an operator would grant. */
-const resourceOf: Record<StreamName, string> = {
-  pod: 'pods',
-  services: 'services',
-  endpointslices: 'endpointslices',
-  events: 'events',
-  logs: 'pods/log',
-  node: 'nodes',
-  'node-events': 'events (nodes)',
-  lease: 'leases',
-  owner: 'owners',
-  'owner-events': 'events (owners)',
-  siblings: 'pods (siblings)',
-  namespace: 'namespaces',
-};
-
-export function gapsOf(trace: Trace): ExitReport['gaps'] {
-  const refused = trace.refused.map(({ value, at }) => ({
-    resource: resourceOf[value.stream],
-    from: printTime(at, 'earlier'),
-    cause: 'refused',
-  }));
-  const gaps = joined(trace.gaps).map((value) => ({
-    resource: resourceOf[value.stream],
-    from: printTime(value.from, 'earlier'),
-    ...(value.to === undefined ? {} : { to: printTime(value.to, 'later') }),
-    cause: value.cause,
-  }));
-  const broken = brokenLogs(trace).map(({ ended }) => ({
-    resource: resourceOf.logs,
-    from: printTime(ended.at, 'earlier'),
-    cause: 'disconnected',
-  }));
-  return [...gaps, ...broken, ...lateNews(trace), ...refused];
-}
-
-/** What a clock showed before it was set says nothing of what it showed after; instants near the step are wider. */
-function setClocks(exit: Exit | undefined): ExitReport['gaps'] {
-  if (!exit) return [];
-  const clocks = { 'clock of the API server': exit.deletion.api, 'clock of the node': exit.kubelet.clock };
-  return Object.entries(clocks).flatMap(([resource, clock]) => [
-    ...stepsOf(clock).map(({ lo, hi }) => ({
-      resource,
-      from: printTime(lo, 'earlier'),
-      to: printTime(hi, 'later'),
-      cause: 'clock-stepped',
-    })),
-    ...(clock.doubt ? [{ resource, from: printTime(clock.doubt.at, 'earlier'), cause: 'clock-doubtful' }] : []),
-  ]);
-}
-
-/** A gap that begins where the one before it ended is the same one: history was lost again and again. */
-function joined(gaps: readonly Fact<Gap>[]): Gap[] {
-  return gaps.reduce<Gap[]>((told, { value }) => {
-    const index = told.findLastIndex(
-      ({ stream, container }) => stream === value.stream && container === value.container,
-    );
-    const last = told[index];
-    if (last === undefined || last.cause !== value.cause || last.to !== value.from) return [...told, value];
-    const { to: _until, ...open } = last;
-    return told.with(index, value.to === undefined ? open : { ...open, to: value.to });
-  }, []);
-}
-
-/** Shorter, nobody would miss it: news is late by as much on any day. */
-const worthTelling = 1000;
-
-/** Nothing is missing, but what came then is dated less well: the connection had been dead, or the server away. */
-const lateNews = (trace: Trace): ExitReport['gaps'] =>
-  trace.resumes
-    .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > worthTelling)
-    .map(({ value, at }) => ({
-      resource: resourceOf[value.stream],
-      from: printTime(value.since, 'earlier'),
-      to: printTime(value.until ?? at, 'later'),
-      cause: 'late',
-    }));
 
 /** One line each for all that is cited, and for nothing else. */
 function cited(trace: Trace, report: Omit<ExitReport, 'observations'>): ExitReport['observations'] {

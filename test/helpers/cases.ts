@@ -89,6 +89,18 @@ export const attached = (sightings: readonly Sighting[], timeoutSeconds: number 
     return one.kind === 'requested' || one.kind === 'answered' ? [] : [one];
   });
 
+/** As a run that came at `start` saw them: its first lists hold what was there by then. */
+export function comingAt(start: number, all: readonly Sighting[]): Sighting[] {
+  const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
+  const events = changesOf(all, 'events').filter(({ at }) => at < start);
+  return [
+    ...all.filter((one) => one.kind === 'began').map((one) => ({ ...one, at: start })),
+    listed(start + 5, 'pod', last?.object),
+    listed(start + 6, 'events', ...events.map(({ object }) => object)),
+    ...all.filter(({ at }) => at >= start),
+  ];
+}
+
 export type Change = Extract<Sighting, { kind: 'changed' }>;
 
 /** The watch lines of a stream, oldest first. */

@@ -7,26 +7,34 @@ import { createQueue } from '../../src/session/queue.ts';
 import { run } from '../../src/session/run.ts';
 import { surroundings } from '../cluster/helpers/surroundings.ts';
 import { serving } from '../helpers/serving.ts';
+import type { Serving } from '../helpers/serving.ts';
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300));
 
+/** A run that deletes the server's pod. */
+async function deleting({ server, flags }: Pick<Serving, 'server' | 'flags'>, pod: { uid?: string } = {}) {
+  const kubeconfig = flags.at(-1) ?? '';
+  const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
+  const live = liveSource({
+    cluster,
+    clock: systemClock,
+    namespace: server.namespace,
+    name: server.pod,
+    ...pod,
+    mode: 'delete',
+    graceSeconds: null,
+    insist: false,
+    timeoutMs: null,
+    waitReplacement: false,
+    followLogs: true,
+    warn: () => {},
+  });
+  return { cluster, live };
+}
+
 it('a consumer that throws leaves no request open once the source is stopped', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
-    const kubeconfig = flags.at(-1) ?? '';
-    const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
-    const live = liveSource({
-      cluster,
-      clock: systemClock,
-      namespace: server.namespace,
-      name: server.pod,
-      mode: 'delete',
-      graceSeconds: null,
-      insist: false,
-      timeoutMs: null,
-      waitReplacement: false,
-      followLogs: true,
-      warn: () => {},
-    });
+    const { cluster, live } = await deleting({ server, flags });
     const tired = (): never => {
       throw new Error('seen enough');
     };
@@ -55,22 +63,7 @@ it('whoever waits for an item to be taken is let go when the consumer leaves', a
 
 it('a pod that took the name of the one that was chosen is left alone', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
-    const kubeconfig = flags.at(-1) ?? '';
-    const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
-    const live = liveSource({
-      cluster,
-      clock: systemClock,
-      namespace: server.namespace,
-      name: server.pod,
-      uid: 'the-one-that-was-chosen',
-      mode: 'delete',
-      graceSeconds: null,
-      insist: false,
-      timeoutMs: null,
-      waitReplacement: false,
-      followLogs: true,
-      warn: () => {},
-    });
+    const { cluster, live } = await deleting({ server, flags }, { uid: 'the-one-that-was-chosen' });
     const ran = run({ source: live.sightings, logText: false, audience: { step: () => {} }, onTrace: live.onTrace });
     await expect(ran).rejects.toMatchObject({ code: 'pod.replaced' });
     live.stop();

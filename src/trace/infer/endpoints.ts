@@ -5,7 +5,7 @@ import { arrival } from './arrival.ts';
 import type { ContainerExit } from './container.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { isBefore, narrowed, notBefore, onClient } from './estimate.ts';
+import { isBefore, narrowed, notBefore, onClient, unbounded } from './estimate.ts';
 
 export interface EndpointExit {
   readonly slice: string;
@@ -94,12 +94,10 @@ export function unroutedBefore(
     const out = isElsewhere ? undefined : lostBefore(deletion, states);
     if (!out) return [];
     return [
-      { slice, ...(service === undefined ? {} : { service }), unrouted: changeOf(trace, deletion, out, anyTime) },
+      { slice, ...(service === undefined ? {} : { service }), unrouted: changeOf(trace, deletion, out, unbounded) },
     ];
   });
 }
-
-const anyTime = onClient({ lo: -Infinity, hi: Infinity }, []);
 
 /** The state in which the endpoint was ready no more, for the last time before the deletion found it so. */
 function lostBefore(deletion: Deletion, all: SliceFacts['states']): Fact<SliceState> | undefined {

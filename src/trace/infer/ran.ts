@@ -1,5 +1,5 @@
 /** Whether a container that a late first look found ended still ran when the deletion came. */
-import type { ContainerStatus } from '../kube.ts';
+import type { ContainerStatus, Pod } from '../kube.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { containersOf, isFinished, isRunning, statusesOf } from '../pod.ts';
 import { parseFloor } from '../stamps.ts';
@@ -38,7 +38,7 @@ function isOlder({ deletion }: Scene, spec: ContainerSpec, ended: Estimate | und
 }
 
 /** An init container ends before any main one starts. */
-const haveMainsRun = (pod: Parameters<typeof containersOf>[0]): boolean =>
+const haveMainsRun = (pod: Pod): boolean =>
   statusesOf(pod).some(
     ({ name, state }) =>
       containersOf(pod).some((spec) => spec.name === name && spec.kind === 'container') &&

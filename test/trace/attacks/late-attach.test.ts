@@ -7,13 +7,13 @@ import {
   alone,
   attached,
   changesOf,
+  comingAt,
   containerOf,
   deaf,
   editing,
   findingCodes,
   hasMark,
   judged,
-  listed,
   markedIn,
   markOf,
   stampOf,
@@ -23,18 +23,6 @@ import type { Raw } from '../../helpers/cases.ts';
 import { statusesIn } from '../../helpers/raw-edits.ts';
 import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 
-/** A run that begins at `start`: its first lists hold what was there by then. */
-function from(start: number, all: readonly Sighting[]): Sighting[] {
-  const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
-  const events = changesOf(all, 'events').filter(({ at }) => at < start);
-  return [
-    ...all.filter((one) => one.kind === 'began').map((one) => ({ ...one, at: start })),
-    listed(start + 5, 'pod', last?.object),
-    listed(start + 6, 'events', ...events.map(({ object }) => object)),
-    ...all.filter(({ at }) => at >= start),
-  ];
-}
-
 const removedAt = (all: readonly Sighting[]): number =>
   changesOf(all, 'pod').find(({ change }) => change === 'DELETED')?.at ?? NaN;
 
@@ -42,7 +30,7 @@ const story = (change: Partial<Story>): Sighting[] => attached(told({ ...somebod
 
 /** It comes 0.3 s before the object goes, and no Killing is told. */
 const atTheEnd = (all: readonly Sighting[]): Sighting[] =>
-  from(
+  comingAt(
     removedAt(all) - 300,
     editing(all, 'events', () => undefined),
   );
@@ -95,7 +83,7 @@ describe('a pod that is finished at first sight, and was deleted with a grace', 
 describe('a pod that is finished at first sight, with no grace left', () => {
   const held = { ...alone({ app: drains(2000, 1) }), ...pod({ finalizers: ['example.com/audit'] }) };
   const all = story({ ...held, later: [{ kind: 'remove-finalizers', atMs: 30_000 }] });
-  const late = from(
+  const late = comingAt(
     removedAt(all) - 5000,
     all.filter((one) => !('stream' in one && one.stream === 'events')),
   );
@@ -119,7 +107,7 @@ it('what a first look finds of the kubelet may be as old as the deletion', () =>
   const all = story(alone({ app: deaf }, pod({ graceSeconds: 30 })));
   const marked = markedIn(all).at;
   const report = judged(
-    from(
+    comingAt(
       marked + 14_000,
       editing(all, 'events', () => undefined),
     ),
@@ -131,7 +119,7 @@ it('what a first look finds of the kubelet may be as old as the deletion', () =>
 describe('a kubelet whose signs a first look finds', () => {
   const slow = (noticeMs: number) =>
     story({ ...alone({ app: deaf }), ...pod({ graceSeconds: 30 }), ...kubelet({ noticeMs: [noticeMs, noticeMs] }) });
-  const late = (all: readonly Sighting[], after: number) => judged(from(markedIn(all).at + after, all));
+  const late = (all: readonly Sighting[], after: number) => judged(comingAt(markedIn(all).at + after, all));
   const unacknowledged = (all: readonly Sighting[]): Sighting[] =>
     editing(all, 'pod', (one) => {
       const { observedGeneration: _, ...status } = one.status;

@@ -10,12 +10,12 @@ import {
   attached,
   changed,
   changesOf,
+  comingAt,
   containerOf,
   deaf,
   editing,
   findingCodes,
   judged,
-  listed,
   markedIn,
   recorded,
   stampOf,
@@ -113,14 +113,7 @@ function comingLate(app: AppStory, byMs: number): Sighting[] {
     spec: { ...one.spec, terminationGracePeriodSeconds: 30 },
   }));
   const start = markedIn(all).at + byMs;
-  const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
-  const events = changesOf(all, 'events').filter(({ at }) => at < start);
-  return [
-    ...all.filter((one) => one.kind === 'began').map((one) => ({ ...one, at: start })),
-    listed(start + 5, 'pod', last?.object),
-    listed(start + 6, 'events', ...events.map(({ object }) => object)),
-    ...all.filter(({ at }) => at >= start),
-  ];
+  return comingAt(start, all);
 }
 
 const exits137 = (afterMs: number): AppStory => ({

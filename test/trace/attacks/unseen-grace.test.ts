@@ -7,6 +7,7 @@ import {
   alone,
   attached,
   changesOf,
+  comingAt,
   containerOf,
   deaf,
   findingCodes,
@@ -31,14 +32,7 @@ const late = (app: AppStory): Sighting[] =>
 function attachedAfter(ms: number, change: Partial<Story>): Sighting[] {
   const all = attached(told(change));
   const start = markedIn(all).at + ms;
-  const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
-  const events = changesOf(all, 'events').filter(({ at }) => at < start);
-  return [
-    ...all.filter((one) => one.kind === 'began').map((one) => ({ ...one, at: start })),
-    listed(start + 5, 'pod', last?.object),
-    listed(start + 6, 'events', ...events.map(({ object }) => object)),
-    ...all.filter(({ at }) => at >= start),
-  ];
+  return comingAt(start, all);
 }
 
 describe('a grace that was lowered before anybody looked', () => {

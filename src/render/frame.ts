@@ -139,7 +139,8 @@ function fitting(lanes: readonly LaneView[], room: number): (LaneView | 'more')[
 /** `+3 s  app draining, kill in 7 s  (grace 10 s)`, the last only where there is room for it. */
 function statusLine(pen: Pen, trace: Trace, timeline: Timeline, now: number, columns: number): string {
   const zero = zeroOfMarks(timeline.marks.map(viewOf));
-  const elapsed = zero ? `${signed(Math.max(0, now - zero.at) / 1000, 0)} s  ` : '';
+  // Rounded down, as what is left is rounded up: together they are the grace.
+  const elapsed = zero ? `${signed(Math.floor(Math.max(0, now - zero.at) / 1000), 0)} s  ` : '';
   const words = [
     plain('  '),
     piece('strong', elapsed),

@@ -47,19 +47,36 @@ async function latencies(words: (cluster: BusyCluster) => string[], stopAfter?: 
   const cluster = await startBusyCluster('graceful-exit');
   const child = start(words(cluster), 'pipe');
   const stop = stopAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), stopAfter);
-  const found: { latency: number; readAt: number }[] = [];
-  let [rest, settlesAt] = ['', Infinity];
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    const readAt = performance.timeOrigin + performance.now();
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) found.push(...latencyOf(line, readAt).map((latency) => ({ latency, readAt })));
-    if ([...lines, rest].some((line) => line.startsWith(report))) settlesAt = Math.min(settlesAt, readAt - settling);
-  });
+  // Read now, understood later: what we do here keeps a processor from the program.
+  const chunks: Chunk[] = [];
+  child.stdout?.on('data', (bytes: Buffer) => chunks.push({ bytes, readAt: performance.now() }));
   await ended(child);
   clearTimeout(stop);
   await cluster.close();
-  return found.flatMap(({ latency, readAt }) => (readAt < settlesAt ? latency : []));
+  const lines = linesOf(chunks);
+  const settlesAt = (chunks.find(({ bytes }) => bytes.includes(report))?.readAt ?? Infinity) - settling;
+  return lines.flatMap(({ text, readAt }) => (readAt < settlesAt ? latencyOf(text, readAt) : []));
+}
+
+/** `readAt`: of performance.now(). */
+interface Chunk {
+  bytes: Buffer;
+  readAt: number;
+}
+
+/** Each line with the time at which its end was read. */
+function linesOf(chunks: readonly Chunk[]): { text: string; readAt: number }[] {
+  let rest = Buffer.alloc(0);
+  return chunks.flatMap(({ bytes, readAt }) => {
+    const all = Buffer.concat([rest, bytes]);
+    const end = all.lastIndexOf('\n') + 1;
+    rest = all.subarray(end);
+    const text = all.toString('utf8', 0, end);
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => ({ text: line, readAt }));
+  });
 }
 
 const report = '{"type":"report"';
@@ -69,10 +86,10 @@ const settling = 10;
 /** What we asked and what was answered is told by no watch. */
 const ownMarks: readonly unknown[] = ['requested', 'accepted'];
 
-function latencyOf(line: string, now: number): number[] {
+function latencyOf(line: string, readAt: number): number[] {
   const { type, at, id } = JSON.parse(line) as { type?: string; at?: unknown; id?: unknown };
   const isToldByWatch = type === 'mark' && typeof at === 'string' && !ownMarks.includes(id);
-  return isToldByWatch ? [now - Date.parse(at)] : [];
+  return isToldByWatch ? [performance.timeOrigin + readAt - Date.parse(at)] : [];
 }
 
 function percentile99(values: readonly number[]): number {

@@ -21,24 +21,16 @@ const patience: Readonly<Record<string, readonly [patient: string, byDefault: st
   14: ['--invocation-count-for-turbofan=30000', '--invocation-count-for-turbofan=3000'],
 };
 
-/** ms after the start: by then the DELETE is on its way, and all that comes after it is small and seldom. */
-const startUp = 150;
-
-/** Does not keep the process alive. Whoever gave Node flags of their own has decided. */
-export function settleDownAfterStart(): void {
+/** From the start on: V8 decides at the first calls of a function. Whoever gave Node flags of their own has decided. */
+export async function settleDown(): Promise<void> {
   const isTuned = process.execArgv.length > 0 || process.env['NODE_OPTIONS'];
   const flags = patience[process.versions.v8.split('.')[0] ?? ''];
   if (isTuned || !flags) return;
-  setTimeout(() => void settleDown(...flags), startUp).unref();
-}
-
-/**
- * V8 takes the code that was kept for the next start (bin/load.js, Node's own compile cache) only if it bears the flags of
- * that start, so they are put back before it is kept.
- */
-async function settleDown(patient: string, byDefault: string): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');
-  const set = (flags: readonly string[]): void => flags.forEach((flag) => setFlagsFromString(flag));
+  const set = (all: readonly string[]): void => all.forEach((flag) => setFlagsFromString(flag));
+  const [patient, byDefault] = flags;
   set([thrift, patient]);
+  // V8 takes the code that is kept for the next start (bin/load.js, Node's own compile cache) only if it bears the flags of
+  // that start.
   process.prependOnceListener('exit', () => set([asBefore, byDefault]));
 }

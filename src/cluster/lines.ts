@@ -15,35 +15,57 @@ export interface LineOptions {
   now(): number;
 }
 
-/** Splits a body at LF, holding no more than one line (and one chunk) in memory. Never throws. */
-export async function* readLines(body: AsyncIterable<unknown>, options: LineOptions): AsyncGenerator<LineEvent, void> {
+/** A body, line by line. */
+export interface Lines {
+  /** The next line of the chunk that has been taken, if there is one: nobody waits for that, and no timer is needed. */
+  left(this: void): LineEvent | undefined;
+  /** Resolves when a line is left, or the end. Never rejects. */
+  more(this: void): Promise<void>;
+}
+
+/** Splits a body at LF, holding no more than one line (and one chunk) in memory. */
+export function takeLines(body: AsyncIterable<unknown>, options: LineOptions): Lines {
+  const chunks = linesOfChunks(body, options);
+  let left: LineEvent[] = [];
+  let coming: Promise<void> | undefined;
+  const come = async (): Promise<void> => {
+    const { value } = await chunks.next();
+    left = value ?? [{ kind: 'end', clean: true }];
+    coming = undefined;
+  };
+  return {
+    left: () => left.shift(),
+    more: () => (left.length > 0 ? Promise.resolve() : (coming ??= come())),
+  };
+}
+
+/** Never throws. What comes of one chunk is never empty. */
+async function* linesOfChunks(body: AsyncIterable<unknown>, options: LineOptions): AsyncGenerator<LineEvent[], void> {
   const pending = pendingLine(options.mostBytes);
   try {
     for await (const chunk of body) {
-      const bytes = chunk as Buffer;
-      const at = options.now();
-      let from = 0;
-      for (let to = bytes.indexOf(lineFeed); to !== -1; to = bytes.indexOf(lineFeed, from)) {
-        pending.add(bytes.subarray(from, to));
-        const line = pending.take();
-        if (line.cut && options.onLong === 'stop') {
-          yield { kind: 'oversized' };
-          return;
-        }
-        yield { kind: 'line', ...line, at };
-        from = to + 1;
-      }
-      pending.add(bytes.subarray(from));
-      if (pending.isCut() && options.onLong === 'stop') {
-        yield { kind: 'oversized' };
-        return;
-      }
+      const lines = linesOf(chunk as Buffer, pending, options);
+      if (lines.length > 0) yield lines;
+      if (lines.at(-1)?.kind === 'oversized') return;
     }
   } catch {
-    yield { kind: 'end', clean: false };
-    return;
+    yield [{ kind: 'end', clean: false }];
   }
-  yield { kind: 'end', clean: true };
+}
+
+function linesOf(bytes: Buffer, pending: ReturnType<typeof pendingLine>, { onLong, now }: LineOptions): LineEvent[] {
+  const at = now();
+  const lines: LineEvent[] = [];
+  let from = 0;
+  for (let to = bytes.indexOf(lineFeed); to !== -1; to = bytes.indexOf(lineFeed, from)) {
+    pending.add(bytes.subarray(from, to));
+    const line = pending.take();
+    if (line.cut && onLong === 'stop') return [...lines, { kind: 'oversized' }];
+    lines.push({ kind: 'line', ...line, at });
+    from = to + 1;
+  }
+  pending.add(bytes.subarray(from));
+  return pending.isCut() && onLong === 'stop' ? [...lines, { kind: 'oversized' }] : lines;
 }
 
 const lineFeed = 0x0a;

@@ -1,7 +1,6 @@
 import type { Sighting } from '../trace/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
-import type { LineEvent } from './lines.ts';
-import { readLines } from './lines.ts';
+import { takeLines } from './lines.ts';
 import type { Told } from './log-limit.ts';
 import { createLogLimit } from './log-limit.ts';
 import { isLater, readLogLine } from './log-line.ts';
@@ -31,20 +30,22 @@ export async function* tellLines(
   const { surroundings } = cluster;
   const limit = createLogLimit(interval, matters);
   const sighting = (told: Told, at: number): Sighting => ({ kind: 'line', at, container, ...told });
-  const lines = readLines(flow.body, { mostBytes: longestLine, onLong: 'cut', now: () => surroundings.now() });
+  const lines = takeLines(flow.body, { mostBytes: longestLine, onLong: 'cut', now: () => surroundings.now() });
   const seen = reading.last;
-  let pending: Promise<LineEvent> | undefined;
   let alarm: Alarm | undefined;
   try {
     for (;;) {
-      pending ??= lines.next().then(({ value }) => value ?? { kind: 'end', clean: true });
-      const due = limit.due();
-      // One alarm for all the lines of an interval: a timer for each would be most of the work of a chatty log.
-      if (due !== undefined && alarm?.at !== due) {
-        alarm?.stop();
-        alarm = setAlarm(surroundings, due);
+      let event = lines.left();
+      if (event === undefined) {
+        const due = limit.due();
+        // One alarm for all the lines of an interval: a timer for each would be most of the work of a chatty log.
+        if (due !== undefined && alarm?.at !== due) {
+          alarm?.stop();
+          alarm = setAlarm(surroundings, due);
+        }
+        await (due === undefined || alarm === undefined ? lines.more() : Promise.race([lines.more(), alarm.rung]));
+        event = lines.left();
       }
-      const event = await (due === undefined || alarm === undefined ? pending : Promise.race([pending, alarm.rung]));
       if (signal.aborted) return false;
       const now = event?.kind === 'line' ? event.at : surroundings.now();
       if (event === undefined || event.kind !== 'line') {
@@ -53,7 +54,6 @@ export async function* tellLines(
         if (event !== undefined) return event.kind === 'end' && event.clean;
         continue;
       }
-      pending = undefined;
       const line = readLogLine(event.bytes);
       if (line === undefined || (seen !== undefined && !isLater(line.time, seen))) continue;
       reading.last = line.time;

@@ -4,7 +4,7 @@ import type { Around } from './around.ts';
 import type { Flow } from './cluster.ts';
 import type { LineEvent } from './lines.ts';
 import type { Health } from './health.ts';
-import { readLines } from './lines.ts';
+import { takeLines } from './lines.ts';
 import { isNewer } from './resource-version.ts';
 import type { WatchLine } from './watch-line.ts';
 import { readWatchLine } from './watch-line.ts';
@@ -58,7 +58,7 @@ async function* followLines(
   { initial }: { initial: boolean },
 ): AsyncGenerator<Sighting, Ending> {
   const { cluster, target, position } = around;
-  const lines = readLines(flow.body, {
+  const lines = takeLines(flow.body, {
     mostBytes: mostLineBytes,
     onLong: 'stop',
     now: () => cluster.surroundings.now(),

@@ -2,7 +2,7 @@
 import type { Around } from './around.ts';
 import type { Cluster } from './cluster.ts';
 import type { Outcome } from './decide.ts';
-import type { LineEvent } from './lines.ts';
+import type { LineEvent, Lines } from './lines.ts';
 import { within } from './surroundings.ts';
 import type { WatchLine } from './watch-line.ts';
 import type { Ending } from './watch-position.ts';
@@ -14,15 +14,14 @@ export interface Reader extends Pick<Around, 'cluster' | 'signal' | 'health'> {
 /** The next line, or `undefined` when none came in time; a line that comes late is not lost. */
 export type Pull = (cluster: Cluster, ms: number, signal: AbortSignal) => Promise<LineEvent | undefined>;
 
-export function createPull(lines: AsyncGenerator<LineEvent, void>): Pull {
-  let pending: Promise<LineEvent> | undefined;
-  return async (cluster, ms, signal) => {
-    pending ??= lines.next().then(({ value }) => value ?? { kind: 'end', clean: true });
-    const got = await within(cluster.surroundings, pending, ms, signal);
-    if (got !== undefined) pending = undefined;
-    return got?.value;
+export const createPull =
+  ({ left, more }: Lines): Pull =>
+  async ({ surroundings }, ms, signal) => {
+    const line = left();
+    if (line !== undefined) return line;
+    await within(surroundings, more(), ms, signal);
+    return left();
   };
-}
 
 /** What an ERROR frame inside a stream says. */
 export function refusedInside({ refusal }: Extract<WatchLine, { kind: 'error' }>): Ending {

@@ -92,7 +92,8 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
     }
   }
 
-  const server = await listen(handle, options.port ?? 0, tls);
+  const goesDown = options.faults?.some(({ kind }) => kind === 'down') ?? false;
+  const server = await listen(handle, options.port ?? (goesDown ? 'to-come-back' : 0), tls);
   faults.start(server);
   const stopLeases = renewLeases(cluster);
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`;

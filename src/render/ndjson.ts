@@ -39,21 +39,21 @@ interface Told {
   text: string;
 }
 
-/** `write` gets one line at a time, with its newline. Marks may come as often as one likes: only news is told. */
-export function createNdjson(write: (line: string) => void): Ndjson {
+/**
+ * `write` gets whole lines, each with its newline: all that one call tells, at once, since each write costs both ends of a
+ * pipe more than a line does. Marks may come as often as one likes: only news is told.
+ */
+export function createNdjson(write: (lines: string) => void): Ndjson {
   const told = new Map<string, Told>();
   const toldGaps = new Map<string, string>();
-  let ended = false;
+  const { tell, flush, close } = bufferFor(write);
   let settling = false;
   let toldAt: Time | undefined;
 
-  const tell = (line: Line): void => {
-    if (!ended) write(`${jsonText(line, lineOrder)}\n`);
-  };
-
   const tellMark = (at: Time, id: string, next: Omit<Told, 'revision' | 'text'>): void => {
     const before = told.get(id);
-    const text = jsonText(next, { mark: markOrder });
+    // Compared as it is: to put all marks in order and make them harmless costs more than to conclude them.
+    const text = JSON.stringify(next);
     if (before?.text === text || (before && !settling && isHardlyNews(before, next))) return;
     const revision = (before?.revision ?? 0) + 1;
     told.set(id, { ...next, revision, text });
@@ -83,8 +83,12 @@ export function createNdjson(write: (line: string) => void): Ndjson {
     marks: (at, marks) => {
       toldAt = at;
       tellMarks(at, marks);
+      flush();
     },
-    gaps: tellGaps,
+    gaps(at, gaps) {
+      tellGaps(at, gaps);
+      flush();
+    },
     end(report) {
       settling = true;
       const at = later(lastSeen(report), toldAt);
@@ -94,11 +98,29 @@ export function createNdjson(write: (line: string) => void): Ndjson {
       );
       tellGaps(at, report.gaps);
       tell({ type: 'report', report });
-      ended = true;
+      close();
     },
     fail(error) {
       tell({ type: 'error', error: errorDocument(error) });
-      ended = true;
+      close();
+    },
+  };
+}
+
+/** Lines until they are written together; none after `close`. */
+function bufferFor(write: (lines: string) => void) {
+  let lines: string[] = [];
+  let closed = false;
+  const flush = (): void => {
+    if (lines.length > 0) write(lines.join(''));
+    lines = [];
+  };
+  return {
+    tell: (line: Line): void => void (closed || lines.push(`${jsonText(line, lineOrder)}\n`)),
+    flush,
+    close: (): void => {
+      flush();
+      closed = true;
     },
   };
 }

@@ -42,14 +42,18 @@ const documentStage = (format: Parameters<typeof renderDocument>[0], ports: Port
   close: () => {},
 });
 
-/** Marks are worth telling again only when something was observed about the pod; notes tell that. */
+/**
+ * Marks are worth telling again only when something was observed about the pod; notes tell that. What a `Date` header shaves
+ * off is told with what it came with: a run asks each of its streams at the end, and ten answers would stand between the
+ * last lines of the watches and their marks.
+ */
 async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
   const { createNdjson } = await import('../render/ndjson.ts');
   const ndjson = createNdjson((line) => stdout.write(line));
   let told: Trace['notes'];
   return {
-    step: (trace) => {
-      if (trace.notes === told) return;
+    step: (trace, { kind }) => {
+      if (trace.notes === told || kind === 'dated') return;
       told = trace.notes;
       const timeline = timelineOf(trace);
       const at = printTime(trace.now, 'earlier');

@@ -87,8 +87,9 @@ function overPieces(clock: Clock, during: Span): Span {
 }
 
 function within(clock: Clock, at: number): Span {
-  const lo = Math.max(-Infinity, ...clock.lower.map((bound) => bound.value - driftOver(at - bound.at)));
-  const hi = Math.min(Infinity, ...clock.upper.map((bound) => bound.value + driftOver(at - bound.at)));
+  let [lo, hi] = [-Infinity, Infinity];
+  for (const bound of clock.lower) lo = Math.max(lo, bound.value - driftOver(at - bound.at));
+  for (const bound of clock.upper) hi = Math.min(hi, bound.value + driftOver(at - bound.at));
   return { lo, hi };
 }
 

@@ -22,8 +22,12 @@ interface Line {
 const stream = () => {
   const written: string[] = [];
   return {
-    ndjson: createNdjson((line) => written.push(line)),
-    lines: () => written.map((line) => JSON.parse(line) as Line),
+    ndjson: createNdjson((lines) => written.push(lines)),
+    lines: () =>
+      written
+        .join('')
+        .split(/(?<=\n)/)
+        .map((line) => JSON.parse(line) as Line),
     written,
   };
 };
@@ -120,6 +124,20 @@ describe('-o ndjson', () => {
     ]);
   });
 
+  it('writes all that becomes known at once in one go, in whole lines', () => {
+    const { ndjson, written } = stream();
+    ndjson.marks(time(3.4), [maybe(guess), sure(mark('containers-done', observed(3, 3.4, 6)))]);
+    expect(written.map((lines) => lines.match(/\n/g)?.length)).toEqual([2]);
+    expect(written[0]?.endsWith('\n')).toBe(true);
+  });
+
+  it('writes nothing where nothing is new', () => {
+    const { ndjson, written } = stream();
+    ndjson.marks(time(3.4), []);
+    ndjson.gaps(time(3.4), []);
+    expect(written).toEqual([]);
+  });
+
   it('ends with an error where there is no report', () => {
     const { ndjson, lines } = stream();
     ndjson.fail({ code: 'pod.not-found', message: 'Pod shop/x does not exist.', hint: 'See kubectl get pods.' });
@@ -135,9 +153,11 @@ describe('-o ndjson', () => {
   });
 
   it('stays one line for each thing told, whatever the strings hold', () => {
-    const { ndjson, written } = stream();
+    const { ndjson, lines, written } = stream();
+    const { marks, gaps } = hostile();
     ndjson.end(hostile());
-    expect(written.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
+    const types = [...marks.map(() => 'mark'), ...gaps.map(() => 'gap'), 'report'];
+    expect(lines().map(({ type }) => type)).toEqual(types);
     expect(unseenIn(written.join(''))).toEqual([]);
   });
 

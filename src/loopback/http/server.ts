@@ -29,8 +29,15 @@ export type Handle = (request: Incoming, response: Outgoing, body: string, nth: 
 /** More than any client of this API sends. */
 const maxBody = 3 * 1024 * 1024;
 
-/** Listens on 127.0.0.1. Rejects where the port is taken. */
-export async function listen(handle: Handle, port: number, tls: Tls | undefined): Promise<HttpServer> {
+/**
+ * Listens on 127.0.0.1. Rejects where the port is taken. `to-come-back`: a port that nobody else is given while the server
+ * is suspended.
+ */
+export async function listen(
+  handle: Handle,
+  port: number | 'to-come-back',
+  tls: Tls | undefined,
+): Promise<HttpServer> {
   const sockets = new Set<Socket>();
   const served = new WeakMap<object, number>();
   const onRequest = (request: Incoming, response: Outgoing) => {
@@ -49,7 +56,7 @@ export async function listen(handle: Handle, port: number, tls: Tls | undefined)
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
   });
-  await startListening(server, port);
+  await (port === 'to-come-back' ? startOutsideEphemeral(server) : startListening(server, port));
   const bound = (server.address() as AddressInfo).port;
   const suspend = () => stopListening(server, sockets);
   return { port: bound, sockets, suspend, resume: () => startListening(server, bound), close: suspend };
@@ -70,6 +77,22 @@ function startListening(server: Server, port: number): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Whoever asks for any port gets one from 32768 on (Linux) or 49152 on (RFC 6335, §6). */
+const outsideEphemeral = { from: 10_000, to: 30_000 };
+/** Each may be taken. */
+const tries = 20;
+
+async function startOutsideEphemeral(server: Server): Promise<void> {
+  const { from, to } = outsideEphemeral;
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await startListening(server, from + Math.floor(Math.random() * (to - from)));
+    } catch (error) {
+      if (left === 1 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }
 
 function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {

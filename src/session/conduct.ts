@@ -9,6 +9,7 @@ import { follow } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { Run } from './live.ts';
+import { once } from './once.ts';
 import { listServices, lookAtKin, openFirstLanes, openLastLanes } from './open-lanes.ts';
 import { checkPod, deletionNotBegun, noSuchPod } from './pod-checks.ts';
 import type { Raw } from './watched.ts';
@@ -25,14 +26,17 @@ export async function conduct(run: Run): Promise<void> {
   const first = firstTargets(namespace, name);
   const gate = createGate();
   const pod = new Promise<Raw | undefined>((resolve) => {
+    const tellForegoing = once((at: number) => tellStates(run, at));
     void follow(run, first.pod, gate, (sighting) => {
-      if (sighting.kind === 'listed') resolve(sighting.objects[0] as Raw | undefined);
+      if (sighting.kind !== 'listed') return;
+      tellForegoing(sighting.at);
+      resolve(sighting.objects[0] as Raw | undefined);
     });
   });
   void follow(run, first.events, gate);
   const services = listServices(run, first.services, gate);
 
-  const raw = await pod;
+  const raw = lastKnown(run, await pod);
   if (run.signal.aborted) return;
   // A server, or something before it, that does not heed the selector.
   if (!raw || metadataOf(raw)['name'] !== name) throw await noSuchPod(cluster, namespace, name);
@@ -46,6 +50,18 @@ export async function conduct(run: Run): Promise<void> {
   const requested = deletes ? request(run, raw) : undefined;
   openLastLanes(run, raw);
   await requested;
+}
+
+/** What was heard of the pod before this run, ahead of what it finds at `at` (client ms): that may be as old as the former. */
+function tellStates({ options: { before }, deliver }: Run, at: number): void {
+  if (!before) return;
+  for (const state of before.states) void deliver(state);
+  void deliver({ kind: 'resumed', at, stream: 'pod', since: before.until });
+}
+
+/** A pod that was seen to terminate may be gone, or have a successor of its name, before its run can look. */
+function lastKnown({ options: { before, uid } }: Run, found: Raw | undefined): Raw | undefined {
+  return before && (!found || metadataOf(found)['uid'] !== uid) ? before.pod : found;
 }
 
 /** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */

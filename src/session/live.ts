@@ -89,6 +89,7 @@ export function liveSource(options: LiveOptions): Live {
     suspension.cancel();
     run.timeLimit.cancel();
     run.timers.forEach((cancel) => cancel());
+    options.before?.stop();
     stop.abort();
     // Wakes whoever waits for that alone.
     run.lanes.doubt();

@@ -8,12 +8,13 @@ import { follow, followContainer, lose, warnRefused, watchTarget } from './follo
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { Run } from './live.ts';
+import { once } from './once.ts';
+import { namesOf } from './routes-ahead.ts';
 import type { Raw, Target } from './watched.ts';
 import {
   asRaw,
   candidateServices,
   kinTarget,
-  metadataOf,
   nodeTargets,
   ownerOf,
   ownerTargets,
@@ -76,12 +77,31 @@ async function openRoutes(run: Run, pod: Raw, listed: Promise<Raw[] | undefined>
   const at = clock.now();
   await run.deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: candidates });
   gate.open('services');
-  const slices = sliceTarget(
-    namespace,
-    candidates.map((service) => String(metadataOf(service)['name'])),
-  );
-  if (slices) await follow(run, slices, gate);
+  const names = namesOf(candidates);
+  const slices = sliceTarget(namespace, names);
+  const heardUntil = slices && tellRoutes(run, names);
+  const resume = once((listedAt: number, since: number) => {
+    void run.deliver({ kind: 'resumed', at: listedAt, stream: 'endpointslices', since });
+  });
+  if (slices)
+    await follow(run, slices, gate, (told) => {
+      if (told.kind === 'listed' && heardUntil !== undefined) resume(told.at, heardUntil);
+    });
   else gate.open('endpointslices');
+}
+
+/**
+ * Who routed until now, as it was heard before this run. Until when (client ms) that is all there was; undefined where nobody
+ * heard it, which is a gap.
+ */
+function tellRoutes({ options: { before, clock }, deliver }: Run, names: readonly string[]): number | undefined {
+  if (!before) return undefined;
+  const at = clock.now();
+  const told = before.routes(names);
+  before.stop();
+  if (told) for (const sighting of told.sightings) void deliver(sighting);
+  else void deliver({ kind: 'gap', at, stream: 'endpointslices', from: before.since, cause: 'not-synced' });
+  return told && (told.lostSince ?? at);
 }
 
 /** The owner, the owner's owner, and the pods of the topmost one's selector. */

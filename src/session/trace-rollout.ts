@@ -13,10 +13,11 @@ import type { PodSelector } from './candidates.ts';
 import { podSelector } from './candidates.ts';
 import { connectCluster } from './connected.ts';
 import { assertDistinct } from './distinct-files.ts';
-import type { Live } from './live.ts';
+import { listenAhead } from './foregoing.ts';
 import type { FoundPod } from './found-pod.ts';
+import type { Live } from './live.ts';
 import { liveSource } from './live.ts';
-import { terminatingPods } from './next-terminating.ts';
+import { foundIn, terminatingPods } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
 import { publish } from './publish.ts';
 import { recorderFor } from './recording-file.ts';
@@ -30,8 +31,6 @@ import { createProgress } from './rollout-progress.ts';
 import { run } from './run.ts';
 import { targetText } from './target.ts';
 import type { ExitOptions, TraceOptions } from './trace-pod.ts';
-import type { Raw } from './watched.ts';
-import { metadataOf } from './watched.ts';
 
 /** A run of `--all-terminating` from its first watch to its summary. */
 interface Rollout {
@@ -149,17 +148,18 @@ async function untilDone(rollout: Rollout, target: Several, selector: PodSelecto
 
 async function tracePods(rollout: Rollout, selector: PodSelector): Promise<void> {
   const { cluster, progress, stop, traces } = rollout;
-  for await (const pod of terminatingPods(cluster, selector, stop.signal, progress.podSeen)) {
-    const trace = tracePod(rollout, pod);
+  const ahead = listenAhead(cluster, stop.signal);
+  for await (const { pod, before } of terminatingPods(cluster, selector, stop.signal, ahead, progress.podSeen)) {
+    const trace = tracePod(rollout, foundIn(pod, before));
     trace.catch(() => stop.abort());
     traces.push(trace);
   }
 }
 
-async function tracePod(rollout: Rollout, pod: Raw): Promise<void> {
+async function tracePod(rollout: Rollout, pod: FoundPod): Promise<void> {
   const { options, ports, output, progress, reports, codes } = rollout;
-  const { name, uid } = metadataOf(pod);
-  const trace = await traceOne(rollout, { name: String(name), uid: String(uid) });
+  const { uid } = pod;
+  const trace = await traceOne(rollout, pod);
   const report = trace && reportOf(trace, options.policy);
   // The name may have passed to a successor before its trace began.
   if (report !== undefined && report.pod.uid === uid) {

@@ -189,6 +189,8 @@ export interface Trace {
   readonly containers: ReadonlyMap<string, ContainerFacts>;
   readonly services: ReadonlyMap<string, Service>;
   readonly slices: ReadonlyMap<string, SliceFacts>;
+  /** Client ms of the first whole state of the slices: who routed before is not known. */
+  readonly slicesSince?: number;
   readonly siblings: ReadonlyMap<string, SiblingFacts>;
   readonly siblingsKnown: boolean;
   readonly kin?: Fact<Kin>;

@@ -34,6 +34,7 @@ export function unseenRoutes(scene: Scene): string | undefined {
 function wasAway({ trace, exit }: Scene): boolean {
   const { lo, hi } = exit.deletion.accepted.client;
   return (
+    (trace.slicesSince ?? Infinity) > hi ||
     trace.refused.some(({ value, at }) => value.stream === 'endpointslices' && at <= hi) ||
     trace.gaps.some(
       ({ value: { stream, from, to = Infinity } }) => stream === 'endpointslices' && from <= hi && to >= lo,

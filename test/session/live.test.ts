@@ -2,6 +2,8 @@
 import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/cluster/connect.ts';
 import { systemClock } from '../../src/session/clock.ts';
+import type { Foregoing } from '../../src/session/foregoing.ts';
+import type { FoundPod } from '../../src/session/found-pod.ts';
 import { liveSource } from '../../src/session/live.ts';
 import { createQueue } from '../../src/session/queue.ts';
 import { run } from '../../src/session/run.ts';
@@ -11,8 +13,12 @@ import type { Serving } from '../helpers/serving.ts';
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300));
 
-/** A run that deletes the server's pod. */
-async function deleting({ server, flags }: Pick<Serving, 'server' | 'flags'>, pod: { uid?: string } = {}) {
+/** A run about the server's pod. */
+async function tracing(
+  { server, flags }: Pick<Serving, 'server' | 'flags'>,
+  pod: Partial<FoundPod> = {},
+  mode: 'delete' | 'attach' = 'delete',
+) {
   const kubeconfig = flags.at(-1) ?? '';
   const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
   const live = liveSource({
@@ -21,7 +27,7 @@ async function deleting({ server, flags }: Pick<Serving, 'server' | 'flags'>, po
     namespace: server.namespace,
     name: server.pod,
     ...pod,
-    mode: 'delete',
+    mode,
     graceSeconds: null,
     insist: false,
     timeoutMs: null,
@@ -34,7 +40,7 @@ async function deleting({ server, flags }: Pick<Serving, 'server' | 'flags'>, po
 
 it('a consumer that throws leaves no request open once the source is stopped', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
-    const { cluster, live } = await deleting({ server, flags });
+    const { cluster, live } = await tracing({ server, flags });
     const tired = (): never => {
       throw new Error('seen enough');
     };
@@ -63,10 +69,35 @@ it('whoever waits for an item to be taken is let go when the consumer leaves', a
 
 it('a pod that took the name of the one that was chosen is left alone', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
-    const { cluster, live } = await deleting({ server, flags }, { uid: 'the-one-that-was-chosen' });
+    const { cluster, live } = await tracing({ server, flags }, { uid: 'the-one-that-was-chosen' });
     const ran = run({ source: live.sightings, logText: false, audience: { step: () => {} }, onTrace: live.onTrace });
     await expect(ran).rejects.toMatchObject({ code: 'pod.replaced' });
     live.stop();
+    expect(server.deletesAccepted).toBe(0);
+    cluster.close();
+  }));
+
+it('a pod that was seen to terminate, and is gone before its run can look, has its end told all the same', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const metadata = { name: server.pod, namespace: server.namespace, uid: 'gone-by-now', resourceVersion: '1' };
+    const pod = { kind: 'Pod', metadata, spec: { containers: [] }, status: {} };
+    const ending = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0, resourceVersion: '2' };
+    const gone = { ...pod, metadata: { ...metadata, ...ending } };
+    const at = Date.now();
+    const before: Foregoing = {
+      pod: gone,
+      states: [
+        { kind: 'listed', at: at - 20, stream: 'pod', resourceVersion: '', objects: [pod] },
+        { kind: 'changed', at, stream: 'pod', change: 'MODIFIED', object: gone },
+      ],
+      since: at - 20,
+      until: at,
+      routes: () => undefined,
+      stop: () => {},
+    };
+    const { cluster, live } = await tracing({ server, flags }, { uid: 'gone-by-now', before }, 'attach');
+    const trace = await run({ source: live.sightings, logText: false, onTrace: live.onTrace });
+    expect(trace).toMatchObject({ uid: 'gone-by-now', gone: { value: 'replaced' }, deletion: { underWay: false } });
     expect(server.deletesAccepted).toBe(0);
     cluster.close();
   }));

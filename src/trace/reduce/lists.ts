@@ -13,7 +13,9 @@ export function foldList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   if (o.stream === 'siblings') return foldSiblings(trace, o);
   if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);
   const next = o.objects.reduce((folded, object) => foldObject(folded, object, o, 'listed'), trace);
-  return o.stream === 'endpointslices' ? foldVanishedSlices(next, o) : next;
+  if (o.stream !== 'endpointslices') return next;
+  const vanished = foldVanishedSlices(next, o);
+  return vanished.slicesSince === undefined ? { ...vanished, slicesSince: o.at } : vanished;
 }
 
 function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {

@@ -1,0 +1,82 @@
+/** A workload that is watched before one of its pods terminates: the pod's report knows what the deletion found. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../../src/loopback/faults/fault.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import type { Serving } from '../helpers/serving.ts';
+import { serving } from '../helpers/serving.ts';
+import { loadRecording } from '../loopback/helpers/load.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const attached = async ({ flags }: Pick<Serving, 'flags'>, ...words: string[]) => {
+  const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...words, ...flags]);
+  return { ...ran, report: JSON.parse(ran.stdout) as ExitReport };
+};
+const during = <T>(faults: readonly Fault[], work: (serving: Serving) => Promise<T>): Promise<T> =>
+  serving('rolling-update', { attachDelayMs: 1500, faults, scenario: loadRecording('rolling-update') }, work);
+const ids = ({ marks }: ExitReport): string[] => marks.map(({ name }) => name);
+const gate = ({ verdict }: ExitReport) => verdict.gates[0];
+const aboutSlices: Fault = { kind: 'drop', resource: 'endpointslices', verb: 'watch' };
+
+describe.concurrent('--attach with a workload', () => {
+  it('tells when the pod was unrouted, and what that says of requests', () =>
+    during([], async (scene) => {
+      const record = join(scene.folder, 'run.ndjson');
+      const { report, code } = await attached(scene, '--min-drain-lead=3s', `--record=${record}`);
+      expect(ids(report)).toEqual(expect.arrayContaining(['accepted', 'unrouted', 'endpoint-removed', 'removed']));
+      expect(report.endpoints).toMatchObject([{ service: 'checkout', otherReady: 1 }]);
+      expect(gate(report)?.message).toMatch(/at least [\d.]+ s less than the 3 s wanted/);
+      expect(code).toBe(2);
+      expect(report.gaps).toEqual([]);
+      expect(heldAgainst(report, scene.server.truth())).toMatchObject([{ hit: true }, { hit: true }]);
+      const replayed = await runMain(['replay', record, '-o', 'json', '--min-drain-lead=3s']);
+      expect(JSON.parse(replayed.stdout)).toEqual(report);
+    }));
+
+  it('knows the deletion as exactly as one that it saw itself', () =>
+    during([], async (scene) => {
+      const { report } = await attached(scene);
+      const accepted = report.marks.find(({ name }) => name === 'accepted')?.at;
+      expect(Date.parse(accepted?.latest ?? '') - Date.parse(accepted?.earliest ?? '')).toBeLessThan(1100);
+      expect(report.trigger.kind).toBe('rollout');
+    }));
+
+  it('loses nothing when the stream of the slices was cut before', () =>
+    during([{ ...aboutSlices, forMs: 600 }], async (scene) => {
+      const { report } = await attached(scene);
+      expect(ids(report)).toContain('unrouted');
+      expect(report.gaps).toEqual([]);
+    }));
+
+  it('says so where who routed was not heard in time', () =>
+    during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 4000 }], async (scene) => {
+      const { report } = await attached(scene, '--min-drain-lead=0.1s');
+      expect(ids(report)).not.toContain('unrouted');
+      expect(report.gaps).toMatchObject([{ resource: 'endpointslices', cause: 'not-synced' }]);
+      expect(gate(report)).toMatchObject({ passed: false, message: expect.stringMatching(/is not known/) as string });
+    }));
+
+  it('leaves what may not be read to the report, and ends', () =>
+    during([{ kind: 'status', code: 403, reason: 'Forbidden', resource: 'services' }], async (scene) => {
+      const { report, stderr } = await attached(scene);
+      expect(report.endpoints).toEqual([]);
+      expect(report.gaps).toMatchObject([{ resource: 'services', cause: 'refused' }]);
+      expect(stderr.match(/no permission/g)).toHaveLength(1);
+    }));
+});
+
+it('--all-terminating tells of each pod when it was unrouted', () =>
+  during([], async ({ flags }) => {
+    const ran = await runMain(['deploy/checkout', '--all-terminating', '-o', 'json', ...flags]);
+    const { items } = JSON.parse(ran.stdout) as { items: ExitReport[] };
+    expect(items.map(({ endpoints }) => endpoints.map(({ unroutedAt }) => unroutedAt?.basis))).toEqual([['observed']]);
+    expect(items.flatMap(({ gaps }) => gaps)).toEqual([]);
+  }));
+
+it('--attach with a pod proves no lead where its slices were not in sync when the deletion came', () =>
+  during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server }) => {
+    const ran = await runMain([server.pod, '--attach', '--min-drain-lead=0.1s', '-o', 'json', ...flags]);
+    const report = JSON.parse(ran.stdout) as ExitReport;
+    expect(gate(report)).toMatchObject({ passed: false, message: expect.stringMatching(/is not known/) as string });
+  }));

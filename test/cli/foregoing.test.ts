@@ -34,14 +34,6 @@ describe.concurrent('--attach with a workload', () => {
       expect(JSON.parse(replayed.stdout)).toEqual(report);
     }));
 
-  it('knows the deletion as exactly as one that it saw itself', () =>
-    during([], async (scene) => {
-      const { report } = await attached(scene);
-      const accepted = report.marks.find(({ name }) => name === 'accepted')?.at;
-      expect(Date.parse(accepted?.latest ?? '') - Date.parse(accepted?.earliest ?? '')).toBeLessThan(1100);
-      expect(report.trigger.kind).toBe('rollout');
-    }));
-
   it('loses nothing when the stream of the slices was cut before', () =>
     during([{ ...aboutSlices, forMs: 600 }], async (scene) => {
       const { report } = await attached(scene);

@@ -54,7 +54,7 @@ async function latencies(words: (cluster: BusyCluster) => string[], stopAfter?: 
   clearTimeout(stop);
   await cluster.close();
   const lines = linesOf(chunks);
-  const settlesAt = (chunks.find(({ bytes }) => bytes.includes(report))?.readAt ?? Infinity) - settling;
+  const settlesAt = reportedAt(chunks) - settling;
   return lines.flatMap(({ text, readAt }) => (readAt < settlesAt ? latencyOf(text, readAt) : []));
 }
 
@@ -62,6 +62,12 @@ async function latencies(words: (cluster: BusyCluster) => string[], stopAfter?: 
 interface Chunk {
   bytes: Buffer;
   readAt: number;
+}
+
+/** When the report began to arrive. */
+function reportedAt(chunks: readonly Chunk[]): number {
+  let before = Buffer.concat(chunks.map(({ bytes }) => bytes)).indexOf(report);
+  return before === -1 ? Infinity : (chunks.find(({ bytes }) => (before -= bytes.length) < 0)?.readAt ?? Infinity);
 }
 
 /** Each line with the time at which its end was read. */

@@ -10,7 +10,7 @@ const asBefore = '--semi-space-growth-factor=2';
 
 /**
  * By major of V8 (Node 20 to 25), what makes a function ten times as hot before it is optimized, and the default. Compiling
- * what is called 200 times a second took more time than it saved in a trace of half a minute (130 of 450 ms), and stood
+ * what is called 200 times a second took more time than it saved in a trace of half a minute, and stood
  * between a line and its mark where cores are few; what megabytes of log go through is optimized all the same. A V8 that is
  * not in the table would complain of these flags on stderr.
  */

@@ -19,8 +19,10 @@ export interface Cluster {
   stream(question: Question): Promise<Flow>;
   /** A text (an error's, a server's) without the secrets of this connection. */
   clean(text: string): string;
-  /** Ends every connection. */
+  /** Ends every connection, and quietly all that watches, or waits to ask again. */
   close(): void;
+  /** Aborts with `close`. */
+  readonly closed: AbortSignal;
 }
 
 export interface ClusterMemory {

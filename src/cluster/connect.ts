@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { PodexitError } from '../errors.ts';
 import type { Cluster, ClusterMemory } from './cluster.ts';
 import type { ConnectOptions } from './connect-options.ts';
@@ -24,6 +25,8 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   const base = readServer(cluster.server);
   const server = showUrl(base);
   const closing = new AbortController();
+  // One listener for each stream: more than Node's guess of what is a leak.
+  setMaxListeners(0, closing.signal);
   const credentials = await resolveCredentials({ cluster, user, surroundings, redactor, closed: closing.signal });
   const transport = await createTransport({
     base,
@@ -51,6 +54,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     memory,
     ...client,
     clean: (text) => redactor.clean(text),
+    closed: closing.signal,
     close: () => {
       closing.abort();
       transport.destroy();

@@ -19,7 +19,7 @@ export interface LineOptions {
 export interface Lines {
   /** The next line of the chunk that has been taken, if there is one: nobody waits for that, and no timer is needed. */
   left(this: void): LineEvent | undefined;
-  /** Resolves when a line is left, or the end. Never rejects. */
+  /** Resolves when a line is left, or the end; nothing comes after that. Never rejects. */
   more(this: void): Promise<void>;
 }
 

@@ -17,14 +17,15 @@ interface Options {
 }
 
 /**
- * The list, or what refuses it for good; undefined on abort. Throws PodexitError `auth.unauthorized`,
+ * The list, or what refuses it for good; undefined on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`,
  * `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever answered.
  */
 export async function listPatiently(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, tell }: Options,
+  { signal: asked, tell }: Options,
 ): Promise<ListResult | undefined> {
+  const signal = AbortSignal.any([asked, cluster.closed]);
   let foreign = 0;
   for (let failures = 0; ; failures++) {
     const result = await attempt(cluster, target, signal);

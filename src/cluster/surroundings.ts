@@ -34,7 +34,7 @@ export async function passed(surroundings: Surroundings, ms: number, signal?: Ab
 
 /**
  * The first of a promise and a time: `undefined` when the time passed (or the signal aborted) before it settled. Asked for
- * each line of each stream, so it makes no signal of its own: an abort costs more than all else that is done for a line.
+ * each chunk of each stream, so it makes no signal of its own: an abort costs more than all else that is done for a line.
  */
 export function within<T>(
   surroundings: Surroundings,
@@ -52,7 +52,7 @@ export function within<T>(
       resolve(undefined);
     };
     const cancel = surroundings.setTimeout(giveUp, ms);
-    // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependant for each line.
+    // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependant for each chunk.
     signal?.addEventListener('abort', giveUp, { once: true });
     promise.then(
       (value) => {

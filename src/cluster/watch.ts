@@ -23,25 +23,23 @@ import { selectors } from './watch-target.ts';
  * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server does
  * not let us; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
  *
- * Ends quietly on abort. Throws PodexitError `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or
+ * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or
  * `server.unreachable` where the server was never reached.
  */
 export async function* watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, health = untold }: { signal: AbortSignal; health?: Health },
+  { signal: asked, health = untold }: { signal: AbortSignal; health?: Health },
 ): AsyncGenerator<Sighting, void> {
   const { surroundings, memory } = cluster;
   const position = beginning(surroundings.now());
-  const around: Around = { cluster, target, position, signal, health };
+  const signal = AbortSignal.any([asked, cluster.closed]);
+  const woken = AbortSignal.any([signal, health.doubted]);
+  const around: Around = { cluster, target, position, signal, woken, health };
   let step: GoOn = { next: 'relist', wait: [0, 0] };
   for (;;) {
     // Whoever doubts the stream does not wait for its patience.
-    await passed(
-      surroundings,
-      pick(step.wait, surroundings.random()),
-      health.doubted.aborted ? signal : health.doubted,
-    );
+    await passed(surroundings, pick(step.wait, surroundings.random()), health.doubted.aborted ? signal : woken);
     if (signal.aborted) return;
     const ending: Ending = yield* attempt(around, step);
     if (signal.aborted) return;

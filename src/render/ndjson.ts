@@ -138,7 +138,7 @@ const lineOrder: KeyOrder = {
   error: errorOrder,
 };
 
-/** ms: what each answer of the server shaves off an interval is told when it comes to this much, or with the report. */
+/** ms: what is shaved off an interval is told when it comes to this much, or with the report. */
 const noticeable = 100;
 
 /** The same mark, a little narrower. */

@@ -43,13 +43,13 @@ const documentStage = (format: Parameters<typeof renderDocument>[0], ports: Port
 });
 
 /**
- * Marks are worth telling again only when something was observed about the pod; notes tell that. What a `Date` header shaves
- * off is told with what it came with: a run asks each of its streams at the end, and ten answers would stand between the
- * last lines of the watches and their marks.
+ * Marks are worth telling again only when something was observed about the pod; notes tell that. A `Date` alone is never
+ * told: what it narrows comes with the next observation, or with the report. A run asks each of its streams at the end, and
+ * ten answers would stand between the last lines of the watches and their marks.
  */
 async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
   const { createNdjson } = await import('../render/ndjson.ts');
-  const ndjson = createNdjson((line) => stdout.write(line));
+  const ndjson = createNdjson((lines) => stdout.write(lines));
   let told: Trace['notes'];
   return {
     step: (trace, { kind }) => {

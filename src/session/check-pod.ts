@@ -26,6 +26,7 @@ import {
   candidateServices,
   firstTargets,
   metadataOf,
+  namesOf,
   nodeTargets,
   printLabels,
   sliceTarget,
@@ -55,8 +56,7 @@ async function readFacts(
   reader.tell('pod', `pod ${name} at resourceVersion ${String(metadataOf(raw)['resourceVersion'])}`);
   const first = firstTargets(cluster.namespace, name);
   const services = candidateServices(await reader.list('services', first.services), raw);
-  const named = services.map((one) => String(metadataOf(one)['name']));
-  const slices = sliceTarget(cluster.namespace, named);
+  const slices = sliceTarget(cluster.namespace, namesOf(services));
   const { signal } = new AbortController();
   const endpointSlices = slices ? await reader.list('endpointslices', slices) : [];
   const budgets = await budgetsOf(cluster, raw, signal);

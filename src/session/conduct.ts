@@ -4,6 +4,7 @@
  */
 import type { StreamName } from '../trace/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
+import { sightingsOf } from './foregoing.ts';
 import { assertSame } from './found-pod.ts';
 import { follow } from './follow.ts';
 import type { Gate } from './gate.ts';
@@ -52,16 +53,14 @@ export async function conduct(run: Run): Promise<void> {
   await requested;
 }
 
-/** What was heard of the pod before this run, ahead of what it finds at `at` (client ms): that may be as old as the former. */
+/** What was heard of the pod before this run, ahead of what it finds itself. */
 function tellStates({ options: { before }, deliver }: Run, at: number): void {
-  if (!before) return;
-  for (const state of before.states) void deliver(state);
-  void deliver({ kind: 'resumed', at, stream: 'pod', since: before.until });
+  if (before) for (const sighting of sightingsOf(before, at)) void deliver(sighting);
 }
 
 /** A pod that was seen to terminate may be gone, or have a successor of its name, before its run can look. */
 function lastKnown({ options: { before, uid } }: Run, found: Raw | undefined): Raw | undefined {
-  return before && (!found || metadataOf(found)['uid'] !== uid) ? before.pod : found;
+  return before && (!found || metadataOf(found)['uid'] !== uid) ? before.ending.pod : found;
 }
 
 /** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */

@@ -1,70 +1,108 @@
 /**
  * What was heard of a workload before one of its pods began to terminate. The run of that pod begins after its deletion, and
- * by itself would see neither the state that the deletion found nor who routed to it then.
+ * by itself would see neither the state that the deletion found nor who routed to it then. Handed to it as sightings, with
+ * the times at which they came: before the run began.
  */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Sighting } from '../trace/observation.ts';
 import type { ToldRoutes } from './routes-ahead.ts';
 import { routesAhead } from './routes-ahead.ts';
+import { watchSuspension } from './suspension.ts';
 import type { Raw } from './watched.ts';
 import { metadataOf } from './watched.ts';
 
 export interface Foregoing {
-  /** The pod with its deletionTimestamp. */
-  readonly pod: Raw;
-  /** The pod as it was, and as it then changed, when they came. */
-  readonly states: readonly Sighting[];
-  /** Client ms: since then who routes was to be heard. */
+  /** The pod's last state without a deletionTimestamp. */
+  readonly alive: State;
+  /** The watch was cut after that, or the process stood still, and went on. */
+  readonly resumed?: Resumed;
+  /** The change that brought the deletionTimestamp. */
+  readonly ending: State;
+  /** Client ms: what the run finds by itself may be as old. */
   readonly since: number;
-  /** Client ms of the newest of `states`: what came after it is for the run to find. */
-  readonly until: number;
-  /** As RoutesAhead has it. */
-  routes(services: readonly string[]): ToldRoutes | undefined;
+  /** Who may have routed to it; undefined where that was not heard in time. */
+  routes(): ToldRoutes | undefined;
   /** The run hears all by itself from now on. */
   stop(): void;
 }
 
-export interface Ahead {
-  /** A state of a pod that is not terminating, and when it came (client ms). */
-  saw(pod: Raw, at: number): void;
-  /** The watch that tells the states was cut, and went on. */
-  resumed(sighting: Extract<Sighting, { kind: 'resumed' }>): void;
-  /** The change that brought its deletionTimestamp; undefined where the pod had not been seen before. */
-  terminates(pod: Raw, at: number): Foregoing | undefined;
-  forget(pod: Raw): void;
+/** A state of the pod. */
+export interface State {
+  readonly pod: Raw;
+  /** Client ms: when it came. */
+  readonly at: number;
+  /** Client ms: when the list that told it was asked for. */
+  readonly sentAt?: number;
 }
 
-/** `stop` ends what is watched for it, and is asked by whoever is done with what it was handed. */
+type Resumed = Extract<Sighting, { kind: 'resumed' }>;
+
+export interface Ahead {
+  /** To be told of each sighting of the workload's watch, before what it brings. */
+  heard(sighting: Sighting): void;
+  /** A state of a pod that is not terminating. */
+  saw(state: State): void;
+  /** The change that brought a pod's deletionTimestamp; undefined where the pod had not been seen before. */
+  ends(ending: State): Foregoing | undefined;
+  /** These (uids) are all pods that there are and that are not terminating. */
+  keepOnly(uids: ReadonlySet<string>): void;
+  forget(uid: string): void;
+}
+
+/** Ends with the signal. `stop` is asked by whoever is done with what it was handed. */
 export function listenAhead(cluster: Cluster, signal: AbortSignal, stop: () => void = () => {}): Ahead {
-  const since = cluster.surroundings.now();
-  const routes = routesAhead(cluster, signal);
-  const before = new Map<string, { pod: Raw; at: number }>();
-  let resumed: Extract<Sighting, { kind: 'resumed' }> | undefined;
+  const came = (at: number): void => suspension.before(at).forEach(takeResumed);
+  const routes = routesAhead(cluster, signal, came);
+  const states = new Map<string, State>();
+  let resumed: Resumed | undefined;
+  const takeResumed = (sighting: Sighting): void => {
+    if (sighting.kind !== 'resumed') return;
+    resumed = sighting;
+    routes.resumed(sighting);
+  };
+  const suspension = watchSuspension(cluster.surroundings, () => ['pod'], takeResumed);
+  signal.addEventListener('abort', suspension.cancel, { once: true });
   return {
-    saw(pod, at) {
-      if (!before.has(uidOf(pod))) void routes.expect(pod);
-      before.set(uidOf(pod), { pod, at });
+    heard(sighting) {
+      came(sighting.at);
+      if (sighting.kind === 'resumed') resumed = { ...sighting, stream: 'pod' };
     },
-    resumed: (sighting) => void (resumed = sighting),
-    terminates(pod, at) {
-      const known = before.get(uidOf(pod));
-      before.delete(uidOf(pod));
-      if (!known) return undefined;
+    saw(state) {
+      if (!states.has(uidOf(state.pod))) routes.expect(state.pod);
+      states.set(uidOf(state.pod), state);
+    },
+    ends(ending) {
+      const alive = states.get(uidOf(ending.pod));
+      states.delete(uidOf(ending.pod));
+      if (!alive) return undefined;
+      const cut = resumed && resumed.at >= alive.at ? resumed : undefined;
       return {
-        pod,
-        states: [
-          { kind: 'listed', at: known.at, stream: 'pod', resourceVersion: '', objects: [known.pod] },
-          ...(resumed ? [{ ...resumed, stream: 'pod' } as const] : []),
-          { kind: 'changed', at, stream: 'pod', change: 'MODIFIED', object: pod },
-        ],
-        since,
-        until: at,
-        routes: routes.told,
+        alive,
+        ...(cut ? { resumed: cut } : {}),
+        ending,
+        since: cut && ending.at - cut.at <= mayBeOld ? Math.min(ending.at, cut.since) : ending.at,
+        routes: () => routes.told(ending.pod),
         stop,
       };
     },
-    forget: (pod) => void before.delete(uidOf(pod)),
+    keepOnly: (uids) => [...states.keys()].filter((uid) => !uids.has(uid)).forEach((uid) => states.delete(uid)),
+    forget: (uid) => void states.delete(uid),
   };
+}
+
+/** ms after a watch went on in which what it brings may have waited for that (DESIGN.md §3, `delivery-lag`, twice over). */
+const mayBeOld = 5000;
+
+/** What the run is told of the pod. Its own look, at `at` (client ms), may find what is as old as `since`. */
+export function sightingsOf({ alive, resumed, ending, since }: Foregoing, at: number): Sighting[] {
+  const { sentAt } = alive;
+  const asked = sentAt === undefined ? {} : { sentAt };
+  return [
+    { kind: 'listed', at: alive.at, ...asked, stream: 'pod', resourceVersion: '', objects: [alive.pod] },
+    ...(resumed ? [resumed] : []),
+    { kind: 'changed', at: ending.at, stream: 'pod', change: 'MODIFIED', object: ending.pod },
+    { kind: 'resumed', at, stream: 'pod', since },
+  ];
 }
 
 const uidOf = (pod: Raw): string => String(metadataOf(pod)['uid']);

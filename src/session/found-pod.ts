@@ -6,7 +6,7 @@ export interface FoundPod {
   readonly name: string;
   /** Of the pod that was chosen or seen. Unknown where the user named it: then whoever has the name is meant. */
   readonly uid?: string;
-  /** Where its workload was watched before it began to terminate. */
+  /** Of a pod that is attached to: where its workload was watched before it began to terminate. */
   readonly before?: Foregoing;
 }
 

@@ -91,8 +91,6 @@ export function liveSource(options: LiveOptions): Live {
     run.timers.forEach((cancel) => cancel());
     options.before?.stop();
     stop.abort();
-    // Wakes whoever waits for that alone.
-    run.lanes.doubt();
     return true;
   };
   const end = (): void => void (close() && queue.end());
@@ -177,13 +175,14 @@ const lostStreams = ({ lanes, options }: Run): Sighting[] =>
 /** `began` comes first in every recording, also where streams told something before it could be said. */
 function heldUntilBegun(options: LiveOptions, queue: Queue<Sighting>): Pick<Run, 'begin'> & { put: Run['deliver'] } {
   const held: Sighting[] = [];
+  const openedAt = options.clock.now();
   let begun = false;
   return {
     put: async (sighting) => void (begun ? await queue.put(sighting) : held.push(sighting)),
     begin: (mode) => {
       if (begun) return;
       begun = true;
-      void queue.put({ at: held[0]?.at ?? options.clock.now(), ...beganOf(options, mode) });
+      void queue.put({ at: Math.max(held[0]?.at ?? options.clock.now(), openedAt), ...beganOf(options, mode) });
       held.forEach((sighting) => void queue.put(sighting));
     },
   };

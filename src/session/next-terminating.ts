@@ -3,11 +3,12 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { refusedPods } from '../cluster/pod-refused.ts';
 import { watchObjects } from '../cluster/watch.ts';
 import { PodexitError } from '../errors.ts';
+import type { Sighting } from '../trace/observation.ts';
 import type { PodSelector } from './candidates.ts';
-import type { Ahead, Foregoing } from './foregoing.ts';
+import type { Clock } from './clock.ts';
+import type { Ahead, State } from './foregoing.ts';
 import { listenAhead } from './foregoing.ts';
 import type { FoundPod } from './found-pod.ts';
-import type { Clock } from './clock.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf } from './watched.ts';
 
@@ -21,42 +22,36 @@ export interface Waiting {
   timeoutMs: number | null;
 }
 
+/** A pod that is being deleted, and what was heard before, where that was more than its end. */
+export interface TerminatingPod extends FoundPod {
+  readonly uid: string;
+}
+
 /** Throws `attach.not-started` (exit 3) when none came by the timeout, and as refusedPods says. */
-export async function nextTerminating({ cluster, selector, what, clock, timeoutMs }: Waiting): Promise<FoundPod> {
+export async function nextTerminating(waiting: Waiting): Promise<TerminatingPod> {
+  const { cluster, selector, what, clock, timeoutMs } = waiting;
   const [stop, deaf] = [new AbortController(), new AbortController()];
   const cancel = timeoutMs === null ? () => {} : clock.setTimeout(() => stop.abort(), timeoutMs);
-  // Who routes is heard on until the pod's own run does.
   const ahead = listenAhead(cluster, deaf.signal, () => deaf.abort());
+  let found: TerminatingPod | undefined;
   try {
-    for await (const { pod, before } of terminatingPods(cluster, selector, stop.signal, ahead)) {
-      if (!before) deaf.abort();
-      return foundIn(pod, before);
+    for await (const pod of terminatingPods(cluster, selector, stop.signal, ahead)) {
+      found = pod;
+      break;
     }
-  } catch (error) {
-    deaf.abort();
-    throw error;
   } finally {
     cancel();
     stop.abort();
+    // Who routes is heard on until the pod's own run does.
+    if (!found?.before) deaf.abort();
   }
-  deaf.abort();
+  if (found) return found;
   throw new PodexitError(
     'attach.not-started',
     `no pod of ${what} in namespace "${cluster.namespace}" was being deleted within --timeout`,
     'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits for ever.',
     { exitCode: 3 },
   );
-}
-
-export function foundIn(pod: Raw, before: Foregoing | undefined): FoundPod {
-  const { name, uid } = metadataOf(pod);
-  return { name: String(name), uid: String(uid), ...(before ? { before } : {}) };
-}
-
-/** `before`: what was heard until then, where that was more than the pod's end. */
-export interface Terminating {
-  readonly pod: Raw;
-  readonly before: Foregoing | undefined;
 }
 
 /** Each pod once, as soon as it is seen with a deletionTimestamp. Ends quietly on abort. Throws as refusedPods says. */
@@ -67,36 +62,52 @@ export async function* terminatingPods(
   ahead: Ahead,
   /** Told of every state of every pod of the target, and of pods that are gone (undefined). */
   look: (uid: string, pod: Raw | undefined) => void = () => {},
-): AsyncGenerator<Terminating> {
+): AsyncGenerator<TerminatingPod> {
   const told = new Set<string>();
-  const path = `/api/v1/namespaces/${encodeURIComponent(cluster.namespace)}/pods`;
-  const { labels, fields } = selector;
-  const target = {
-    stream: 'siblings' as const,
-    path,
-    ...(labels === '' ? {} : { labelSelector: labels }),
-    ...(fields === '' ? {} : { fieldSelector: fields }),
-  };
   try {
-    for await (const sighting of watchObjects(cluster, target, { signal })) {
+    for await (const sighting of watchObjects(cluster, podsOf(cluster, selector), { signal })) {
       if (sighting.kind === 'refused') throw refusedPods(cluster, cluster.namespace, sighting);
-      if (sighting.kind === 'resumed') ahead.resumed(sighting);
+      ahead.heard(sighting);
+      const pods = objectsOf(sighting).map(asRaw).filter(selector.owns);
+      if (sighting.kind === 'listed') ahead.keepOnly(new Set(pods.filter(isAlive).map(uidOf)));
       const removed = sighting.kind === 'changed' && sighting.change === 'DELETED';
-      const objects =
-        sighting.kind === 'listed' ? sighting.objects : sighting.kind === 'changed' ? [sighting.object] : [];
-      for (const pod of objects.map(asRaw).filter(selector.owns)) {
-        const { uid, deletionTimestamp } = metadataOf(pod);
-        look(String(uid), removed ? undefined : pod);
-        if (removed) ahead.forget(pod);
-        else if (deletionTimestamp === undefined) ahead.saw(pod, sighting.at);
-        if (removed || deletionTimestamp === undefined || told.has(String(uid))) continue;
-        told.add(String(uid));
-        // What a list shows may have been so for as long as the watch was away.
-        if (sighting.kind === 'listed') ahead.forget(pod);
-        yield { pod, before: ahead.terminates(pod, sighting.at) };
+      for (const pod of pods) {
+        const uid = uidOf(pod);
+        look(uid, removed ? undefined : pod);
+        if (removed) ahead.forget(uid);
+        else if (isAlive(pod)) ahead.saw(stateOf(pod, sighting));
+        else if (!told.has(uid)) {
+          told.add(uid);
+          const before = ahead.ends({ pod, at: sighting.at });
+          yield { name: String(metadataOf(pod)['name']), uid, ...(before ? { before } : {}) };
+        }
       }
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
 }
+
+function podsOf({ namespace }: Cluster, { labels, fields }: PodSelector) {
+  return {
+    stream: 'siblings' as const,
+    path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`,
+    ...(labels === '' ? {} : { labelSelector: labels }),
+    ...(fields === '' ? {} : { fieldSelector: fields }),
+  };
+}
+
+function objectsOf(sighting: Sighting): readonly unknown[] {
+  if (sighting.kind === 'listed') return sighting.objects;
+  return sighting.kind === 'changed' ? [sighting.object] : [];
+}
+
+const stateOf = (pod: Raw, sighting: Sighting): State => ({
+  pod,
+  at: sighting.at,
+  ...(sighting.kind === 'listed' && sighting.sentAt !== undefined ? { sentAt: sighting.sentAt } : {}),
+});
+
+const uidOf = (pod: Raw): string => String(metadataOf(pod)['uid']);
+
+const isAlive = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] === undefined;

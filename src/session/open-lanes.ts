@@ -9,12 +9,14 @@ import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { Run } from './live.ts';
 import { once } from './once.ts';
-import { namesOf } from './routes-ahead.ts';
+import type { ToldRoutes } from './routes-ahead.ts';
 import type { Raw, Target } from './watched.ts';
 import {
   asRaw,
   candidateServices,
+  isSelecting,
   kinTarget,
+  namesOf,
   nodeTargets,
   ownerOf,
   ownerTargets,
@@ -71,52 +73,64 @@ export async function listServices(run: Run, target: Target, gate: Gate): Promis
 
 async function openRoutes(run: Run, pod: Raw, listed: Promise<Raw[] | undefined>, gate: Gate): Promise<void> {
   const { namespace, clock } = run.options;
+  const handedOver = handOverRoutes(run);
   const services = await listed;
   if (!services) return ['services', 'endpointslices'].forEach(gate.open);
   const candidates = candidateServices(services, pod);
   const at = clock.now();
   await run.deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: candidates });
   gate.open('services');
-  const names = namesOf(candidates);
-  const slices = sliceTarget(namespace, names);
-  const heardUntil = slices && tellRoutes(run, names);
-  const resume = once((listedAt: number, since: number) => {
-    void run.deliver({ kind: 'resumed', at: listedAt, stream: 'endpointslices', since });
-  });
-  if (slices)
-    await follow(run, slices, gate, (told) => {
-      if (told.kind === 'listed' && heardUntil !== undefined) resume(told.at, heardUntil);
-    });
-  else gate.open('endpointslices');
+  const slices = sliceTarget(namespace, namesOf(candidates));
+  if (!slices) return gate.open('endpointslices');
+  const join = once((lookedAt: number) => joinRoutes(run, handedOver, candidates, lookedAt));
+  await follow(run, slices, gate, (told) => void (told.kind === 'listed' && join(told.at)));
 }
 
-/**
- * Who routed until now, as it was heard before this run. Until when (client ms) that is all there was; undefined where nobody
- * heard it, which is a gap.
- */
-function tellRoutes({ options: { before, clock }, deliver }: Run, names: readonly string[]): number | undefined {
+/** Tells who routed until now, as it was heard before this run. What was not heard is a gap until the run's own first look. */
+function handOverRoutes({ options: { before, clock }, deliver }: Run): ToldRoutes | undefined {
   if (!before) return undefined;
-  const at = clock.now();
-  const told = before.routes(names);
+  const told = before.routes();
   before.stop();
-  if (told) for (const sighting of told.sightings) void deliver(sighting);
-  else void deliver({ kind: 'gap', at, stream: 'endpointslices', from: before.since, cause: 'not-synced' });
-  return told && (told.lostSince ?? at);
+  const at = clock.now();
+  if (told) for (const sighting of [told.services, ...told.sightings]) void deliver(sighting);
+  if (!told || told.lostSince !== undefined)
+    void deliver({
+      kind: 'gap',
+      at,
+      stream: 'endpointslices',
+      from: told?.lostSince ?? before.alive.at,
+      cause: 'not-synced',
+    });
+  return told;
+}
+
+/** The first look finds what is as old as the deletion, and Services that nobody heard of before. At `at`, client ms. */
+function joinRoutes(
+  { options: { before }, deliver }: Run,
+  told: ToldRoutes | undefined,
+  found: readonly Raw[],
+  at: number,
+): void {
+  if (!before || !told) return;
+  void deliver({ kind: 'resumed', at, stream: 'endpointslices', since: before.since });
+  const known = new Set(namesOf(told.services.objects.map(asRaw)));
+  const isNew = found.some((service) => isSelecting(service) && namesOf([service]).every((name) => !known.has(name)));
+  if (isNew)
+    void deliver({ kind: 'gap', at, stream: 'endpointslices', from: before.alive.at, to: at, cause: 'not-synced' });
 }
 
 /** The owner, the owner's owner, and the pods of the topmost one's selector. */
 function openOwner(run: Run, owner: { kind: string; name: string }, below?: Raw): void {
   const { namespace } = run.options;
   const targets = ownerTargets(namespace, owner);
-  let seen = false;
+  const openAbove = once((object: Raw) => {
+    const above = ownerOf(object);
+    if (above && ownerTargets(namespace, above).length > 0) openOwner(run, above, object);
+    else openSiblings(run, Object.keys(object).length > 0 ? object : below);
+  });
   for (const target of targets)
     void follow(run, target, createGate(), (sighting) => {
-      if (target.stream !== 'owner' || sighting.kind !== 'listed' || seen) return;
-      seen = true;
-      const object = asRaw(sighting.objects[0]);
-      const above = ownerOf(object);
-      if (above && ownerTargets(namespace, above).length > 0) openOwner(run, above, object);
-      else openSiblings(run, Object.keys(object).length > 0 ? object : below);
+      if (target.stream === 'owner' && sighting.kind === 'listed') openAbove(asRaw(sighting.objects[0]));
     });
   if (targets.length === 0) openSiblings(run, below);
 }

@@ -10,6 +10,7 @@ import {
   candidateServices,
   firstTargets,
   metadataOf,
+  namesOf,
   nodeTargets,
   ownerOf,
   ownerTargets,
@@ -109,7 +110,7 @@ function targetsOf(rows: readonly Row[], { namespace, name }: Subject): Target[]
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? {};
   const first = firstTargets(namespace, name);
   const services = candidateServices(listsOf(rows, 'services'), pod);
-  const names = services.map((service) => textOf(metadataOf(service)['name']));
+  const names = namesOf(services);
   const slices = sliceTarget(namespace, names);
   const node = asRaw(pod['spec'])['nodeName'];
   const owner = ownerOf(pod);

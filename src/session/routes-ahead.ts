@@ -1,109 +1,88 @@
 /** Who routes to a workload's pods, heard before any of them terminates: the first look of a pod's own run comes too late. */
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Health } from '../cluster/health.ts';
 import { listPatiently } from '../cluster/list-patiently.ts';
 import { watchObjects } from '../cluster/watch.ts';
 import type { Sighting } from '../trace/observation.ts';
 import { watchTarget } from './follow.ts';
+import type { HeardSlices, ToldSlices } from './heard-slices.ts';
+import { createHeardSlices } from './heard-slices.ts';
 import type { Raw, Target } from './watched.ts';
-import { asRaw, candidateServices, firstTargets, metadataOf, sliceTarget } from './watched.ts';
+import { asRaw, candidateServices, firstTargets, namesOf, sliceTarget } from './watched.ts';
 
 export interface RoutesAhead {
-  /** Watches the slices that may route to such a pod. */
-  expect(pod: Raw): Promise<void>;
-  /** Of the slices of exactly these Services. Undefined where they were not in sync yet, or others were watched. */
-  told(services: readonly string[]): ToldRoutes | undefined;
+  /** Watches the slices that may route to such a pod, until the signal. */
+  expect(pod: Raw): void;
+  /** The process stood still: what comes now may be as old. */
+  resumed(sighting: Extract<Sighting, { kind: 'resumed' }>): void;
+  /** Who may route to such a pod. Undefined where its slices were not in sync yet. */
+  told(pod: Raw): ToldRoutes | undefined;
 }
 
-export interface ToldRoutes {
-  /** A whole state, then its changes. */
-  readonly sightings: readonly Sighting[];
-  /** Client ms: the connection is gone since. */
-  readonly lostSince?: number;
+export interface ToldRoutes extends ToldSlices {
+  /** The Services whose slices these are, as they were listed first. */
+  readonly services: Extract<Sighting, { kind: 'listed' }>;
 }
 
-/** Ends with the signal. What cannot be read is left to each pod's own run, which says so. */
-export function routesAhead(cluster: Cluster, signal: AbortSignal): RoutesAhead {
-  const { namespace } = cluster;
-  const heard = new Map<string, Heard>();
-  let listed: Promise<readonly Raw[]> | undefined;
+interface Services {
+  readonly all: readonly Raw[];
+  /** Client ms. */
+  readonly at: number;
+}
+
+/** Ends with the signal. `came`: something did, at `at` (client ms), and is about to be taken. What cannot be read is left to each pod's own run, which says so. */
+export function routesAhead(cluster: Cluster, signal: AbortSignal, came: (at: number) => void): RoutesAhead {
+  const heard = new Map<string, HeardSlices>();
+  let listing: Promise<Services | undefined> | undefined;
+  let services: Services | undefined;
+  const expectFor = async (pod: Raw): Promise<void> => {
+    services = await (listing ??= listServices(cluster, signal));
+    const names = namesOf(candidateServices(services?.all ?? [], pod));
+    const slices = sliceTarget(cluster.namespace, names);
+    if (!slices || heard.has(keyOf(names)) || signal.aborted) return;
+    const hearing = createHeardSlices();
+    heard.set(keyOf(names), hearing);
+    await listen(cluster, slices, { ...hearing, take: (one) => (came(one.at), hearing.take(one)) }, signal);
+  };
   return {
-    async expect(pod) {
-      listed ??= services(cluster, signal);
-      const names = namesOf(candidateServices(await listed, pod));
-      const slices = sliceTarget(namespace, names);
-      if (!slices || heard.has(keyOf(names)) || signal.aborted) return;
-      const hearing = createHeard();
-      heard.set(keyOf(names), hearing);
-      await listen(cluster, slices, hearing, signal);
+    expect: (pod) => void expectFor(pod),
+    resumed: (sighting) => heard.forEach((hearing) => hearing.take({ ...sighting, stream: 'endpointslices' })),
+    told(pod) {
+      if (!services) return undefined;
+      const candidates = candidateServices(services.all, pod);
+      const listed = {
+        kind: 'listed',
+        stream: 'services',
+        resourceVersion: '',
+        at: services.at,
+        objects: candidates,
+      } as const;
+      if (candidates.length === 0) return { services: listed, sightings: [] };
+      const slices = heard.get(keyOf(namesOf(candidates)))?.told();
+      return slices && { services: listed, ...slices };
     },
-    told: (names) => heard.get(keyOf(names))?.told(),
   };
 }
 
-/** Names of Services, as `told` is asked with them. */
-export const namesOf = (services: readonly Raw[]): string[] =>
-  services.map((service) => String(metadataOf(service)['name']));
+const keyOf = (names: readonly string[]): string => JSON.stringify(names);
 
-const keyOf = (names: readonly string[]): string => JSON.stringify([...names].sort());
-
-async function services(cluster: Cluster, signal: AbortSignal): Promise<readonly Raw[]> {
+/** Undefined where they may not be listed. */
+async function listServices(cluster: Cluster, signal: AbortSignal): Promise<Services | undefined> {
   const target = watchTarget(firstTargets(cluster.namespace, '').services);
   const result = await listPatiently(cluster, target, { signal, tell: async () => {} }).catch(() => undefined);
-  return result?.kind === 'listed' ? result.objects.map(asRaw) : [];
+  return result?.kind === 'listed' ? { all: result.objects.map(asRaw), at: result.at } : undefined;
 }
 
-async function listen(cluster: Cluster, target: Target, heard: Heard, signal: AbortSignal): Promise<void> {
+async function listen(cluster: Cluster, target: Target, heard: HeardSlices, signal: AbortSignal): Promise<void> {
+  const health = {
+    lost: (since: number) => heard.lost(since),
+    flows: () => heard.lost(undefined),
+    whole: () => {},
+    doubted: signal,
+  };
   try {
-    const { health } = heard;
     for await (const sighting of watchObjects(cluster, watchTarget(target), { signal, health })) heard.take(sighting);
   } catch {
     // Each pod's own run meets the same, and says it.
   }
   heard.end();
 }
-
-interface Heard {
-  readonly health: Health;
-  take(sighting: Sighting): void;
-  /** Nothing more is heard. */
-  end(): void;
-  told(): ToldRoutes | undefined;
-}
-
-/** What is older than so many changes is a part of the state before them: it may be hours until a pod terminates. */
-const mostChanges = 64;
-
-type State = Extract<Sighting, { kind: 'listed' }>;
-
-function createHeard(): Heard {
-  let state: State | undefined;
-  let changes: Sighting[] = [];
-  let lostSince: number | undefined;
-  return {
-    health: {
-      lost: (since) => void (lostSince ??= since),
-      flows: () => void (lostSince = undefined),
-      whole: () => {},
-      doubted: new AbortController().signal,
-    },
-    take(sighting) {
-      // A state anew after a gap: what was before it proves nothing of what came in between.
-      if (sighting.kind === 'listed') [state, changes] = [sighting, []];
-      else if (state && (sighting.kind === 'changed' || sighting.kind === 'resumed')) changes.push(sighting);
-      if (state && changes.length > mostChanges) state = changed(state, changes.shift());
-    },
-    end: () => void (state = undefined),
-    told: () => state && { sightings: [state, ...changes], ...(lostSince === undefined ? {} : { lostSince }) },
-  };
-}
-
-/** The state with one more change in it, known since that came. */
-function changed(state: State, change: Sighting | undefined): State {
-  if (change?.kind !== 'changed') return state;
-  const name = nameOf(change.object);
-  const others = state.objects.filter((object) => nameOf(object) !== name);
-  return { ...state, at: change.at, objects: change.change === 'DELETED' ? others : [...others, change.object] };
-}
-
-const nameOf = (object: unknown): unknown => metadataOf(asRaw(object))['name'];

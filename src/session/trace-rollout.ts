@@ -14,10 +14,10 @@ import { podSelector } from './candidates.ts';
 import { connectCluster } from './connected.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { listenAhead } from './foregoing.ts';
-import type { FoundPod } from './found-pod.ts';
 import type { Live } from './live.ts';
 import { liveSource } from './live.ts';
-import { foundIn, terminatingPods } from './next-terminating.ts';
+import type { TerminatingPod } from './next-terminating.ts';
+import { terminatingPods } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
 import { publish } from './publish.ts';
 import { recorderFor } from './recording-file.ts';
@@ -149,14 +149,14 @@ async function untilDone(rollout: Rollout, target: Several, selector: PodSelecto
 async function tracePods(rollout: Rollout, selector: PodSelector): Promise<void> {
   const { cluster, progress, stop, traces } = rollout;
   const ahead = listenAhead(cluster, stop.signal);
-  for await (const { pod, before } of terminatingPods(cluster, selector, stop.signal, ahead, progress.podSeen)) {
-    const trace = tracePod(rollout, foundIn(pod, before));
+  for await (const pod of terminatingPods(cluster, selector, stop.signal, ahead, progress.podSeen)) {
+    const trace = tracePod(rollout, pod);
     trace.catch(() => stop.abort());
     traces.push(trace);
   }
 }
 
-async function tracePod(rollout: Rollout, pod: FoundPod): Promise<void> {
+async function tracePod(rollout: Rollout, pod: TerminatingPod): Promise<void> {
   const { options, ports, output, progress, reports, codes } = rollout;
   const { uid } = pod;
   const trace = await traceOne(rollout, pod);
@@ -168,11 +168,14 @@ async function tracePod(rollout: Rollout, pod: FoundPod): Promise<void> {
     codes.push(await finishFiles(report, options.reports, ports));
     await publish(report, options.publish, options.format, ports);
   }
-  progress.podTraced(String(uid));
+  progress.podTraced(uid);
 }
 
 /** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
-async function traceOne({ cluster, options, ports, lives, until }: Rollout, pod: FoundPod): Promise<Trace | undefined> {
+async function traceOne(
+  { cluster, options, ports, lives, until }: Rollout,
+  pod: TerminatingPod,
+): Promise<Trace | undefined> {
   const { followLogs, logText, record } = options;
   const { name } = pod;
   const warn = (message: string): void =>

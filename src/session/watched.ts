@@ -71,6 +71,12 @@ export function candidateServices(services: readonly Raw[], pod: Raw): Raw[] {
   return [...selecting, ...selectorless];
 }
 
+/** It names its pods itself; who is behind another one is somebody's own affair. */
+export const isSelecting = (service: Raw): boolean => selectorOf(service) !== undefined;
+
+export const namesOf = (objects: readonly Raw[]): string[] =>
+  objects.map((object) => String(metadataOf(object)['name']));
+
 const selectorOf = (service: Raw): Record<string, string> | undefined => {
   const selector = stringsOf(asRaw(service['spec'])['selector']);
   return Object.keys(selector).length > 0 ? selector : undefined;

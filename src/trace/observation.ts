@@ -99,7 +99,7 @@ export type GapCause =
   | 'expired'
   /** The connection was lost and the stream could not be resumed from where it was. */
   | 'disconnected'
-  /** The stream was not in sync when the DELETE had to be sent. */
+  /** The stream was not in sync when the DELETE had to be sent, or when somebody else's came. */
   | 'not-synced'
   /** A server behind the same address answered with older state. */
   | 'behind'
@@ -119,7 +119,8 @@ export interface Gap {
 
 /**
  * A stream was cut and goes on from where it was: nothing is lost, but what arrives now may have happened at any time
- * since `since` (ms, client clock), when the stream was last known to be alive.
+ * since `since` (ms, client clock), when the stream was last known to be alive. Or two streams of the same meet: a run was
+ * handed what was heard before it, until `since`, and its own first list follows.
  */
 export interface Resumed {
   kind: 'resumed';

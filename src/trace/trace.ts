@@ -188,6 +188,8 @@ export interface Trace {
   readonly gone?: Fact<GoneHow>;
   readonly containers: ReadonlyMap<string, ContainerFacts>;
   readonly services: ReadonlyMap<string, Service>;
+  /** They were listed. */
+  readonly servicesKnown: boolean;
   readonly slices: ReadonlyMap<string, SliceFacts>;
   /** Client ms of the first whole state of the slices: who routed before is not known. */
   readonly slicesSince?: number;
@@ -226,6 +228,7 @@ export const emptyTrace: Trace = {
   requests: [],
   containers: new Map(),
   services: new Map(),
+  servicesKnown: false,
   slices: new Map(),
   siblings: new Map(),
   siblingsKnown: false,

@@ -9,6 +9,8 @@ import type { Scene } from './scene.ts';
 /** No endpoint seen is proof only where endpoints could be seen. */
 export function withoutRoutes({ trace, exit }: Scene): Omit<Gate, 'name'> {
   const blind =
+    // Before its own DELETE a run waits for them, or states a gap.
+    (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
     trace.refused.some(({ value }) => lanes.has(value.stream)) ||
     trace.gaps.some(({ value }) => lanes.has(value.stream) && value.to === undefined);
   if (blind && exit.endpoints.length === 0)
@@ -34,7 +36,7 @@ export function unseenRoutes(scene: Scene): string | undefined {
 function wasAway({ trace, exit }: Scene): boolean {
   const { lo, hi } = exit.deletion.accepted.client;
   return (
-    (trace.slicesSince ?? Infinity) > hi ||
+    (trace.slicesSince ?? Infinity) > lo ||
     trace.refused.some(({ value, at }) => value.stream === 'endpointslices' && at <= hi) ||
     trace.gaps.some(
       ({ value: { stream, from, to = Infinity } }) => stream === 'endpointslices' && from <= hi && to >= lo,

@@ -28,6 +28,7 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
     namespace: 'shop',
     server: 'https://cluster',
     memory: { reached: true, streamingLists: 'given' },
+    closed: stop.signal,
     surroundings: {
       env: {},
       stderr: { write: () => {} },

@@ -85,13 +85,9 @@ it('a pod that was seen to terminate, and is gone before its run can look, has i
     const gone = { ...pod, metadata: { ...metadata, ...ending } };
     const at = Date.now();
     const before: Foregoing = {
-      pod: gone,
-      states: [
-        { kind: 'listed', at: at - 20, stream: 'pod', resourceVersion: '', objects: [pod] },
-        { kind: 'changed', at, stream: 'pod', change: 'MODIFIED', object: gone },
-      ],
-      since: at - 20,
-      until: at,
+      alive: { pod, at: at - 20 },
+      since: at,
+      ending: { pod: gone, at },
       routes: () => undefined,
       stop: () => {},
     };

@@ -33,11 +33,7 @@ const maxBody = 3 * 1024 * 1024;
  * Listens on 127.0.0.1. Rejects where the port is taken. `to-come-back`: a port that nobody else is given while the server
  * is suspended.
  */
-export async function listen(
-  handle: Handle,
-  port: number | 'to-come-back',
-  tls: Tls | undefined,
-): Promise<HttpServer> {
+export async function listen(handle: Handle, port: number | 'to-come-back', tls: Tls | undefined): Promise<HttpServer> {
   const sockets = new Set<Socket>();
   const served = new WeakMap<object, number>();
   const onRequest = (request: Incoming, response: Outgoing) => {

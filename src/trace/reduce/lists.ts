@@ -12,11 +12,13 @@ export function foldList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   if (o.stream === 'pod') return foldPodList(trace, o);
   if (o.stream === 'siblings') return foldSiblings(trace, o);
   if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);
-  const next = o.objects.reduce((folded, object) => foldObject(folded, object, o, 'listed'), trace);
-  if (o.stream !== 'endpointslices') return next;
-  const vanished = foldVanishedSlices(next, o);
-  return vanished.slicesSince === undefined ? { ...vanished, slicesSince: o.at } : vanished;
+  const known = o.stream === 'services' ? { ...trace, servicesKnown: true } : trace;
+  const next = o.objects.reduce((folded, object) => foldObject(folded, object, o, 'listed'), known);
+  return o.stream === 'endpointslices' ? sinceListed(foldVanishedSlices(next, o), o.at) : next;
 }
+
+const sinceListed = (trace: Trace, at: number): Trace =>
+  trace.slicesSince === undefined ? { ...trace, slicesSince: at } : trace;
 
 function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));

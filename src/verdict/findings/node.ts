@@ -93,9 +93,11 @@ function firstSign(scene: Scene): Sign | undefined {
 /** An Event that a first look lists was there before it: its own stamp tells since when. */
 function killingSigns({ trace, exit }: Scene, name: string, killings: readonly Occurrence[]): Sign[] {
   const since = exit.containers.find(({ spec }) => spec.name === name)?.stopping?.client.lo ?? -Infinity;
+  // Who attaches may be told of the deletion before its own first look at the Events.
+  const cameLate = exit.deletion.facts.underWay || trace.began?.value.mode === 'attach';
   return killings.map(({ at, seq, isOld }) => {
     const heard = heardSince(trace, 'events', at);
-    return isOld && exit.deletion.facts.underWay ? { at: Math.min(heard, since), seq, isOld } : { at: heard, seq };
+    return isOld && cameLate ? { at: Math.min(heard, since), seq, isOld } : { at: heard, seq };
   });
 }
 

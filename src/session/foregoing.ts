@@ -49,7 +49,7 @@ export interface Ahead {
   forget(uid: string): void;
 }
 
-/** Ends with the signal. `stop` is asked by whoever is done with what it was handed. */
+/** Ends with the signal, or with the cluster. `stop` is asked by whoever is done with what it was handed. */
 export function listenAhead(cluster: Cluster, signal: AbortSignal, stop: () => void = () => {}): Ahead {
   const came = (at: number): void => suspension.before(at).forEach(takeResumed);
   const routes = routesAhead(cluster, signal, came);
@@ -61,7 +61,7 @@ export function listenAhead(cluster: Cluster, signal: AbortSignal, stop: () => v
     routes.resumed(sighting);
   };
   const suspension = watchSuspension(cluster.surroundings, () => ['pod'], takeResumed);
-  signal.addEventListener('abort', suspension.cancel, { once: true });
+  AbortSignal.any([signal, cluster.closed]).addEventListener('abort', suspension.cancel, { once: true });
   return {
     heard(sighting) {
       came(sighting.at);

@@ -239,3 +239,43 @@ describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
     });
   });
 });
+
+/** Runs the command, and sends a signal once it has told on stderr what it waits for. */
+function leaveWaiting(words: readonly string[], signal: NodeJS.Signals): Promise<{ code: number | null; ms: number }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [bin, ...words], {
+      env: { ...process.env, KUBECONFIG: '', NO_COLOR: '1' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let signalled = 0;
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (signalled > 0 || !chunk.includes('waiting for the next')) return;
+      // Its watches are open by then.
+      setTimeout(() => {
+        signalled = performance.now();
+        child.kill(signal);
+      }, 500);
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ms: performance.now() - signalled }));
+  });
+}
+
+it('a signal ends the process while it waits for a workload', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const { code, ms } = await leaveWaiting(['deploy/checkout', '--attach', ...flags], 'SIGINT');
+    expect(code).toBe(130);
+    expect(ms).toBeLessThan(5000);
+  }));
+
+it('a file that cannot be written ends the process though its workload is watched', () =>
+  serving('rolling-update', { attachDelayMs: 1000 }, async ({ flags, folder }) => {
+    const ran = await podexit([
+      'deploy/checkout',
+      '--attach',
+      `--record=${join(folder, 'none', 'x.ndjson')}`,
+      ...flags,
+    ]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toMatch(/cannot write the recording/);
+  }));

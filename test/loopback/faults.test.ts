@@ -166,6 +166,8 @@ describe('a server that goes away', () => {
     await remove(run, 1_100);
     await expect(run.stream.ended).rejects.toThrow();
     await expect(send(run.pods)).rejects.toThrow(/ECONNREFUSED/);
+    // Nobody who asks for any port is given this one meanwhile.
+    expect(Number(new URL(run.pods).port)).toBeLessThan(32_768);
     const from = run.stream.frames().at(-1)!.object.metadata.resourceVersion;
     await run.clock.advance(60_000);
     await settle();

@@ -1,0 +1,66 @@
+/** What a pod's run is told of the time before it. */
+import { expect, it } from 'vitest';
+import type { Cluster } from '../../src/cluster/cluster.ts';
+import { listenAhead, sightingsOf } from '../../src/session/foregoing.ts';
+import { surroundings } from '../cluster/helpers/surroundings.ts';
+
+const pod = (uid: string, ending = false) => ({
+  metadata: { name: 'web-0', uid, ...(ending ? { deletionTimestamp: '2031-01-01T00:00:00Z' } : {}) },
+});
+
+/** A workload's watch whose times are said; nothing answers about Services. */
+function ahead(startedAt = 1000) {
+  let now = startedAt;
+  const stop = new AbortController();
+  const refuse = async (): Promise<never> => Promise.reject(new Error('nobody is there'));
+  const cluster = {
+    namespace: 'shop',
+    memory: { reached: true, streamingLists: 'given' },
+    surroundings: { ...surroundings(), now: () => now, setTimeout: () => () => {} },
+    closed: stop.signal,
+    request: refuse,
+    stream: refuse,
+  } as unknown as Cluster;
+  const listening = listenAhead(cluster, stop.signal);
+  const at = (ms: number): number => {
+    now = ms;
+    listening.heard({ kind: 'synced', at: ms, stream: 'siblings' });
+    return ms;
+  };
+  return { ...listening, at };
+}
+
+it('is the last state without a deletionTimestamp, and the change that brought one', () => {
+  const { saw, ends, at } = ahead();
+  saw({ pod: pod('a'), at: at(1100), sentAt: 1050 });
+  const told = ends({ pod: pod('a', true), at: at(1900) });
+  expect(told && sightingsOf(told, 1950)).toMatchObject([
+    { kind: 'listed', at: 1100, sentAt: 1050, stream: 'pod', objects: [pod('a')] },
+    { kind: 'changed', at: 1900, stream: 'pod', object: pod('a', true) },
+    { kind: 'resumed', at: 1950, since: 1900 },
+  ]);
+  expect(told?.routes()).toBeUndefined();
+});
+
+it('may be as old as a standstill that it came after', () => {
+  const { saw, ends, at } = ahead();
+  saw({ pod: pod('a'), at: at(1100) });
+  const told = ends({ pod: pod('a', true), at: at(9000) });
+  expect(told).toMatchObject({ since: 1100, resumed: { since: 1100, at: 9000 } });
+});
+
+it('may be as old as the cut of a watch that went on', () => {
+  const { saw, ends, heard, at } = ahead();
+  saw({ pod: pod('a'), at: at(1100) });
+  heard({ kind: 'resumed', at: 1900, stream: 'siblings', since: 1200 });
+  expect(ends({ pod: pod('a', true), at: at(1950) })).toMatchObject({ since: 1200, resumed: { stream: 'pod' } });
+});
+
+it('is nothing where the pod had not been seen before, or a list no longer had it alive', () => {
+  const { saw, ends, keepOnly, forget, at } = ahead();
+  expect(ends({ pod: pod('a', true), at: at(1100) })).toBeUndefined();
+  for (const uid of ['b', 'c']) saw({ pod: pod(uid), at: at(1200) });
+  keepOnly(new Set(['c']));
+  forget('c');
+  for (const uid of ['b', 'c']) expect(ends({ pod: pod(uid, true), at: at(1300) })).toBeUndefined();
+});

@@ -11,7 +11,7 @@ import { addExplain } from './explain.ts';
 import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
-import { settleDown } from './settle-down.ts';
+import { settleDownAfterStart } from './settle-down.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { givenFlags, plainWords } from './words.ts';
@@ -63,7 +63,7 @@ const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
 
 async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
   const { target } = options;
-  void settleDown();
+  settleDownAfterStart();
   if (!allTerminating) return (await import('../session/trace-pod.ts')).tracePod(options, ports);
   if (target.kind !== 'pod')
     return (await import('../session/trace-rollout.ts')).traceRollout({ ...options, target }, ports);

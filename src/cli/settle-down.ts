@@ -21,8 +21,14 @@ const patience: Readonly<Record<string, readonly [patient: string, byDefault: st
   14: ['--invocation-count-for-turbofan=30000', '--invocation-count-for-turbofan=3000'],
 };
 
-/** From the start on: V8 decides at the first calls of a function. Whoever gave Node flags of their own has decided. */
-export async function settleDown(): Promise<void> {
+/** ms after the start: before that it would stand before the DELETE, much later V8 would have begun to optimize. */
+const startUp = 80;
+
+/** Does not keep the process alive. */
+export const settleDownAfterStart = (): void => void setTimeout(() => void settleDown(), startUp).unref();
+
+/** Whoever gave Node flags of their own has decided. */
+async function settleDown(): Promise<void> {
   const isTuned = process.execArgv.length > 0 || process.env['NODE_OPTIONS'];
   const flags = patience[process.versions.v8.split('.')[0] ?? ''];
   if (isTuned || !flags) return;

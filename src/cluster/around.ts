@@ -9,7 +9,5 @@ export interface Around {
   target: WatchTarget;
   position: Position;
   signal: AbortSignal;
-  /** Aborts with `signal`, and when the stream is doubted. */
-  woken: AbortSignal;
   health: Health;
 }

@@ -23,13 +23,12 @@ interface Options {
 export async function listPatiently(
   cluster: Cluster,
   target: WatchTarget,
-  { signal: asked, tell }: Options,
+  { signal, tell }: Options,
 ): Promise<ListResult | undefined> {
-  const signal = AbortSignal.any([asked, cluster.closed]);
   let foreign = 0;
   for (let failures = 0; ; failures++) {
     const result = await attempt(cluster, target, signal);
-    if (signal.aborted) return undefined;
+    if (signal.aborted || cluster.closed.aborted) return undefined;
     if (!('failure' in result)) for (const dated of result.dated) await tell(dated);
     if (result.kind === 'listed') return result;
     const next = decide(result.outcome, {
@@ -43,7 +42,7 @@ export async function listPatiently(
     if (next.next === 'stop') throw stopError(cluster, next.because, 'failure' in result ? result.failure : undefined);
     if (next.next === 'refuse') return 'failure' in result ? undefined : result;
     const ms = pick(next.wait, cluster.surroundings.random());
-    if (!(await passed(cluster.surroundings, ms, signal))) return undefined;
+    if (!(await passed(cluster.surroundings, ms, AbortSignal.any([signal, cluster.closed])))) return undefined;
   }
 }
 

@@ -77,11 +77,11 @@ async function* followLines(
 }
 
 async function* readChanges(reader: Reader, target: WatchTarget, position: Position): AsyncGenerator<Sighting, Ending> {
-  const { cluster, signal, woken, health, next } = reader;
+  const { cluster, signal, health, next } = reader;
   for (;;) {
     const isDoubted = health.doubted.aborted && !position.whole;
     const patience = isDoubted ? quiet.whenDoubted : quiet.beforeAsking;
-    const event = await next(cluster, patience, health.doubted.aborted ? signal : woken);
+    const event = await next(cluster, patience, health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return end({ kind: 'ended' });
     const told = event ?? (yield* askAndListen(reader, target, position));
     if (told === 'unknown') continue;

@@ -7,7 +7,7 @@ import { within } from './surroundings.ts';
 import type { WatchLine } from './watch-line.ts';
 import type { Ending } from './watch-position.ts';
 
-export interface Reader extends Pick<Around, 'cluster' | 'signal' | 'woken' | 'health'> {
+export interface Reader extends Pick<Around, 'cluster' | 'signal' | 'health'> {
   next: Pull;
 }
 

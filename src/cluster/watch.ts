@@ -29,20 +29,18 @@ import { selectors } from './watch-target.ts';
 export async function* watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal: asked, health = untold }: { signal: AbortSignal; health?: Health },
+  { signal, health = untold }: { signal: AbortSignal; health?: Health },
 ): AsyncGenerator<Sighting, void> {
   const { surroundings, memory } = cluster;
   const position = beginning(surroundings.now());
-  const signal = AbortSignal.any([asked, cluster.closed]);
-  const woken = AbortSignal.any([signal, health.doubted]);
-  const around: Around = { cluster, target, position, signal, woken, health };
+  const around: Around = { cluster, target, position, signal, health };
+  const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
   let step: GoOn = { next: 'relist', wait: [0, 0] };
   for (;;) {
-    // Whoever doubts the stream does not wait for its patience.
-    await passed(surroundings, pick(step.wait, surroundings.random()), health.doubted.aborted ? signal : woken);
-    if (signal.aborted) return;
+    await pause(around, pick(step.wait, surroundings.random()));
+    if (isOver()) return;
     const ending: Ending = yield* attempt(around, step);
-    if (signal.aborted) return;
+    if (isOver()) return;
     health.lost(position.goodAt);
 
     const next = decide(ending.outcome, { ...position, reached: memory.reached });
@@ -59,6 +57,13 @@ export async function* watchObjects(
     }
     step = next;
   }
+}
+
+/** Whoever doubts the stream, or is done, does not wait for its patience. The signal is made only where there is a wait. */
+async function pause({ cluster, signal, health: { doubted } }: Around, ms: number): Promise<void> {
+  if (ms <= 0) return;
+  const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
+  await passed(cluster.surroundings, ms, woken);
 }
 
 const beginning = (now: number): Position => ({

@@ -17,8 +17,8 @@ interface Options {
 }
 
 /**
- * The list, or what refuses it for good; undefined on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`,
- * `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever answered.
+ * The list, or what refuses it for good; undefined on abort, and when the cluster is closed. Throws PodexitError
+ * `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever answered.
  */
 export async function listPatiently(
   cluster: Cluster,

@@ -23,8 +23,8 @@ import { selectors } from './watch-target.ts';
  * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server does
  * not let us; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
  *
- * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or
- * `server.unreachable` where the server was never reached.
+ * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`,
+ * `server.not-kubernetes`, or `server.unreachable` where the server was never reached.
  */
 export async function* watchObjects(
   cluster: Cluster,

@@ -8,7 +8,7 @@ import { PodexitError } from '../errors.ts';
 import type { Target } from './target.ts';
 import { targetText, workloadKinds, workloadPath } from './target.ts';
 import type { LabelSelector, Raw } from './watched.ts';
-import { asRaw, metadataOf, ownerOf, printLabels, siblingTarget } from './watched.ts';
+import { asRaw, metadataOf, ownerOf, printLabels, siblingTarget, uidOf } from './watched.ts';
 
 export interface Candidate {
   name: string;
@@ -126,8 +126,6 @@ export function deploymentOf(pod: Raw): string | undefined {
   const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
   return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
 }
-
-const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
 
 function controllerUid(object: Raw): string {
   const owner = ownerOf(object);

@@ -9,7 +9,7 @@ import type { ToldRoutes } from './routes-ahead.ts';
 import { routesAhead } from './routes-ahead.ts';
 import { watchSuspension } from './suspension.ts';
 import type { Raw } from './watched.ts';
-import { metadataOf } from './watched.ts';
+import { uidOf } from './watched.ts';
 
 export interface Foregoing {
   /** The pod's last state without a deletionTimestamp. */
@@ -104,5 +104,3 @@ export function sightingsOf({ alive, resumed, ending, since }: Foregoing, at: nu
     { kind: 'resumed', at, stream: 'pod', since },
   ];
 }
-
-const uidOf = (pod: Raw): string => String(metadataOf(pod)['uid']);

@@ -10,7 +10,7 @@ import type { Ahead, State } from './foregoing.ts';
 import { listenAhead } from './foregoing.ts';
 import type { FoundPod } from './found-pod.ts';
 import type { Raw } from './watched.ts';
-import { asRaw, metadataOf } from './watched.ts';
+import { asRaw, metadataOf, uidOf } from './watched.ts';
 
 export interface Waiting {
   cluster: Cluster;
@@ -107,7 +107,5 @@ const stateOf = (pod: Raw, sighting: Sighting): State => ({
   at: sighting.at,
   ...(sighting.kind === 'listed' && sighting.sentAt !== undefined ? { sentAt: sighting.sentAt } : {}),
 });
-
-const uidOf = (pod: Raw): string => String(metadataOf(pod)['uid']);
 
 const isAlive = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] === undefined;

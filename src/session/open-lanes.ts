@@ -114,7 +114,7 @@ function joinRoutes(
   if (!before || !told) return;
   void deliver({ kind: 'resumed', at, stream: 'endpointslices', since: before.since });
   const known = new Set(namesOf(told.services.objects.map(asRaw)));
-  const isNew = found.some((service) => isSelecting(service) && namesOf([service]).every((name) => !known.has(name)));
+  const isNew = namesOf(found.filter(isSelecting)).some((name) => !known.has(name));
   if (isNew)
     void deliver({ kind: 'gap', at, stream: 'endpointslices', from: before.alive.at, to: at, cause: 'not-synced' });
 }

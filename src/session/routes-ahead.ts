@@ -29,7 +29,10 @@ interface Services {
   readonly at: number;
 }
 
-/** Ends with the signal. `came`: something did, at `at` (client ms), and is about to be taken. What cannot be read is left to each pod's own run, which says so. */
+/**
+ * Ends with the signal. `came`: something did, at `at` (client ms), and is about to be taken. What cannot be read is left to
+ * each pod's own run, which says so.
+ */
 export function routesAhead(cluster: Cluster, signal: AbortSignal, came: (at: number) => void): RoutesAhead {
   const heard = new Map<string, HeardSlices>();
   let listing: Promise<Services | undefined> | undefined;

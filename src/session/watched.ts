@@ -74,6 +74,9 @@ export function candidateServices(services: readonly Raw[], pod: Raw): Raw[] {
 /** It names its pods itself; who is behind another one is somebody's own affair. */
 export const isSelecting = (service: Raw): boolean => selectorOf(service) !== undefined;
 
+export const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
+
+/** As sliceTarget takes them. */
 export const namesOf = (objects: readonly Raw[]): string[] =>
   objects.map((object) => String(metadataOf(object)['name']));
 

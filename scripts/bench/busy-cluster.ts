@@ -2,12 +2,13 @@
  * A busy cluster in a process of its own: in ours, its work would stand between a mark and whoever times it. It yields to all
  * others where that can be had: a real cluster takes no processor from the program that watches it.
  */
-import { fork, spawnSync } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { behindOthers } from './priority.ts';
 
 /** What the process tells of itself. */
 export interface BusyServer {
@@ -44,13 +45,8 @@ export async function startBusyCluster(recording: string): Promise<BusyCluster> 
   };
 }
 
-/** Starts Node so that it runs only while nobody else wants to; where there is no chrt (Linux only), with the least priority. */
+/** How to start Node so. */
 function yielding(): { execPath?: string; execArgv?: string[] } {
-  const words = [
-    ['chrt', '--idle', '0'],
-    ['nice', '-n', '19'],
-  ].find(([command = '', ...rest]) => spawnSync(command, [...rest, process.execPath, '--version']).status === 0);
-  if (!words) return {};
-  const [execPath = '', ...rest] = words;
-  return { execPath, execArgv: [...rest, process.execPath, ...process.execArgv] };
+  const [execPath, ...rest] = behindOthers();
+  return execPath === undefined ? {} : { execPath, execArgv: [...rest, process.execPath, ...process.execArgv] };
 }

@@ -1,14 +1,20 @@
 /**
- * From the arrival of the line of a watch that tells a mark to the mark on stdout, as the reader of the pipe sees it; and,
- * in turns, the same of a process that does nothing but say when a line of a watch arrived: what a pipe costs on this
- * machine now.
+ * From the arrival of the line of a watch that tells a mark to the mark on stdout; and, in turns, the same of a process that
+ * does nothing but say which line arrived: what a socket and a pipe cost on this machine now. One process hands the lines on
+ * and reads stdout, by one clock, and runs ahead of all others where it may.
  */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBusyCluster, changesPerSecond } from './busy-cluster.ts';
-import type { BusyCluster } from './busy-cluster.ts';
 import type { Contest } from './contest.ts';
+import { aheadOfOthers } from './priority.ts';
 import { ended, podexit, start } from './program.ts';
+import type { Passed } from './relay.ts';
+import { startRelay } from './relay.ts';
 import { quantile, spreadOf } from './spread.ts';
+import { latencyOf } from './told-by.ts';
 
 /** ms, of the 99th percentile */
 const limit = 5;
@@ -16,73 +22,50 @@ const limit = 5;
 const listening = 4000;
 
 export async function markLatency(rounds: number): Promise<Contest[]> {
-  const ours: number[] = [];
-  const echoed: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    ours.push(
-      ...(await latencies(({ server, flags }) => [...podexit, server.pod, '-o', 'ndjson', '--no-config', ...flags])),
-    );
-    echoed.push(
-      ...(await latencies(({ server }) => [process.execPath, echo, server.url, server.namespace], listening)),
-    );
-  }
-  const spread = spreadOf(ours);
-  const p99 = percentile99(ours);
+  const { result, isAhead } = await aheadOfOthers(() => inTurns(rounds));
+  const [ours, echoed] = [result.ours.sort(ascending), result.echoed.sort(ascending)];
+  const p99 = quantile(ours, 0.99);
+  const note = `p99 of ${ours.length} marks: ${p99.toFixed(1)} ms, of the echo ${quantile(echoed, 0.99).toFixed(1)} ms`;
   return [
     {
       name: `mark on stdout, ${changesPerSecond} changes/s`,
       unit: 'ms',
-      ours: spread,
+      ours: spreadOf(ours),
       // No ratio: the echo says how busy the machine is, but a busy machine does not slow the two alike.
       reference: { name: 'a line echoed', ...spreadOf(echoed) },
       promise: { of: 'p99, ms', value: p99, most: limit },
-      note: `p99 of ${ours.length} marks: ${p99.toFixed(1)} ms, of the echo ${percentile99(echoed).toFixed(1)} ms`,
+      note: isAhead ? note : `${note}; the reader has to wait for its turn`,
     },
   ];
 }
 
-const echo = fileURLToPath(new URL('echo.mjs', import.meta.url));
+const ascending = (a: number, b: number): number => a - b;
 
-async function latencies(words: (cluster: BusyCluster) => string[], stopAfter?: number): Promise<number[]> {
-  const cluster = await startBusyCluster('graceful-exit');
-  const child = start(words(cluster), 'pipe');
-  const stop = stopAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), stopAfter);
-  // Read now, understood later: what we do here keeps a processor from the program.
-  const chunks: Chunk[] = [];
-  child.stdout?.on('data', (bytes: Buffer) => chunks.push({ bytes, readAt: performance.now() }));
-  await ended(child);
-  clearTimeout(stop);
-  await cluster.close();
-  const lines = linesOf(chunks);
-  const settlesAt = reportedAt(chunks) - settling;
-  return lines.flatMap(({ text, readAt }) => (readAt < settlesAt ? latencyOf(text, readAt) : []));
+async function inTurns(rounds: number): Promise<{ ours: number[]; echoed: number[] }> {
+  const ours: number[] = [];
+  const echoed: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    ours.push(...(await ofMarks()));
+    echoed.push(...(await ofEchoes()));
+  }
+  return { ours, echoed };
 }
 
-/** `readAt`: of performance.now(). */
-interface Chunk {
-  bytes: Buffer;
-  readAt: number;
-}
-
-/** When the report began to arrive. */
-function reportedAt(chunks: readonly Chunk[]): number {
-  let before = Buffer.concat(chunks.map(({ bytes }) => bytes)).indexOf(report);
-  return before === -1 ? Infinity : (chunks.find(({ bytes }) => (before -= bytes.length) < 0)?.readAt ?? Infinity);
-}
-
-/** Each line with the time at which its end was read. */
-function linesOf(chunks: readonly Chunk[]): { text: string; readAt: number }[] {
-  let rest = Buffer.alloc(0);
-  return chunks.flatMap(({ bytes, readAt }) => {
-    const all = Buffer.concat([rest, bytes]);
-    const end = all.lastIndexOf('\n') + 1;
-    rest = all.subarray(end);
-    const text = all.toString('utf8', 0, end);
-    return text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => ({ text: line, readAt }));
-  });
+async function ofMarks(): Promise<number[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
+  const recording = join(folder, 'recording.ndjson');
+  const { read, passed } = await listen(({ pod, url, flags }) => [
+    ...[...podexit, pod, '-o', 'ndjson', '--no-config', '--record', recording],
+    ...[...flags, '--server', url],
+  ]);
+  const recorded = readFileSync(recording, 'utf8');
+  rmSync(folder, { recursive: true });
+  const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settling;
+  return read
+    .filter(({ text, readAt }) => readAt < settlesAt && isToldByWatch(text))
+    .flatMap(
+      ({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as { at: string }), readAt }, recorded, passed) ?? [],
+    );
 }
 
 const report = '{"type":"report"';
@@ -92,15 +75,56 @@ const settling = 10;
 /** What we asked and what was answered is told by no watch. */
 const ownMarks: readonly unknown[] = ['requested', 'accepted'];
 
-function latencyOf(line: string, readAt: number): number[] {
-  const { type, at, id } = JSON.parse(line) as { type?: string; at?: unknown; id?: unknown };
-  const isToldByWatch = type === 'mark' && typeof at === 'string' && !ownMarks.includes(id);
-  return isToldByWatch ? [performance.timeOrigin + readAt - Date.parse(at)] : [];
+function isToldByWatch(line: string): boolean {
+  const { type, id } = JSON.parse(line) as { type?: string; id?: unknown };
+  return type === 'mark' && !ownMarks.includes(id);
 }
 
-function percentile99(values: readonly number[]): number {
-  return quantile(
-    [...values].sort((a, b) => a - b),
-    0.99,
-  );
+async function ofEchoes(): Promise<number[]> {
+  const { read, passed } = await listen(({ url, namespace }) => [process.execPath, echo, url, namespace], listening);
+  return read.map(({ text, readAt }) => readAt - (passed.find(({ bytes }) => bytes.includes(text))?.at ?? NaN));
+}
+
+const echo = fileURLToPath(new URL('echo.mjs', import.meta.url));
+
+/** `url`: of the relay. */
+interface Listened {
+  url: string;
+  pod: string;
+  namespace: string;
+  flags: readonly string[];
+}
+
+/** What a program said among the changes, line by line, and what was said to it. */
+async function listen(
+  words: (to: Listened) => string[],
+  stopAfter?: number,
+): Promise<{ read: { text: string; readAt: number }[]; passed: readonly Passed[] }> {
+  const { server, flags, close } = await startBusyCluster('graceful-exit');
+  const relay = await startRelay(Number(new URL(server.url).port));
+  const child = start(words({ ...server, flags, url: `http://127.0.0.1:${relay.port}` }), 'pipe');
+  const stop = stopAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), stopAfter);
+  // Read now, understood later: what we do here keeps a processor from the program.
+  const chunks: Passed[] = [];
+  child.stdout?.on('data', (bytes: Buffer) => chunks.push({ bytes, at: performance.now() }));
+  await ended(child);
+  clearTimeout(stop);
+  await relay.close();
+  await close();
+  return { read: linesOf(chunks), passed: relay.passed };
+}
+
+/** Each line with the time at which its end was read. */
+function linesOf(chunks: readonly Passed[]): { text: string; readAt: number }[] {
+  let rest = Buffer.alloc(0);
+  return chunks.flatMap(({ bytes, at }) => {
+    const all = Buffer.concat([rest, bytes]);
+    const end = all.lastIndexOf('\n') + 1;
+    rest = all.subarray(end);
+    const text = all.toString('utf8', 0, end);
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => ({ text: line, readAt: at }));
+  });
 }

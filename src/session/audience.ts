@@ -3,6 +3,7 @@ import { renderDocument, isDocument } from './documents.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { Audience } from './run.ts';
+import type { Ndjson } from '../render/ndjson.ts';
 import type { ExitReport } from '../trace/report.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -20,6 +21,8 @@ export interface LookOptions {
 }
 
 export interface Stage extends Audience {
+  /** Does for a trace that is only imagined what `step` does, and tells nobody; absent where no millisecond matters. */
+  rehearse?(trace: Trace): void;
   /** The final report. */
   end(trace: Trace, report: ExitReport): Promise<void>;
   /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
@@ -55,22 +58,31 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
     step: (trace, { kind }) => {
       if (trace.notes === told || kind === 'dated') return;
       told = trace.notes;
-      const timeline = timelineOf(trace);
-      const at = printTime(trace.now, 'earlier');
-      const window = windowOf(trace, timeline ?? {});
-      ndjson.marks(
-        at,
-        (timeline?.marks ?? []).map((mark) => ({
-          ...markReport(mark, (one) => instantOf(one, window)),
-          provisional: mark.provisional,
-        })),
-      );
-      ndjson.gaps(at, gapsOf(trace));
+      tellNews(ndjson, trace);
     },
+    rehearse: (trace) =>
+      tellNews(
+        createNdjson(() => {}),
+        trace,
+      ),
     end: async (_trace, report) => ndjson.end(report),
     say: () => false,
     close: () => {},
   };
+}
+
+function tellNews(ndjson: Ndjson, trace: Trace): void {
+  const timeline = timelineOf(trace);
+  const at = printTime(trace.now, 'earlier');
+  const window = windowOf(trace, timeline ?? {});
+  ndjson.marks(
+    at,
+    (timeline?.marks ?? []).map((mark) => ({
+      ...markReport(mark, (one) => instantOf(one, window)),
+      provisional: mark.provisional,
+    })),
+  );
+  ndjson.gaps(at, gapsOf(trace));
 }
 
 /** A fault in a renderer costs its output, not the trace. */
@@ -90,6 +102,13 @@ function fenced(stage: Stage, { stderr }: Ports): Stage {
   };
   return {
     step: (trace, observation) => guard(() => stage.step(trace, observation)),
+    rehearse: (trace) => {
+      try {
+        if (!broken) stage.rehearse?.(trace);
+      } catch {
+        // It will fail again when it counts, and is told then.
+      }
+    },
     end: async (trace, report) => (broken ? undefined : stage.end(trace, report)),
     say: (text) => !broken && stage.say(text),
     close: () => stage.close(),

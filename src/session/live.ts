@@ -11,6 +11,8 @@ import type { Clock } from './clock.ts';
 import { conduct } from './conduct.ts';
 import type { HowFar } from './how-far.ts';
 import { howFar } from './how-far.ts';
+import type { Later } from './later.ts';
+import { createLater } from './later.ts';
 import type { Lanes } from './lanes.ts';
 import { createLanes } from './lanes.ts';
 import { nextStep } from './next-step.ts';
@@ -60,6 +62,7 @@ export interface Run {
   readonly lanes: Lanes;
   readonly timeLimit: TimeLimit;
   readonly timers: Map<string, () => void>;
+  readonly later: Later;
   /** Streams whose refusal has been said. */
   readonly warned: Set<StreamName>;
   trace: Trace | undefined;
@@ -101,6 +104,7 @@ export function liveSource(options: LiveOptions): Live {
     lanes: createLanes(() => consider()),
     timeLimit: createTimeLimit(options, () => giveUp(run, suspension.unread)),
     timers: new Map(),
+    later: createLater(clock, stop.signal),
     warned: new Set(),
     trace: undefined,
     requested: false,
@@ -153,6 +157,7 @@ function giveUp(run: Run, unread: () => number): void {
 function goOn(run: Run, { end, again, unread }: { end(): void; again(): void; unread(): number }): void {
   const { clock } = run.options;
   if (!run.trace) return;
+  if (run.trace.gone) run.later.hurry();
   const step = nextStep(run.trace, run.lanes, clock.now());
   if (step.kind === 'end') end();
   if (step.kind === 'end' || step.kind === 'go-on') return;

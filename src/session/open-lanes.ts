@@ -46,11 +46,12 @@ export async function lookAtKin({ options, signal, deliver }: Run, pod: Raw): Pr
   if (kin) await deliver({ kind: 'kin', ...kin });
 }
 
-/** Lanes that no DELETE waits for: asked for before it, their answers would stand in front of the others'. */
+/** Lanes that no DELETE waits for, and whose news is as good a little later. */
 export function openLastLanes(run: Run, pod: Raw): void {
   const node = asRaw(pod['spec'])['nodeName'];
-  if (typeof node === 'string') for (const target of nodeTargets(node)) void follow(run, target, createGate());
-  void lookAtNamespace(run);
+  if (typeof node === 'string')
+    for (const target of nodeTargets(node)) run.later.add(() => void follow(run, target, createGate()));
+  run.later.add(() => void lookAtNamespace(run));
 }
 
 /** One paged list, never watched: Services change rarely, and a namespace may have a thousand. */
@@ -128,10 +129,15 @@ function openOwner(run: Run, owner: { kind: string; name: string }, below?: Raw)
     if (above && ownerTargets(namespace, above).length > 0) openOwner(run, above, object);
     else openSiblings(run, Object.keys(object).length > 0 ? object : below);
   });
-  for (const target of targets)
-    void follow(run, target, createGate(), (sighting) => {
-      if (target.stream === 'owner' && sighting.kind === 'listed') openAbove(asRaw(sighting.objects[0]));
-    });
+  for (const target of targets) {
+    const open = (): void =>
+      void follow(run, target, createGate(), (sighting) => {
+        if (target.stream === 'owner' && sighting.kind === 'listed') openAbove(asRaw(sighting.objects[0]));
+      });
+    // Its answers come when the DELETE is sent already.
+    if (below && target.stream === 'owner-events') run.later.add(open);
+    else open();
+  }
   if (targets.length === 0) openSiblings(run, below);
 }
 

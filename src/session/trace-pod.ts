@@ -16,6 +16,7 @@ import type { FoundPod } from './found-pod.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
+import { rehearsing } from './rehearsal.ts';
 import { recorderFor } from './recording-file.ts';
 import type { ReportFile } from './report-files.ts';
 import { assertWritable } from './report-files.ts';
@@ -132,7 +133,7 @@ export async function traceOne(cluster: Cluster, pod: FoundPod, options: ExitOpt
       source: live.sightings,
       logText: options.logText,
       record: recorder.write,
-      audience: stage,
+      audience: rehearsing(stage),
       onTrace: live.onTrace,
     });
     return await finish(trace, options, stage, ports, recorder.failure !== undefined);

@@ -1,0 +1,42 @@
+/** What no DELETE waits for is asked for when the burst after it is over, or when there is no time for that. */
+import { expect, it } from 'vitest';
+import { loadRecording } from '../loopback/helpers/load.ts';
+import type { Traced } from './helpers/traced.ts';
+import { traced } from './helpers/traced.ts';
+
+/** When the node, its Events, its Lease and the namespace were first asked for; ms after the DELETE. */
+function askedAfter({ requests }: Traced): number[] {
+  const sent = requests.find(({ method }) => method === 'DELETE')?.at ?? NaN;
+  const last = requests.filter(
+    ({ resource, url }) =>
+      ['nodes', 'leases', 'namespaces'].includes(resource ?? '') || decodeURIComponent(url).includes('kind=Node'),
+  );
+  const firsts = new Map([...last].reverse().map(({ resource, at }) => [resource, at]));
+  expect([...firsts.keys()].sort()).toEqual(['events', 'leases', 'namespaces', 'nodes']);
+  return [...firsts.values()].map((at) => at - sent).sort((a, b) => a - b);
+}
+
+it('comes one after the other in the first half second after the DELETE', async () => {
+  const after = askedAfter(await traced(loadRecording('graceful-exit')));
+  expect(after[0]).toBeGreaterThanOrEqual(200);
+  expect(after.at(-1)).toBeLessThan(500);
+  const pauses = after.slice(1).map((at, index) => at - (after[index] ?? NaN));
+  pauses.forEach((pause) => expect(pause).toBeGreaterThanOrEqual(50));
+});
+
+it('comes as soon as the pod is gone, where that is sooner', async () => {
+  const run = await traced(loadRecording('force-delete'));
+  expect(run.trace?.gone?.value).toBe('deleted');
+  expect(askedAfter(run).at(-1)).toBeLessThan(200);
+});
+
+it('comes at once where no DELETE is sent', async () => {
+  const run = await traced(loadRecording('graceful-exit'), {
+    live: { mode: 'attach' },
+    server: { attachDelayMs: 100 },
+  });
+  expect(run.requests.some(({ method }) => method === 'DELETE')).toBe(false);
+  const [first] = run.requests;
+  const node = run.requests.find(({ resource }) => resource === 'nodes');
+  expect((node?.at ?? NaN) - (first?.at ?? NaN)).toBeLessThan(100);
+});

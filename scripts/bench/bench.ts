@@ -47,7 +47,7 @@ function groupsOf(quick: boolean): (() => Promise<Contest[]>)[] {
   return [
     () => untilDelete(rounds),
     () => smallCommands(rounds),
-    () => markLatency(quick ? 1 : 10),
+    () => markLatency(quick ? 1 : 20),
     () => reduceCost(rounds),
     () => peakMemory(quick ? 1 : 2, quick ? 5 : 60),
   ];

@@ -1,7 +1,7 @@
 /**
  * From the arrival of the line of a watch that tells a mark to the mark on stdout; and, in turns, the same of a process that
  * does nothing but say which line arrived: what a socket and a pipe cost on this machine now. One process hands the lines on
- * and reads stdout, by one clock, and runs ahead of all others where it may.
+ * and reads stdout, by one clock, and runs ahead of all others where it may; with the server it keeps to one processor.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBusyCluster, changesPerSecond } from './busy-cluster.ts';
 import type { Contest } from './contest.ts';
-import { aheadOfOthers } from './priority.ts';
+import type { Shield } from './priority.ts';
+import { shielded } from './priority.ts';
 import { ended, podexit, start } from './program.ts';
 import type { Passed } from './relay.ts';
 import { startRelay } from './relay.ts';
@@ -22,8 +23,7 @@ const limit = 5;
 const listening = 4000;
 
 export async function markLatency(rounds: number): Promise<Contest[]> {
-  const { result, isAhead } = await aheadOfOthers(() => inTurns(rounds));
-  const [ours, echoed] = [result.ours.sort(ascending), result.echoed.sort(ascending)];
+  const { ours, echoed, isAhead } = await shielded((shield) => inTurns(rounds, shield));
   const p99 = quantile(ours, 0.99);
   const note = `p99 of ${ours.length} marks: ${p99.toFixed(1)} ms, of the echo ${quantile(echoed, 0.99).toFixed(1)} ms`;
   return [
@@ -41,21 +41,21 @@ export async function markLatency(rounds: number): Promise<Contest[]> {
 
 const ascending = (a: number, b: number): number => a - b;
 
-async function inTurns(rounds: number): Promise<{ ours: number[]; echoed: number[] }> {
+async function inTurns(rounds: number, shield: Shield) {
   const ours: number[] = [];
   const echoed: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    ours.push(...(await ofMarks()));
-    echoed.push(...(await ofEchoes()));
+    ours.push(...(await ofMarks(shield)));
+    echoed.push(...(await ofEchoes(shield)));
   }
-  return { ours, echoed };
+  return { ours: ours.sort(ascending), echoed: echoed.sort(ascending), isAhead: shield.isAhead };
 }
 
-async function ofMarks(): Promise<number[]> {
+async function ofMarks({ everywhere }: Shield): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
   const recording = join(folder, 'recording.ndjson');
   const { read, passed } = await listen(({ pod, url, flags }) => [
-    ...[...podexit, pod, '-o', 'ndjson', '--no-config', '--record', recording],
+    ...[...everywhere, ...podexit, pod, '-o', 'ndjson', '--no-config', '--record', recording],
     ...[...flags, '--server', url],
   ]);
   const recorded = readFileSync(recording, 'utf8');
@@ -80,8 +80,11 @@ function isToldByWatch(line: string): boolean {
   return type === 'mark' && !ownMarks.includes(id);
 }
 
-async function ofEchoes(): Promise<number[]> {
-  const { read, passed } = await listen(({ url, namespace }) => [process.execPath, echo, url, namespace], listening);
+async function ofEchoes({ everywhere }: Shield): Promise<number[]> {
+  const { read, passed } = await listen(
+    ({ url, namespace }) => [...everywhere, process.execPath, echo, url, namespace],
+    listening,
+  );
   return read.map(({ text, readAt }) => readAt - (passed.find(({ bytes }) => bytes.includes(text))?.at ?? NaN));
 }
 

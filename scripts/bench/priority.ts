@@ -1,16 +1,26 @@
-/** Whose turn it is on a machine of few processors, where that can be had (Linux, and its rights). */
+/** Whose turn it is on a machine of few processors, where that can be had (Linux, its tools and its rights). */
 import { spawnSync } from 'node:child_process';
 
-/**
- * Lets this process run as soon as it has something to do, while `work` is under way: who times others must not stand in a
- * queue behind them. What it starts does not inherit that. Tells whether it could be had.
- */
-export async function aheadOfOthers<T>(work: () => Promise<T>): Promise<{ result: T; isAhead: boolean }> {
-  const isAhead = chrt(['--reset-on-fork', '--fifo', '--pid', '1', String(process.pid)]);
+/** How a measurement is shielded from what it measures with. */
+export interface Shield {
+  /** This process runs as soon as it has something to do: who times others must not stand in a queue behind them. */
+  isAhead: boolean;
+  /** What stands before a command so that it may use all processors: this process, and what it starts else, keep to one. */
+  everywhere: readonly string[];
+}
+
+export async function shielded<T>(work: (shield: Shield) => Promise<T>): Promise<T> {
+  const own = String(process.pid);
+  const isAhead = did(['chrt', '--reset-on-fork', '--fifo', '--pid', '1', own]);
+  const all = affinity();
+  const last = /\d+$/.exec(all ?? '')?.[0];
+  const isPinned = last !== undefined && last !== all && did(['taskset', '--pid', '--cpu-list', last, own]);
+  const everywhere = isPinned ? ['taskset', '--cpu-list', all ?? last] : [];
   try {
-    return { result: await work(), isAhead };
+    return await work({ isAhead, everywhere });
   } finally {
-    if (isAhead) chrt(['--other', '--pid', '0', String(process.pid)]);
+    if (isAhead) did(['chrt', '--other', '--pid', '0', own]);
+    if (isPinned) did(['taskset', '--pid', '--cpu-list', all ?? last, own]);
   }
 }
 
@@ -20,11 +30,14 @@ export function behindOthers(): string[] {
     ['chrt', '--idle', '0'],
     ['nice', '-n', '19'],
   ];
-  return (
-    words.find(
-      ([command = '', ...rest]) => spawnSync(command, [...rest, process.execPath, '--version']).status === 0,
-    ) ?? []
-  );
+  return words.find((some) => did([...some, process.execPath, '--version'])) ?? [];
 }
 
-const chrt = (words: readonly string[]): boolean => spawnSync('chrt', words, { stdio: 'ignore' }).status === 0;
+/** The processors that this process may use, as in `0-3`. */
+const affinity = (): string | undefined =>
+  /: (\S+)$/m.exec(
+    spawnSync('taskset', ['--pid', '--cpu-list', String(process.pid)], { encoding: 'utf8' }).stdout ?? '',
+  )?.[1];
+
+const did = ([command = '', ...words]: readonly string[]): boolean =>
+  spawnSync(command, words, { stdio: 'ignore' }).status === 0;

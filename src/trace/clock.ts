@@ -10,7 +10,7 @@
  * each of which nothing contradicts anything; what lies in one goes by the bounds of that piece, and what may lie in
  * several by the hull of theirs. What a piece does not bound stays unbounded.
  */
-import { driftOver } from './assumptions.ts';
+import { assumptions, driftOver } from './assumptions.ts';
 import type { Span } from './span.ts';
 import { anyTime } from './span.ts';
 
@@ -56,7 +56,8 @@ interface Piece extends Clock {
 }
 
 /** The offset at client time `at`. */
-export const offsetAt = (clock: Clock, at: number): Span => offsetOver(clock, { lo: at, hi: at });
+export const offsetAt = (clock: Clock, at: number): Span =>
+  isStepped(clock) ? offsetOver(clock, { lo: at, hi: at }) : within(clock, at);
 
 /** When the clock was set: between which client times; first step first. */
 export const stepsOf = (clock: Clock): Span[] => {
@@ -67,7 +68,7 @@ export const stepsOf = (clock: Clock): Span[] => {
 /** It was set, or may have been. */
 export const isStepped = (clock: Clock): boolean => clock.doubt !== undefined || piecesOf(clock).length > 1;
 
-/** The offset wherever in a stretch of client time: of a clock that was not set, that at its end. */
+/** The offset of a clock that was, or may have been, set: wherever in a stretch of client time. */
 function offsetOver(clock: Clock, during: Span): Span {
   const told = overPieces(clock, during);
   return clock.doubt ? { lo: -Infinity, hi: told.hi } : told;
@@ -86,10 +87,12 @@ function overPieces(clock: Clock, during: Span): Span {
   return { lo: Math.min(...spans.map(({ lo }) => lo)), hi: Math.max(...spans.map(({ hi }) => hi)) };
 }
 
+/** Of one piece. A timeline asks for it hundreds of times, and so nothing is called here. */
 function within(clock: Clock, at: number): Span {
+  const drift = assumptions['clock-drift'];
   let [lo, hi] = [-Infinity, Infinity];
-  for (const bound of clock.lower) lo = Math.max(lo, bound.value - driftOver(at - bound.at));
-  for (const bound of clock.upper) hi = Math.min(hi, bound.value + driftOver(at - bound.at));
+  for (const bound of clock.lower) lo = Math.max(lo, bound.value - Math.abs(at - bound.at) * drift);
+  for (const bound of clock.upper) hi = Math.min(hi, bound.value + Math.abs(at - bound.at) * drift);
   return { lo, hi };
 }
 
@@ -130,11 +133,15 @@ const joined = (a: Clock, b: Clock): Clock => ({ lower: [...a.lower, ...b.lower]
  */
 export function toClient(clock: Clock, remote: Span, near: number, since = -Infinity): Span {
   if (!Number.isFinite(near)) return anyTime;
-  const rough = offsetOver(clock, { lo: Math.min(since, near), hi: near });
-  if (isStepped(clock)) return { lo: remote.lo - rough.hi, hi: remote.hi - rough.lo };
+  if (isStepped(clock)) {
+    const offset = offsetOver(clock, { lo: Math.min(since, near), hi: near });
+    return { lo: remote.lo - offset.hi, hi: remote.hi - offset.lo };
+  }
+  const rough = within(clock, near);
+  const [lo, hi] = [remote.lo - rough.hi, remote.hi - rough.lo];
   return {
-    lo: refined(remote.lo - rough.hi, (at) => remote.lo - offsetAt(clock, at).hi),
-    hi: refined(remote.hi - rough.lo, (at) => remote.hi - offsetAt(clock, at).lo),
+    lo: Number.isFinite(lo) ? remote.lo - within(clock, lo).hi : lo,
+    hi: Number.isFinite(hi) ? remote.hi - within(clock, hi).lo : hi,
   };
 }
 
@@ -145,13 +152,10 @@ export function toRemote(clock: Clock, client: Span): Span {
     return { lo: client.lo + offset.lo, hi: client.hi + offset.hi };
   }
   return {
-    lo: refined(client.lo, (at) => at + offsetAt(clock, at).lo),
-    hi: refined(client.hi, (at) => at + offsetAt(clock, at).hi),
+    lo: Number.isFinite(client.lo) ? client.lo + within(clock, client.lo).lo : client.lo,
+    hi: Number.isFinite(client.hi) ? client.hi + within(clock, client.hi).hi : client.hi,
   };
 }
-
-const refined = (rough: number, exact: (at: number) => number): number =>
-  Number.isFinite(rough) ? exact(rough) : rough;
 
 function insert(bounds: readonly Bound[], fresh: Bound, implies: (a: Bound, b: Bound) => boolean): readonly Bound[] {
   if (bounds.some((bound) => implies(bound, fresh))) return bounds;

@@ -59,6 +59,9 @@ const chains: MarkName[][] = [
   ['replacement-created', 'replacement-scheduled', 'replacement-started', 'replacement-ready'],
 ];
 
+const rank = new Map(causes.map((name, index) => [name, index]));
+const earlierOf = new Map(chains.flatMap((chain) => chain.map((name, index) => [name, chain.slice(0, index)])));
+
 /** ms. */
 const justAfter = 0.001;
 
@@ -67,14 +70,14 @@ function inOrder(exit: Exit, marks: TimelineMark[]): TimelineMark[] {
   const since = accepted ? likely(accepted.at) : -Infinity;
   const keys = new Map<TimelineMark, number>();
   for (const mark of marks) {
-    const causesOfMark = chains.flatMap((chain) => chain.slice(0, Math.max(0, chain.indexOf(mark.name))));
-    const own = marks.filter((one) => one.subject === mark.subject && causesOfMark.includes(one.name));
+    const earlier = earlierOf.get(mark.name);
+    const own = earlier ? marks.filter((one) => one.subject === mark.subject && earlier.includes(one.name)) : [];
     const turn = turnOf(exit, mark, marks).map((one) => (keys.get(one) ?? -Infinity) + justAfter);
     const floor = mark.name === 'requested' || mark.name.startsWith('replacement') ? -Infinity : since;
     keys.set(mark, Math.max(likely(mark.at), floor, ...turn, ...own.map((one) => keys.get(one) ?? -Infinity)));
   }
   const key = (mark: TimelineMark): number => keys.get(mark) ?? 0;
-  return marks.sort((a, b) => key(a) - key(b) || causes.indexOf(a.name) - causes.indexOf(b.name));
+  return marks.sort((a, b) => key(a) - key(b) || (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0));
 }
 
 /** The ends that a sidecar's signal waited for (SIGNALS.md §2 S7), where nothing speaks against it. */

@@ -53,19 +53,17 @@ async function inTurns(rounds: number, shield: Shield) {
 
 async function ofMarks({ everywhere }: Shield): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
-  const recording = join(folder, 'recording.ndjson');
-  const { read, passed } = await listen(({ pod, url, flags }) => [
-    ...[...everywhere, ...podexit, pod, '-o', 'ndjson', '--no-config', '--record', recording],
+  const file = join(folder, 'recording.ndjson');
+  const { read, ...heard } = await listen(({ pod, url, flags }) => [
+    ...[...everywhere, ...podexit, pod, '-o', 'ndjson', '--no-config', '--record', file],
     ...[...flags, '--server', url],
   ]);
-  const recorded = readFileSync(recording, 'utf8');
+  const said = { ...heard, recording: readFileSync(file, 'utf8') };
   rmSync(folder, { recursive: true });
   const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settling;
   return read
     .filter(({ text, readAt }) => readAt < settlesAt && isToldByWatch(text))
-    .flatMap(
-      ({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as { at: string }), readAt }, recorded, passed) ?? [],
-    );
+    .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as { at: string }), readAt }, said) ?? []);
 }
 
 const report = '{"type":"report"';
@@ -102,7 +100,7 @@ interface Listened {
 async function listen(
   words: (to: Listened) => string[],
   stopAfter?: number,
-): Promise<{ read: { text: string; readAt: number }[]; passed: readonly Passed[] }> {
+): Promise<{ pod: string; read: { text: string; readAt: number }[]; passed: readonly Passed[] }> {
   const { server, flags, close } = await startBusyCluster('graceful-exit');
   const relay = await startRelay(Number(new URL(server.url).port));
   const child = start(words({ ...server, flags, url: `http://127.0.0.1:${relay.port}` }), 'pipe');
@@ -114,7 +112,7 @@ async function listen(
   clearTimeout(stop);
   await relay.close();
   await close();
-  return { read: linesOf(chunks), passed: relay.passed };
+  return { pod: server.pod, read: linesOf(chunks), passed: relay.passed };
 }
 
 /** Each line with the time at which its end was read. */

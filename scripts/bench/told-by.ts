@@ -11,18 +11,23 @@ export interface ReadMark {
 interface Recorded {
   at?: number;
   kind?: string;
+  stream?: string;
   time?: string;
   object?: { metadata?: { name?: string; resourceVersion?: string } };
 }
 
 /**
- * ms from the arrival of the line to the mark at its reader; undefined where no line of a watch told it. Of several lines
- * that were read in the same millisecond the one that came first counts: a mark is never said to be faster than it was.
+ * ms from the arrival of the line to the mark at its reader, of a trace of `pod`; undefined where no line of a watch told
+ * it. Of several lines that were read in the same millisecond and may have, the one that came first counts: a mark is
+ * never said to be faster than it was.
  */
-export function latencyOf(mark: ReadMark, recording: string, passed: readonly Passed[]): number | undefined {
+export function latencyOf(
+  mark: ReadMark,
+  { pod, recording, passed }: { pod: string; recording: string; passed: readonly Passed[] },
+): number | undefined {
   const arrivals = observedAt(Date.parse(mark.at), recording)
-    .map(keyOf)
-    .flatMap((key) => passed.find(({ bytes }) => key !== undefined && bytes.includes(key)) ?? []);
+    .filter((one) => mayTell(one, pod))
+    .flatMap((one) => passed.find(({ bytes }) => bytes.includes(keyOf(one))) ?? []);
   return arrivals.length === 0 ? undefined : mark.readAt - Math.min(...arrivals.map(({ at }) => at));
 }
 
@@ -36,9 +41,15 @@ function observedAt(at: number, recording: string): Recorded[] {
     .filter((one) => (now = Math.max(now, one.at ?? -Infinity)) === at);
 }
 
-/** What stands in the line, and in no earlier one. */
-function keyOf({ kind, time, object }: Recorded): string | undefined {
-  if (kind === 'line') return time;
-  const { name = '', resourceVersion } = object?.metadata ?? {};
-  return kind === 'changed' && !name.startsWith('neighbour-') ? `"resourceVersion":"${resourceVersion}"` : undefined;
+const tellers: readonly unknown[] = ['pod', 'events', 'endpointslices', 'siblings', 'node'];
+
+/** What the siblings' stream says of the pod itself, or of its neighbours, is no news. */
+function mayTell({ kind, stream, object }: Recorded, pod: string): boolean {
+  const name = object?.metadata?.name ?? '';
+  const isNews = stream !== 'siblings' || !(name === pod || name.startsWith('neighbour-'));
+  return kind === 'line' || (kind === 'changed' && tellers.includes(stream) && isNews);
 }
+
+/** What stands in the line, and in no earlier one. */
+const keyOf = ({ kind, time, object }: Recorded): string =>
+  kind === 'line' ? (time ?? '') : `"resourceVersion":"${object?.metadata?.resourceVersion}"`;

@@ -53,6 +53,7 @@ const documentStage = (format: Parameters<typeof renderDocument>[0], ports: Port
 async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
   const { createNdjson } = await import('../render/ndjson.ts');
   const ndjson = createNdjson((lines) => stdout.write(lines));
+  const unheard = createNdjson(() => {});
   let told: Trace['notes'];
   return {
     step: (trace, { kind }) => {
@@ -60,11 +61,7 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
       told = trace.notes;
       tellNews(ndjson, trace);
     },
-    rehearse: (trace) =>
-      tellNews(
-        createNdjson(() => {}),
-        trace,
-      ),
+    rehearse: (trace) => tellNews(unheard, trace),
     end: async (_trace, report) => ndjson.end(report),
     say: () => false,
     close: () => {},

@@ -21,27 +21,43 @@ async function ndjson(): Promise<{ stage: Stage; written: () => string }> {
   return { stage: await openStage({ kind: 'ndjson' }, look, ports as unknown as Ports), written: () => text };
 }
 
-it('is of a pod that is marked, comes once, after the DELETE, and leaves the trace as it was', async () => {
-  const rehearsed: Trace[] = [];
-  const stage: Stage = {
-    step: () => {},
-    rehearse: (trace) => void rehearsed.push(trace),
-    end: async () => {},
-    say: () => false,
-    close: () => {},
-  };
-  const trace = await run({
-    source: await sightingsOf('graceful-exit'),
-    logText: false,
-    audience: rehearsing(stage),
-  });
-  expect(rehearsed).toEqual([]);
-  await turn();
-  expect(rehearsed).toHaveLength(1);
-  expect(rehearsed.map((one) => timelineOf(one)?.marks.map(({ name }) => name))).toEqual([['requested', 'accepted']]);
-  expect(trace.deletion?.first.value.metadata.deletionTimestamp).not.toBe(
-    rehearsed[0]?.deletion?.first.value.metadata.deletionTimestamp,
+function rehearsed(): { stage: Stage; marks: () => string[][] } {
+  const traces: Trace[] = [];
+  const nothing = { step: () => {}, end: async () => {}, say: () => false, close: () => {} };
+  const stage = { ...nothing, rehearse: (trace: Trace) => void traces.push(trace) };
+  return { stage, marks: () => traces.map((trace) => timelineOf(trace)?.marks.map(({ name }) => name) ?? []) };
+}
+
+it('is of what a DELETE is usually followed by, once, when it has been sent', async () => {
+  const { stage, marks } = rehearsed();
+  const all = await sightingsOf('graceful-exit');
+  const until = all.findIndex(({ kind }) => kind === 'requested') + 1;
+  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage) });
+  expect(marks()).toEqual([]);
+  for (const _ of Array.from({ length: 9 })) await turn();
+  const stages = [
+    ['requested', 'accepted'],
+    ['stopping', 'acknowledged'],
+    ['replacement-created'],
+    ['stop-signal', 'exited', 'containers-done'],
+    ['final-delete'],
+    ['removed'],
+  ];
+  expect(marks().map((names) => [...names].sort())).toEqual(
+    stages.map((_, to) =>
+      stages
+        .slice(0, to + 1)
+        .flat()
+        .sort(),
+    ),
   );
+});
+
+it('is given up when it becomes serious', async () => {
+  const { stage, marks } = rehearsed();
+  await run({ source: await sightingsOf('graceful-exit'), logText: false, audience: rehearsing(stage) });
+  for (const _ of Array.from({ length: 9 })) await turn();
+  expect(marks()).toEqual([]);
 });
 
 it('tells nobody', async () => {

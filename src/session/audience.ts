@@ -99,13 +99,7 @@ function fenced(stage: Stage, { stderr }: Ports): Stage {
   };
   return {
     step: (trace, observation) => guard(() => stage.step(trace, observation)),
-    rehearse: (trace) => {
-      try {
-        if (!broken) stage.rehearse?.(trace);
-      } catch {
-        // It will fail again when it counts, and is told then.
-      }
-    },
+    ...(stage.rehearse ? { rehearse: (trace) => void (broken || stage.rehearse?.(trace)) } : {}),
     end: async (trace, report) => (broken ? undefined : stage.end(trace, report)),
     say: (text) => !broken && stage.say(text),
     close: () => stage.close(),

@@ -11,10 +11,10 @@ import type { Clock } from './clock.ts';
 import { conduct } from './conduct.ts';
 import type { HowFar } from './how-far.ts';
 import { howFar } from './how-far.ts';
-import type { Later } from './later.ts';
-import { createLater } from './later.ts';
 import type { Lanes } from './lanes.ts';
 import { createLanes } from './lanes.ts';
+import type { Later } from './later.ts';
+import { createLater } from './later.ts';
 import { nextStep } from './next-step.ts';
 import type { Queue } from './queue.ts';
 import { createQueue } from './queue.ts';
@@ -62,6 +62,7 @@ export interface Run {
   readonly lanes: Lanes;
   readonly timeLimit: TimeLimit;
   readonly timers: Map<string, () => void>;
+  /** What is opened after the burst of news that the DELETE sets off. */
   readonly later: Later;
   /** Streams whose refusal has been said. */
   readonly warned: Set<StreamName>;

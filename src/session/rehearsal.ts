@@ -1,6 +1,6 @@
 /**
  * What is concluded for the first time takes up to three times as long as later, since nothing of it has run before, and it is
- * due just when most is to be told. So it is drawn once in advance, while the DELETE is on its way, from news that are only
+ * due just when most is to be told. So it is drawn once in advance, while the DELETE is on its way, from news that is only
  * imagined, and thrown away (docs/bench.md).
  */
 import { observe } from '../trace/observe.ts';
@@ -17,9 +17,13 @@ export function rehearsing(stage: Stage): Audience {
   let isSerious = false;
   const rehearse = (trace: Trace, seq: number, [next, ...rest]: readonly Sighting[]): void => {
     if (!next || isSerious) return;
-    const imagined = reduce(trace, observe(next, seq, { logText: false }));
-    stage.rehearse?.(imagined);
-    setImmediate(() => rehearse(imagined, seq + 1, rest));
+    try {
+      const imagined = reduce(trace, observe(next, seq, { logText: false }));
+      stage.rehearse?.(imagined);
+      setImmediate(() => rehearse(imagined, seq + 1, rest));
+    } catch {
+      // It will fail again when it counts, and is told then.
+    }
   };
   return {
     step: (trace, observation) => {

@@ -71,7 +71,21 @@ it('tells nobody', async () => {
 });
 
 it('keeps a fault to itself: it will show when it counts', async () => {
-  const { stage, written } = await ndjson();
-  stage.rehearse?.({ pod: { value: {} } } as Trace);
-  expect(written()).toBe('');
+  const all = await sightingsOf('graceful-exit');
+  let [tries, steps] = [0, 0];
+  const stage: Stage = {
+    step: () => void (steps += 1),
+    rehearse: () => {
+      tries += 1;
+      throw new Error('not yet');
+    },
+    end: async () => {},
+    say: () => false,
+    close: () => {},
+  };
+  const until = all.findIndex(({ kind }) => kind === 'requested') + 1;
+  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage) });
+  await turn();
+  await turn();
+  expect([tries, steps]).toEqual([1, until]);
 });

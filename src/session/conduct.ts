@@ -48,10 +48,10 @@ export async function conduct(run: Run): Promise<void> {
   if (deletes) void lookAtKin(run, raw).catch(run.fail);
   run.timeLimit.byGrace(graceOf(run, raw, deletes));
   if (deletes) await inSync(run, gate);
+  const requested = deletes ? request(run, raw) : undefined;
   openLastLanes(run, raw);
-  if (!deletes) return run.later.hurry();
-  const requested = request(run, raw);
-  run.later.start();
+  if (deletes) run.later.start();
+  else run.later.hurry();
   await requested;
 }
 

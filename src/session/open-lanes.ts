@@ -46,11 +46,17 @@ export async function lookAtKin({ options, signal, deliver }: Run, pod: Raw): Pr
   if (kin) await deliver({ kind: 'kin', ...kin });
 }
 
-/** Lanes that no DELETE waits for, and whose news is as good a little later. */
+/**
+ * Lanes that no DELETE waits for. The node itself is asked for at once: that it becomes NotReady is only told by comparison
+ * with what was before. News of the others is as good a little later.
+ */
 export function openLastLanes(run: Run, pod: Raw): void {
   const node = asRaw(pod['spec'])['nodeName'];
-  if (typeof node === 'string')
-    for (const target of nodeTargets(node)) run.later.add(() => void follow(run, target, createGate()));
+  for (const target of typeof node === 'string' ? nodeTargets(node) : []) {
+    const open = (): void => void follow(run, target, createGate());
+    if (target.stream === 'node') open();
+    else run.later.add(open);
+  }
   run.later.add(() => void lookAtNamespace(run));
 }
 

@@ -1,18 +1,19 @@
 /** What no DELETE waits for is asked for when the burst after it is over, or when there is no time for that. */
 import { expect, it } from 'vitest';
+import type { Loopback } from '../../src/loopback/loopback.ts';
 import { loadRecording } from '../loopback/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { traced } from './helpers/traced.ts';
 
-/** When the node, its Events, its Lease and the namespace were first asked for; ms after the DELETE. */
+/** When the node's Events, its Lease and the namespace were first asked for; ms after the DELETE. */
 function askedAfter({ requests }: Traced): number[] {
   const sent = requests.find(({ method }) => method === 'DELETE')?.at ?? NaN;
   const last = requests.filter(
     ({ resource, url }) =>
-      ['nodes', 'leases', 'namespaces'].includes(resource ?? '') || decodeURIComponent(url).includes('kind=Node'),
+      ['leases', 'namespaces'].includes(resource ?? '') || decodeURIComponent(url).includes('kind=Node'),
   );
   const firsts = new Map([...last].reverse().map(({ resource, at }) => [resource, at]));
-  expect([...firsts.keys()].sort()).toEqual(['events', 'leases', 'namespaces', 'nodes']);
+  expect([...firsts.keys()].sort()).toEqual(['events', 'leases', 'namespaces']);
   return [...firsts.values()].map((at) => at - sent).sort((a, b) => a - b);
 }
 
@@ -37,6 +38,24 @@ it('comes at once where no DELETE is sent', async () => {
   });
   expect(run.requests.some(({ method }) => method === 'DELETE')).toBe(false);
   const [first] = run.requests;
-  const node = run.requests.find(({ resource }) => resource === 'nodes');
-  expect((node?.at ?? NaN) - (first?.at ?? NaN)).toBeLessThan(100);
+  const lease = run.requests.find(({ resource }) => resource === 'leases');
+  expect((lease?.at ?? NaN) - (first?.at ?? NaN)).toBeLessThan(100);
+});
+
+it.each([20, 100, 180])('a node that becomes NotReady %i ms after the DELETE is told', async (ms) => {
+  const scenario = loadRecording('graceful-exit');
+  const notReady = (server: Loopback, name: string) =>
+    server.write('nodes', 'MODIFIED', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, uid: 'of-the-node' },
+      spec: {},
+      status: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }] },
+    });
+  const run = await traced(scenario, {
+    watch: ({ server, clock }, { kind }) => {
+      if (kind === 'requested') clock.setTimeout(() => notReady(server, 'node1'), ms);
+    },
+  });
+  expect(run.report?.marks.map(({ id }) => id)).toContain('node-not-ready/node1');
 });

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 export interface Shield {
   /** This process runs as soon as it has something to do: who times others must not stand in a queue behind them. */
   isAhead: boolean;
-  /** What stands before a command so that it may use all processors: this process, and what it starts else, keep to one. */
+  /** What stands before a command so that it may use all processors: this process and whatever else it starts keep to one. */
   everywhere: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { recordingFile } from '../../test/helpers/recordings.ts';
 import { certificates } from '../../test/cluster/helpers/certificates.ts';
 import type { Contest } from './contest.ts';
 import { contest } from './contest.ts';
-import type { DelayProxy } from './delay-proxy.ts';
+import type { Proxy } from './proxy.ts';
 import { startDelayProxy } from './delay-proxy.ts';
 import { ended, hasKubectl, podexit, start } from './program.ts';
 
@@ -97,7 +97,7 @@ async function arrival(server: Loopback): Promise<number> {
 const portOf = (url: string): number => Number(new URL(url).port);
 
 /** Written as YAML, as kubectl writes its own. */
-async function kubeconfigFor(server: Loopback, proxy: DelayProxy | undefined): Promise<object> {
+async function kubeconfigFor(server: Loopback, proxy: Proxy | undefined): Promise<object> {
   const text = server.kubeconfig();
   const config = JSON.parse(text) as { clusters: { cluster: Record<string, string> }[] };
   for (const { cluster } of config.clusters) {

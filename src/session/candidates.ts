@@ -7,8 +7,10 @@ import { notKubernetes } from '../cluster/trouble.ts';
 import { PodexitError } from '../errors.ts';
 import type { Target } from './target.ts';
 import { targetText, workloadKinds, workloadPath } from './target.ts';
-import type { LabelSelector, Raw } from './watched.ts';
-import { asRaw, metadataOf, ownerOf, printLabels, siblingTarget, uidOf } from './watched.ts';
+import type { LabelSelector } from './selectors.ts';
+import type { Raw } from './watched.ts';
+import { printLabels } from './selectors.ts';
+import { asRaw, metadataOf, ownerOf, siblingTarget, uidOf } from './watched.ts';
 
 export interface Candidate {
   name: string;

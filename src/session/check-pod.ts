@@ -21,16 +21,8 @@ import { assertWritable } from './report-files.ts';
 import { resolveTarget } from './resolve-target.ts';
 import type { TraceOptions } from './trace-pod.ts';
 import type { Raw, Target } from './watched.ts';
-import {
-  asRaw,
-  candidateServices,
-  firstTargets,
-  metadataOf,
-  namesOf,
-  nodeTargets,
-  printLabels,
-  sliceTarget,
-} from './watched.ts';
+import { printLabels } from './selectors.ts';
+import { asRaw, candidateServices, firstTargets, metadataOf, namesOf, nodeTargets, sliceTarget } from './watched.ts';
 
 /** The exit code. Throws PodexitError where the pod cannot be read, and `check.terminating`. */
 export async function checkPod(options: TraceOptions, ports: Ports): Promise<number> {

@@ -10,7 +10,8 @@ import { fateInBrief, howFar } from './how-far.ts';
 import type { Run } from './live.ts';
 import { refusedPods } from '../cluster/pod-refused.ts';
 import type { Raw, Target } from './watched.ts';
-import { metadataOf, printFields, printLabels } from './watched.ts';
+import { printFields, printLabels } from './selectors.ts';
+import { metadataOf } from './watched.ts';
 
 /** Runs one list-and-watch. Only the pod's own stream can end the run; other lanes are lost with a word. `look` sees all first. */
 export async function follow(run: Run, target: Target, gate: Gate, look?: (sighting: Sighting) => void): Promise<void> {

@@ -3,6 +3,8 @@
  * turn targets into requests; replays of raw recordings use the same targets as filters, so neither sees more.
  */
 import type { StreamName } from '../trace/observation.ts';
+import type { LabelSelector } from './selectors.ts';
+import { matches, operators } from './selectors.ts';
 
 export type Raw = Record<string, unknown>;
 
@@ -16,11 +18,6 @@ export interface Target {
   labelSelector?: LabelSelector;
   /** The one name that the target is narrowed to. */
   name?: string;
-}
-
-export interface LabelSelector {
-  matchLabels?: Record<string, string>;
-  matchExpressions?: { key: string; operator: string; values: string[] }[];
 }
 
 const core = '/api/v1';
@@ -198,39 +195,6 @@ export function selects(target: Target, object: Raw): boolean {
 function fieldOf(object: Raw, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => asRaw(value)[key], object);
 }
-
-function matches(
-  { matchLabels = {}, matchExpressions = [] }: LabelSelector = {},
-  labels: Record<string, string>,
-): boolean {
-  const equal = Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
-  return equal && matchExpressions.every((one) => operators[one.operator]?.(labels[one.key], one.values) ?? false);
-}
-
-const operators: Record<string, (value: string | undefined, values: string[]) => boolean> = {
-  In: (value, values) => value !== undefined && values.includes(value),
-  NotIn: (value, values) => value === undefined || !values.includes(value),
-  Exists: (value) => value !== undefined,
-  DoesNotExist: (value) => value === undefined,
-};
-
-/** A label selector as a query parameter. */
-export function printLabels({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const words: Record<string, (key: string, values: string[]) => string> = {
-    In: (key, values) => `${key} in (${values.join(',')})`,
-    NotIn: (key, values) => `${key} notin (${values.join(',')})`,
-    Exists: (key) => key,
-    DoesNotExist: (key) => `!${key}`,
-  };
-  const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
-  return [...equal, ...matchExpressions.flatMap((one) => words[one.operator]?.(one.key, one.values) ?? [])].join(',');
-}
-
-/** A field selector as a query parameter; `\`, `,` and `=` are escaped as apimachinery does. */
-export const printFields = (fields: Record<string, string>): string =>
-  Object.entries(fields)
-    .map(([key, value]) => `${key}=${value.replace(/[\\,=]/g, '\\$&')}`)
-    .join(',');
 
 export const asRaw = (value: unknown): Raw =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : {};

@@ -1,0 +1,27 @@
+/** A TCP proxy on 127.0.0.1; what it does with what passes is its caller's affair. */
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+export interface Proxy {
+  port: number;
+  close(): Promise<void>;
+}
+
+/** `meet` gets each connection, and how to open its other side at `target`, a port. */
+export async function startProxy(target: number, meet: (near: Socket, reach: () => Socket) => void): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  const kept = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.setNoDelay(true).on('error', () => {});
+  };
+  const server = createServer((near) => meet(kept(near), () => kept(connect(target, '127.0.0.1'))));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        sockets.forEach((socket) => socket.destroy());
+        server.close(() => resolve());
+      }),
+  };
+}

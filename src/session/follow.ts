@@ -11,7 +11,7 @@ import type { Run } from './live.ts';
 import { refusedPods } from '../cluster/pod-refused.ts';
 import type { Raw, Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
-import { metadataOf } from './watched.ts';
+import { asRaw, metadataOf, uidOf } from './watched.ts';
 
 /** Runs one list-and-watch. Only the pod's own stream can end the run; other lanes are lost with a word. `look` sees all first. */
 export async function follow(run: Run, target: Target, gate: Gate, look?: (sighting: Sighting) => void): Promise<void> {
@@ -25,6 +25,7 @@ export async function follow(run: Run, target: Target, gate: Gate, look?: (sight
         throw refusedPods(options.cluster, options.namespace, sighting);
       }
       if (sighting.kind === 'refused') warnRefused(run, sighting);
+      if (isTwiceTold(run, target, sighting)) continue;
       look?.(sighting);
       await run.deliver(sighting);
       if (sighting.kind === 'synced' || sighting.kind === 'refused') gate.open(target.stream);
@@ -39,6 +40,13 @@ export async function follow(run: Run, target: Target, gate: Gate, look?: (sight
     run.lanes.close(health);
   }
 }
+
+/**
+ * The stream of its siblings tells the pod too, and nothing is concluded from that (reduce/siblings.ts); to read it again
+ * would stand before what is told of the siblings.
+ */
+const isTwiceTold = ({ trace }: Run, { stream }: Target, sighting: Sighting): boolean =>
+  stream === 'siblings' && sighting.kind === 'changed' && uidOf(asRaw(sighting.object)) === trace?.uid;
 
 const isUnderWay = ({ requested, trace }: Run): boolean => requested || trace?.deletion !== undefined;
 

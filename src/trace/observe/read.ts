@@ -35,10 +35,14 @@ export const asStrings = (value: unknown): string[] =>
     return string === undefined ? [] : [string];
   });
 
-/** Leaves out what is undefined, so that narrowed objects compare and print alike. */
+/**
+ * Leaves out what is undefined, so that narrowed objects compare and print alike. A copy: objects that something was deleted
+ * from are slower to read, for V8, than those that never had it, and all that is concluded reads them.
+ */
 export function compact<T extends object>(object: T): T {
-  for (const key of Object.keys(object) as (keyof T)[]) if (object[key] === undefined) delete object[key];
-  return object;
+  const kept: Partial<T> = {};
+  for (const key of Object.keys(object) as (keyof T)[]) if (object[key] !== undefined) kept[key] = object[key];
+  return kept as T;
 }
 
 /** An array, or undefined where nothing is in it. */

@@ -1,4 +1,5 @@
 /** A run that waits for a cluster needs little: its heap is kept near what is alive in it, and little of its code is optimized. */
+import type { Script } from 'node:vm';
 
 /**
  * V8 lets garbage pile up for as long as there is room: among 200 changes a second a trace that needs 8 MB holds 50 MB
@@ -19,16 +20,17 @@ const alone = [
 ] as const;
 
 /**
- * By major of V8 (Node 20 to 25), what makes a function ten times as hot before it is optimized, and the default. Compiling
- * what is called 200 times a second took more time than it saved in a trace of half a minute, and stood
- * between a line and its mark where cores are few; what megabytes of log go through is optimized all the same. A V8 that is
- * not in the table would complain of these flags on stderr.
+ * By major of V8 (Node 20 to 25), what says how hot a function is before it is optimized, and what that is by default, with
+ * the optimizing compilers that a machine may have or not; ten times as hot is asked for. Compiling what is called 200 times a
+ * second took more time than it saved in a trace of half a minute, and stood between a line and its mark where cores are few;
+ * what megabytes of log go through is optimized all the same. A V8 that is not in the table would complain of these flags on
+ * stderr.
  */
-const patience: Readonly<Record<string, readonly [settled: string, byDefault: string]>> = {
-  11: ['--interrupt-budget=675840', '--interrupt-budget=67584'],
-  12: ['--invocation-count-for-turbofan=30000', '--invocation-count-for-turbofan=3000'],
-  13: ['--invocation-count-for-turbofan=30000', '--invocation-count-for-turbofan=3000'],
-  14: ['--invocation-count-for-turbofan=30000', '--invocation-count-for-turbofan=3000'],
+const patience: Readonly<Record<string, { flag: string; byDefault: readonly number[] }>> = {
+  11: { flag: '--interrupt-budget', byDefault: [67584] },
+  12: { flag: '--invocation-count-for-turbofan', byDefault: [3000, 10000] },
+  13: { flag: '--invocation-count-for-turbofan', byDefault: [10000, 3000] },
+  14: { flag: '--invocation-count-for-turbofan', byDefault: [16000, 10000, 3000] },
 };
 
 /** ms after the start: before that it would stand before the DELETE, much later V8 would have begun to optimize. */
@@ -40,12 +42,28 @@ export const settleDownAfterStart = (): void => void setTimeout(() => void settl
 /** Whoever gave Node flags of their own has decided. */
 async function settleDown(): Promise<void> {
   const isTuned = process.execArgv.length > 0 || process.env['NODE_OPTIONS'];
-  const patient = patience[process.versions.v8.split('.')[0] ?? ''];
-  if (isTuned || !patient) return;
-  const { setFlagsFromString } = await import('node:v8');
-  const flags = [patient, thrift, ...alone];
-  flags.forEach(([settled]) => setFlagsFromString(settled));
+  const known = patience[process.versions.v8.split('.')[0] ?? ''];
+  if (isTuned || !known) return;
+  const [{ setFlagsFromString }, { Script }] = await Promise.all([import('node:v8'), import('node:vm')]);
+  const be = (value: number): void => setFlagsFromString(`${known.flag}=${value}`);
+  const usual = valueOf(known.byDefault, be, new Script('0'));
+  be(10 * usual);
+  const others = [thrift, ...alone];
+  others.forEach(([settled]) => setFlagsFromString(settled));
   // V8 takes the code that is kept for the next start (bin/load.js, Node's own compile cache) only if it bears the flags of
   // that start.
-  process.prependOnceListener('exit', () => flags.forEach(([, byDefault]) => setFlagsFromString(byDefault)));
+  process.prependOnceListener('exit', () => {
+    be(usual);
+    others.forEach(([, byDefault]) => setFlagsFromString(byDefault));
+  });
+}
+
+/** V8 tells no flag's value (and `--v8-options` not the one in force), but a code cache bears a hash of all of them. */
+function valueOf(values: readonly number[], be: (value: number) => void, probe: Script): number {
+  const before = probe.createCachedData();
+  const isIt = (value: number): boolean => {
+    be(value);
+    return probe.createCachedData().equals(before);
+  };
+  return values.find(isIt) ?? values[0] ?? 0;
 }

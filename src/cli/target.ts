@@ -58,9 +58,13 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
 }
 
 function notOne(words: readonly string[]): Error {
+  const [only, ...more] = words.filter((word) => word !== '');
+  const given = only === undefined ? 'none was given' : 'several words were given';
   return usageError(
     'target',
-    `one pod is traced, but ${words.join('') === '' ? 'none was' : 'several words were'} given`,
+    only !== undefined && more.length === 0
+      ? `"${shown(only)}" is neither a pod nor TYPE/NAME`
+      : `one pod is traced, but ${given}`,
     'Write: kubectl podexit POD, pod/POD, deployment/NAME, or -l SELECTOR',
   );
 }

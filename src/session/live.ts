@@ -13,6 +13,7 @@ import type { HowFar } from './how-far.ts';
 import { howFar } from './how-far.ts';
 import type { Lanes } from './lanes.ts';
 import { createLanes } from './lanes.ts';
+import { lookOnceMore } from './last-look.ts';
 import type { Later } from './later.ts';
 import { createLater } from './later.ts';
 import { nextStep } from './next-step.ts';
@@ -151,7 +152,10 @@ function giveUp(run: Run, unread: () => number): void {
       'waking',
       clock.setTimeout(() => giveUp(run, unread), wait),
     );
-  else run.last({ at: clock.now(), kind: 'timer', name: 'timeout' });
+  else
+    void lookOnceMore(run)
+      .then(() => run.last({ at: clock.now(), kind: 'timer', name: 'timeout' }))
+      .catch(run.fail);
 }
 
 /** What the trace and the streams say of the end: it is here, it is no longer waited for, or it is looked at again. */

@@ -1,6 +1,7 @@
 /** The outcome of an exit: the first that holds (DESIGN.md §4). */
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Outcome } from '../trace/report.ts';
+import type { Trace } from '../trace/trace.ts';
 import { overran } from '../trace/view/phases.ts';
 import type { Scene } from './scene.ts';
 import { mainsOf, ranOf } from './scene.ts';
@@ -30,11 +31,15 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
         one.outcome !== 'killed' &&
         (ended(one) ? overran(one) || cutOff(one) : scene.trace.gone !== undefined && cutOff(one)),
     ),
-  stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout'),
+  stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isBlind(trace),
   unknown: (scene) => some(scene, 'unknown') || !scene.trace.gone,
   graceful: (scene) => mainsOf(scene).length > 0 || ranOf(scene).some(ended),
   removed: () => true,
 };
+
+/** The pod's stream was lost, never came back, and nothing showed the pod since. */
+const isBlind = ({ gaps, pod }: Trace): boolean =>
+  gaps.some(({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= (pod?.at ?? -Infinity));
 
 const ended = ({ exit }: ContainerExit): boolean => exit !== undefined && !exit.provisional;
 

@@ -182,6 +182,8 @@ describe.concurrent('the words are wrong', () => {
     [['web', '--attach', '--now'], /--attach never deletes/],
     [['-n', 'shop'], /one pod is traced, but none was given[\s\S]*pod\/POD/],
     [[''], /none was given/],
+    [['../../x'], /"\.\.\/\.\.\/x" is neither a pod nor TYPE\/NAME/],
+    [['pod', 'a', 'b'], /several words were given/],
     [['web', '--bogus'], /unknown option '--bogus' \(Did you mean --logs\?\)/],
     [['node/web'], /"node"/],
     [['Web!'], /"Web!" cannot be the name of a pod/],

@@ -1,6 +1,6 @@
 /** What `npm pack` packs, installed into an empty folder, is the whole program. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -72,11 +72,24 @@ describe('the packed tarball', () => {
     expect(stdout).toBe('--pick=oldest\n--pick=newest\n--pick=random\n--pick=not-ready\n:4\n');
   });
 
-  it.for(['22', '24'])('runs the demo on Node %s', { timeout: 300_000 }, async (version, { skip }) => {
-    if (!others.includes(version)) skip(`set PODEXIT_NODES=${version} to fetch and try that Node`);
-    const script = join(folder, 'node_modules/.bin/kubectl-podexit');
-    const words = ['-y', '-p', `node@${version}`, 'node', script, 'demo', 'exit-143', '-o', 'name'];
-    const { stdout } = await run('npx', words, { cwd: folder });
-    expect(stdout).toBe('pod/api-0\n');
-  });
+  it.for(['22', '24'])(
+    'runs the demo on Node %s, and keeps it compiled',
+    { timeout: 300_000 },
+    async (version, { skip }) => {
+      if (!others.includes(version)) skip(`set PODEXIT_NODES=${version} to fetch and try that Node`);
+      const script = join(folder, 'node_modules/.bin/kubectl-podexit');
+      const words = ['-y', '-p', `node@${version}`, 'node', script, 'demo', 'exit-143', '-o', 'name'];
+      const caches = join(folder, `caches-${version}`);
+      const kept = () =>
+        readdirSync(join(caches, 'kubectl-podexit')).map((name) => join(caches, 'kubectl-podexit', name));
+      const demo = () => run('npx', words, { cwd: folder, env: { ...process.env, XDG_CACHE_HOME: caches } });
+      expect((await demo()).stdout).toBe('pod/api-0\n');
+      const [before = ''] = kept();
+      const { ino } = statSync(before);
+      // What a start does not take is written anew at its end.
+      expect((await demo()).stdout).toBe('pod/api-0\n');
+      expect(kept()).toEqual([before]);
+      expect(statSync(before).ino).toBe(ino);
+    },
+  );
 });

@@ -36,8 +36,9 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
   },
   stuck: {
     is: 'The pod was still terminating when --timeout ran out. Exit code 3.',
-    known: 'No DELETED for this uid until then.',
-    wrong: 'A timeout shorter than the grace calls a healthy exit stuck.',
+    known: 'No DELETED for this uid until then, and a last look found no other pod of its name.',
+    wrong:
+      'A timeout shorter than the grace calls a healthy exit stuck. Where the stream of the pod is lost and that look is not answered either, the outcome is unknown.',
     advice:
       'The phases say where it stands: no notice is the node, no exit the application, no final delete the runtime, finalize a finalizer.',
   },

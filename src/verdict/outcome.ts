@@ -39,7 +39,9 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
 
 /** The pod's stream was lost, never came back, and nothing showed the pod since. */
 const isBlind = ({ gaps, pod }: Trace): boolean =>
-  gaps.some(({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= (pod?.at ?? -Infinity));
+  gaps.some(
+    ({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= (pod?.at ?? -Infinity),
+  );
 
 const ended = ({ exit }: ContainerExit): boolean => exit !== undefined && !exit.provisional;
 

@@ -22,7 +22,7 @@ describe('words', () => {
 
   it.each([[['a', 'b', 'c']], [['a/b/c']], [['configmap/x']], [['Web_1']], [['deploy/']], [[]]])(
     '%j is refused with the words that are meant',
-    (words) => expect(() => parseTarget(words)).toThrow(/one pod|no kind|cannot be the name/),
+    (words) => expect(() => parseTarget(words)).toThrow(/one pod|no kind|cannot be the name|neither a pod nor TYPE/),
   );
 
   it('a name and a selector together are refused', () => {

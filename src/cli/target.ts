@@ -58,13 +58,13 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
 }
 
 function notOne(words: readonly string[]): Error {
-  const [only, ...more] = words.filter((word) => word !== '');
-  const given = only === undefined ? 'none was given' : 'several words were given';
+  const named = words.filter((word) => word !== '');
+  const given = named.length === 0 ? 'none was' : 'several words were';
   return usageError(
     'target',
-    only !== undefined && more.length === 0
-      ? `"${shown(only)}" is neither a pod nor TYPE/NAME`
-      : `one pod is traced, but ${given}`,
+    named.length === 1
+      ? `"${shown(named.join(''))}" is neither a pod nor TYPE/NAME`
+      : `one pod is traced, but ${given} given`,
     'Write: kubectl podexit POD, pod/POD, deployment/NAME, or -l SELECTOR',
   );
 }

@@ -5,6 +5,7 @@ import { refusedDelete } from './delete-refused.ts';
 import { decideDelete, isSuccessor } from './delete-decide.ts';
 import { isEndless } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
+import { look } from './look.ts';
 import { podPath } from './resource-path.ts';
 import type { Refusal } from './status.ts';
 import { asRecord, asText, isFailureStatus, readRefusal } from './status.ts';
@@ -147,19 +148,6 @@ async function* wasExecuted(
     }
     const patience = Math.min(5000, 250 * 2 ** Math.min(failures, 8));
     if (!(await passed(cluster.surroundings, patience, signal))) return false;
-  }
-}
-
-async function look(
-  cluster: Cluster,
-  { namespace, name }: DeleteTarget,
-  signal: AbortSignal,
-): Promise<Answer | undefined> {
-  try {
-    return await cluster.request({ method: 'GET', path: podPath(namespace, name), signal });
-  } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted) return undefined;
-    throw error;
   }
 }
 

@@ -2,8 +2,7 @@
  * One look at the pod before a run says that it is still there: its stream may have died without a word, or have been away for
  * longer than the run waits.
  */
-import { TransportFailure } from '../cluster/http/failure.ts';
-import { podPath } from '../cluster/resource-path.ts';
+import { look } from '../cluster/look.ts';
 import type { Run } from './live.ts';
 import { asRaw, uidOf } from './watched.ts';
 
@@ -12,29 +11,20 @@ const patience = 1000;
 
 /** What it finds is told; nothing where nobody answers in time, or nothing that a pod could be told by. */
 export async function lookOnceMore(run: Run): Promise<void> {
-  const { clock, cluster, namespace, name } = run.options;
+  const { clock, cluster } = run.options;
   if (!run.trace?.deletion || run.trace.gone) return;
   const tooLong = new AbortController();
   const cancel = clock.setTimeout(() => tooLong.abort(), patience);
-  const signal = AbortSignal.any([run.signal, tooLong.signal]);
-  try {
-    const { at, sentAt, status, body, dated } = await cluster.request({
-      method: 'GET',
-      path: podPath(namespace, name),
-      signal,
-    });
-    for (const sighting of dated) await run.deliver(sighting);
-    const pod = asRaw(body)['kind'] === 'Pod' && status === 200 ? asRaw(body) : undefined;
-    // A login page, or a proxy's own words, say nothing of the pod.
-    const isNowhere = status === 404 && asRaw(body)['kind'] === 'Status';
-    if (isNowhere || (pod && uidOf(pod) !== run.trace.uid)) await tellMissed(run, at);
-    if (isNowhere) await run.deliver({ kind: 'looked', at, sentAt });
-    if (pod) await run.deliver({ kind: 'looked', at, sentAt, object: pod });
-  } catch (error) {
-    if (!(error instanceof TransportFailure || signal.aborted)) throw error;
-  } finally {
-    cancel();
-  }
+  const answer = await look(cluster, run.options, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
+  if (!answer) return;
+  const { at, sentAt, status, body, dated } = answer;
+  for (const sighting of dated) await run.deliver(sighting);
+  const pod = asRaw(body)['kind'] === 'Pod' && status === 200 ? asRaw(body) : undefined;
+  // A login page, or a proxy's own words, say nothing of the pod.
+  const isNowhere = status === 404 && asRaw(body)['kind'] === 'Status';
+  if (isNowhere || (pod && uidOf(pod) !== run.trace.uid)) await tellMissed(run, at);
+  if (isNowhere) await run.deliver({ kind: 'looked', at, sentAt });
+  if (pod) await run.deliver({ kind: 'looked', at, sentAt, object: pod });
 }
 
 /** It is gone, and its stream did not say so: whatever came since it was last seen may be missing. */

@@ -1,0 +1,18 @@
+/** One GET of a pod, by somebody who can go on without an answer. */
+import type { Answer, Cluster } from './cluster.ts';
+import { TransportFailure } from './http/failure.ts';
+import { podPath } from './resource-path.ts';
+
+/** Whatever its status is; undefined where no answer came, or nobody waits for it any more. */
+export async function look(
+  cluster: Cluster,
+  { namespace, name }: { namespace: string; name: string },
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  try {
+    return await cluster.request({ method: 'GET', path: podPath(namespace, name), signal });
+  } catch (error) {
+    if (error instanceof TransportFailure || signal.aborted) return undefined;
+    throw error;
+  }
+}

@@ -24,6 +24,7 @@ export function parseTarget(words: readonly string[], { selector, fieldSelector 
     return parseSelector(words, selector ?? '', fieldSelector ?? '');
   const [first = '', second, ...more] = words.flatMap((word) => (word.includes('/') ? word.split('/') : [word]));
   if (more.length > 0 || first === '') throw notOne(words);
+  if (second === undefined && isType(first)) throw noName(first);
   const resource = second === undefined ? 'pods' : typeOf(first);
   if (resource === undefined)
     throw usageError(
@@ -56,6 +57,16 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
     );
   return { kind: 'selector', labels, fields };
 }
+
+const isType = (word: string): boolean => Object.values(types).some((words) => words.includes(word));
+
+/** As with kubectl's verbs for several kinds; a pod may still have such a name. */
+const noName = (type: string): Error =>
+  usageError(
+    'target',
+    `"${type}" is a kind, and no name was given`,
+    `Write ${type}/NAME; a pod of that name is written pod/${type}.`,
+  );
 
 function notOne(words: readonly string[]): Error {
   const named = words.filter((word) => word !== '');

@@ -54,7 +54,7 @@ export function refusedPods(
 }
 
 const unreadableHints: Partial<Record<number, string>> = {
-  400: 'Check the selector: -l takes what `kubectl get pods -l` takes.',
+  400: 'Check the selector: -l and --field-selector take what they take in `kubectl get pods`.',
   404: "This is no Kubernetes API server: check the cluster's address in the kubeconfig, and what stands before it.",
 };
 

@@ -101,7 +101,7 @@ function readerOf(cluster: Cluster, now: () => number) {
     async list(source: Source, { stream, path, labelSelector }: Target): Promise<Raw[]> {
       const target = { stream, path, ...(labelSelector ? { labelSelector: printLabels(labelSelector) } : {}) };
       const result = await listOnce(cluster, target, { signal });
-      if (result.kind === 'listed') tell(source, `${result.objects.length} ${source} listed`);
+      if (result.kind === 'listed') tell(source, `${source} listed: ${result.objects.length}`);
       else refuse(source);
       return result.kind === 'listed' ? result.objects.map(asRaw) : [];
     },

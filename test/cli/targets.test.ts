@@ -1,6 +1,7 @@
 /** Which pod a command line names: workloads, selectors, picks, and what is said where several match. */
 import { describe, expect, it } from 'vitest';
 import { parseTarget } from '../../src/cli/target.ts';
+import { targetText } from '../../src/session/target.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -25,11 +26,26 @@ describe('words', () => {
     (words) => expect(() => parseTarget(words)).toThrow(/one pod|no kind|cannot be the name|neither a pod nor TYPE/),
   );
 
+  it.each(['deploy', 'pods', 'svc'])('%s alone is a kind, and lacks a name; a pod may still have it', (word) => {
+    expect(() => parseTarget([word])).toThrow(/is a kind, and no name was given/);
+    expect(parseTarget([`pod/${word}`])).toEqual({ kind: 'pod', name: word });
+    expect(parseTarget([`${word}.web`])).toEqual({ kind: 'pod', name: `${word}.web` });
+  });
+
   it('a name and a selector together are refused', () => {
     expect(() => parseTarget(['web'], { selector: 'app=web' })).toThrow(/cannot be given together/);
     expect(parseTarget(['pods'], { selector: 'app=web' })).toEqual({ kind: 'selector', labels: 'app=web', fields: '' });
   });
 });
+
+it.each([
+  ['app=web', '', '-l app=web'],
+  ['', 'spec.nodeName=node1', '--field-selector spec.nodeName=node1'],
+  ['app=web', 'spec.nodeName=node1', '-l app=web --field-selector spec.nodeName=node1'],
+  ['', '', "-l ''"],
+])('labels "%s" and fields "%s" are called %s', (labels, fields, text) =>
+  expect(targetText({ kind: 'selector', labels, fields })).toBe(text),
+);
 
 it.each([
   [['help'], /^Usage: kubectl-podexit TARGET/],

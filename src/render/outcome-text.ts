@@ -66,12 +66,21 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
       ? 'the pod was gone, but podexit was told to leave before all was known of how it ended.'
       : wasLeft(report)
         ? `podexit was told to leave while waiting for ${missing(report)}; the deletion goes on.`
-        : 'too much evidence was lost to say how it ended.',
+        : doubtOf(report),
   'not-started': (report) =>
     wasLeft(report)
       ? 'no deletion had begun when podexit was told to leave.'
       : 'no deletion began while podexit was watching.',
 };
+
+/** Of a pod whose containers all have an outcome, the only doubt that is left is about the grace. */
+function doubtOf(report: ExitReport): string {
+  const mains = mainContainers(report);
+  const isKnown = mains.length > 0 && mains.every(({ outcome }) => outcome !== 'unknown');
+  return isKnown && wasRemoved(report)
+    ? `it cannot be told whether ${list(mains.map(({ name }) => name))} ended before or after the grace of ${graceOf(report)} ran out.`
+    : 'too much evidence was lost to say how it ended.';
+}
 
 /** What to do where an exit was not seen to its end; undefined where it was. */
 export function goOn(report: ExitReport): string | undefined {
@@ -111,17 +120,17 @@ const hookWords: Record<NonNullable<ContainerReport['preStop']>['outcome'], stri
   unknown: '',
 };
 
-function endWords({ exit }: ContainerReport, outcome: ContainerReport['outcome']): string {
+function endWords({ exit, stopSignal }: ContainerReport, outcome: ContainerReport['outcome']): string {
   const code = exit === undefined ? '' : ` ${exit.code}`;
   const words: Record<ContainerReport['outcome'], string> = {
     completed: 'exited 0',
-    signalled: `ended by its stop signal (exit${code})`,
+    signalled: `ended by ${stopSignal ? 'its stop' : 'a'} signal (exit${code})`,
     failed: `exited${code}`,
     killed: 'killed (SIGKILL, exit 137)',
     oom: 'killed for memory (OOMKilled)',
     abandoned: 'still ran when the object was removed',
     'not-running': 'was not running',
-    unknown: 'was not seen to end',
+    unknown: exit === undefined ? 'was not seen to end' : `exited${code}, nothing tells why`,
   };
   return words[outcome];
 }
@@ -131,10 +140,12 @@ const mainContainers = ({ containers }: ExitReport): ContainerReport[] =>
 
 /** From when the kubelet began with it to its exit, seconds; the longest first. */
 function usedBy(containers: readonly ContainerReport[], report: ExitReport): { name: string; range: Range }[] {
-  const used = containers.flatMap(({ name }) => {
+  const used = containers.flatMap(({ name, exit }) => {
     const own = report.phases.filter((phase) => phase.subject === name && spending.includes(phase.name));
     const [first, last] = [own[0], own.at(-1)];
     if (!first || !last) return [];
+    // Nothing followed the hook: it died with the container, or went on without it.
+    if (last.name === 'prestop' && exit) return [{ name, range: endToEnd(first.start, exit.at) }];
     const min = own.reduce((sum, { seconds: range }) => sum + range.min, 0);
     const max = own.reduce((sum, { seconds: range }) => sum + range.max, 0);
     // Phases share their uncertain edges: from end to end is narrower than the sum, or the sum than it.

@@ -54,6 +54,8 @@ export interface ContainerFacts {
   readonly terminated?: Fact<NonNullable<ContainerState['terminated']>>;
   /** A readiness probe took the container out while it ran. */
   readonly readyLost?: Fact<true>;
+  /** A state of the deletion showed it running that did not run in the first of them. */
+  readonly startedLate?: Fact<true>;
   readonly log: LogFacts;
 }
 

@@ -32,7 +32,8 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
         (ended(one) ? overran(one) || cutOff(one) : scene.trace.gone !== undefined && cutOff(one)),
     ),
   stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isBlind(trace),
-  unknown: (scene) => some(scene, 'unknown') || !scene.trace.gone,
+  unknown: (scene) =>
+    some(scene, 'unknown') || mainsOf(scene).some(({ mayHaveOverrun }) => mayHaveOverrun) || !scene.trace.gone,
   graceful: (scene) => mainsOf(scene).length > 0 || ranOf(scene).some(ended),
   removed: () => true,
 };

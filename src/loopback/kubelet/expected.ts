@@ -122,6 +122,7 @@ function podOutcomes(facts: Facts, containers: Expected['containers']): string[]
   }
   const over = overran(facts);
   if (over !== false) found.push('overran');
+  if (over === undefined || facts.containers.some((one) => endedUnwatched(one, facts))) found.push('unknown');
   if (facts.removedAt === undefined) return ['stuck', 'unknown', ...found];
   if (!containers.some((one) => !one.outcomes.includes('not-running')))
     return [...found, 'removed', 'graceful', ...(mayBeKilled(facts, containers) ? ['unknown'] : [])];
@@ -153,6 +154,19 @@ function overran(facts: Facts): boolean | undefined {
   const isClear = facts.rounds.length <= 1 || facts.hooks.size === 0;
   return answers.every((answer) => answer === false) && isClear ? false : undefined;
 }
+
+/**
+ * A hook that ended silently may have eaten the grace: that it did not is only known of an exit well before its end, further
+ * from it than clocks that are hardly known leave in doubt.
+ */
+function endedUnwatched(container: Container, facts: Facts): boolean {
+  const { story, truth } = container;
+  const hook = facts.hooks.get(story.name);
+  const ranFor = ((truth.exitAt ?? 0) - (facts.noticedAt ?? 0)) / 1e6;
+  return story.kind === 'container' && hook !== undefined && ranFor > (facts.grace ?? 0) * 1000 - doubtMs;
+}
+
+const doubtMs = 5000;
 
 /** Against the last time that the kubelet began while it ran: the grace counts anew each time (SIGNALS.md §2 S11, trap 36). */
 function outlived({ truth, story }: Container, facts: Facts): boolean | undefined {

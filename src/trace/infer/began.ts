@@ -4,7 +4,8 @@ import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { widthOf } from '../span.ts';
-import { isNewRound, isStart } from './rounds.ts';
+import type { Rounds } from './rounds.ts';
+import { isNewRound, isStart, outlived } from './rounds.ts';
 import type { Scene } from './scene.ts';
 
 /** K: the Event's own nanoseconds; a repeated Event only tells the second of its last occurrence (trap 19). */
@@ -35,24 +36,29 @@ export function beganAt(
 
 /**
  * The last time that the kubelet began with it: from then the grace counts anew (SIGNALS.md §2 S11, trap 36). Where a kill
- * failed, or the kubelet started anew, and no Killing was told after it, at any time since.
+ * failed, or the kubelet started anew, and no Killing was told after it, at any time since. `code`: that it exited with.
  */
 export function countedFrom(
   { trace, kubelet }: Scene,
-  began: Estimate,
-  { killings, ended }: { killings: readonly Occurrence[]; ended: Estimate | undefined },
+  { began, killings, ended, lag }: Rounds,
+  code: number | undefined,
 ): Estimate {
   const last = killings.length > 1 ? killings.at(-1) : undefined;
   const told = last
     ? crossed(narrowed(onNode(last.time, [last.seq]), onClient({ lo: -Infinity, hi: last.at + 1 }, [])), kubelet.clock)
     : began;
   // What the kubelet began again after its end is nothing to it.
-  const isOpenEnded = trace.events.some(
+  const isAnew = trace.events.some(
     (one) =>
       isNewRound(one) && !one.isOld && one.time.hi >= told.node.lo && one.time.lo <= (ended?.node.hi ?? Infinity),
   );
-  return isOpenEnded ? notBefore(told) : told;
+  // A kubelet that keeps time leaves nothing alive so long that was not killed then: it was another round, or another grace.
+  const isUnkilled = ended !== undefined && code !== killedCode && outlived(kubelet, told, ended, lag);
+  return isAnew || isUnkilled ? notBefore(told) : told;
 }
+
+/** 128 + SIGKILL. */
+const killedCode = 137;
 
 /** No later than that, and at any time since the deletion was accepted. */
 const openFrom = ({ accepted }: Deletion, latest: Estimate): Estimate => ({

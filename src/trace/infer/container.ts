@@ -15,7 +15,7 @@ import { beganAt, countedFrom, isVague, stoppingOf, wasStopped } from './began.t
 import { logEndAtLeast } from './clock-doubts.ts';
 import { outcomeOf } from './container-outcome.ts';
 import type { Estimate } from './estimate.ts';
-import { crossed, isBefore, moved, narrowed, notAfter } from './estimate.ts';
+import { crossed, isBefore, moved, narrowed, notAfter, notBefore } from './estimate.ts';
 import type { ExitFacts } from './exit.ts';
 import { endOf, exitOf } from './exit.ts';
 import { isWitnessed } from './deletion.ts';
@@ -24,7 +24,7 @@ import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
 import { isUntellable, mayBeStopped } from './own-doing.ts';
-import { ranUntilEnd } from './ran.ts';
+import { ranUntilEnd, startedLate } from './ran.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
@@ -51,6 +51,8 @@ export interface ContainerExit {
   readonly counted?: Estimate;
   /** The end of the grace as the kubelet counts it: the last K + grace. */
   readonly graceEnd?: Estimate;
+  /** Hook or turn may have eaten so much of the grace that it was still there when that ended, though nothing was killed. */
+  readonly mayHaveOverrun?: true;
   /** Assumptions that an instant leans on. */
   readonly assumes: readonly AssumptionName[];
 }
@@ -71,13 +73,15 @@ export function containerExit(
   // Whatever a status still says, nothing runs in a pod that has Succeeded.
   const over = deletion.facts.first.value.status.phase === 'Succeeded';
   const ended = endOf(scene, spec, facts);
-  const runs = (isRunning(before?.state) && !over) || killings.length > 0;
+  const isLate = startedLate(scene, spec, facts);
+  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || isLate;
   const ran = runs || ranUntilEnd(scene, spec, { status: before, ended });
   const base = { spec, facts, ran: ran !== false, killings, settled: false, assumes: [] };
   if (!ran) return { ...base, outcome: 'not-running' };
 
   const stopping = stoppingOf(scene, killings);
-  const began = beganAt(scene, stopping, killings);
+  // That the kubelet knew by then does not say that it began with what it was still about to start.
+  const began = isLate && !stopping ? notBefore(deletion.accepted) : beganAt(scene, stopping, killings);
   // The API had not heard yet that it was over.
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
@@ -108,7 +112,7 @@ function stopped(
   const { began, ended, lag, turn, named } = stop;
   const asked = hookFacts(scene, spec, stop);
   const called = signalOf(scene, { ...stop, hook: asked, facts });
-  const counted = countedFrom(scene, began, { killings, ended });
+  const counted = countedFrom(scene, stop, facts.terminated?.value.exitCode);
   const graceEnd = crossed(moved(counted, graceSpan(kubelet)), kubelet.clock);
   const since = killSince(scene, began, called);
   const isLate = ended !== undefined && surelyAfterGrace(scene, began, called, ended);
@@ -135,7 +139,8 @@ function stopped(
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
   const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
   const crashed = turn !== undefined && outcome === 'failed' && mayHaveCrashed(facts, ended, turn, graceEnd);
-  const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !crashed);
+  const isDoubted = crashed || (hook?.mayHaveDied ?? false);
+  const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !isDoubted);
   const signal = isSent ? withName(spec, named, timed, exit, kubelet) : undefined;
   return {
     outcome,
@@ -145,6 +150,9 @@ function stopped(
     ...(exit ? { exit } : {}),
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { counted, graceEnd } : {}),
+    ...(hook?.outcome === 'unknown' && !hook.doubted && exit && !exit.provisional && !isBefore(exit.at, graceEnd)
+      ? { mayHaveOverrun: true as const }
+      : {}),
     assumes: [
       ...(signal ? [lag] : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),

@@ -24,6 +24,10 @@ export interface HookFacts {
   readonly outcome: PreStopReport['outcome'];
   /** The kubelet perhaps never touched the container: then the hook did not run at all. */
   readonly doubted?: true;
+  /** It failed, and its container may have ended before it did: then no signal came. */
+  readonly mayHaveDied?: true;
+  /** That it failed may yet be told: the status overtook the Event. */
+  readonly mayFail?: true;
   /** It cannot have signalled the application itself. */
   readonly inert: boolean;
   /** FailedPreStopHook, where it was told. */
@@ -53,20 +57,31 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
     ...(seconds === undefined ? {} : { sleepSeconds: seconds }),
   };
   const inert = hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true;
-  const [end, outcome] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure, doubted });
+  const [end, outcome, death] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure, doubted });
+  const isComing = !failure && hook.kind !== 'sleep' && mayBeComing(scene.trace, inputs.ended);
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
   const isUntouched =
-    inputs.killings.length === 0 && (kubelet.killings.size > 0 || mayBeKilling(scene.trace, inputs.ended));
-  return { ...known, inert, end: crossed(end, kubelet.clock), outcome: isUntouched ? 'unknown' : outcome };
+    inputs.killings.length === 0 && (kubelet.killings.size > 0 || mayBeComing(scene.trace, inputs.ended));
+  const open = isComing ? { mayFail: true as const } : {};
+  return {
+    ...known,
+    ...death,
+    ...open,
+    inert,
+    end: crossed(end, kubelet.clock),
+    outcome: isUntouched ? 'unknown' : outcome,
+  };
 }
 
-/** No Killing was told of it, but one may be on its way: the status overtook the Event. */
-function mayBeKilling(trace: Trace, ended: Estimate | undefined): boolean {
+/** An Event of it may be on its way: the status that tells its end overtook it. */
+function mayBeComing(trace: Trace, ended: Estimate | undefined): boolean {
   const isOver = trace.gone !== undefined || isDeaf(trace);
   return !isOver && trace.heard < (ended?.client.hi ?? Infinity) + eventPatience;
 }
 
-type HookEnd = [end: Estimate, outcome: PreStopReport['outcome']];
+type HookEnd = [end: Estimate, outcome: PreStopReport['outcome'], death?: Pick<HookFacts, 'mayHaveDied'>];
+
+const death = { mayHaveDied: true } as const;
 
 function endOf(scene: Scene, inputs: Inputs & Failure & { kind: HookKind; seconds: number | undefined }): HookEnd {
   const { began, kind, seconds, failure, lag } = inputs;
@@ -121,9 +136,11 @@ function failedEnd(
     kubelet.clock,
   );
   const again = isOfLaterRound(trace, failure, began, killings);
-  // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
+  // What fails after the container has ended died with it: a connection that broke, an exec that lost its process. The
+  // kubelet's call has returned by then, at the failure or with the grace (SIGNALS.md §2 S6).
   const outlivedIt = ended !== undefined && isBefore(ended, told);
-  if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) return [onwards(began, ended), 'unknown'];
+  if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told)))
+    return [again ? onwards(began, ended) : earlier(told, moved(graceEnd, soon)), 'unknown', death];
   // Where its clock was set nothing may tell whether the container ended first.
   if (isStepped(kubelet.clock) && ended && !isBefore(graceEnd, ended)) return [onwards(began, ended), 'unknown'];
   if (!again && isBefore(graceEnd, told))
@@ -132,7 +149,8 @@ function failedEnd(
       'cut-off',
     ];
   // In a second round the failure is that round's, and the first hook may have ended at any time before.
-  if (!again && isBefore(told, graceEnd)) return [told, 'failed'];
+  if (!again && isBefore(told, graceEnd))
+    return ended === undefined || isBefore(told, ended) ? [told, 'failed'] : [told, 'unknown', death];
   return [
     {
       ...told,

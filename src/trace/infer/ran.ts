@@ -3,6 +3,7 @@ import type { ContainerStatus, Pod } from '../kube.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { containersOf, isFinished, isRunning, statusesOf } from '../pod.ts';
 import { parseFloor } from '../stamps.ts';
+import type { ContainerFacts } from '../trace.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
@@ -23,6 +24,22 @@ export function ranUntilEnd(
   if (!ended) return 'perhaps';
   if (isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended))) return true;
   return isFinished(deletion.facts.first.value) && ranAtDeletion(deletion) && wasLast(scene, status) ? true : 'perhaps';
+}
+
+/**
+ * It was started after the first state of the deletion had been written: a sync that is under way is not cancelled, and only
+ * then stops what it has started (SIGNALS.md §2 S2). What never ran bears no time of a start (trap 24).
+ */
+export function startedLate(
+  { deletion }: Scene,
+  spec: ContainerSpec,
+  { startedLate, terminated }: ContainerFacts,
+): boolean {
+  if (startedLate) return true;
+  const first = statusesOf(deletion.facts.first.value).find(({ name }) => name === spec.name);
+  const runs = [first?.state.running, first?.state.terminated, first?.lastState?.terminated];
+  const started = terminated?.value.startedAt;
+  return parseFloor(started) !== undefined && runs.every((run) => run?.startedAt !== started);
 }
 
 /** It had ended before, by its time, its kind, or because the status that ends the pod does not know of the deletion. */

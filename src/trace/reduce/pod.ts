@@ -145,7 +145,8 @@ function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen
   const { terminated } = status.state;
   const late = isOlder(pod.metadata.resourceVersion, before.pod?.value.metadata.resourceVersion);
   if (late && terminated && runsNow(before, status.name)) return before;
-  const trace = !late && isRunning(status.state) ? withNewRun(before, status.name) : before;
+  const trace =
+    !late && isRunning(status.state) ? withNewRun(withLateStart(before, pod, status, seen), status.name) : before;
   const known = trace.containers.get(status.name);
   if (terminated) {
     const old = known?.terminated?.value;
@@ -170,6 +171,16 @@ function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen
 
 const runsNow = (trace: Trace, name: string): boolean =>
   statusesOf(trace.pod?.value ?? emptyPod).some((status) => status.name === name && isRunning(status.state));
+
+/** A sync that is under way goes on when the deletion comes, and starts what it meant to start (SIGNALS.md §2 S2). */
+function withLateStart(trace: Trace, pod: Pod, { name }: ContainerStatus, seen: Seen): Trace {
+  const ranFirst = statusesOf(trace.deletion?.first.value ?? emptyPod).some(
+    (status) => status.name === name && isRunning(status.state),
+  );
+  if (!isTerminating(pod) || !trace.deletion || ranFirst || trace.containers.get(name)?.startedLate) return trace;
+  const next = withContainer(trace, name, (facts) => ({ ...facts, startedLate: factOf(true, seen) }));
+  return note(next, seen, `${name} runs, started since the deletion`);
+}
 
 /** It runs again: how the run before it ended, and what a probe found of that run, says nothing of this one. */
 function withNewRun(trace: Trace, name: string): Trace {

@@ -141,7 +141,8 @@ function kubeletMarks(trace: Trace, exit: Exit): TimelineMark[] {
 function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
   const subject = spec.name;
-  const provisional = !container.settled;
+  // Until all that may be told of its hook has come, what came after it may not have come at all.
+  const provisional = !container.settled || hook?.mayFail === true;
   const lost = facts.readyLost;
   return [
     ...mark('stopping', container.stopping, { subject }),

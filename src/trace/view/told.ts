@@ -25,14 +25,18 @@ export function told(trace: Pick<Trace, 'now'>, estimate: Estimate | undefined):
 }
 
 type Ending = Pick<Trace, 'gone'>;
-type Ended = Pick<ContainerExit, 'settled' | 'signal'>;
+type Ended = Pick<ContainerExit, 'settled' | 'signal' | 'hook'>;
 
 /** Hook and end of a container are not going to be taken back: its end was told, or no news of it will come any more. */
 export const isFirm = ({ gone }: Ending, { settled }: Ended): boolean => settled || gone !== undefined;
 
-/** The same of its stop signal, which the application itself may have named. */
+/**
+ * The same of its stop signal, which the application itself may have named. None came where the container took its hook along
+ * (SIGNALS.md §2 S6), and only the Event of the hook's failure tells that.
+ */
 export const isSignalFirm = (trace: Ending, container: Ended): boolean =>
-  isFirm(trace, container) || container.signal?.proved === true;
+  container.signal?.proved === true ||
+  (isFirm(trace, container) && (container.hook?.mayFail !== true || trace.gone !== undefined));
 
 /** Whether a mark stands, or may be taken back. */
 export const isLasting = ({ gone }: Ending, { provisional }: { provisional: boolean }): boolean =>

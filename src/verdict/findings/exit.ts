@@ -161,11 +161,10 @@ const isForMemory = ({ outcome, exit }: ContainerExit): boolean =>
 /** Not killed, but hook and drain together took at least three quarters of the grace. */
 function nearlySpent(scene: Scene, container: ContainerExit): Finding[] {
   const { outcome, exit, spec, counted, signal, hook } = container;
-  if (!exit || exit.provisional || !signal || outcome === 'killed' || outcome === 'oom') return [];
-  const used =
-    spec.kind === 'sidecar'
-      ? between(signal, exit.at).lo + (hook ? between(hook.start, hook.end).lo : 0)
-      : between(counted ?? signal, exit.at).lo;
+  const since = spec.kind === 'sidecar' ? signal : (counted ?? signal);
+  if (!exit || exit.provisional || !since || outcome === 'killed' || outcome === 'oom') return [];
+  const waited = spec.kind === 'sidecar' && hook ? between(hook.start, hook.end).lo : 0;
+  const used = between(since, exit.at).lo + waited;
   const share = used / longestGrace(scene);
   if (share < 0.75) return [];
   return [

@@ -1,6 +1,7 @@
 /** Findings about preStop hooks. */
 import type { ContainerExit } from '../../trace/infer/container.ts';
-import { between } from '../../trace/infer/estimate.ts';
+import { between, isBefore } from '../../trace/infer/estimate.ts';
+import type { HookFacts } from '../../trace/infer/hook.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
 import { firmOf, graceWords, longestGrace } from '../scene.ts';
@@ -9,7 +10,9 @@ import { percent, seconds } from '../words.ts';
 export const hookFindings = (scene: Scene): Finding[] =>
   firmOf(scene).flatMap((container) => [...failed(container), ...cutOff(scene, container), ...heavy(scene, container)]);
 
-function failed({ hook, spec }: ContainerExit): Finding[] {
+function failed(container: ContainerExit): Finding[] {
+  const { hook, spec } = container;
+  if (hook && mayHaveDied(container)) return [perhapsFailed(hook, spec.name)];
   if (hook?.outcome !== 'failed') return [];
   const invalid = hook.kind === 'tcpSocket';
   return [
@@ -26,6 +29,19 @@ function failed({ hook, spec }: ContainerExit): Finding[] {
     },
   ];
 }
+
+/** It may have failed by itself; what had certainly lost its container by then is no failure of the hook. */
+const mayHaveDied = ({ hook, exit }: ContainerExit): boolean =>
+  hook?.mayHaveDied === true && !(exit && isBefore(exit.at, hook.end));
+
+const perhapsFailed = (hook: HookFacts, name: string): Finding => ({
+  code: 'prestop-failed',
+  severity: 'warning',
+  message: `the preStop hook (${hook.kind}) of ${name} failed ${seconds(between(hook.start, hook.end))} after it began: by itself, or because ${name} ended just then and took it along`,
+  advice:
+    'A hook that makes the application end, and waits in its container, dies with it: let it return at once, and the kubelet waits. Where it does not, run it by hand with kubectl exec.',
+  evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
+});
 
 function cutOff(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
   if (hook?.outcome !== 'cut-off') return [];

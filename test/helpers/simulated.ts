@@ -15,6 +15,8 @@ export interface Judged {
   wrong: string[];
   /** What happened, and with how wide an interval (ms) it was told; undefined: not at all. */
   instants: { name: InstantName; width: number | undefined }[];
+  /** Signals that the report tells and that nobody sent. */
+  unsent: string[];
 }
 
 export function judgeStory(story: Story): Judged {
@@ -28,7 +30,7 @@ export function judgeStory(story: Story): Judged {
     .filter(({ truth, claimed }) => !holds(claimed, nanoTime(truth.client)) && !isBeyond(story, report, truth));
   // Nobody deleted the pod while anybody looked: there is nothing to be right or wrong about.
   const begun = expected.instants.some((truth) => truth.name === 'accepted');
-  if (!begun && report.verdict.outcome === 'not-started') return { report, wrong: [], instants };
+  if (!begun && report.verdict.outcome === 'not-started') return { report, wrong: [], instants, unsent: [] };
   const codes = report.verdict.findings.map((finding) => finding.code as string);
   const wrong = [
     ...missed.map(
@@ -51,7 +53,16 @@ export function judgeStory(story: Story): Judged {
       .filter(({ seconds }) => seconds.min < 0 || seconds.max < seconds.min)
       .map(({ name }) => `phase ${name} lasted less than nothing`),
   ];
-  return { report, wrong, instants };
+  return { report, wrong, instants, unsent: neverSent(report, expected.instants) };
+}
+
+function neverSent({ containers }: ExitReport, instants: readonly TrueInstant[]): string[] {
+  const came = (name: InstantName, subject: string): boolean =>
+    instants.some((one) => one.name === name && one.subject === subject);
+  return containers.flatMap(({ name, stopSignal, kill }) => [
+    ...(stopSignal && !came('stop-signal', name) ? [`stop-signal ${name}`] : []),
+    ...(kill && !came('kill', name) ? [`kill ${name}`] : []),
+  ]);
 }
 
 /**

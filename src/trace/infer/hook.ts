@@ -149,8 +149,10 @@ function failedEnd(
       'cut-off',
     ];
   // In a second round the failure is that round's, and the first hook may have ended at any time before.
-  if (!again && isBefore(told, graceEnd))
-    return ended === undefined || isBefore(told, ended) ? [told, 'failed'] : [told, 'unknown', death];
+  if (!again && isBefore(told, graceEnd)) {
+    const wentOn = ended ? isBefore(told, ended) : trace.gone === undefined;
+    return wentOn ? [told, 'failed'] : [told, 'unknown', death];
+  }
   return [
     {
       ...told,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Story } from '../../../src/loopback/kubelet/story.ts';
 import { drains, plainStory } from '../../../src/loopback/kubelet/plain-story.ts';
-import { alone, findingCodes } from '../../helpers/cases.ts';
+import { alone, changesOf, editing, findingCodes, judged, told } from '../../helpers/cases.ts';
 import { judgeStory } from '../../helpers/simulated.ts';
 
 const restarted = (drainMs: number): Story =>
@@ -26,5 +26,21 @@ describe('a grace that counts anew', () => {
     expect(report.verdict.outcome).toBe('graceful');
     const spent = report.verdict.findings.find(({ code }) => code === 'grace-nearly-spent');
     expect(spent?.message).toMatch(/^app used at least (7|8|9)\d % of its grace/);
+  });
+});
+
+describe('an exit that no kill explains, long after the grace', () => {
+  it('did not overrun the only one that was told: another began unseen', () => {
+    const { report } = judgeStory(restarted(14_500));
+    const sightings = told({ ...restarted(14_500) });
+    const [first] = changesOf(sightings, 'events').filter(({ object }) => object['reason'] === 'Killing');
+    const isLater = (at: number): boolean => at > (first?.at ?? 0);
+    const unkilled = editing(sightings, 'events', (event, { at }) => (isLater(at) ? undefined : event));
+    const deafened = editing(unkilled, 'node-events', (event, { at }) => (isLater(at) ? undefined : event));
+    expect(report.verdict.outcome).toBe('graceful');
+    const unheard = judged(deafened);
+    expect(unheard.verdict.outcome).toBe('graceful');
+    expect(findingCodes(unheard)).not.toContain('grace-nearly-spent');
+    expect(unheard.phases.map(({ name }) => name)).not.toContain('overtime');
   });
 });

@@ -76,10 +76,12 @@ export const collect = (value: string, before: string[] = []): string[] => [...b
 
 export function connectionOf(flags: ConnectionFlags, version: string): ConnectOptions {
   const { requestTimeout, ...others } = flags;
-  const named = names.flatMap((name) => (others[name] === undefined ? [] : [[name, others[name]] as const]));
+  // Empty is unset, as in kubectl: a variable of a script, most often.
+  const isSet = (value: unknown): boolean => value !== undefined && value !== '';
+  const named = names.flatMap((name) => (isSet(others[name]) ? [[name, others[name]] as const] : []));
   return {
     ...(Object.fromEntries(named) as Partial<ConnectOptions>),
-    ...(requestTimeout === undefined ? {} : { requestTimeoutMs: timeoutOf(requestTimeout) }),
+    ...(requestTimeout === undefined || requestTimeout === '' ? {} : { requestTimeoutMs: timeoutOf(requestTimeout) }),
     version,
   };
 }

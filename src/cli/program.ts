@@ -22,8 +22,10 @@ export async function runProgram(argv: readonly string[], ports: Ports): Promise
   let code = 0;
   const set = (result: number): void => void (code = result);
   const program = buildProgram(ports, set, argv);
+  const words = plainWords(argv, program);
+  const moved = behindCommand(words, () => buildProgram(ports, set, argv));
   try {
-    await program.parseAsync(plainWords(argv, program), { from: 'user' });
+    await program.parseAsync(moved, { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -31,6 +33,28 @@ export async function runProgram(argv: readonly string[], ports: Ports): Promise
     if (error.code === 'commander.unknownOption') throw unknownFlag(error, program);
     throw usageError('flags', plainMessage(error));
   }
+}
+
+/**
+ * Flags that stand before a command's name belong to it, as with kubectl: `-n shop check web-0`. Commander would take them for
+ * the program's own, and nobody would read them.
+ */
+function behindCommand(words: string[], build: () => Command): string[] {
+  const [first = ''] = words;
+  if (!first.startsWith('-') || !words.some((word) => word in commands)) return words;
+  const program = build().configureOutput({ writeOut: () => {}, writeErr: () => {} });
+  const found: string[][] = [];
+  program.hook('preSubcommand', ({ args: [name = '', ...rest] }) => {
+    found.push([name, ...givenFlags(program), ...rest]);
+    throw new CommanderError(0, 'podexit.moved', '');
+  });
+  program.action(() => {});
+  try {
+    program.parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+  }
+  return found[0] ?? words;
 }
 
 /** The whole tree, or only what a command line can reach: the flags of commands that it does not name cost each start. */

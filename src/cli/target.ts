@@ -29,8 +29,8 @@ export function parseTarget(words: readonly string[], { selector, fieldSelector 
   if (resource === undefined)
     throw usageError(
       'target',
-      `"${shown(first)}" is no kind whose pods can be traced`,
-      `Name a pod, or one of its owners: ${Object.values(types)
+      `"${shown(first)}" is no kind whose pods can be traced${words.length > 1 ? ', and one pod is traced at a time' : ''}`,
+      `Name one pod, or one of its owners: ${Object.values(types)
         .map(([name]) => `${name}/NAME`)
         .join(', ')}`,
     );
@@ -55,6 +55,9 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
       'a name and a selector cannot be given together',
       'Write: kubectl podexit -l SELECTOR, or kubectl podexit POD',
     );
+  // An unset variable in a script; kubectl refuses it for delete.
+  if (labels.trim() === '' && fields.trim() === '')
+    throw usageError('target', 'the selector is empty, and would select every pod', 'Name labels: -l app=web');
   return { kind: 'selector', labels, fields };
 }
 

@@ -34,7 +34,9 @@ function plain(word: string, options: readonly Option[]): string[] {
   if (value === undefined) return [word];
   const option = options.find((one) => one.long === name || one.short === name);
   if (option?.isBoolean()) return switched(word, name, value);
-  return option?.short === name ? [`${name}${value}`] : [word];
+  if (option?.short !== name) return [word];
+  // A bare `-n` would take the next word for its value.
+  return value === '' ? [`${option.long ?? name}=`] : [`${name}${value}`];
 }
 
 /** Switches that something else may have set: the config file, the environment. */

@@ -25,9 +25,9 @@ export function targetText(target: Target): string {
   if (target.kind === 'pod') return `pod/${target.name}`;
   if (target.kind === 'workload') return `${workloadKinds[target.resource].kind.toLowerCase()}/${target.name}`;
   const { labels, fields } = target;
-  // Of a selector that matches all, kubectl's way to write it.
-  const byLabels = labels === '' ? (fields === '' ? ["-l ''"] : []) : [`-l ${labels}`];
-  return [...byLabels, ...(fields === '' ? [] : [`--field-selector ${fields}`])].join(' ');
+  return [...(labels === '' ? [] : [`-l ${labels}`]), ...(fields === '' ? [] : [`--field-selector ${fields}`])].join(
+    ' ',
+  );
 }
 
 /** Path of a workload object. `namespace` is escaped here. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseTarget } from '../../src/cli/target.ts';
 import { targetText } from '../../src/session/target.ts';
+import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -42,7 +43,6 @@ it.each([
   ['app=web', '', '-l app=web'],
   ['', 'spec.nodeName=node1', '--field-selector spec.nodeName=node1'],
   ['app=web', 'spec.nodeName=node1', '-l app=web --field-selector spec.nodeName=node1'],
-  ['', '', "-l ''"],
 ])('labels "%s" and fields "%s" are called %s', (labels, fields, text) =>
   expect(targetText({ kind: 'selector', labels, fields })).toBe(text),
 );
@@ -113,3 +113,38 @@ async function aged(url: string, name: string, seconds: number): Promise<never> 
   pod.metadata.creationTimestamp = new Date(created).toISOString().replace('.000', '');
   return pod as never;
 }
+
+describe('flags before the name of a command', () => {
+  const recording = recordingFile('graceful-exit');
+
+  it('are that command’s: a gate is judged wherever its flag stands', async () => {
+    const behind = await runMain(['replay', recording, '--max-duration', '1ms']);
+    expect(behind.code).toBe(2);
+    expect(await runMain(['--max-duration', '1ms', 'replay', recording])).toEqual(behind);
+    expect((await runMain(['-o', 'json', 'replay', recording])).stdout).toMatch(/^\{/);
+  });
+
+  it('are refused where that command has none of them', async () =>
+    expect((await runMain(['--force', 'replay', recording])).stderr).toContain("unknown option '--force'"));
+
+  it('take their values with them, also where those are called like a command', async () => {
+    const ran = await runMain(['-n', 'check', '--server', 'http://127.0.0.1:1', '--no-config', 'check', 'web-0']);
+    expect(ran.stderr).toContain('127.0.0.1:1 cannot be reached');
+    expect((await runMain(['-v', '3', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+  });
+});
+
+it.each([[['-l', '']], [['-l=']], [['--field-selector=', '--pick=oldest']], [['pods', '-l', ' ']]])(
+  '%j would select every pod, and is refused',
+  async (words) => {
+    const ran = await runMain(words);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toContain('the selector is empty');
+  },
+);
+
+it('flags of the connection that are empty are not set, as in kubectl', async () => {
+  const empty = ['--context=', '--cluster', '', '--user=', '--kubeconfig=', '-n=', '--request-timeout='];
+  const ran = await runMain(['web-0', ...empty, '--server', 'http://127.0.0.1:1', '--no-config']);
+  expect(ran.stderr).toContain('127.0.0.1:1 cannot be reached');
+});

@@ -4,6 +4,8 @@
  */
 import type { Row } from '../recording/rows.ts';
 import type { Began, Sighting, StreamName } from '../trace/observation.ts';
+import type { Cuts } from './raw-cuts.ts';
+import { cutsOf } from './raw-cuts.ts';
 import type { Raw, Target } from './watched.ts';
 import {
   asRaw,
@@ -41,9 +43,10 @@ export function* rawSightings(rows: readonly Row[]): Generator<Sighting> {
   const logs = new Map<string, number>();
   let requested: Extract<Row, { type: 'request' }> | undefined;
   const response = responseTo(rows, subject);
+  const cuts = cutsOf(rows);
   for (const row of rows) {
     if (row === subject.request) requested = subject.request;
-    yield* sightingsOf(row, { subject, targets, logs, requested, response, rows });
+    yield* sightingsOf(row, { subject, targets, logs, requested, response, cuts, rows });
   }
 }
 
@@ -146,6 +149,7 @@ interface Context {
   requested: Extract<Row, { type: 'request' }> | undefined;
   /** The first answer to it: the recorder may have sent the same request again. */
   response: Row | undefined;
+  cuts: Cuts;
   rows: readonly Row[];
 }
 
@@ -159,14 +163,7 @@ const ofRow: { [T in Row['type']]: (row: OfType<T>, context: Context) => Iterabl
   list: ofList,
   ready: ({ at }, { targets }) => streamsOf(targets).map((stream) => ({ at, kind: 'synced', stream })),
   watch: ofWatch,
-  'watch-end': ({ at, resource }, { targets }) =>
-    streamsOf(targets.filter((target) => target.resource === resource)).map((stream) => ({
-      at,
-      kind: 'gap',
-      stream,
-      from: at,
-      cause: 'disconnected',
-    })),
+  'watch-end': (row, context) => (context.cuts.lasting.has(row) ? gapsIn(row, context, { from: row.at }) : []),
   request: ofRequest,
   response: ofResponse,
   'log-open': ofLogOpen,
@@ -176,10 +173,24 @@ const ofRow: { [T in Row['type']]: (row: OfType<T>, context: Context) => Iterabl
 
 const streamsOf = (targets: readonly Target[]): StreamName[] => [...new Set(targets.map(({ stream }) => stream))];
 
-function* ofList(
-  { at, date, resource, objects, resourceVersion }: OfType<'list'>,
+const gapsIn = (
+  { at, resource }: OfType<'list' | 'watch-end'>,
   { targets }: Context,
-): Generator<Sighting> {
+  span: { from: number; to?: number },
+): Sighting[] =>
+  streamsOf(targets.filter((target) => target.resource === resource)).map((stream) => ({
+    at,
+    kind: 'gap',
+    stream,
+    ...span,
+    cause: 'disconnected',
+  }));
+
+function* ofList(row: OfType<'list'>, context: Context): Generator<Sighting> {
+  const { at, date, resource, objects, resourceVersion } = row;
+  const { targets, cuts } = context;
+  const from = cuts.since.get(row);
+  if (from !== undefined) yield* gapsIn(row, context, { from, to: at });
   const sentAt = at - requestLag;
   if (date !== undefined) yield { at, kind: 'dated', sentAt, date };
   for (const target of targets.filter((one) => one.resource === resource)) {

@@ -1,6 +1,6 @@
 /** When something that the API told was written: no later than it arrived, and not long before. */
 import { millisecondsOf } from '../assumptions.ts';
-import type { StreamName } from '../observation.ts';
+import type { Gap, StreamName } from '../observation.ts';
 import type { Fact, Trace } from '../trace.ts';
 import type { Estimate } from './estimate.ts';
 import { narrowed, notBefore, onClient } from './estimate.ts';
@@ -22,14 +22,21 @@ const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamNa
 
 /**
  * The earliest that what arrived at `at` could have arrived on a stream that was never cut (client ms): `at`, or when a
- * stream that had just been resumed, or listed anew, had last been alive.
+ * stream that had just been resumed, or listed anew, or whose gap still lasts, had last been alive.
  */
 export function heardSince(trace: Trace, stream: StreamName, at: number): number {
   const resumed = trace.resumes.filter(
     (one) => one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + lag,
   );
-  const relisted = trace.gaps.filter(({ value }) => value.stream === stream && value.to === at);
-  return Math.min(at, ...resumed.map(({ value }) => value.since), ...relisted.map(({ value }) => value.from));
+  const hidden = trace.gaps.filter(({ value }) => value.stream === stream && hides(value, at));
+  return Math.min(at, ...resumed.map(({ value }) => value.since), ...hidden.map(({ value }) => value.from));
 }
+
+/**
+ * What is told in a gap, or by the list that ends it, may have happened at any time since the gap began. Each container's log
+ * is a stream of its own: a gap in one lasts beside the others.
+ */
+const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
+  at === to || (stream !== 'logs' && from <= at && at < to);
 
 const lag = millisecondsOf('delivery-lag');

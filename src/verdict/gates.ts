@@ -5,15 +5,16 @@
  * reaches beyond the limit the gate fails and says that it is a matter of proof: a gate that lets the unknown through
  * guards nothing.
  */
+import { logStampLagMs } from '../trace/assumptions.ts';
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { EndpointExit } from '../trace/infer/endpoints.ts';
 import { unroutedBefore } from '../trace/infer/endpoints.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
-import { between, onClient } from '../trace/infer/estimate.ts';
+import { between, crossed, onClient, onNode } from '../trace/infer/estimate.ts';
 import type { Finding, FindingCode, Gate } from '../trace/report.ts';
 import { findingCodes } from '../trace/report.ts';
 import type { Span } from '../trace/span.ts';
-import { widthOf } from '../trace/span.ts';
+import { atLeast, widthOf } from '../trace/span.ts';
 import type { Trace } from '../trace/trace.ts';
 import { isSignalFirm } from '../trace/view/told.ts';
 import type { GateRule } from './judge.ts';
@@ -84,14 +85,26 @@ function graceUsed(scene: Scene, limit: number): Gate {
   };
 }
 
-function usedBy({ trace, exit }: Scene, { stopping, hook, signal, exit: ended }: ContainerExit): Span {
+function usedBy(scene: Scene, container: ContainerExit): Span {
+  const { stopping, hook, signal } = container;
   const known = stopping ?? hook?.start ?? signal;
-  const { accepted } = exit.deletion;
-  const end = ended && !ended.provisional ? ended.at : since(trace);
+  const { accepted } = scene.exit.deletion;
+  const end = endOf(scene, container);
   const longest = between(accepted, end).hi;
   if (!known) return { lo: 0, hi: longest };
   const span = between(known, end);
   return { lo: span.lo, hi: stopping ? span.hi : longest };
+}
+
+/**
+ * Where nothing tells its end for certain: not before the last sign that it ran, and not after the status that ends the pod.
+ * That the object is gone proves no end (SIGNALS.md §2 "Force"), nor does a status prove that it ran on ("No earlier status").
+ */
+function endOf({ exit }: Scene, { exit: ended, facts: { log } }: ContainerExit): Estimate {
+  if (ended && !ended.provisional) return ended.at;
+  const spoke = log.lastLine && crossed(onNode(atLeast(log.lastLine.value - logStampLagMs), []), exit.kubelet.clock);
+  const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke?.client.lo ?? -Infinity);
+  return onClient({ lo, hi: exit.removal.done?.client.hi ?? Infinity }, []);
 }
 
 /** The least lead of all pairs of a route that follows readiness and a container that is no sidecar. */
@@ -105,7 +118,7 @@ function drainLead(scene: Scene, limit: number): Gate {
   const leads = routes.flatMap((route) => mainsOf(scene).flatMap((container) => leadOf(trace, route, container)));
   const [least] = leads.sort((a, b) => a.span.lo - b.span.lo || a.span.hi - b.span.hi);
   if (!least) return { name, passed: true, message: 'no container was running, so no stop signal was sent' };
-  return { name, ...atLeast(least, limit) };
+  return { name, ...leadAtLeast(least, limit) };
 }
 
 type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
@@ -165,7 +178,7 @@ function atMost(span: Span, limit: number, { what, show, figure, excess, exact, 
   return { passed: false, message: `${told}: ${doubt} ${most}` };
 }
 
-function atLeast({ span, route, container }: Lead, limit: number): Omit<Gate, 'name'> {
+function leadAtLeast({ span, route, container }: Lead, limit: number): Omit<Gate, 'name'> {
   const wanted = `the ${exactly(limit)} wanted`;
   const told = leadWords(span, `the unrouting in ${route}`, `the stop signal of ${container}`);
   const least = widthOf(span) > time.exact ? 'at least ' : '';
@@ -186,8 +199,9 @@ function leadWords({ lo, hi }: Span, unrouting: string, signal: string): string 
   return `${signal} came ${seconds({ lo, hi })} after ${unrouting}`;
 }
 
-/** `31 %`, `between 30 % and 60 %`, `at least 50 %`. */
+/** `31 %`, `between 30 % and 60 %`, `at least 50 %`, `an unknown share`. */
 function shares({ lo, hi }: Span): string {
+  if (!Number.isFinite(hi) && lo < 0.005) return 'an unknown share';
   if (!Number.isFinite(hi)) return `at least ${percent(lo)}`;
   if (hi - lo <= 0.05) return percent((lo + hi) / 2);
   return `between ${percent(lo)} and ${percent(hi)}`;

@@ -50,6 +50,40 @@ describe('max-grace-used', () => {
     ];
     expect(gateOf(late, half)).toMatchObject({ passed: false });
   });
+
+  /** Seconds of a grace of 10 s that it says were used at least. */
+  const leastOf = (message: string): number => Number(/used at least (\d+) %/.exec(message)?.[1] ?? 0) / 10;
+
+  it('is not proven by how long it was listened to a pod whose end came in a gap', () => {
+    const all = told(alone({ app: drains(2000) }));
+    const from = markedIn(all).at + 500;
+    const to = from + 40_000;
+    const seen = all.filter((one) => one.at <= from || (one.kind !== 'changed' && one.kind !== 'dated'));
+    const gap: Sighting = { at: to, kind: 'gap', stream: 'pod', from, to, cause: 'expired' };
+    const gate = gateOf(adding(seen, gap, listed(to, 'pod')), half);
+    expect(gate).toMatchObject({ passed: false });
+    expect(gate.message).toContain('nothing proves that it stays within');
+    expect(leastOf(gate.message)).toBeLessThanOrEqual(2.2);
+  });
+
+  it('of a pod that was forced away is what its last line proves, and has no end', () => {
+    const sightings = told({
+      ...alone({ app: drains(3000) }),
+      later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
+    });
+    const gate = gateOf(sightings, half);
+    expect(gate.message).toContain('nothing proves that it stays within');
+    expect(leastOf(gate.message)).toBeGreaterThan(2);
+    expect(leastOf(gate.message)).toBeLessThanOrEqual(3.2);
+  });
+
+  it('of which nothing tells is an unknown share', () => {
+    const all = told({
+      ...alone({ app: drains(3000), logged: false }),
+      later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
+    });
+    expect(gateOf(all, half).message).toMatch(/^app used an unknown share of the grace: nothing proves/);
+  });
 });
 
 describe('min-drain-lead', () => {

@@ -1,6 +1,7 @@
 /** What deleted the pod, as far as evidence goes (SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
 import type { Condition, Pod } from '../kube.ts';
 import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '../pod.ts';
+import type { StreamName } from '../observation.ts';
 import type { TriggerKind } from '../report.ts';
 import { parseTime } from '../stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
@@ -155,14 +156,17 @@ const byOwner: Rule = (trace, { facts }) => {
 /** The garbage collector acts after the owner is gone, so what is told much later did not cause it. */
 const soon = 1000;
 
-/** The controller deleted the pod: for another template, or for a lower number. Where neither shows, it is not known. */
+/**
+ * The controller deleted the pod, as its Event says: for another template, or for a lower number. Where neither shows, it is
+ * not known. A number that went down is no proof that the controller chose this pod.
+ */
 const byController: Rule = (trace, { facts }) => {
   const pod = facts.first.value;
   const told = deletedBy(trace);
   const controller = controllerOf(pod);
   const owner = controller && trace.owners.get(controller.uid);
   const lowered = near(owner?.lowered, trace);
-  if (!controller || (!told && !lowered)) return undefined;
+  if (!controller || (!told && !(lowered && mayBeUntold(trace, controller.name)))) return undefined;
   const evidence = [facts.seenSeq, ...(told ? [told.seq] : []), ...(lowered ? [lowered.seq] : [])];
   const scaled = owner && scaledDown(trace, pod, owner, told);
   if (controller.kind === 'ReplicaSet') return bySet(trace, pod, { above: aboveOf(trace, owner), scaled, evidence });
@@ -235,6 +239,16 @@ function deletedBy(trace: Trace): Occurrence | undefined {
       event.message.split(/\s+/).includes(name) &&
       isTimely(event, trace),
   );
+}
+
+/** No Event of the controller can be heard of (SIGNALS.md trap 32), and it is not known to have chosen another pod. */
+function mayBeUntold(trace: Trace, owner: string): boolean {
+  const isOwners = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
+    value.stream === 'owner-events' && value.to === undefined;
+  const isUnheard = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwners);
+  const chose = (event: Occurrence): boolean =>
+    event.reason === 'SuccessfulDelete' && event.about.name === owner && isTimely(event, trace);
+  return isUnheard && !trace.events.some(chose);
 }
 
 const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, byController];

@@ -1,5 +1,6 @@
 /** What deleted the pod of a StatefulSet, a DaemonSet or a ReplicaSet (SIGNALS.md §4), and what may pass for it. */
 import { describe, expect, it } from 'vitest';
+import type { Sighting } from '../../../src/trace/observation.ts';
 import { adding, attached, changed, editing, judged, listed, markedIn, ownerOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { ownedCase, successfulDelete } from '../../helpers/owned.ts';
@@ -113,8 +114,18 @@ describe('a ReplicaSet that no Deployment owns', () => {
     const fewer = changed(at - 8, 'owner', ownerOf('ReplicaSet', 'api', { spec: { replicas: 2 } }));
     const event = changed(at + 12, 'owner-events', deleted(at), 'ADDED');
     expect(judged(adding(sightings, fewer, event)).trigger.kind).toBe('scale-down');
-    expect(judged(adding(sightings, fewer)).trigger.kind).toBe('scale-down');
     expect(judged(adding(sightings, event)).trigger.kind).toBe('scale-down');
+  });
+
+  it('is not known to have chosen the pod because it was scaled down: it says which one it deleted', () => {
+    const { at, sightings } = ownedCase('ReplicaSet', 'api', { spec: { replicas: 3 } });
+    const fewer = changed(at - 8, 'owner', ownerOf('ReplicaSet', 'api', { spec: { replicas: 2 } }));
+    const other = successfulDelete('ReplicaSet', 'api', 'replicaset-controller', 'Deleted pod: api-9', at);
+    const choice = changed(at + 12, 'owner-events', other, 'ADDED');
+    const lost: Sighting = { at: at + 20, kind: 'gap', stream: 'owner-events', from: at - 20, cause: 'disconnected' };
+    expect(judged(adding(sightings, fewer)).trigger.kind).toBe('unknown');
+    expect(judged(adding(sightings, fewer, lost)).trigger.kind).toBe('scale-down');
+    expect(judged(adding(sightings, fewer, choice, lost)).trigger.kind).toBe('unknown');
   });
 
   it('was not the one that deleted it, where nothing of it changed', () => {

@@ -96,7 +96,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   },
   'node-silent': {
     is: 'The kubelet gave no sign within 10 s, or the node was not ready; in a check: the node is not ready now.',
-    known: "No acknowledgement, no Killing Event; the node's Ready condition and its Lease.",
+    known: "No acknowledgement, no Killing Event, where one of them could be heard; the node's Ready condition and its Lease.",
     wrong: "The pod's processes may be running on, or long dead: the API cannot tell.",
     advice: 'Look at the node. Only when it is certainly off, mark it out-of-service or force the deletion.',
   },

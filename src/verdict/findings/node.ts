@@ -35,19 +35,23 @@ function nodeSilent(scene: Scene): Finding[] {
   if (!hasKubelet(scene)) return [];
   const { accepted, facts } = exit.deletion;
   const first = firstSign(scene);
-  const until = first?.at ?? (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now);
-  const isUnheard = mayHaveMissed(scene);
-  const silent = until - (isUnheard ? Math.max(accepted.client.hi, facts.seenAt) : accepted.client.hi);
+  const listened = listenedUntil(scene);
+  const until = Math.min(listened, first?.at ?? (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now));
+  const silent = until - accepted.client.hi;
   const notReady = scene.timeline.marks.find((mark) => mark.name === 'node-not-ready');
   const meanwhile = notReady !== undefined && (first === undefined || notReady.at.client.hi <= first.at + 1);
   if (silent < silence && !meanwhile) return [];
   const node = facts.first.value.spec.nodeName ?? 'the node';
-  const also = meanwhile ? `, and ${node} was NotReady` : '';
+  const isWhole = first && !first.isOld && first.at <= listened;
+  const unheard = `the kubelet of ${node} gave no sign for ${isWhole ? '' : 'at least '}${exactSeconds(Math.max(0, silent))} after the deletion was accepted`;
   return [
     {
       code: 'node-silent',
       severity: 'warning',
-      message: `the kubelet of ${node} gave no sign for ${first && !first.isOld ? '' : 'at least '}${exactSeconds(Math.max(0, silent))} after the deletion was ${isUnheard ? 'first seen' : 'accepted'}${also}`,
+      message:
+        listened === -Infinity
+          ? `${node} was NotReady, and what its kubelet did until then could not be heard`
+          : `${unheard}${meanwhile ? `, and ${node} was NotReady` : ''}`,
       advice: `The grace counts only from when the kubelet acts. Look at the kubelet and the network of ${node}; a node that stays away keeps the pod Terminating until it returns or is tainted out-of-service.`,
       evidence: [facts.seenSeq, ...(first ? [first.seq] : []), ...(notReady?.at.evidence ?? [])],
     },
@@ -55,12 +59,16 @@ function nodeSilent(scene: Scene): Finding[] {
 }
 
 /**
- * Whether a sign that came before a run's first look would have been missed: no Event tells it, nor the status whether it
- * knows of the deletion.
+ * Until when (client ms) silence tells something: an Event could be read, or the status tells whether the kubelet knows of the
+ * deletion (SIGNALS.md §2 S3). -Infinity: never.
  */
-function mayHaveMissed({ trace, exit }: Scene): boolean {
-  const { underWay, first } = exit.deletion.facts;
-  return underWay && isUntellable(trace) && first.value.status.observedGeneration === undefined;
+function listenedUntil({ trace, exit }: Scene): number {
+  const until = (stream: StreamName): number =>
+    Math.min(
+      ...trace.gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)),
+    );
+  const isTold = exit.deletion.facts.first.value.status.observedGeneration !== undefined;
+  return Math.max(isUntellable(trace) ? -Infinity : until('events'), isTold ? until('pod') : -Infinity);
 }
 
 /** `at`: client ms. `isOld`: it was there at the first look, and is no older than that. */

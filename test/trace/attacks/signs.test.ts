@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
 import type { AppStory } from '../../../src/loopback/kubelet/story.ts';
+import type { Sighting } from '../../../src/trace/observation.ts';
 import {
   adding,
   alone,
@@ -13,6 +14,7 @@ import {
   judged,
   markedIn,
   markOf,
+  slicesRefused,
   stampOf,
   storyReport,
   told,
@@ -45,6 +47,21 @@ describe('signs of the kubelet', () => {
     const report = judged(editing(sightings, 'pod', unacknowledged));
     const { at } = markedIn(sightings);
     expect(Date.parse(markOf(report, 'acknowledged').at.earliest)).toBeLessThanOrEqual(at);
+  });
+
+  it('are missed only where an Event or a status could have told them', () => {
+    const quiet = { ...drains(15000), saysOnSignal: undefined, lines: [] };
+    const all = told({ ...alone({ app: quiet }), ...pod({ graceSeconds: 30 }), ...somebody });
+    const begin = all[0]?.at ?? 0;
+    const { at } = markedIn(all);
+    const refused: Sighting = { ...slicesRefused(begin), stream: 'events', resource: 'events', group: '' };
+    const lost = (from: number): Sighting => ({ at: from, kind: 'gap', stream: 'events', from, cause: 'disconnected' });
+    const silent = (...more: Sighting[]) =>
+      findingCodes(judged(adding(editing(without(all, 'events'), 'pod', unacknowledged), ...more)));
+    expect(silent()).toContain('node-silent');
+    expect(silent(refused)).not.toContain('node-silent');
+    expect(silent(lost(at + 2000))).not.toContain('node-silent');
+    expect(silent(lost(at + 12_000))).toContain('node-silent');
   });
 
   it.each([true, false])('are not what PodGC writes of a node that is dead; managedFields: %s', (isManaged) => {

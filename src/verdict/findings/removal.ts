@@ -15,7 +15,8 @@ export const removalFindings = (scene: Scene): Finding[] => [
   ...unmanaged(scene),
 ];
 
-function finalizerHeld({ trace, exit }: Scene): Finding[] {
+function finalizerHeld(scene: Scene): Finding[] {
+  const { trace, exit } = scene;
   const { finalizers, finalDelete, done, held: since } = exit.removal;
   const pod = exit.deletion.facts.first.value;
   if (!since || !trace.finalizing) return [];
@@ -23,18 +24,25 @@ function finalizerHeld({ trace, exit }: Scene): Finding[] {
   const ended = done ? trace.terminal?.at : undefined;
   const began = ended === undefined ? exit.deletion.accepted.client.hi : Infinity;
   const from = Math.max(ended ?? -Infinity, Math.min(trace.finalizing.at, began));
-  const held = (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now) - from;
+  const until = trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now;
+  const held = until - from;
   if (held < second) return [];
+  // What a first look, or a list after a gap, found at one end may have been so for longer.
+  const isSeen = sawAt(scene, from) && until === trace.gone?.at;
   return [
     {
       code: 'finalizer-held',
       severity: 'warning',
-      message: `finalizers held the ${finalDelete || done || isFinished(pod) ? 'finished' : 'unscheduled'} pod ${trace.gone ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}`,
+      message: `finalizers held the ${finalDelete || done || isFinished(pod) ? 'finished' : 'unscheduled'} pod ${isSeen ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}`,
       advice: `Whatever owns ${list(finalizers)} has to remove it; look at that controller's logs.`,
       evidence: [trace.finalizing.seq, ...(trace.gone ? [trace.gone.seq] : [])],
     },
   ];
 }
+
+/** What the pod's stream brought then (client ms) it brought as it happened. */
+const sawAt = ({ trace, exit: { deletion } }: Scene, at: number): boolean =>
+  heardSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
 function slowCleanup({ trace, exit }: Scene): Finding[] {
   const { done, finalDelete } = exit.removal;

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
 import type { Story } from '../../../src/loopback/kubelet/story.ts';
-import { alone, attached, findingCodes, hasMark, judged, told } from '../../helpers/cases.ts';
+import type { Sighting } from '../../../src/trace/observation.ts';
+import { alone, attached, changesOf, comingAt, findingCodes, hasMark, judged, told } from '../../helpers/cases.ts';
 import { pod } from '../../helpers/story-changes.ts';
 
 const held = (graceSeconds: number, change: Partial<Story> = {}) =>
@@ -38,4 +39,15 @@ describe('a finalizer on a pod that was deleted with grace 0', () => {
     expect(finalize?.seconds.min).toBeGreaterThan(20);
     expect(finalize?.seconds.max).toBeLessThan(31);
   });
+});
+
+it('a finalizer that a first look found at work had held the pod for at least as long as it was watched', () => {
+  const all = attached(held(5));
+  const final = changesOf(all, 'pod').find(({ object }) => object.metadata['deletionGracePeriodSeconds'] === 0);
+  const finding = (sightings: readonly Sighting[]) =>
+    judged(sightings).verdict.findings.find(({ code }) => code === 'finalizer-held')?.message;
+  expect(finding(all)).toMatch(/^finalizers held the finished pod about 2\d/);
+  expect(finding(comingAt((final?.at ?? NaN) + 16_000, all))).toMatch(
+    /^finalizers held the finished pod for at least 1\d/,
+  );
 });

@@ -39,11 +39,12 @@ const perhapsFailed = (hook: HookFacts, name: string): Finding => ({
   severity: 'warning',
   message: `the preStop hook (${hook.kind}) of ${name} failed ${seconds(between(hook.start, hook.end))} after it began: by itself, or because ${name} ended just then and took it along`,
   advice:
-    'A hook that makes the application end, and waits in its container, dies with it: let it return at once, and the kubelet waits. Where it does not, run it by hand with kubectl exec.',
+    'A hook that makes the application end and waits for that dies with it, which does no harm. If it does not, run it by hand with kubectl exec.',
   evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
 });
 
-function cutOff(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
+function cutOff(scene: Scene, container: ContainerExit): Finding[] {
+  const { hook, spec } = container;
   if (hook?.outcome !== 'cut-off') return [];
   const wanted = hook.sleepSeconds === undefined ? '' : ` (it wanted ${hook.sleepSeconds} s)`;
   const least =
@@ -52,11 +53,18 @@ function cutOff(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
     {
       code: 'prestop-cut-off',
       severity: 'error',
-      message: `the preStop hook (${hook.kind}) of ${spec.name} still ran when the grace${graceWords(scene)} ended${wanted}; the application was left with 2 s after its stop signal`,
+      message: `the preStop hook (${hook.kind}) of ${spec.name} still ran when the grace${graceWords(scene)} ended${wanted}${leftWords(container)}`,
       advice: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
       evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
     },
   ];
+}
+
+/** A sleep goes on when its container has ended by itself, and no signal follows then (SIGNALS.md §2 S6, S8). */
+function leftWords({ hook, signal, exit, spec }: ContainerExit): string {
+  if (hook && exit && !exit.provisional && isBefore(exit.at, hook.end))
+    return `: it held the pod until then, though ${spec.name} had already exited`;
+  return signal ? '; the application was left with 2 s after its stop signal' : '';
 }
 
 function heavy(scene: Scene, { hook, spec }: ContainerExit): Finding[] {

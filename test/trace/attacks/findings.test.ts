@@ -1,7 +1,10 @@
 /** What somebody did who wanted a false sentence in a report: each a recording with one thing changed. */
 import { describe, expect, it } from 'vitest';
+import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
+import type { Sighting } from '../../../src/trace/observation.ts';
 import {
   adding,
+  alone,
   changed,
   changesOf,
   editing,
@@ -15,7 +18,7 @@ import {
   stampOf,
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import { statusesIn } from '../../helpers/raw-edits.ts';
+import { endingAs, statusesIn } from '../../helpers/raw-edits.ts';
 import { kubelet } from '../../helpers/story-changes.ts';
 
 describe('findings only where they are proved', () => {
@@ -91,5 +94,16 @@ describe('findings only where they are proved', () => {
       return pod;
     });
     expect(cleanup(judged(silent))).toMatch(/^The API does not say what it waited for: the sandbox, volumes/);
+  });
+
+  it('a hook that went on after its container had ended left it no time, and needed none', () => {
+    const hook = { kind: 'sleep', seconds: 60 } as const;
+    const all = told({ ...alone({ preStop: hook, logged: false, app: drains(200) }) });
+    const { at } = markedIn(all);
+    const early = endingAs(all, { finishedAt: stampOf(at + 1200) });
+    const wordsOf = (sightings: readonly Sighting[]) =>
+      judged(sightings).verdict.findings.find(({ code }) => code === 'prestop-cut-off')?.message;
+    expect(wordsOf(all)).toMatch(/; the application was left with 2 s after its stop signal$/);
+    expect(wordsOf(early)).toMatch(/: it held the pod until then, though app had already exited$/);
   });
 });

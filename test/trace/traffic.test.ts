@@ -44,6 +44,43 @@ it('dual-stack: each family is told, and one that has others does not speak for 
   );
 });
 
+it('dual-stack: a family that has none left is named, where another has some', () => {
+  const sightings = told({ services: [service({ families: ['IPv4', 'IPv6'], others: 0 })] });
+  const other = { conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } };
+  const fourHasMore = editing(sightings, 'endpointslices', (slice) =>
+    slice['addressType'] === 'IPv4'
+      ? { ...slice, endpoints: [...((slice['endpoints'] ?? []) as unknown[]), other] }
+      : slice,
+  );
+  const last = judged(fourHasMore).verdict.findings.filter(({ code }) => code === 'last-endpoint');
+  expect(last.map(({ message }) => message)).toEqual([
+    'when it was unrouted, Service api had no other ready IPv6 endpoint',
+  ]);
+});
+
+it('an endpoint that was unrouted did not stay ready, whatever its Service publishes', () => {
+  const sightings = told({ services: [service()] });
+  const published = editing(sightings, 'services', (one) => ({
+    ...one,
+    spec: { ...one.spec, publishNotReadyAddresses: true },
+  }));
+  expect(findingCodes(judged(published))).not.toContain('stays-ready');
+});
+
+it('slices that are written one after another leave no Service without endpoints in between', () => {
+  const sightings = told({ services: [service({ others: 0 })] });
+  const own = changesOf(sightings, 'endpointslices')[0];
+  const other = (ready: boolean) => ({
+    ...own?.object,
+    metadata: { ...own?.object.metadata, name: 'api-second', uid: 'uid-second', managedFields: [] },
+    endpoints: [{ conditions: { ready }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } }],
+  });
+  const late = (ms: number) =>
+    findingCodes(judged(adding(sightings, changed((own?.at ?? 0) + ms, 'endpointslices', other(true), 'ADDED'))));
+  expect(late(3)).not.toContain('no-ready-endpoint');
+  expect(late(1500)).toContain('no-ready-endpoint');
+});
+
 it('several Services: each is judged by its own endpoints', () => {
   const report = storyReport({ services: [service({ name: 'api' }), service({ name: 'admin', others: 0 })] });
   expect(report.endpoints.map((one) => [one.service, one.otherReady]).sort()).toEqual([

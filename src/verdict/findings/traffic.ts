@@ -5,6 +5,7 @@ import type { Estimate } from '../../trace/infer/estimate.ts';
 import { crossed, onNode } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Span } from '../../trace/span.ts';
+import type { Trace } from '../../trace/trace.ts';
 import { isSignalFirm } from '../../trace/view/told.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { Scene } from '../scene.ts';
@@ -98,13 +99,13 @@ function refusedAt({ trace, exit }: Scene, { spec, stopping }: ContainerExit): P
   return refused && { client: { lo: -Infinity, hi: refused.at + 1 } };
 }
 
-function lastEndpoint({ exit }: Scene): Finding[] {
+function lastEndpoint({ trace, exit }: Scene): Finding[] {
   const alone = exit.endpoints.filter((endpoint) => endpoint.unrouted && endpoint.otherReady === 0);
   const services = [...new Set(alone.map(serviceName))];
   return services.map((service) => ({
     code: 'last-endpoint',
     severity: 'warning',
-    message: `when it was unrouted, Service ${service} had no other ready endpoint`,
+    message: `when it was unrouted, Service ${service} had no other ready ${familyWord(trace, service, alone)}endpoint`,
     advice:
       'Run at least two replicas, let a rollout surge (maxUnavailable 0), and protect them with a PodDisruptionBudget.',
     evidence: [
@@ -115,6 +116,14 @@ function lastEndpoint({ exit }: Scene): Finding[] {
       ),
     ],
   }));
+}
+
+/** A slice has endpoints of one address type: one family says nothing of another (SIGNALS.md §3). */
+function familyWord(trace: Trace, service: string, alone: readonly EndpointExit[]): string {
+  const slices = [...trace.slices.values()].filter((one) => (one.service ?? one.slice.metadata.name) === service);
+  const all = new Set(slices.map(({ slice }) => slice.addressType));
+  const told = new Set(alone.filter((one) => serviceName(one) === service).map(({ addressType }) => addressType));
+  return told.size < all.size ? `${[...told].join(' or ')} ` : '';
 }
 
 function noReadyEndpoint(scene: Scene): Finding[] {
@@ -129,7 +138,9 @@ function noReadyEndpoint(scene: Scene): Finding[] {
 }
 
 function staysReady({ exit }: Scene): Finding[] {
-  const kept = exit.endpoints.filter((endpoint) => endpoint.staysReady && endpoint.wasReady);
+  const kept = exit.endpoints.filter(
+    (endpoint) => endpoint.staysReady && endpoint.wasReady && wasReadyToTheEnd(endpoint),
+  );
   const services = [...new Set(kept.map(serviceName))];
   return services.map((service) => ({
     code: 'stays-ready',
@@ -144,3 +155,7 @@ function staysReady({ exit }: Scene): Finding[] {
     ],
   }));
 }
+
+/** What took it out of the ready endpoints, if anything did, was its removal. */
+const wasReadyToTheEnd = ({ unrouted, removed, counted }: EndpointExit): boolean =>
+  !unrouted || counted.some((seq) => removed?.evidence.includes(seq));

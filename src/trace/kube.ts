@@ -63,7 +63,7 @@ export interface Container {
   restartPolicy?: string;
   lifecycle?: { preStop?: Handler; stopSignal?: string };
   readinessProbe?: Probe;
-  /** Our own note: PID 1 is a shell with a command line, and such a shell seldom passes signals on. */
+  /** Our own note: PID 1 is started as a shell with a command line, which seldom passes signals on if it stays one. */
   shell?: boolean;
 }
 

@@ -9,7 +9,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     advice: 'Handle the stop signal; where the work really takes that long, raise terminationGracePeriodSeconds.',
   },
   'no-signal-handling': {
-    is: 'A killed container showed no sign that it had noticed the stop signal; in a check: its PID 1 is a shell that seldom passes signals on.',
+    is: 'A killed container showed no sign that it had noticed the stop signal; in a check: its PID 1 may be a shell that seldom passes signals on.',
     known: 'No log line and no change of readiness between signal and kill; in a check: the command of the container.',
     wrong:
       'An application may drain in silence. A shell that ends with exec, or that sets a trap, does pass signals on.',
@@ -96,7 +96,8 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   },
   'node-silent': {
     is: 'The kubelet gave no sign within 10 s, or the node was not ready; in a check: the node is not ready now.',
-    known: "No acknowledgement, no Killing Event, where one of them could be heard; the node's Ready condition and its Lease.",
+    known:
+      "No acknowledgement, no Killing Event, where one of them could be heard; the node's Ready condition and its Lease.",
     wrong: "The pod's processes may be running on, or long dead: the API cannot tell.",
     advice: 'Look at the node. Only when it is certainly off, mark it out-of-service or force the deletion.',
   },

@@ -90,8 +90,9 @@ function unhandled(scene: Scene, container: ContainerExit): Finding[] {
   const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
   const changed = facts.readyLost !== undefined || probesFailed(scene, container);
   if (spoke || changed) return [];
+  // Some shells replace themselves with the last command of the line: bash always does so with a single one, dash never.
   const shell = spec.container.shell
-    ? ' Its PID 1 is a shell with a command line, which seldom passes signals on.'
+    ? ' Its PID 1 may be a shell with a command line, which seldom passes signals on.'
     : '';
   return [
     {

@@ -7,6 +7,7 @@ import {
   alone,
   changed,
   changesOf,
+  deaf,
   editing,
   eventOf,
   findingCodes,
@@ -105,5 +106,20 @@ describe('findings only where they are proved', () => {
       judged(sightings).verdict.findings.find(({ code }) => code === 'prestop-cut-off')?.message;
     expect(wordsOf(all)).toMatch(/; the application was left with 2 s after its stop signal$/);
     expect(wordsOf(early)).toMatch(/: it held the pod until then, though app had already exited$/);
+  });
+
+  it('a command line of a shell may have replaced it', () => {
+    const all = editing(told({ ...alone({ app: deaf }) }), 'pod', (object) => ({
+      ...object,
+      spec: {
+        ...object.spec,
+        containers: (object.spec['containers'] as Raw[]).map((one) => ({
+          ...one,
+          command: ['bash', '-c', 'node server.js'],
+        })),
+      },
+    }));
+    const advice = judged(all).verdict.findings.find(({ code }) => code === 'no-signal-handling')?.advice;
+    expect(advice).toContain('Its PID 1 may be a shell');
   });
 });

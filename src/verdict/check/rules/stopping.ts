@@ -80,7 +80,7 @@ function shell(facts: CheckFacts, { name, container }: ContainerSpec): Finding[]
     {
       code: 'no-signal-handling',
       severity: 'warning',
-      message: `forecast: PID 1 of ${name} is a shell with neither exec nor trap: it does not pass the stop signal on, so that ${name} is killed when the grace of ${graceOf(facts)} s ends`,
+      message: `forecast: PID 1 of ${name} may be a shell with neither exec nor trap: such a shell does not pass the stop signal on, so that ${name} is killed when the grace of ${graceOf(facts)} s ends`,
       advice: 'Start the application by "exec …" or without a shell, or put an init such as tini in front of it.',
       evidence: cite(facts, 'pod'),
     },

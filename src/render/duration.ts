@@ -4,24 +4,36 @@ import type { Instant, Range } from '../trace/report.ts';
 type Basis = Instant['basis'];
 
 /**
- * A length in seconds that is known to lie in `range`: `3.1s`, `~3.1s` where inferred, `2–64s` where the ends have
- * little in common. Infinite and absent bounds (JSON has no infinity) are shown as open: `≥2s`.
+ * A length in seconds that is known to lie in `range`: `3.1s`, `~3.1s` where inferred or less exact than it is written,
+ * `2–64s` where the ends have little in common. Infinite and absent bounds (JSON has no infinity) are shown as open: `≥2s`.
  */
 export function formatSeconds(range: Range, basis: Basis = 'observed'): string {
   const { min, max } = range;
   if (!Number.isFinite(max)) return Number.isFinite(min) ? `≥${trim(min, 1)}s` : '?';
   if (!Number.isFinite(min)) return `≤${trim(max, 1)}s`;
-  const digits = digitsFor(max - min);
-  if (max - min >= 1 && max - min > max / 4) return `${trim(min, digits)}–${trim(max, digits)}s`;
-  return `${approximately(basis)}${long((min + max) / 2, digits)}`;
+  const width = max - min;
+  const digits = digitsFor(width);
+  if (isWide(width, max)) {
+    const shown = max < 10 ? Math.max(1, digits) : digits;
+    return `${outward(min, shown, Math.floor)}–${outward(max, shown, Math.ceil)}s`;
+  }
+  // By more than twice its last digit; of milliseconds nobody minds.
+  const isCoarse = width > Math.max(0.1, 2.001 * 10 ** -digits);
+  return `${isCoarse ? '~' : approximately(basis)}${long((min + max) / 2, digits)}`;
 }
+
+/** The ends have so little in common that their middle would say nothing. Seconds. */
+const isWide = (width: number, max: number): boolean =>
+  (width >= 1 && width > max / 4) || (width > 0.1 && width > max / 2);
 
 /** The share of the grace as a percentage, in the same manner: `31%`, `~31%`, `0–620%`. */
 export function formatShare(range: Range, basis: Basis = 'observed'): string {
   const [min, max] = [range.min * 100, range.max * 100];
   if (!Number.isFinite(min) || !Number.isFinite(max)) return '–';
-  if (max - min > 25 && max - min > max / 4) return `${min.toFixed(0)}–${max.toFixed(0)}%`;
-  return `${approximately(basis)}${((min + max) / 2).toFixed(0)}%`;
+  const width = max - min;
+  if ((width > 25 && width > max / 4) || (width > 2 && width > max / 2))
+    return `${outward(min, 0, Math.floor)}–${outward(max, 0, Math.ceil)}%`;
+  return `${width > 2 ? '~' : approximately(basis)}${((min + max) / 2).toFixed(0)}%`;
 }
 
 /** Decimals that an interval of this width (seconds) can bear: 0.2 s one, 8 ms three, a second and more none. */
@@ -41,6 +53,12 @@ function long(seconds: number, digits: number): string {
   if (seconds < 120) return `${seconds.toFixed(digits)}s`;
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)}m${String(whole % 60).padStart(2, '0')}s`;
+}
+
+/** An end of a range, rounded away from its other one, so that the truth stays within; without a fraction that says nothing. */
+function outward(value: number, digits: number, round: (value: number) => number): string {
+  // To the microsecond first: 3.1 × 10 is a little more than 31.
+  return String(round(Number((value * 10 ** digits).toFixed(6))) / 10 ** digits);
 }
 
 /** Without a fraction that says nothing. */

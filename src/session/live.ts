@@ -17,6 +17,7 @@ import { lookOnceMore } from './last-look.ts';
 import type { Later } from './later.ts';
 import { createLater } from './later.ts';
 import { nextStep } from './next-step.ts';
+import { lookAtNamespace } from './open-lanes.ts';
 import type { Queue } from './queue.ts';
 import { createQueue } from './queue.ts';
 import { watchSuspension } from './suspension.ts';
@@ -131,7 +132,7 @@ export function liveSource(options: LiveOptions): Live {
   return {
     sightings: queue,
     onTrace: (trace) => {
-      run.trace = trace;
+      learn(run, trace);
       if (!stop.signal.aborted) run.timeLimit.follow(trace);
       consider();
     },
@@ -142,6 +143,21 @@ export function liveSource(options: LiveOptions): Live {
     },
   };
 }
+
+function learn(run: Run, trace: Trace): void {
+  const isNews = isSomebodyElses(run, trace);
+  run.trace = trace;
+  // The namespace was well when it was looked at, and what ends now may be all of it.
+  if (isNews) run.later.add(() => void lookAtNamespace(run));
+}
+
+/** The deletion of a pod that was waited for; a namespace that may not be read is not asked for twice. */
+const isSomebodyElses = ({ trace, requested }: Run, next: Trace): boolean =>
+  trace !== undefined &&
+  !trace.deletion &&
+  next.deletion !== undefined &&
+  !requested &&
+  next.refused.every(({ value }) => value.stream !== 'namespace');
 
 /** Not before what came during a standstill has been read. */
 function giveUp(run: Run, unread: () => number): void {

@@ -153,7 +153,7 @@ function openSiblings(run: Run, owner: Raw | undefined): void {
 }
 
 /** Whether the namespace itself is on its way out: one GET. A 404 is no answer to that, and no loss. */
-async function lookAtNamespace(run: Run): Promise<void> {
+export async function lookAtNamespace(run: Run): Promise<void> {
   const { options, signal, deliver } = run;
   const { cluster } = options;
   const path = `/api/v1/namespaces/${encodeURIComponent(options.namespace)}`;

@@ -202,6 +202,8 @@ export interface Trace {
   readonly events: readonly Occurrence[];
   /** Events of type Warning by the kubelet about the pod, whatever the reason: how often each came. The first few. */
   readonly warnings: ReadonlyMap<string, number>;
+  /** The same of type Normal. */
+  readonly normals: ReadonlyMap<string, number>;
   readonly node?: Fact<Node>;
   readonly nodeReady: readonly Fact<string>[];
   /** The namespace is being deleted; its deletionTimestamp. */
@@ -237,6 +239,7 @@ export const emptyTrace: Trace = {
   owners: new Map(),
   events: [],
   warnings: new Map(),
+  normals: new Map(),
   nodeReady: [],
   gaps: [],
   resumes: [],

@@ -4,21 +4,24 @@ import { widthOf } from '../trace/span.ts';
 
 /** `3.1 s`, `about 4 s`, `between 1 s and 3 s`, `at most 2 s`. Milliseconds in. */
 export function seconds(span: Span): string {
-  if (!Number.isFinite(span.hi))
-    return Number.isFinite(span.lo) ? `at least ${figure(span.lo, 1)} s` : 'an unknown time';
+  if (!Number.isFinite(span.hi)) return Number.isFinite(span.lo) ? `at least ${least(span.lo)} s` : 'an unknown time';
   const width = widthOf(span);
   const middle = (span.lo + span.hi) / 2;
   if (width <= 100) return `${figure(middle, 2)} s`;
   if (width <= 500) return `${figure(middle, 1)} s`;
   if (width <= 1200) return `about ${figure(middle, 1)} s`;
-  if (span.lo <= 0) return `at most ${figure(span.hi, 1)} s`;
-  return `between ${figure(span.lo, 1)} s and ${figure(span.hi, 1)} s`;
+  if (span.lo <= 0) return `at most ${most(span.hi)} s`;
+  return `between ${least(span.lo)} s and ${most(span.hi)} s`;
 }
 
 /** One moment to another where both were seen to arrive: `5.56 s`. */
 export const exactSeconds = (ms: number): string => `${figure(ms, 2)} s`;
 
 const figure = (ms: number, digits: number): string => String(Number((ms / 1000).toFixed(digits)));
+
+/** To a tenth, and never beyond what it bounds. To the microsecond first, since arithmetic rounds too. */
+const least = (ms: number): string => String(Math.floor(Number((ms / 100).toFixed(3))) / 10);
+const most = (ms: number): string => String(Math.ceil(Number((ms / 100).toFixed(3))) / 10);
 
 export const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
 

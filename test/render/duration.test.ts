@@ -8,12 +8,18 @@ import { blank, forced, graceful, killed, removed, sidecars, stuck } from './hel
 describe('a length of time', () => {
   it.each([
     [3.0, 3.2, '3.1s'],
-    [3.096, 3.104, '3.100s'],
+    [3.096, 3.098, '3.097s'],
+    [59.6, 62.1, '~61s'],
     [0.01, 0.03, '0.02s'],
     [5, 5, '5.000s'],
+    [3.096, 3.099, '3.098s'],
     [4.2, 5.3, '5s'],
     [2, 64, '2–64s'],
-    [0, 1.5, '0–2s'],
+    [0, 1.339, '0–1.4s'],
+    [0, 0.847, '0–0.9s'],
+    [3.062, 5.911, '3–6s'],
+    [0.9, 2.136, '0.9–2.2s'],
+    [12.4, 17.2, '12–18s'],
     [129, 131, '2m10s'],
     [2, Infinity, '≥2s'],
     [Number.NaN, Number.NaN, '?'],
@@ -28,6 +34,8 @@ describe('a length of time', () => {
   it('is a share of the grace in whole percents', () => {
     expect(formatShare({ min: 0.3, max: 0.32 })).toBe('31%');
     expect(formatShare({ min: 0, max: 6.2 }, 'inferred')).toBe('0–620%');
+    expect(formatShare({ min: 0.001, max: 0.112 })).toBe('0–12%');
+    expect(formatShare({ min: 0.29, max: 0.33 })).toBe('~31%');
     expect(formatShare({ min: 1, max: Infinity })).toBe('–');
   });
 });

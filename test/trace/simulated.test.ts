@@ -19,7 +19,7 @@ const useful = 5000;
  * Of all exits, the largest share with a signal that nobody sent: a container that ended by itself just when its stop signal
  * was due looks like one that obeyed.
  */
-const mostUnsent = 0.012;
+const mostUnsent = 0.015;
 
 /** Of all that happened, the least share that is told usefully. Hooks that succeed and signals behind them are silent. */
 const floors: Record<InstantName, number> = {

@@ -7,6 +7,7 @@ import { widthOf } from '../span.ts';
 import type { Rounds } from './rounds.ts';
 import { isNewRound, isStart, outlived } from './rounds.ts';
 import type { Scene } from './scene.ts';
+import { isUntellable } from './tellable.ts';
 
 /** K: the Event's own nanoseconds; a repeated Event only tells the second of its last occurrence (trap 19). */
 export function stoppingOf({ deletion, kubelet }: Scene, killings: readonly Occurrence[]): Estimate | undefined {
@@ -97,8 +98,8 @@ export function wasStopped(
  * No Killing told it: others of the pod had theirs, so that this one may have ended before the kubelet began (trap 7), or
  * nobody had, and the kubelet was heard of late.
  */
-export const isVague = ({ kubelet }: Scene, began: Estimate): boolean =>
-  kubelet.killings.size > 0 || widthOf(began.client) > vague;
+export const isVague = ({ trace, kubelet }: Scene, began: Estimate): boolean =>
+  (kubelet.killings.size > 0 && !isUntellable(trace)) || widthOf(began.client) > vague;
 
 /** ms: more than two stamps of whole seconds are in doubt by. */
 const vague = 2000;

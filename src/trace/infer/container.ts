@@ -23,12 +23,13 @@ import { graceSpan, likelyStop } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
-import { isUntellable, mayBeStopped } from './own-doing.ts';
+import { mayBeStopped } from './own-doing.ts';
 import { ranUntilEnd, startedLate } from './ran.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
 import { signalOf, withName } from './stop-signal.ts';
+import { isUntellable } from './tellable.ts';
 
 export interface ContainerExit {
   readonly spec: ContainerSpec;
@@ -123,7 +124,7 @@ function stopped(
     seeming === 'killed' ||
     wasStopped(scene, { killings, ended, failed: asked?.failure !== undefined });
   // Where no Killing can be heard of, the code is the best that is known; elsewhere its absence tells.
-  const isPassedOver = !isTouched && (kubelet.killings.size > 0 || !isUntellable(scene.trace));
+  const isPassedOver = !isTouched && !isUntellable(scene.trace);
   const outcome = seeming === 'signalled' && isPassedOver ? 'unknown' : seeming;
   const first = isTouched ? called : undefined;
   const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;

@@ -14,6 +14,7 @@ import { cite, crossed, isBefore, moved, narrowed, notAfter, onClient, onNode } 
 import { belongs } from './kubelet.ts';
 import { isNewRound, outlived } from './rounds.ts';
 import type { Scene } from './scene.ts';
+import { isUntellable, isWarningUntellable } from './tellable.ts';
 
 const second = 1000;
 
@@ -61,7 +62,9 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
   const isComing = !failure && hook.kind !== 'sleep' && mayBeComing(scene.trace, inputs.ended);
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
   const isUntouched =
-    inputs.killings.length === 0 && (kubelet.killings.size > 0 || mayBeComing(scene.trace, inputs.ended));
+    inputs.killings.length === 0 &&
+    !failure &&
+    ((kubelet.killings.size > 0 && !isUntellable(scene.trace)) || mayBeComing(scene.trace, inputs.ended));
   const open = isComing ? { mayFail: true as const } : {};
   return {
     ...known,
@@ -149,10 +152,8 @@ function failedEnd(
       'cut-off',
     ];
   // In a second round the failure is that round's, and the first hook may have ended at any time before.
-  if (!again && isBefore(told, graceEnd)) {
-    const wentOn = ended ? isBefore(told, ended) : trace.gone === undefined;
-    return wentOn ? [told, 'failed'] : [told, 'unknown', death];
-  }
+  if (!again && isBefore(told, graceEnd))
+    return ended === undefined || isBefore(told, ended) ? [told, 'failed'] : [told, 'unknown', death];
   return [
     {
       ...told,
@@ -187,7 +188,7 @@ function unknownEnd(inputs: Inputs & Failure, latest: Estimate, graceEnd: Estima
 /** No failure was told, by a stream that would have brought it, and it has had the time to come. */
 function isSilence(trace: Trace, end: Estimate): boolean {
   const isHeard = trace.gone !== undefined || trace.heard >= end.client.hi + eventPatience;
-  return !isDeaf(trace) && mayTell(trace) && isHeard;
+  return !isDeaf(trace) && !isWarningUntellable(trace) && isHeard;
 }
 
 /** What the kubelet posted may never have come. */
@@ -196,19 +197,6 @@ const isDeaf = (trace: Trace): boolean =>
 
 /** ms: an Event has come by then. */
 const eventPatience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
-
-/**
- * The kubelet could have told a failure: no Event is made in a namespace that is being deleted (trap 32), and none of
- * type Warning once others of that type have spent what the kubelet allows for a pod (SIGNALS.md §2.1).
- */
-const mayTell = ({ namespaceEnding, warnings }: Trace): boolean =>
-  !namespaceEnding && [...warnings.values()].reduce((sum, count) => sum + count, 0) < fewestWarnings;
-
-/**
- * The filter starts with 25 and gives one back every 5 min. What is older than an hour is not told any more (the TTL): if
- * that had spent everything, 12 have come back since.
- */
-const fewestWarnings = 12;
 
 interface Failure {
   readonly failure: Occurrence | undefined;

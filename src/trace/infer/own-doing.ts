@@ -84,7 +84,3 @@ function isOlderKill({ deletion, kubelet }: Scene, spec: ContainerSpec, event: O
   const started = parseFloor(statusIn(deletion, spec)?.state.running?.startedAt)?.hi ?? -Infinity;
   return !isOwn && !isLater && event.time.lo >= started;
 }
-
-/** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
-export const isUntellable = ({ refused, namespaceEnding }: Trace): boolean =>
-  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');

@@ -109,20 +109,21 @@ function timeOf(event: Event): Span {
  */
 function stamps(trace: Trace, event: Event, seen: Seen): Trace {
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
-  const counted = withWarning(withSign(trace, event, seen), event);
-  const known = nodeReached(counted, parseEventName(event.metadata.name), seen);
+  const heard = counted(withSign(trace, event, seen), event);
+  const known = nodeReached(heard, parseEventName(event.metadata.name), seen);
   return nodeReached(known, parseTime(event.lastTimestamp), seen);
 }
 
 /** No rule asks for more than whether they were many. */
-const mostWarnings = 32;
+const mostCounted = 32;
 
-function withWarning(trace: Trace, { type, involvedObject, metadata, count }: Event): Trace {
+function counted(trace: Trace, { type, involvedObject, metadata, count }: Event): Trace {
+  if (involvedObject.kind !== 'Pod' || (type !== 'Warning' && type !== 'Normal')) return trace;
+  const kind = type === 'Warning' ? 'warnings' : 'normals';
   const id = metadata.uid || metadata.name;
-  const isNew = (trace.warnings.get(id) ?? 0) < count;
-  const hasRoom = trace.warnings.size < mostWarnings || trace.warnings.has(id);
-  if (type !== 'Warning' || involvedObject.kind !== 'Pod' || !isNew || !hasRoom) return trace;
-  return { ...trace, warnings: withEntry(trace.warnings, id, count) };
+  const isNew = (trace[kind].get(id) ?? 0) < count;
+  const hasRoom = trace[kind].size < mostCounted || trace[kind].has(id);
+  return isNew && hasRoom ? { ...trace, [kind]: withEntry(trace[kind], id, count) } : trace;
 }
 
 /** The kubelet's last Event before the deletion, whatever it was about. */

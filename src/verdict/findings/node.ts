@@ -4,7 +4,7 @@ import { toClient } from '../../trace/clock.ts';
 import { heardSince } from '../../trace/infer/arrival.ts';
 import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
-import { isUntellable } from '../../trace/infer/own-doing.ts';
+import { isUntellable } from '../../trace/infer/tellable.ts';
 import { isStart } from '../../trace/infer/rounds.ts';
 import type { StreamName } from '../../trace/observation.ts';
 import { isFinished } from '../../trace/pod.ts';

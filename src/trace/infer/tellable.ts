@@ -1,0 +1,28 @@
+/** Whether an Event of the kubelet would certainly have been told: only then does it say something that none was. */
+import type { Trace } from '../trace.ts';
+
+/** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
+const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
+  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
+
+/**
+ * No absence of a Killing tells anything: of those that are alike ten become one, which names the first, and none is made any
+ * more once a pod has spent what the kubelet allows it (SIGNALS.md §2.1).
+ */
+export const isUntellable = (trace: Trace): boolean => isClosed(trace) || isSpent(trace.normals) || isMerged(trace);
+
+/** The same of a Warning. */
+export const isWarningUntellable = ({ namespaceEnding, warnings }: Trace): boolean =>
+  namespaceEnding !== undefined || isSpent(warnings);
+
+const isMerged = ({ events }: Trace): boolean =>
+  events.some(({ reason, message }) => reason === 'Killing' && message.startsWith('(combined from similar events)'));
+
+const isSpent = (counts: ReadonlyMap<string, number>): boolean =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewest;
+
+/**
+ * The filter starts with 25 of a type and gives one back every 5 min. What is older than an hour is not told any more (the
+ * TTL): if that had spent everything, 12 have come back since.
+ */
+const fewest = 12;

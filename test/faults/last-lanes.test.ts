@@ -42,6 +42,18 @@ it('comes at once where no DELETE is sent', async () => {
   expect((lease?.at ?? NaN) - (first?.at ?? NaN)).toBeLessThan(100);
 });
 
+it('asks for the namespace again when a pod that was waited for is deleted: that may be why', async () => {
+  const run = await traced(loadRecording('owner-deleted'), {
+    live: { mode: 'attach' },
+    server: { attachDelayMs: 700 },
+  });
+  const asked = run.requests.filter(({ resource }) => resource === 'namespaces').map(({ at }) => at);
+  const seen = run.trace?.deletion?.seenAt ?? NaN;
+  expect(asked).toHaveLength(2);
+  expect(asked[0]).toBeLessThan(seen);
+  expect(asked[1]).toBeGreaterThanOrEqual(seen);
+});
+
 it.each([20, 100, 180])('a node that becomes NotReady %i ms after the DELETE is told', async (ms) => {
   const scenario = loadRecording('graceful-exit');
   const notReady = (server: Loopback, name: string) =>

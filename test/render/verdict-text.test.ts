@@ -31,7 +31,7 @@ describe('the verdict in words', () => {
       multi-container killed: legacy did not exit within the grace of 6 s and was killed; web exited 0 and worker ended by its stop signal (exit 143).
       native-sidecar graceful: app drained in 3 s of 12 s.
       no-grace-spec-default killed: app did not exit within the grace of 30 s and was killed.
-      node-down graceful: app drained in 1.9–3.8 s of 10 s.
+      node-down graceful: app drained in 1.9–3.9 s of 10 s.
       owner-deleted graceful: app drained in about 2.2 s of 8 s.
       pending removed: nothing was running, so nothing had to be stopped; the object was removed 0.01 s after the request.
       preempted graceful: app drained in 2 s of 8 s.
@@ -83,7 +83,7 @@ describe('the verdict in words', () => {
     const report = await reportOfRecording('native-sidecar');
     const text = verdictLines(pen, report, zeroOf(report), 100).join('\n');
     expect(text).toMatch(/^ {4}app {4}drain 3 s, exited 0$/m);
-    expect(text).toMatch(/^ {4}proxy {2}sidecar, waited 4\.2–5\.5 s for its turn, drain at most 1\.3 s, exited 0$/m);
+    expect(text).toMatch(/^ {4}proxy {2}sidecar, waited 4\.1–5\.5 s for its turn, drain at most 1\.4 s, exited 0$/m);
   });
 
   it('says who deleted it where it was not this command, and names gates', async () => {

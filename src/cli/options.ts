@@ -68,7 +68,7 @@ export async function traceOptions(
     logText: flags.logs === true,
     format: formatFrom(flags, isTty),
     look: lookOf(flags),
-    ...(flags.record === undefined ? {} : { record: flags.record }),
+    ...(flags.record === undefined ? {} : { record: recordingOf(flags.record) }),
     reports: reportsOf(flags),
     policy: await policyFrom(flags),
     publish: publishFrom(flags),
@@ -82,6 +82,12 @@ export const formatFrom = ({ output }: Flags, isTty: boolean): Format =>
 
 export const reportsOf = ({ report = [] }: Flags): ReportFile[] =>
   report.map((file) => ({ file, format: formatOfFile(file) }));
+
+/** As of `--report`, which knows no format for it: stdout is for the report, or for the lines. */
+function recordingOf(file: string): string {
+  if (file !== '-') return file;
+  throw usageError('record', 'a recording cannot be written to stdout', 'Name a file; one that is called - is ./-');
+}
 
 export const lookOf = (flags: Flags): LookOptions => ({
   color: oneOf(flags.color ?? 'auto', ['auto', 'always', 'never'], '--color'),

@@ -106,6 +106,10 @@ async function follow(
   deaf();
   if (reports.length === 0) {
     if (failures.length > 0) throw failures[0];
+    if (codes.length === 0)
+      ports.stderr.write(
+        `podexit: no pod of ${forTerminal(what)} was seen to terminate: start the rollout while this waits, or wait longer (--timeout)\n`,
+      );
     codes.push(nothingTerminated);
   }
   const summary = summaryOf(what, reports, codes);

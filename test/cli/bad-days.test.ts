@@ -189,6 +189,7 @@ describe.concurrent('the words are wrong', () => {
     [['Web!'], /"Web!" cannot be the name of a pod/],
     [['web', '--colour', 'x'], /unknown option '--colour'/],
     [['web', '--report', 'x.pdf'], /no report format[\s\S]*\.html/],
+    [['web', '--record', '-'], /a recording cannot be written to stdout[\s\S]*\.\/-/],
     [['web', '--color', 'blue'], /--color must be one of auto, always, never/],
     [['demo', 'nope'], /there is no scenario "nope"[\s\S]*graceful-exit/],
   ])('%j', async (words, sentence) => refused(await podexit(words), sentence));

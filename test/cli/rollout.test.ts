@@ -81,6 +81,7 @@ it('exits 3 when nothing terminated by --timeout', () =>
     const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=500ms', '-o', 'json', ...flags]);
     expect(ran.code).toBe(3);
     expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: 3 } });
+    expect(ran.stderr).toMatch(/no pod of deployment\/checkout was seen to terminate: start the rollout/);
   }));
 
 it.each([

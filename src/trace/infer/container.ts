@@ -52,7 +52,7 @@ export interface ContainerExit {
   readonly counted?: Estimate;
   /** The end of the grace as the kubelet counts it: the last K + grace. */
   readonly graceEnd?: Estimate;
-  /** Hook or turn may have eaten so much of the grace that it was still there when that ended, though nothing was killed. */
+  /** Its hook may have eaten so much of the grace that it was still there when that ended, though nothing was killed. */
   readonly mayHaveOverrun?: true;
   /** Assumptions that an instant leans on. */
   readonly assumes: readonly AssumptionName[];

@@ -76,8 +76,8 @@ describe('lines', () => {
         notice                                    0.01s
         route-removal  checkout-h79lm             0.01s
         drain          app                        ~3.1s   ███████▒░░░░░░░░░░░░░░░░ ~31%
-        cleanup                                   0–1s
-        replace        checkout-754699c75f-rqfbr  0.2s
+        cleanup                                   0–1.2s
+        replace        checkout-754699c75f-rqfbr  0–0.5s
 
         ✔ graceful: app drained in 3.1 s of 10 s.
 

@@ -22,14 +22,14 @@ export function emptySpells(trace: Trace, { deletion }: Exit): EmptySpell[] {
   const since = deletion.accepted.client.lo;
   return [...services].flatMap((service) => {
     const spells = spellsOf(trace, deletion.api, service).filter(
-      (spell) => spell.to > since && spell.to - spell.from >= worthTelling,
+      (spell) => spell.to > since && (spell.open || spell.to - spell.from >= worthTelling),
     );
     const longest = spells.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
     return longest ? [{ service, ms: longest.to - longest.from, open: longest.open, evidence: longest.evidence }] : [];
   });
 }
 
-/** ms. Slices of one sync are written, and arrive, one after another: what is shorter may be no more than that. */
+/** ms. Slices of one sync are written, and arrive, one after another: what was over sooner may be no more than that. */
 const worthTelling = 100;
 
 interface Spell {

@@ -36,7 +36,7 @@ describe('max-duration', () => {
     const gate = await gateOf('prestop-exceeds-grace', { kind: 'max-duration', ms: 5000 });
     expect(gate.passed).toBe(false);
     expect(gate.message).toMatch(
-      /^the exit took between 6 s and 7\.2 s, at least \d(\.\d+)? s more than the 5 s allowed$/,
+      /^the exit took between 6 s and 7\.3 s, at least \d(\.\d+)? s more than the 5 s allowed$/,
     );
   });
 

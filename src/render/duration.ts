@@ -1,5 +1,6 @@
 /** Lengths of time in words: no more digits than the interval deserves, and `~` where it was inferred. */
 import type { Instant, Range } from '../trace/report.ts';
+import { outward } from '../verdict/words.ts';
 
 type Basis = Instant['basis'];
 
@@ -9,8 +10,8 @@ type Basis = Instant['basis'];
  */
 export function formatSeconds(range: Range, basis: Basis = 'observed'): string {
   const { min, max } = range;
-  if (!Number.isFinite(max)) return Number.isFinite(min) ? `≥${trim(min, 1)}s` : '?';
-  if (!Number.isFinite(min)) return `≤${trim(max, 1)}s`;
+  if (!Number.isFinite(max)) return Number.isFinite(min) ? `≥${outward(min, 1, Math.floor)}s` : '?';
+  if (!Number.isFinite(min)) return `≤${outward(max, 1, Math.ceil)}s`;
   const width = max - min;
   const digits = digitsFor(width);
   if (isWide(width, max)) {
@@ -54,12 +55,3 @@ function long(seconds: number, digits: number): string {
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)}m${String(whole % 60).padStart(2, '0')}s`;
 }
-
-/** An end of a range, rounded away from its other one, so that the truth stays within; without a fraction that says nothing. */
-function outward(value: number, digits: number, round: (value: number) => number): string {
-  // To the microsecond first: 3.1 × 10 is a little more than 31.
-  return String(round(Number((value * 10 ** digits).toFixed(6))) / 10 ** digits);
-}
-
-/** Without a fraction that says nothing. */
-const trim = (seconds: number, digits: number): string => String(Number(seconds.toFixed(digits)));

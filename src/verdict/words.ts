@@ -19,9 +19,15 @@ export const exactSeconds = (ms: number): string => `${figure(ms, 2)} s`;
 
 const figure = (ms: number, digits: number): string => String(Number((ms / 1000).toFixed(digits)));
 
-/** To a tenth, and never beyond what it bounds. To the microsecond first, since arithmetic rounds too. */
-const least = (ms: number): string => String(Math.floor(Number((ms / 100).toFixed(3))) / 10);
-const most = (ms: number): string => String(Math.ceil(Number((ms / 100).toFixed(3))) / 10);
+/**
+ * A bound, rounded away from what it bounds, so that the truth stays within; without a fraction that says nothing. To a
+ * millionth of its last digit first, since arithmetic rounds too: 3.1 × 10 is a little more than 31.
+ */
+export const outward = (value: number, digits: number, round: (value: number) => number): string =>
+  String(round(Number((value * 10 ** digits).toFixed(6))) / 10 ** digits);
+
+const least = (ms: number): string => outward(ms / 1000, 1, Math.floor);
+const most = (ms: number): string => outward(ms / 1000, 1, Math.ceil);
 
 export const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
 

@@ -24,7 +24,7 @@ import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
 import { mayBeStopped } from './own-doing.ts';
-import { ranUntilEnd, startedLate } from './ran.ts';
+import { ranUntilEnd, wasStartedLate } from './ran.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
@@ -74,15 +74,15 @@ export function containerExit(
   // Whatever a status still says, nothing runs in a pod that has Succeeded.
   const over = deletion.facts.first.value.status.phase === 'Succeeded';
   const ended = endOf(scene, spec, facts);
-  const isLate = startedLate(scene, spec, facts);
-  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || isLate;
+  const startedLate = wasStartedLate(scene, spec, facts);
+  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || startedLate;
   const ran = runs || ranUntilEnd(scene, spec, { status: before, ended });
   const base = { spec, facts, ran: ran !== false, killings, settled: false, assumes: [] };
   if (!ran) return { ...base, outcome: 'not-running' };
 
   const stopping = stoppingOf(scene, killings);
   // That the kubelet knew by then does not say that it began with what it was still about to start.
-  const began = isLate && !stopping ? notBefore(deletion.accepted) : beganAt(scene, stopping, killings);
+  const began = startedLate && !stopping ? notBefore(deletion.accepted) : beganAt(scene, stopping, killings);
   // The API had not heard yet that it was over.
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };

@@ -30,7 +30,7 @@ export function ranUntilEnd(
  * It was started after the first state of the deletion had been written: a sync that is under way is not cancelled, and only
  * then stops what it has started (SIGNALS.md §2 S2). What never ran bears no time of a start (trap 24).
  */
-export function startedLate(
+export function wasStartedLate(
   { deletion }: Scene,
   spec: ContainerSpec,
   { startedLate, terminated }: ContainerFacts,

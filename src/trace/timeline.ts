@@ -19,7 +19,7 @@ import type { Removal } from './infer/removal.ts';
 import { removalOf } from './infer/removal.ts';
 import type { Replacement } from './infer/replacement.ts';
 import { replacementOf } from './infer/replacement.ts';
-import type { Trigger } from './infer/trigger.ts';
+import type { Trigger } from './infer/trigger-rule.ts';
 import { triggerOf } from './infer/trigger.ts';
 import type { MarkName, PhaseName } from './report.ts';
 import type { Span } from './span.ts';

@@ -10,11 +10,12 @@ import { headingLines, headingOf, headingOfReport } from './heading.ts';
 import { createHistory } from './history.ts';
 import { columnsFor, markLines } from './mark-line.ts';
 import type { MarkView, Timestamps, Zero } from './moments.ts';
-import { dayText, momentOf, zeroOfMarks } from './moments.ts';
+import { clockText, dayText, momentOf, zeroOfMarks } from './moments.ts';
 import type { Pen, Style } from './palette.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { phaseTable } from './phase-table.ts';
 import { millis } from './offsets.ts';
+import { dim, flow } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { verdictLines } from './verdict-text.ts';
 
@@ -47,7 +48,7 @@ export function createLines({ write, style, timestamps, columns, logs }: LinesOp
     end: (trace, report) => {
       const rest = history.rest(trace, width());
       const zero = history.zero()?.at ?? zeroOfReport(report).at;
-      put([...rest, ...conclusion(pen, report, zero, width())]);
+      put([...rest, ...conclusion(pen, report, zero, width()), ...movedZero(pen, report, zero, width())]);
     },
   };
 }
@@ -88,6 +89,17 @@ export function renderText(report: ExitReport, options: TextOptions = {}): strin
 export function conclusion(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
   const table = phaseTable(pen, report, width);
   return [...(table.length > 0 ? ['', ...table] : []), '', ...verdictLines(pen, report, zero, width)];
+}
+
+/** ms; nobody compares offsets more closely. */
+const notable = 50;
+
+/** The lines count from what was known when the first of them was written; a report from what is known at the end. */
+export function movedZero(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
+  const now = zeroOfReport(report).at;
+  if (Math.abs(now - zero) < notable) return [];
+  const text = `  offsets above count from ${clockText(zero, 3, 'utc')} UTC, when the deletion was first known to be accepted; those of reports from ${clockText(now, 3, 'utc')} UTC, as it is known now`;
+  return flow(pen, [dim(text)], { width, hang: 4 });
 }
 
 const viewsOf = (report: ExitReport): MarkView[] =>

@@ -7,6 +7,7 @@ import { observe } from '../../src/trace/observe.ts';
 import type { Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
 import { emptyTrace } from '../../src/trace/trace.ts';
+import { attached, comingAt, markedIn } from '../helpers/cases.ts';
 import {
   mustReport,
   observationsOf,
@@ -45,9 +46,18 @@ async function linesOf(
   return text;
 }
 
+const markedAt = (sightings: readonly Sighting[]): number => markedIn(sightings).at;
+
 const markLines = (text: string): string[] => text.split('\n').filter((line) => /^ +(\d\d:|~?[+−]\d)/.test(line));
 
 describe('lines', () => {
+  it('say where the offsets count from, where a late attach has learnt better since', async () => {
+    const late = (sightings: Sighting[]) => comingAt(markedAt(sightings) + 1500, attached(sightings));
+    const [known] = (await linesOf('graceful-exit', {}, late)).match(/^ *offsets above count from .*/m) ?? [];
+    expect(known).toMatch(/^ {2}offsets above count from 23:04:31\.\d{3} UTC, .* reports from 23:04:\d\d\.\d{3} UTC/);
+    expect(await linesOf('graceful-exit')).not.toContain('offsets above');
+  });
+
   it('look as the design has them', async () => {
     expect(await linesOf('graceful-exit')).toMatchInlineSnapshot(`
       "podexit  checkout-754699c75f-5qlrp   namespace graceful-exit · node node1 · grace 10s (spec) · 2026-11-20 UTC

@@ -1,6 +1,6 @@
 /** What the end of a container means (SIGNALS.md §5 "Exit codes"): the code alone does not say it. */
 import type { ContainerSpec } from '../pod.ts';
-import { isRunning, statusesOf } from '../pod.ts';
+import { isMirror, isRunning, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Fact, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
@@ -36,12 +36,20 @@ export function outcomeOf(
  * (SIGNALS.md §5): one that ended before the removal was heard of tells of a container that ended before the removal, or
  * may have. Where the DELETE itself removed the object nothing was stopped before that; there only what was earlier counts.
  */
-function isLeft({ trace, deletion }: Scene, logEnd: Fact<unknown> | undefined): boolean {
-  if (trace.gone?.value !== 'deleted') return false;
+function isLeft(scene: Scene, logEnd: Fact<unknown> | undefined): boolean {
+  const { trace, deletion } = scene;
+  if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(scene)) return false;
   const isAtOnce = deletion.grace === 0 && !trace.finalizing;
   const since = isAtOnce ? arrival(trace, trace.gone, 'pod', deletion.accepted).client.lo : trace.gone.at;
   return !(logEnd && logEnd.at < since);
 }
+
+/**
+ * A static pod's copy that somebody else removed at once: its kubelet does so when the manifest is gone, having stopped the
+ * containers (kubelet_pods.go `HandlePodCleanups`), and a forced deletion, which stops nothing, looks the same.
+ */
+export const mayBeItsKubelets = ({ trace, deletion }: Pick<Scene, 'trace' | 'deletion'>): boolean =>
+  isMirror(deletion.facts.first.value) && deletion.grace === 0 && trace.requests.length === 0;
 
 /**
  * Where the API does not tell the stop signal it is the image's (SIGNALS.md §2 S8): one of those that ask a program to end.

@@ -128,7 +128,8 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'force-deleted': {
     is: 'The object was removed before its containers had ended; in a check: a grace of 0 will do that.',
     known: 'The outcome forced; in a check: terminationGracePeriodSeconds or --grace-period.',
-    wrong: 'How long the containers ran on is an estimate.',
+    wrong:
+      'How long the containers ran on is an estimate. The copy of a static pod is removed like this by its kubelet too, once it has stopped the containers: the outcome is unknown then.',
     advice: 'Give at least a second of grace.',
   },
   'deleted-before': {

@@ -1,5 +1,6 @@
 /** Findings about what came after the containers, and about force. */
 import { heardSince } from '../../trace/infer/arrival.ts';
+import { mayBeItsKubelets } from '../../trace/infer/container-outcome.ts';
 import { controllerOf, isFinished, isMirror } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
@@ -70,7 +71,9 @@ function slowCleanup({ trace, exit }: Scene): Finding[] {
 }
 
 function forceDeleted(scene: Scene): Finding[] {
-  const { exit } = scene;
+  const { trace, exit } = scene;
+  if (exit.removal.removed && mayBeItsKubelets({ trace, deletion: exit.deletion }))
+    return [copyRemoved(exit.removal.removed.evidence)];
   const left = mainsOf(scene).filter((one) => one.outcome === 'abandoned');
   if (left.length === 0 || !exit.removal.removed) return [];
   const removed = exit.removal.removed;
@@ -103,6 +106,16 @@ const copyDeleted = (evidence: number[]): Finding => ({
   message: 'only the copy of a static pod was removed from the API: its containers were not stopped and run on',
   advice: 'The kubelet makes a new copy. To stop a static pod, take its manifest away from the node.',
   evidence,
+});
+
+/** The kubelet itself removes the copy like this, once it has stopped the containers (infer/container-outcome.ts). */
+const copyRemoved = (evidence: readonly number[]): Finding => ({
+  code: 'force-deleted',
+  severity: 'info',
+  message:
+    'the copy of a static pod was removed at once: its kubelet does that where the manifest is gone and the containers have been stopped, but a forced deletion, which stops nothing, looks the same',
+  advice: 'Where a new copy comes the containers run on. The kubelet log of its node tells.',
+  evidence: [...evidence],
 });
 
 function unmanaged({ exit }: Scene): Finding[] {

@@ -138,6 +138,20 @@ describe('who and what the object is', () => {
     expect(report.verdict.findings.find(({ code }) => code === 'force-deleted')?.message).toMatch(/static pod/);
   });
 
+  it('30: whether a kubelet that removes the copy had stopped the containers before cannot be told', () => {
+    const asMirror = (object: Raw) => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { 'kubernetes.io/config.mirror': 'a1b2' } },
+    });
+    const removedAtOnce = { trigger: { ...somebody.trigger, graceSeconds: 0 } };
+    const copy = without(editing(attached(told(removedAtOnce)), 'pod', asMirror), 'events');
+    const report = judged(copy.filter((one) => one.kind !== 'log-ended'));
+    expect(report.verdict).toMatchObject({ outcome: 'unknown', exitCode: 4 });
+    const finding = report.verdict.findings.find(({ code }) => code === 'force-deleted');
+    expect(finding).toMatchObject({ severity: 'info' });
+    expect(finding?.message).toMatch(/its kubelet does that where the manifest is gone/);
+  });
+
   it.each(['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded'])(
     '31: a pod that its kubelet ended (%s) has no deletion, and nobody waits for one',
     (reason) => {

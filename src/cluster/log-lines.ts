@@ -12,6 +12,8 @@ export interface Reading {
   /** The stamp of the last line that was read, told or not. */
   last?: string;
   told: number;
+  /** It flowed at least once. */
+  opened: boolean;
 }
 
 /** ms between two told lines of a container. */

@@ -29,7 +29,7 @@ const waitingMs = 1000;
 
 /**
  * Follows one container's log from now on: `log-opened`, its lines (at most one in 50 ms, `skipped` counts the
- * others), `log-ended`. An end that was not the server's is followed by attempts to go on after the last line seen;
+ * others), `log-ended`. One that is not to be had at first is a `gap` until then. An end that was not the server's is followed by attempts to go on after the last line seen;
  * where one works, `log-opened` comes again. `refused` where the server does not let us, or has no log of a pod that is
  * still there; nothing at all where the pod is gone. Ends on abort. Throws PodexitError `auth.unauthorized`.
  */
@@ -38,11 +38,12 @@ export async function* followLog(
   target: LogTarget,
   options: LogOptions,
 ): AsyncGenerator<Sighting, void> {
-  const reading: Reading = { told: 0 };
+  const reading: Reading = { told: 0, opened: false };
   const { container } = target;
   for (let idle = 0; idle <= mostIdle; idle++) {
     const opened = yield* open(cluster, target, reading, options.signal);
     if (opened === undefined) return;
+    reading.opened = true;
     const before = reading.told;
     const clean = yield* tellLines(cluster, container, opened, reading, options);
     if (options.signal.aborted) return;
@@ -87,6 +88,7 @@ async function* open(
         { ...(refusal && { refusal }), verb: 'get' },
       );
     }
+    if (failures === 0 && !reading.opened && isTrouble(refusal)) yield lateLog(cluster, target.container);
     if (step.next !== 'again' || !(await passed(cluster.surroundings, step.ms, signal))) return undefined;
   }
 }
@@ -102,8 +104,18 @@ function decideLog(refusal: Refusal | undefined, failures: number): LogStep {
   if (status === 401) return { next: 'stop' };
   // The pod is gone, or the kubelet has dropped it (SIGNALS §5: new log requests fail then).
   if (status === 404) return { next: 'gone' };
-  if (status === 429 || status >= 500) return { next: 'again', ms: retryAfterMs ?? patience(failures) };
+  if (isTrouble(refusal)) return { next: 'again', ms: retryAfterMs ?? patience(failures) };
   return { next: 'refused' };
+}
+
+/** Of the server or the way to it, and not of the log. */
+const isTrouble = (refusal: Refusal | undefined): boolean =>
+  refusal === undefined || refusal.status === 429 || refusal.status >= 500;
+
+/** What it says meanwhile is not heard: it will be followed from when it opens. */
+function lateLog({ surroundings }: Cluster, container: string): Sighting {
+  const at = surroundings.now();
+  return { kind: 'gap', at, stream: 'logs', container, from: at, cause: 'not-synced' };
 }
 
 /** No log, and yet the pod: that is a loss. Where nobody says whether the pod is there, it is asked again. */

@@ -48,7 +48,7 @@ export function createLines({ write, style, timestamps, columns, logs }: LinesOp
     end: (trace, report) => {
       const rest = history.rest(trace, width());
       const zero = history.zero()?.at ?? zeroOfReport(report).at;
-      put([...rest, ...conclusion(pen, report, zero, width()), ...movedZero(pen, report, zero, width())]);
+      put([...rest, ...conclusion(pen, report, zero, width())]);
     },
   };
 }
@@ -88,14 +88,19 @@ export function renderText(report: ExitReport, options: TextOptions = {}): strin
 /** What stands below the marks: the phases as a table, then the verdict. `zero`: ms. */
 export function conclusion(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
   const table = phaseTable(pen, report, width);
-  return [...(table.length > 0 ? ['', ...table] : []), '', ...verdictLines(pen, report, zero, width)];
+  return [
+    ...(table.length > 0 ? ['', ...table] : []),
+    '',
+    ...verdictLines(pen, report, zero, width),
+    ...movedZero(pen, report, zero, width),
+  ];
 }
 
 /** ms; nobody compares offsets more closely. */
 const notable = 50;
 
 /** The lines count from what was known when the first of them was written; a report from what is known at the end. */
-export function movedZero(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
+function movedZero(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
   const now = zeroOfReport(report).at;
   if (Math.abs(now - zero) < notable) return [];
   const text = `  offsets above count from ${clockText(zero, 3, 'utc')} UTC, when the deletion was first known to be accepted; those of reports from ${clockText(now, 3, 'utc')} UTC, as it is known now`;

@@ -7,7 +7,7 @@ import type { ExitReport } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
 import { finalPicture, frame } from './frame.ts';
 import { createHistory } from './history.ts';
-import { conclusion, movedZero, zeroOfReport } from './lines.ts';
+import { conclusion, zeroOfReport } from './lines.ts';
 import type { Timestamps } from './moments.ts';
 import type { Pen, Style } from './palette.ts';
 import { penFor } from './palette.ts';
@@ -105,12 +105,7 @@ export function createLive(options: LiveOptions): Live {
       const rest = history.rest(last, width);
       const zero = history.zero()?.at ?? zeroOfReport(report).at;
       const picture = finalPicture(last, width, style);
-      leave([
-        ...rest,
-        ...(picture.length > 0 ? ['', ...picture] : []),
-        ...conclusion(pen, report, zero, width),
-        ...movedZero(pen, report, zero, width),
-      ]);
+      leave([...rest, ...(picture.length > 0 ? ['', ...picture] : []), ...conclusion(pen, report, zero, width)]);
     },
     close: () => leave([]),
   };

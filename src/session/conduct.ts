@@ -89,12 +89,15 @@ function graceOf({ options }: Run, pod: Raw, deletes: boolean): number {
   return known.find((one) => typeof one === 'number') ?? 30;
 }
 
+/** As a gate names it (follow.ts): each container's log is a lane of its own. */
+const laneOf = (lane: string): { stream: StreamName; container?: string } =>
+  lane.startsWith('logs/') ? { stream: 'logs', container: lane.slice('logs/'.length) } : { stream: lane as StreamName };
+
 /** Waits for the lanes, for a while; what is late is a stated gap. */
 async function inSync({ options, signal, deliver }: Run, gate: Gate): Promise<void> {
   const late = await gate.wait(options.clock, syncPatience, signal);
   const at = options.clock.now();
-  const streams = new Set(late.map((lane) => (lane.startsWith('logs/') ? 'logs' : (lane as StreamName))));
-  for (const stream of streams) await deliver({ at, kind: 'gap', stream, from: at, cause: 'not-synced' });
+  for (const lane of late) await deliver({ at, kind: 'gap', ...laneOf(lane), from: at, cause: 'not-synced' });
 }
 
 async function request(run: Run, pod: Raw): Promise<void> {

@@ -79,7 +79,7 @@ export async function followContainer(run: Run, pod: Raw, container: string, gat
     for await (const sighting of log) {
       if (sighting.kind === 'refused') warnRefused(run, sighting);
       await run.deliver(sighting);
-      gate.open(lane);
+      if (sighting.kind === 'log-opened' || sighting.kind === 'refused') gate.open(lane);
     }
   } catch (error) {
     await lose(run, { stream: 'logs', container }, error);

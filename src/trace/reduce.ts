@@ -35,11 +35,11 @@ type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf
 
 const folds: { [K in ObservationKind]: Fold<K> } = {
   began: (trace, o) => ({ ...trace, began: trace.began ?? { value: o, seq: o.seq, at: o.at } }),
-  listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, o.stream, o.at) : trace, o),
+  listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, { stream: o.stream }, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o.stream, o.at), o), o),
   kin: (trace, o) =>
     trace.kin ? trace : note({ ...trace, kin: factOf(o, o) }, o, `pods of its controller: ${o.uids.length}`),
-  synced: (trace, o) => closeLate(trace, o.stream, o.at),
+  synced: (trace, o) => closeLate(trace, { stream: o.stream }, o.at),
   refused: (trace, o) =>
     note(
       { ...trace, refused: [...trace.refused, { value: o, seq: o.seq, at: o.at }] },

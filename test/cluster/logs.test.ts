@@ -47,6 +47,18 @@ describe('followLog', () => {
     expect(around.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
   });
 
+  it('says that it is not to be had at first, and asks on', async () => {
+    let asked = 0;
+    const api = await serve((_, response) =>
+      asked++ > 1 ? void response.end() : json(response, 500, status(500, 'InternalError', 'no route to the kubelet')),
+    );
+    const around = surroundings({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { around }), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['gap', 'log-opened', 'log-ended']);
+    expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', cause: 'not-synced' });
+    expect(seen[0]).not.toHaveProperty('to');
+  });
+
   it('asks again each second while the container waits to start', async () => {
     let asked = 0;
     const api = await serve((_, response) => {

@@ -8,6 +8,8 @@ const mostGaps = 1024;
 
 export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
+  // A log that did not open is told of at once, and again where the DELETE waited for it in vain.
+  if (gap.cause === 'not-synced' && gap.stream === 'logs' && trace.gaps.some(isLate(gap))) return trace;
   return note(
     { ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-mostGaps) },
     o,
@@ -16,13 +18,24 @@ export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
 }
 
 /** A stream that was not in sync when the DELETE had to be sent is now: what came before is told by its list. */
-export function closeLate(trace: Trace, stream: StreamName, at: number): Trace {
-  const isLate = ({ value }: Fact<Gap>): boolean =>
-    value.stream === stream && value.cause === 'not-synced' && value.to === undefined;
-  if (!trace.gaps.some(isLate)) return trace;
-  const gaps = trace.gaps.map((gap) => (isLate(gap) ? { ...gap, value: { ...gap.value, to: at } } : gap));
+export function closeLate(trace: Trace, lane: Lane, at: number): Trace {
+  const isIts = isLate(lane);
+  if (!trace.gaps.some(isIts)) return trace;
+  const gaps = trace.gaps.map((gap) => (isIts(gap) ? { ...gap, value: { ...gap.value, to: at } } : gap));
   return { ...trace, gaps };
 }
+
+/** A stream, or of the logs the one of a container. */
+type Lane = Pick<Gap, 'stream' | 'container'>;
+
+/** Not in sync yet; what names no container is said of all. */
+const isLate =
+  ({ stream, container }: Lane) =>
+  ({ value }: Fact<Gap>): boolean =>
+    value.stream === stream &&
+    value.cause === 'not-synced' &&
+    value.to === undefined &&
+    (value.container === undefined || value.container === container);
 
 /** Something came on a stream that had just been resumed: it may be as old as the cut. */
 export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {

@@ -11,11 +11,15 @@ const mostSignalLines = 16;
 
 /** What the log held before is no part of it (`tailLines=0`). */
 export const foldLogOpened = (trace: Trace, o: ObservationOf<'log-opened'>): Trace =>
-  withLog(closeLate(trace, 'logs', o.at), o.container, ({ ended: _ended, ...log }) => ({
-    ...log,
-    opened: log.opened ?? factOf(true, o),
-    ...(log.opened ? { reopened: factOf(true, o) } : {}),
-  }));
+  withLog(
+    closeLate(trace, { stream: 'logs', container: o.container }, o.at),
+    o.container,
+    ({ ended: _ended, ...log }) => ({
+      ...log,
+      opened: log.opened ?? factOf(true, o),
+      ...(log.opened ? { reopened: factOf(true, o) } : {}),
+    }),
+  );
 
 export function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   const stamp = parseTime(o.time);

@@ -11,7 +11,7 @@ export function evidenceFindings(scene: Scene): Finding[] {
   const since = exit.deletion.accepted.client.lo;
   const needed = (stream: StreamName) =>
     touches[stream] !== undefined && (stream !== 'logs' || ranOf(scene).length > 0);
-  const gaps = trace.gaps.filter((gap) => needed(gap.value.stream) && (gap.value.to ?? Infinity) >= since);
+  const gaps = trace.gaps.filter((gap) => needed(gap.value.stream) && (gap.value.to ?? Infinity) > since);
   const refused = trace.refused.filter((one) => needed(one.value.stream));
   const broken = needed('logs') ? brokenLogs(trace) : [];
   const streams = [

@@ -1,0 +1,29 @@
+/** An API server that cannot reach the kubelet answers 500 for its logs, and all else goes on. */
+import { expect, it } from 'vitest';
+import { loadRecording } from '../loopback/helpers/load.ts';
+import { traced } from './helpers/traced.ts';
+
+const away = { kind: 'status', verb: 'log', code: 500 } as const;
+
+it('a log that never opens is a gap that lasts, also where nothing waits for it', async () => {
+  const { report } = await traced(loadRecording('owner-deleted'), {
+    live: { mode: 'attach' },
+    server: { attachDelayMs: 700, faults: [away] },
+  });
+  expect(report?.gaps).toMatchObject([{ resource: 'pods/log', cause: 'not-synced' }]);
+  expect(report?.gaps[0]).not.toHaveProperty('to');
+  expect(report?.verdict.findings.map(({ code }) => code)).toContain('evidence-lost');
+});
+
+it('a log that opens before the deletion has missed nothing that matters', async () => {
+  const { report } = await traced(loadRecording('graceful-exit'), {
+    server: { faults: [{ ...away, times: 1 }] },
+  });
+  expect(report?.gaps).toMatchObject([{ resource: 'pods/log', cause: 'not-synced' }]);
+  expect(report?.verdict.findings.map(({ code }) => code)).not.toContain('evidence-lost');
+});
+
+it('one for which the DELETE waited in vain is told once', async () => {
+  const { report } = await traced(loadRecording('graceful-exit'), { server: { faults: [away] } });
+  expect(report?.gaps).toMatchObject([{ resource: 'pods/log', cause: 'not-synced' }]);
+});

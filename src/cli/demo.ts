@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from '../session/ports.ts';
+import { signalCodes } from '../verdict/exit-code.ts';
 import type { DemoCluster } from '../session/demo-cluster.ts';
 import { defaultScenario, scenarioLines, startDemo, temporaryKubeconfig } from '../session/demo-cluster.ts';
 import type { main } from './main.ts';
@@ -67,7 +68,12 @@ async function trace(
   try {
     if (!ports.stdout.isTty || flags.output === undefined)
       ports.stderr.write(`${cluster.about}\n$ kubectl podexit ${words.join(' ')}\n\n`);
-    return await main([...words, '--kubeconfig', kubeconfig.file], ports);
+    const code = await main([...words, '--kubeconfig', kubeconfig.file], ports);
+    // What was said of where to look on is true of a cluster that stays.
+    const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
+    if ([SIGINT, SIGTERM, SIGHUP].includes(code))
+      ports.stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
+    return code;
   } finally {
     kubeconfig.remove();
   }

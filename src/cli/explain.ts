@@ -6,7 +6,7 @@ import { explainWord } from '../session/explain-word.ts';
 export function addExplain(program: Command, ports: Ports, set: (code: number) => void): void {
   program
     .command('explain [word]')
-    .description('say what a phase, a finding or an outcome means, how it is known, and what to do')
+    .description('say what a phase, a mark, a finding or an outcome means, how it is known, and what to do')
     .exitOverride()
     .action(async (word: string | undefined) => set(await explainWord(word, ports)));
 }

@@ -13,7 +13,7 @@ const sections: readonly [key: keyof Explanation, title: string][] = [
 
 /** Man-like: one page for each topic, wrapped to `columns`. `bold` marks headings where the terminal can. */
 export function renderExplanation(topics: readonly Topic[], columns: number, bold: (text: string) => string): string {
-  const width = Math.min(Math.max(columns, 40), 100) - 4;
+  const width = textWidth(columns);
   return topics.map((topic) => page(topic, width, bold)).join('\n');
 }
 
@@ -26,19 +26,27 @@ const headings: Record<TopicKind, string> = {
   outcome: 'outcome of an exit',
   container: 'outcome of a container',
   phase: 'phase',
+  mark: 'mark of a timeline',
   finding: 'finding',
   assumption: 'assumption',
 };
 
+/** How figures are to be read, as a page of its own. */
+export function renderFigures(columns: number, bold: (text: string) => string): string {
+  return `${bold('figures')}  (how to read them)\n\n${indented(figures.replaceAll('`', ''), textWidth(columns))}`;
+}
+
 /** What there is to explain, by kind, and how to read figures. */
 export function renderTopics(topics: readonly Topic[], columns: number, bold: (text: string) => string): string {
-  const width = Math.min(Math.max(columns, 40), 100) - 4;
+  const width = textWidth(columns);
   const namesOf = (kind: TopicKind) => topics.filter((topic) => topic.kind === kind).map(({ name }) => name);
   const parts = topicKinds.map((kind) => [kindTitles[kind], namesOf(kind).join(', ')] as const);
   return [...parts, ['Figures', figures.replaceAll('`', '')] as const]
     .map(([title, text]) => `${bold(title)}\n${indented(text, width)}`)
     .join('\n');
 }
+
+const textWidth = (columns: number): number => Math.min(Math.max(columns, 40), 100) - 4;
 
 const indented = (text: string, width: number): string =>
   wrap(text, width)
@@ -52,7 +60,7 @@ export function renderExplainDocs(topics: readonly Topic[]): string {
       .filter((topic) => topic.kind === kind)
       .map(({ name, text }) => {
         const body = sections.map(([key, title]) => `- **${title}.** ${text[key]}`).join('\n');
-        return `### ${kind === 'container' ? 'container ' : ''}${name}\n\n${body}\n`;
+        return `### ${kind === 'container' || kind === 'mark' ? `${kind} ` : ''}${name}\n\n${body}\n`;
       });
     return `## ${kindTitles[kind]}\n\n${pages.join('\n')}`;
   });

@@ -1,6 +1,7 @@
 /** `-o markdown`: the exit as a page for a pull request, an incident or a step summary. */
 import type { ExitReport, Instant } from '../trace/report.ts';
-import { formatSeconds, formatShare, weaker } from './duration.ts';
+import { formatSeconds, weaker } from './duration.ts';
+import { graceShare } from './grace-share.ts';
 import { renderMermaid } from './mermaid.ts';
 import { formatBounds, formatOffset, inTime, zeroOf } from './offsets.ts';
 import { deletedBy, exitCodeWords, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
@@ -82,10 +83,11 @@ function containers(report: ExitReport): string {
 
 function phases(report: ExitReport): string {
   const at = offset(report);
-  const rows = report.phases.map(({ name, subject, start, end, seconds, ofGrace }) => {
+  const rows = report.phases.map((phase) => {
+    const { name, subject, start, end, seconds } = phase;
     const basis = weaker(start.basis, end.basis);
     const about = subject === undefined ? '' : forMarkdownCode(subject);
-    return [name, about, at(start), formatSeconds(seconds, basis), formatShare(ofGrace, basis), basis];
+    return [name, about, at(start), formatSeconds(seconds, basis), graceShare(phase) ?? '', basis];
   });
   return table('### Phases', ['phase', 'of', 'from', 'lasted', 'of grace', 'basis'], rows);
 }

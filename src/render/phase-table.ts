@@ -1,25 +1,12 @@
 /** The phases as a table: what each lasted, and what the containers' ones took of the grace, as a bar. */
 import Table from 'cli-table3';
-import type { ExitReport, Phase, PhaseName, Range } from '../trace/report.ts';
-import { formatSeconds, formatShare, weaker } from './duration.ts';
+import type { ExitReport, Phase, Range } from '../trace/report.ts';
+import { formatSeconds, weaker } from './duration.ts';
+import { graceShare, spendsGrace } from './grace-share.ts';
 import { longestName } from './mark-line.ts';
 import type { Pen } from './palette.ts';
 import { shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-
-/** Phases that spend a container's grace; the others go on beside or after it. */
-const spends: Record<PhaseName, boolean> = {
-  accept: false,
-  notice: false,
-  'route-removal': false,
-  prestop: true,
-  'sidecar-wait': true,
-  drain: true,
-  overtime: false,
-  cleanup: false,
-  finalize: false,
-  replace: false,
-};
 
 const longestBar = 24;
 const longestSubject = 24;
@@ -29,13 +16,16 @@ export function phaseTable(pen: Pen, { phases, grace }: ExitReport, width: numbe
   const rows = phases.map((phase) => cellsOf(pen, phase));
   const widths = widthsFor(rows, width);
   if (rows.length === 0 || !widths) return [];
-  const share = `of grace ${grace.effectiveSeconds}s`;
+  const shares = [`of grace ${grace.effectiveSeconds}s`, 'of grace', 'used'];
+  const fits = (one: string): boolean => one.length <= widths.bar + widths.share;
+  // Of a pod that was removed at once nothing spent any.
+  const title = (rows.some(({ used }) => used) ? shares.find(fits) : undefined) ?? '';
   const table = new Table({
     chars: noLines,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': gap },
   });
   table.push(
-    ['phase', '', 'lasted', widths.bar + widths.share >= share.length ? share : ''].map((one) => pen.paint('dim', one)),
+    ['phase', '', 'lasted', title].map((one) => pen.paint('dim', one)),
     ...rows.map(({ name, subject, lasted, share, used }) => [
       name,
       pen.paint('accent', shorten(pen, subject, widths.subject)),
@@ -58,14 +48,15 @@ interface Cells {
   readonly used: Range | undefined;
 }
 
-function cellsOf(pen: Pen, { name, subject = '', start, end, seconds, ofGrace }: Phase): Cells {
+function cellsOf(pen: Pen, phase: Phase): Cells {
+  const { name, subject = '', start, end, seconds, ofGrace } = phase;
   const basis = weaker(start.basis, end.basis);
   return {
     name,
     subject: pen.letters(forTerminal(subject)),
     lasted: pen.letters(formatSeconds(seconds, basis)),
-    share: spends[name] ? pen.letters(formatShare(ofGrace, basis)) : '',
-    used: spends[name] ? ofGrace : undefined,
+    share: pen.letters(graceShare(phase) ?? ''),
+    used: spendsGrace(phase) ? ofGrace : undefined,
   };
 }
 

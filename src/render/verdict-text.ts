@@ -115,7 +115,7 @@ function findingLines(pen: Pen, report: ExitReport, finding: Finding, zero: numb
       ],
       { width, hang: 4 },
     ),
-    ...(evidence === undefined ? [] : flow(pen, [dim(`    seen at ${evidence}`)], layout)),
+    ...(evidence === undefined ? [] : flow(pen, [dim(`    ${evidence}`)], layout)),
     ...(advice === undefined ? [] : nextLines(pen, advice, layout)),
   ];
 }
@@ -125,16 +125,20 @@ const sentence = (text: string): string => (/[.!?\u2026]$/.test(text) ? text : `
 /** How many of the cited observations are told; the report has them all. */
 const told = 3;
 
-/** `+0.017 slice checkout-h79lm: ready false; +0.013 Event Killing about app`. The last ones tell the most. */
-function evidenceText({ observations }: ExitReport, { evidence }: Finding, zero: number): string | undefined {
+/**
+ * `seen at +0.017 slice checkout-h79lm: ready false; +0.013 Event Killing about app`. The last ones tell the most. A check
+ * has no deletion that its offsets could count from.
+ */
+function evidenceText({ observations, mode }: ExitReport, { evidence }: Finding, zero: number): string | undefined {
   const cited = observations.filter(({ seq }) => evidence.includes(seq));
   if (cited.length === 0) return undefined;
   const shown = cited.slice(-told).map(({ at, what }) => {
     const time = millis(at);
-    return `${time === undefined ? '?' : signed((time - zero) / 1000, 3)} ${forTerminal(what, 120)}`;
+    const offset = time === undefined ? '?' : signed((time - zero) / 1000, 3);
+    return `${mode === 'check' ? '' : `${offset} `}${forTerminal(what, 120)}`;
   });
   const rest = cited.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
+  return `seen ${mode === 'check' ? 'in' : 'at'} ${[...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}`;
 }
 
 const gateLooks = { passed: 'good', failed: 'bad', 'not judged': 'info' } as const;
@@ -156,15 +160,15 @@ function gateLines(pen: Pen, gate: Gate, width: number): string[] {
 }
 
 /** What was not seen, and what was assumed: a line each, if any. */
-function footnotes(pen: Pen, { gaps, assumes }: ExitReport, zero: number, width: number): string[] {
+function footnotes(pen: Pen, { gaps, assumes, mode }: ExitReport, zero: number, width: number): string[] {
   const offset = (time: string | undefined): string => {
     const ms = time === undefined ? undefined : millis(time);
     return ms === undefined ? '' : signed((ms - zero) / 1000, 1);
   };
-  const unseen = gaps.map(
-    ({ resource, cause, from, to }) =>
-      `${forTerminal(resource)} (${forTerminal(cause)}, ${to === undefined ? `from ${offset(from)}` : `${offset(from)} to ${offset(to)}`})`,
-  );
+  const unseen = gaps.map(({ resource, cause, from, to }) => {
+    const span = to === undefined ? `, from ${offset(from)}` : `, ${offset(from)} to ${offset(to)}`;
+    return `${forTerminal(resource)} (${forTerminal(cause)}${mode === 'check' ? '' : span})`;
+  });
   const assumed = assumes.map(({ name, seconds }) => `${forTerminal(name)} ${seconds}s`);
   const layout = { width, hang: 4 };
   return [

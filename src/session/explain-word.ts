@@ -6,7 +6,7 @@ import type { Ports } from './ports.ts';
 /** The exit code, 0. Throws `explain.unknown` with the nearest words there are. */
 export async function explainWord(word: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
   const { topics } = await import('../verdict/explain/topics.ts');
-  const { renderExplanation, renderTopics } = await import('../render/explain.ts');
+  const { renderExplanation, renderFigures, renderTopics } = await import('../render/explain.ts');
   const { penFor, styleOf } = await import('../render/palette.ts');
   const style = styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform });
   const pen = penFor(style);
@@ -18,6 +18,10 @@ export async function explainWord(word: string | undefined, { stdout, env, platf
     return 0;
   }
   const asked = word.toLowerCase();
+  if (asked === 'figures') {
+    stdout.write(pen.letters(renderFigures(stdout.columns(), bold)));
+    return 0;
+  }
   const found = topics.filter((topic) => topic.name === asked);
   if (found.length === 0) throw unknownWord(word, topics);
   stdout.write(pen.letters(renderExplanation(found, stdout.columns(), bold)));
@@ -32,7 +36,7 @@ function unknownWord(word: string, topics: readonly Topic[]): PodexitError {
   const near = [...new Set((named.length > 0 ? named : told).map(({ name }) => name))];
   return new PodexitError(
     'explain.unknown',
-    `there is no outcome, phase, finding or assumption "${word.slice(0, 80)}"`,
+    `there is no outcome, phase, mark, finding or assumption "${word.slice(0, 80)}"`,
     near.length > 0 ? `Near it: ${near.join(', ')}` : 'All of them: kubectl podexit explain',
   );
 }

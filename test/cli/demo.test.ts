@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/trace/report.ts';
 import { podexit } from '../helpers/built.ts';
+import { runMain } from './helpers/in-process.ts';
 
 describe.concurrent('demo', () => {
   it('says which command it runs, with the flags that were given, and what that tells', async () => {
@@ -43,6 +44,19 @@ describe.concurrent('demo', () => {
     const ran = await podexit(['demo', 'exit-143', ...words]);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain(`error: ${message}\n${hint}`);
+  });
+
+  it('whoever leaves it is told that its cluster is no more', async () => {
+    const ran = await runMain(['demo', 'sigkill-after-grace'], {
+      onSignal: (listener) => {
+        const timer = setTimeout(() => listener('SIGINT'), 1500);
+        return () => clearTimeout(timer);
+      },
+    });
+    expect(ran.code).toBe(130);
+    expect(ran.stderr).toMatch(
+      /SIGINT: [\s\S]*The cluster of this demo has ended as well: there is no pod to look for\.\n$/,
+    );
   });
 
   it('deletes nothing where the command would not', async () => {

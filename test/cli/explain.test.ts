@@ -2,13 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { explainDocs, flagDocs } from '../../scripts/docs/pages.ts';
-import { containerOutcomes, findingCodes, outcomes, phaseNames } from '../../src/trace/report.ts';
+import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames } from '../../src/trace/report.ts';
 import { topics } from '../../src/verdict/explain/topics.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const doc = (name: string): string => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
 
-it.each([...outcomes, ...containerOutcomes, ...phaseNames, ...findingCodes])('%s is explained', async (word) => {
+const words = new Set<string>([...outcomes, ...containerOutcomes, ...phaseNames, ...markNames, ...findingCodes]);
+
+it.each([...words])('%s is explained', async (word) => {
   const { code, stdout } = await runMain(['explain', word]);
   expect(code).toBe(0);
   for (const heading of ['WHAT IT IS', 'HOW IT IS KNOWN', 'HOW IT CAN BE WRONG', 'WHAT TO DO'])
@@ -25,15 +27,21 @@ it('a word that is both an outcome and a container’s has both pages', async ()
   expect((await runMain(['explain', 'Killed'])).stdout).toMatch(/outcome of an exit[\s\S]*outcome of a container/);
 });
 
+it('how figures are to be read has a page', async () => {
+  const { code, stdout } = await runMain(['explain', 'figures']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^figures {2}\(how to read them\)\n\n {4}Every moment is an interval\./);
+});
+
 it('without a word it lists what there is', async () => {
   const { stdout } = await runMain(['explain']);
-  for (const name of [...outcomes, ...phaseNames, ...findingCodes]) expect(stdout).toContain(name);
+  for (const name of words) expect(stdout).toContain(name);
 });
 
 it('an unknown word names those near it', async () => {
   const ran = await runMain(['explain', 'hook']);
   expect(ran).toMatchObject({ code: 1, stdout: '' });
-  expect(ran.stderr).toMatch(/no outcome, phase, finding or assumption "hook"\nNear it: .*prestop-failed/);
+  expect(ran.stderr).toMatch(/no outcome, phase, mark, finding or assumption "hook"\nNear it: .*prestop-failed/);
 });
 
 describe('generated docs (npx tsx scripts/docs.ts)', () => {

@@ -79,6 +79,13 @@ describe('the verdict in words', () => {
     }
   });
 
+  it('a check has no deletion that times could count from', async () => {
+    const report = { ...(await reportOfRecording('multi-container')), mode: 'check' } as const;
+    const text = verdictLines(pen, report, zeroOf(report), Infinity).join('\n');
+    expect(text).toMatch(/^ {4}seen in [a-zA-Z]/m);
+    expect(text).not.toMatch(/seen (at|in) [+−]/);
+  });
+
   it('says what each container spent its grace on', async () => {
     const report = await reportOfRecording('native-sidecar');
     const text = verdictLines(pen, report, zeroOf(report), 100).join('\n');

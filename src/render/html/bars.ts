@@ -1,6 +1,7 @@
 /** What is drawn on each lane: stretches with uncertain ends, and moments. Values only; timeline.ts draws them. */
 import type { ExitReport, Instant, Mark, Range } from '../../trace/report.ts';
-import { formatSeconds, formatShare, weaker } from '../duration.ts';
+import { formatSeconds, weaker } from '../duration.ts';
+import { graceShare } from '../grace-share.ts';
 import type { Lane } from '../lanes.ts';
 import { formatBounds, formatOffset, inTime, offsetRange } from '../offsets.ts';
 import type { Look } from './looks.ts';
@@ -43,18 +44,20 @@ export function pointsOf({ zero }: Scale, { marks }: Lane): Point[] {
   });
 }
 
-function phaseBar({ zero }: Scale, { name, subject, start, end, seconds, ofGrace }: Lane['phases'][number]): Bar[] {
+function phaseBar({ zero }: Scale, phase: Lane['phases'][number]): Bar[] {
+  const { name, subject, start, end, seconds } = phase;
   const [from, to] = [offsetRange(zero, start), offsetRange(zero, end)];
   if (from === undefined || to === undefined) return [];
   const basis = weaker(start.basis, end.basis);
   const length = formatSeconds(seconds, basis);
+  const share = graceShare(phase);
   return [
     {
       look: name,
       label: `${name} ${length}`,
       start: from,
       end: to,
-      title: `${name}${subject === undefined ? '' : ` · ${subject}`}: ${length}, ${formatShare(ofGrace, basis)} of the grace`,
+      title: `${name}${subject === undefined ? '' : ` · ${subject}`}: ${length}${share === undefined ? '' : `, ${share} of the grace`}`,
       lines: [`From: ${certainty(zero, start)}`, `To: ${certainty(zero, end)}`],
       evidence: [...new Set([...start.evidence, ...end.evidence])],
     },

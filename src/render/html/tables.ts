@@ -1,7 +1,8 @@
 /** The report's tables: whatever the picture shows can be read, too. */
 import { gateWord } from '../outcome-text.ts';
 import type { ExitReport, Instant } from '../../trace/report.ts';
-import { formatSeconds, formatShare, weaker } from '../duration.ts';
+import { formatSeconds, weaker } from '../duration.ts';
+import { graceShare } from '../grace-share.ts';
 import { formatBounds, formatOffset, inTime, zeroOf } from '../offsets.ts';
 import type { Child, Html } from './tag.ts';
 import { join, tag } from './tag.ts';
@@ -14,14 +15,15 @@ export function tablesOf(report: ExitReport): Html {
 
 function phases(report: ExitReport): Child {
   const zero = zeroOf(report);
-  const rows = report.phases.map(({ name, subject, start, end, seconds, ofGrace }) => {
+  const rows = report.phases.map((phase) => {
+    const { name, subject, start, end, seconds } = phase;
     const basis = weaker(start.basis, end.basis);
     return [
       tag('span', { class: 'when' }, tag('i', { class: `chip ${name}` }), name),
       mono(subject),
       formatOffset(zero, start),
       formatSeconds(seconds, basis),
-      formatShare(ofGrace, basis),
+      graceShare(phase) ?? '',
       inWords(basis),
     ];
   });

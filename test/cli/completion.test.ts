@@ -48,6 +48,16 @@ describe('names from the cluster', () => {
   );
 
   it(
+    'pods for a check, also where flags stand before its name',
+    inCluster(async ({ flags, server }) => {
+      const pods = [expect.stringContaining(server.pod), expect.stringMatching(/^checkout-/), ':4'];
+      expect(await offered(['check', ...flags, 'che'])).toEqual(pods);
+      expect(await offered([...flags, 'check', 'che'])).toEqual(pods);
+      expect(await offered(['explain', 'fig'])).toEqual(['figures', ':4']);
+    }),
+  );
+
+  it(
     'namespaces, also behind "="',
     inCluster(async ({ flags, server }) => {
       expect(await offered([...flags, '-n', ''])).toContain(server.namespace);

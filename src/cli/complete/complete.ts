@@ -5,7 +5,7 @@ import type { Flags } from '../options.ts';
 import { buildProgram } from '../program.ts';
 import { plainWords } from '../words.ts';
 import type { Candidate, Wanted } from './wanted.ts';
-import { wantedAt } from './wanted.ts';
+import { commandFirst, wantedAt } from './wanted.ts';
 
 /** Of the second that a person waits at most, what the start of two processes leaves. */
 const patienceMs = 800;
@@ -14,9 +14,9 @@ const patienceMs = 800;
 const directives = { files: ':0', nothing: ':4' } as const;
 
 export async function complete(argv: readonly string[], ports: Ports): Promise<number> {
-  const words = argv.slice(0, -1);
   const current = argv.at(-1) ?? '';
   const program = buildProgram(ports, () => {});
+  const words = commandFirst(argv.slice(0, -1), program);
   const wanted = wantedAt(words, current, program);
   const stop = new AbortController();
   let late = false;
@@ -71,7 +71,7 @@ async function scenarios(): Promise<Candidate[]> {
 
 async function topics(): Promise<Candidate[]> {
   const all = (await import('../../verdict/explain/topics.ts')).topics;
-  return [...new Set(all.map(({ name }) => name))].map((word) => ({ word }));
+  return [...new Set([...all.map(({ name }) => name), 'figures'])].map((word) => ({ word }));
 }
 
 /** The flags that were typed so far, also behind a command; half a flag is none. */

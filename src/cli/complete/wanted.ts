@@ -36,6 +36,16 @@ export function wantedAt(words: readonly string[], current: string, program: Com
   return ofPosition(positionals(words, command), current, command, program);
 }
 
+/** A command's name ahead of the flags that stand before it: they are its own (program.ts). */
+export function commandFirst(words: readonly string[], program: Command): readonly string[] {
+  const index = words.findIndex(
+    (word, at) => !word.startsWith('-') && !optionNamed(program, words[at - 1] ?? '')?.required,
+  );
+  const name = words[index];
+  if (name === undefined || !program.commands.some((one) => one.name() === name)) return words;
+  return [name, ...words.slice(0, index), ...words.slice(index + 1)];
+}
+
 const optionNamed = (command: Command, name: string): Option | undefined =>
   command.options.find((one) => one.long === name || one.short === name);
 

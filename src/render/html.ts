@@ -16,8 +16,17 @@ import { findingsOf, headerOf } from './html/verdict.ts';
 import { forJson, forTerminal } from './safe-text.ts';
 
 export function renderHtml(report: ExitReport): string {
+  const body = hasTimeline(report) ? withTimeline(report) : withoutTimeline(report);
+  return `<!doctype html>\n${tag('html', { lang: 'en' }, headOf(report), body).html}\n`;
+}
+
+/** A check deletes nothing, and who waited in vain saw nothing happen. */
+const hasTimeline = ({ marks, phases, gaps, mode }: ExitReport): boolean =>
+  marks.length + phases.length > 0 || (mode !== 'check' && gaps.length > 0);
+
+function withTimeline(report: ExitReport): Html {
   const { html: picture, items } = drawTimeline(report);
-  const body = tag(
+  return tag(
     'body',
     {},
     tag('main', {}, headerOf(report), findingsOf(report), timelineSection(picture), tablesOf(report)),
@@ -29,8 +38,11 @@ export function renderHtml(report: ExitReport): string {
     tag('script', { type: 'application/json', id: 'items' }, dataOf(report, items)),
     tag('script', {}, trusted(script)),
   );
-  return `<!doctype html>\n${tag('html', { lang: 'en' }, headOf(report), body).html}\n`;
 }
+
+/** Without a picture there is nothing to zoom, and the script is about nothing else. */
+const withoutTimeline = (report: ExitReport): Html =>
+  tag('body', {}, tag('main', {}, headerOf(report), findingsOf(report), tablesOf(report)));
 
 function headOf(report: ExitReport): Html {
   const policy = [

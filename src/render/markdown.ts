@@ -66,7 +66,9 @@ function gates({ verdict }: ExitReport): string {
   return table('### Gates', ['gate', 'result', ''], rows);
 }
 
+/** None of a check: its containers have not ended. */
 function containers(report: ExitReport): string {
+  if (report.mode === 'check') return '';
   const at = offset(report);
   const rows = report.containers.map(({ name, kind, outcome, preStop, stopSignal, kill, exit }) => [
     forMarkdownCode(name),

@@ -43,6 +43,12 @@ describe('the HTML report', () => {
     expect(html.length).toBeLessThan(300_000);
   });
 
+  it('has no timeline of a check, in which nothing happens', () => {
+    const html = renderHtml({ ...graceful(), mode: 'check', marks: [], phases: [] });
+    expect(html).not.toMatch(/t-timeline|<script|t-containers/);
+    expect(html).toContain('nothing was deleted');
+  });
+
   it.each(samples)('has only finite positions in its picture (%s)', (_name, sample) => {
     expect(renderHtml(sample())).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
   });

@@ -30,7 +30,9 @@ function phases(report: ExitReport): Child {
   return section('Phases', ['phase', 'of', '#from', '#lasted', '#of grace', 'basis'], rows);
 }
 
+/** None of a check: its containers have not ended. */
 function containers(report: ExitReport): Child {
+  if (report.mode === 'check') return undefined;
   const zero = zeroOf(report);
   const moment = (instant: Instant | undefined) => (instant ? formatOffset(zero, instant) : '–');
   const rows = report.containers.map(({ name, kind, outcome, preStop, stopSignal, kill, exit }) => [

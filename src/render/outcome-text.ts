@@ -32,7 +32,7 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
   graceful: (report) => {
     const used = usedBy(mainContainers(report), report);
     const last = used[0];
-    if (!last) return 'every container ended by itself, within the grace period.';
+    if (!last) return 'whatever still ran of it ended by itself.';
     const [only, ...others] = mainContainers(report);
     const time = `${span(last.range)} of ${graceOf(report)}`;
     if (only && others.length === 0)
@@ -57,7 +57,7 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
     return `the grace of ${graceOf(report)} ran out, but nothing was killed${by.length > 0 ? `: ${list(by)}` : ''}.`;
   },
   forced: (report) => {
-    const left = having(report, 'abandoned').map(({ name }) => name);
+    const left = report.containers.filter(({ outcome }) => outcome === 'abandoned').map(({ name }) => name);
     return `the object was removed${afterRequest(report)}, while ${list(left) || 'its containers'} still ran.`;
   },
   stuck: (report) => `still terminating when the time to wait ran out; waiting for ${missing(report)}.`,
@@ -70,22 +70,30 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
   'not-started': (report) =>
     wasLeft(report)
       ? 'no deletion had begun when podexit was told to leave.'
-      : 'no deletion began while podexit was watching.',
+      : report.pod.reason !== undefined
+        ? `the kubelet ended the pod by itself (${report.pod.reason}): nobody deleted it, and no exit is left to trace.`
+        : 'no deletion began while podexit was watching.',
 };
 
 /** Of a pod whose containers all have an outcome, the only doubt that is left is about the grace. */
 function doubtOf(report: ExitReport): string {
   const mains = mainContainers(report);
   const isKnown = mains.length > 0 && mains.every(({ outcome }) => outcome !== 'unknown');
-  return isKnown && wasRemoved(report)
-    ? `it cannot be told whether ${list(mains.map(({ name }) => name))} ended before or after the grace of ${graceOf(report)} ran out.`
-    : 'too much evidence was lost to say how it ended.';
+  if (isKnown && wasRemoved(report))
+    return `it cannot be told whether ${list(mains.map(({ name }) => name))} ended before or after the grace of ${graceOf(report)} ran out.`;
+  // Its end is told, and what ended it is not: something else was at work beside the deletion.
+  const ended = mains.filter(({ outcome, exit }) => outcome === 'unknown' && exit !== undefined);
+  return ended.length > 0
+    ? `what was seen does not tell what ended ${list(ended.map(({ name }) => name))}: the deletion, or something before it.`
+    : 'what was seen does not tell how it ended.';
 }
 
 /** What to do where an exit was not seen to its end; undefined where it was. */
 export function goOn(report: ExitReport): string | undefined {
   const { pod, verdict } = report;
   const command = `kubectl podexit ${pod.name} -n ${pod.namespace}`;
+  if (verdict.outcome === 'not-started' && pod.reason !== undefined)
+    return `its status says more: kubectl describe pod ${pod.name} -n ${pod.namespace}`;
   if (verdict.outcome === 'not-started' && !wasLeft(report))
     return `have it deleted (a rollout, a drain) while this waits: ${command} --attach; or let podexit delete it: ${command}`;
   const isOpen =

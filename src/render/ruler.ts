@@ -53,7 +53,7 @@ export function rulerPieces(pen: Pen, scale: Scale, { deadline, kill, spared }: 
   }
   const step = tickStep(scale);
   for (let at = 0; at < scale.length; at += step)
-    put(cellAt(scale, scale.zero + at), `${Number((at / 1000).toFixed(1))}s`, 'dim', 1);
+    put(cellAt(scale, scale.zero + at), `${Number((at / 1000).toFixed(1))}s`, 'dim', 2);
   return row;
 }
 

@@ -46,10 +46,32 @@ export function createNow({ origin, monotonic, wall, uptime }: Gauges): () => nu
   };
 }
 
+/** A reading of the wall clock (whole ms, rounded down) between two of the monotonic one; ms. */
+export interface Reading {
+  before: number;
+  wall: number;
+  after: number;
+}
+
+/**
+ * The wall clock when the monotonic one began, as near to what the process says of it (`told`) as readings allow: a process
+ * that had to wait between its own two readings, at its start, is off by as much. ms.
+ */
+export function originWithin(told: number, readings: readonly Reading[]): number {
+  const least = Math.max(...readings.map(({ wall, after }) => wall - after));
+  const most = Math.min(...readings.map(({ wall, before }) => wall + 1 - before));
+  return Math.min(Math.max(told, least), Math.max(least, most));
+}
+
+/** Enough that one of them is not interrupted. */
+const mostReadings = 5;
+
+const readingOf = (): Reading => ({ before: performance.now(), wall: Date.now(), after: performance.now() });
+
 /** The system's. */
 export const systemClock: Clock = {
   now: createNow({
-    origin: performance.timeOrigin,
+    origin: originWithin(performance.timeOrigin, Array.from({ length: mostReadings }, readingOf)),
     monotonic: () => performance.now(),
     wall: Date.now,
     uptime: () => uptime() * 1000,

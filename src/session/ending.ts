@@ -3,8 +3,8 @@ import { millisecondsOf } from '../trace/assumptions.ts';
 import { deletionOf } from '../trace/infer/deletion.ts';
 import { triggerOf } from '../trace/infer/trigger.ts';
 import type { Pod } from '../trace/kube.ts';
-import { isFinished, isRunning, statusesOf } from '../trace/pod.ts';
-import { controllerOf } from '../trace/pod.ts';
+import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../trace/pod.ts';
+import { wasStartedSince } from '../trace/infer/ran.ts';
 import { ageOf } from '../trace/siblings.ts';
 import { takesPlaceOf } from '../trace/infer/place.ts';
 import type { SiblingFacts, Trace } from '../trace/trace.ts';
@@ -58,7 +58,11 @@ function patience(trace: Trace): number {
 function missingFacts(trace: Trace): boolean {
   const pod = trace.deletion?.first.value ?? trace.pod?.value;
   if (!pod) return false;
-  const running = statusesOf(pod).filter((status) => isRunning(status.state));
+  const running = containersOf(pod).filter(
+    ({ name }) =>
+      statusesOf(pod).some((status) => status.name === name && isRunning(status.state)) ||
+      (isForced(trace) && wasStartedSince(trace, pod, name)),
+  );
   const logs = [...trace.containers.values()].some(({ log }) => log.opened && !log.ended);
   const listed = [...trace.slices.values()].some((slice) => slice.states.at(-1)?.value.own !== undefined);
   const successor =

@@ -1,4 +1,5 @@
 /** How long a preStop hook takes, where its definition says so: a sleep. Pure, over the raw pod. */
+import { plainSleep } from '../trace/observe/pod.ts';
 import type { Raw } from './watched.ts';
 import { asRaw } from './watched.ts';
 
@@ -18,10 +19,5 @@ function secondsOf(handler: Raw): number | undefined {
   if (typeof seconds === 'number') return seconds;
   const { command } = asRaw(handler['exec']);
   const words = Array.isArray(command) ? command.filter((word) => typeof word === 'string') : [];
-  const line = /(^|\/)(ba|da|a|z|k)?sh$/.test(words[0] ?? '') && words[1] === '-c' ? (words[2] ?? '') : words.join(' ');
-  const [, count, unit = 's'] =
-    /^\s*(?:exec\s+)?(?:\/(?:usr\/)?bin\/)?sleep\s+(\d+(?:\.\d+)?)([smh]?)\s*;?\s*$/.exec(line) ?? [];
-  return count === undefined ? undefined : Number(count) * (units[unit || 's'] ?? 1);
+  return plainSleep(words);
 }
-
-const units: Record<string, number> = { s: 1, m: 60, h: 3600 };

@@ -29,7 +29,7 @@ export interface Metadata {
   ownerReferences?: OwnerReference[];
   /** Last changing write of each manager (apiserver clock); no field sets. */
   managedFields?: { manager: string; subresource?: string; time?: Stamp }[];
-  /** Keys only: the values are empty. */
+  /** Keys only: the values are empty, save of two (observe/metadata.ts). */
   annotations?: Record<string, string>;
   /** Only the labels that podexit itself reads. */
   labels?: Record<string, string>;
@@ -42,7 +42,7 @@ export type HookKind = 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
  * so it cannot have signalled the application itself.
  */
 export interface Handler {
-  exec?: { inert?: boolean };
+  exec?: { inert?: boolean; seconds?: number };
   httpGet?: Record<string, never>;
   sleep?: { seconds: number };
   tcpSocket?: Record<string, never>;

@@ -33,6 +33,9 @@ export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimesta
 /** A static pod's copy in the API: deleting it stops nothing (SIGNALS.md trap 30). */
 export const isMirror = (pod: Pod): boolean => 'kubernetes.io/config.mirror' in (pod.metadata.annotations ?? {});
 
+/** The annotation of the copy that holds the uid of the static pod itself. */
+export const staticUid = 'kubernetes.io/config.hash';
+
 export const conditionOf = (pod: Pod, type: string) => pod.status.conditions?.find((one) => one.type === type);
 
 export const isReady = (pod: Pod): boolean => conditionOf(pod, 'Ready')?.status === 'True';

@@ -222,6 +222,8 @@ export interface ExitReport {
     node?: string;
     owner?: { kind: string; name: string };
     runtimeClass?: string;
+    /** status.reason (`Evicted`, `DeadlineExceeded`, …) of a pod that its kubelet ended and nobody deleted. */
+    reason?: string;
   };
   grace: { requestedSeconds: number | null; specSeconds: number; effectiveSeconds: number; deadline: Time };
   trigger: { kind: TriggerKind; evidence: number[] };

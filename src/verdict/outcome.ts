@@ -21,7 +21,8 @@ const order: Judged[] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck'
 const some = (scene: Scene, outcome: string): boolean => mainsOf(scene).some((one) => one.outcome === outcome);
 
 const holds: Record<Judged, (scene: Scene) => boolean> = {
-  forced: (scene) => some(scene, 'abandoned'),
+  // Sidecars and ephemeral containers too: whatever still ran was left to itself.
+  forced: (scene) => ranOf(scene).some((one) => one.outcome === 'abandoned'),
   oom: (scene) => some(scene, 'oom'),
   killed: (scene) => some(scene, 'killed'),
   failed: (scene) => some(scene, 'failed'),
@@ -32,11 +33,22 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
         (ended(one) ? overran(one) || cutOff(one) : scene.trace.gone !== undefined && cutOff(one)),
     ),
   stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isBlind(trace),
-  unknown: (scene) =>
-    some(scene, 'unknown') || mainsOf(scene).some(({ mayHaveOverrun }) => mayHaveOverrun) || !scene.trace.gone,
+  unknown: (scene) => isUntold(scene) || !scene.trace.gone || (mayHaveOverrun(scene) && !isBad(scene)),
   graceful: (scene) => mainsOf(scene).length > 0 || ranOf(scene).some(ended),
   removed: () => true,
 };
+
+/** Nothing tells the end of a main container, or, where none of them ran, the end of any other. */
+function isUntold(scene: Scene): boolean {
+  if (mainsOf(scene).length > 0) return some(scene, 'unknown');
+  return ranOf(scene).length > 0 && !ranOf(scene).some(ended);
+}
+
+const mayHaveOverrun = (scene: Scene): boolean => mainsOf(scene).some((one) => one.mayHaveOverrun);
+
+/** What a doubt about the grace would add is no worse than what is certain. */
+const isBad = (scene: Scene): boolean =>
+  (['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](scene));
 
 /** The pod's stream was lost, never came back, and nothing showed the pod since. */
 const isBlind = ({ gaps, pod }: Trace): boolean =>

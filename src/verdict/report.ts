@@ -6,7 +6,7 @@ import { withDates } from '../trace/dates.ts';
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
 import { instantOf, spanOf } from '../trace/infer/estimate.ts';
-import { controllerOf } from '../trace/pod.ts';
+import { controllerOf, isFinished } from '../trace/pod.ts';
 import type { ContainerReport, EndpointReport, ExitReport, Instant, Mark, Phase, Range } from '../trace/report.ts';
 import type { Span } from '../trace/span.ts';
 import { parseFloor, parseTime, printTime } from '../trace/stamps.ts';
@@ -76,7 +76,7 @@ export function windowOf(trace: Trace, { exit }: Pick<Timeline, 'exit'>): Span {
   return { lo: Math.min(lo, trace.now), hi: trace.now + 1 };
 }
 
-function podOf({ pod }: Timeline): ExitReport['pod'] {
+function podOf({ pod, exit }: Timeline): ExitReport['pod'] {
   const owner = controllerOf(pod);
   return {
     namespace: pod.metadata.namespace ?? '',
@@ -85,6 +85,7 @@ function podOf({ pod }: Timeline): ExitReport['pod'] {
     ...(pod.spec.nodeName === undefined ? {} : { node: pod.spec.nodeName }),
     ...(owner ? { owner: { kind: owner.kind, name: owner.name } } : {}),
     ...(pod.spec.runtimeClassName === undefined ? {} : { runtimeClass: pod.spec.runtimeClassName }),
+    ...(!exit && isFinished(pod) && pod.status.reason ? { reason: pod.status.reason } : {}),
   };
 }
 

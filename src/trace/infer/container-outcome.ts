@@ -7,6 +7,7 @@ import { arrival } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { logEndThatTells } from './exit.ts';
+import { mayRunUntold } from './ran.ts';
 import type { Scene } from './scene.ts';
 import { numberOfSignal } from './signals.ts';
 
@@ -20,7 +21,8 @@ export function outcomeOf(
   const { value: end } = facts.terminated ?? {};
   if (!end || !ended) {
     const logEnd = logEndThatTells(trace, facts, kubelet.killings.get(spec.name) ?? []);
-    return !end && lastSeenRunning(trace, spec) && isLeft(scene, logEnd) ? 'abandoned' : 'unknown';
+    const isThere = lastSeenRunning(trace, spec) || mayRunUntold(scene, spec);
+    return !end && isThere && isLeft(scene, logEnd) ? 'abandoned' : 'unknown';
   }
   if (end.exitCode === 0) return 'completed';
   // The reason sticks to a container of which any process was ever killed for memory (SIGNALS.md §5 "Exit codes").
@@ -50,6 +52,17 @@ function isLeft(scene: Scene, logEnd: Fact<unknown> | undefined): boolean {
  */
 export const mayBeItsKubelets = ({ trace, deletion }: Pick<Scene, 'trace' | 'deletion'>): boolean =>
   isMirror(deletion.facts.first.value) && deletion.grace === 0 && trace.requests.length === 0;
+
+/** Its kubelet was heard to stop it, and removed the copy afterwards: the manifest is gone. */
+export const wasStoppedAsStatic = (
+  scene: Pick<Scene, 'trace' | 'deletion'>,
+  { name }: Pick<ContainerSpec, 'name'>,
+): boolean =>
+  mayBeItsKubelets(scene) &&
+  scene.trace.events.some(
+    ({ reason, about, isOld, message }) =>
+      reason === 'Killing' && about.container === name && !isOld && message.startsWith('Stopping container '),
+  );
 
 /**
  * Where the API does not tell the stop signal it is the image's (SIGNALS.md §2 S8): one of those that ask a program to end.

@@ -13,9 +13,9 @@ import type { ContainerFacts, Occurrence } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
 import { beganAt, countedFrom, isVague, stoppingOf, wasStopped } from './began.ts';
 import { logEndAtLeast } from './clock-doubts.ts';
-import { outcomeOf } from './container-outcome.ts';
+import { outcomeOf, wasStoppedAsStatic } from './container-outcome.ts';
 import type { Estimate } from './estimate.ts';
-import { crossed, isBefore, moved, narrowed, notAfter, notBefore } from './estimate.ts';
+import { crossed, isBefore, moved, narrowed, notAfter, notBefore, unbounded } from './estimate.ts';
 import type { ExitFacts } from './exit.ts';
 import { endOf, exitOf } from './exit.ts';
 import { isWitnessed } from './deletion.ts';
@@ -24,7 +24,7 @@ import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
 import { mayBeStopped } from './own-doing.ts';
-import { ranUntilEnd, wasStartedLate } from './ran.ts';
+import { mayRunUntold, ranUntilEnd, wasStartedLate } from './ran.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
@@ -75,9 +75,14 @@ export function containerExit(
   const over = deletion.facts.first.value.status.phase === 'Succeeded';
   const ended = endOf(scene, spec, facts);
   const startedLate = wasStartedLate(scene, spec, facts);
-  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || startedLate;
+  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || startedLate || mayRunUntold(scene, spec);
   const ran = runs || ranUntilEnd(scene, spec, { status: before, ended });
   const base = { spec, facts, ran: ran !== false, killings, settled: false, assumes: [] };
+  const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
+  if (wasStoppedAsStatic(scene, spec)) {
+    const rounds = { began: unbounded, killings: [], ended, lag };
+    return { ...base, ran: true, ...stoppedBefore(scene, base, rounds) };
+  }
   if (!ran) return { ...base, outcome: 'not-running' };
 
   const stopping = stoppingOf(scene, killings);
@@ -86,7 +91,6 @@ export function containerExit(
   // The API had not heard yet that it was over.
   if (killings.length === 0 && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
-  const lag = signalLag(deletion.facts.first.value.spec.runtimeClassName, runtimeOf(deletion.facts.first.value));
   const rounds = { began, killings, ended, lag };
   const known = { ...base, ...(stopping ? { stopping } : {}) };
   if (ran === 'perhaps')
@@ -111,7 +115,7 @@ function stopped(
 ): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
   const { kubelet } = scene;
   const { began, ended, lag, turn, named } = stop;
-  const asked = hookFacts(scene, spec, stop);
+  const asked = endedUnawares(scene, facts, killings) ? undefined : hookFacts(scene, spec, stop);
   const called = signalOf(scene, { ...stop, hook: asked, facts });
   const counted = countedFrom(scene, stop, facts.terminated?.value.exitCode);
   const graceEnd = crossed(moved(counted, graceSpan(kubelet)), kubelet.clock);
@@ -140,7 +144,7 @@ function stopped(
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
   const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
   const crashed = turn !== undefined && outcome === 'failed' && mayHaveCrashed(facts, ended, turn, graceEnd);
-  const isDoubted = crashed || (hook?.mayHaveDied ?? false);
+  const isDoubted = crashed || (hook?.mayHaveDied ?? false) || mayHaveGoneBefore({ hook, turn, exit, outcome });
   const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !isDoubted);
   const signal = isSent ? withName(spec, named, timed, exit, kubelet) : undefined;
   return {
@@ -162,6 +166,13 @@ function stopped(
     ],
   };
 }
+
+/** Its end was told by a kubelet that did not know of the deletion yet: no hook runs in what has ended. */
+const endedUnawares = ({ trace }: Scene, { terminated }: ContainerFacts, killings: readonly Occurrence[]): boolean =>
+  killings.length === 0 &&
+  terminated !== undefined &&
+  trace.acknowledged !== undefined &&
+  terminated.seq < trace.acknowledged.seq;
 
 /** Whether 137 may be something else than the kill at the end of the grace, though its time fits that. */
 function isDoubtfulKill(
@@ -223,6 +234,26 @@ function mayHaveCrashed(
   const bySignal = terminated !== undefined && terminated.value.exitCode > 128;
   return bySignal && ended !== undefined && !isBefore(turn, ended) && !isBefore(graceEnd, ended);
 }
+
+/**
+ * A sleep, and the wait for a turn, go on when their container has ended by itself: then no signal came (SIGNALS.md §2 S6,
+ * S7). Few end just then, and most that are asked to end do so at once: so it is doubted only where nearly all of the time
+ * that the exit may have been at lies before. A code of a signal tells that one came.
+ */
+function mayHaveGoneBefore({
+  hook,
+  turn,
+  exit,
+  outcome,
+}: Pick<ContainerExit, 'hook' | 'exit' | 'outcome'> & { turn: Estimate | undefined }): boolean {
+  if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
+  const waits = [...(hook?.kind === 'sleep' ? [hook.end] : []), ...(turn ? [turn] : [])];
+  const { lo, hi } = exit.at.client;
+  return waits.some((end) => end.client.lo - lo > mostBefore * (hi - lo));
+}
+
+/** Of the width of an exit. */
+const mostBefore = 0.75;
 
 /**
  * Nothing lies between K and its signal in which it may have ended by itself, with whatever code: no turn to wait for

@@ -10,7 +10,7 @@ import type { Span } from '../span.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { isOpen, sinceOf } from './began.ts';
 import type { Estimate } from './estimate.ts';
-import { cite, crossed, isBefore, moved, narrowed, notAfter, onClient, onNode } from './estimate.ts';
+import { cite, crossed, isBefore, moved, narrowed, notAfter, notBefore, onClient, onNode } from './estimate.ts';
 import { belongs } from './kubelet.ts';
 import { isNewRound, outlived } from './rounds.ts';
 import type { Scene } from './scene.ts';
@@ -58,7 +58,8 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Inputs): Ho
     ...(seconds === undefined ? {} : { sleepSeconds: seconds }),
   };
   const inert = hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true;
-  const [end, outcome, death] = endOf(scene, { ...inputs, kind: hook.kind, seconds, failure, doubted });
+  const least = (hook.handler.exec?.seconds ?? 0) * second;
+  const [end, outcome, death] = endOf(scene, { ...inputs, kind: hook.kind, seconds, least, failure, doubted });
   const isComing = !failure && hook.kind !== 'sleep' && mayBeComing(scene.trace, inputs.ended);
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
   const isUntouched =
@@ -82,14 +83,22 @@ function mayBeComing(trace: Trace, ended: Estimate | undefined): boolean {
   return !isOver && trace.heard < (ended?.client.hi ?? Infinity) + eventPatience;
 }
 
+interface Length {
+  /** Of a sleep action, s. */
+  readonly seconds: number | undefined;
+  /** What a command that only sleeps takes, ms; 0 for any other. */
+  readonly least: number;
+}
+
 type HookEnd = [end: Estimate, outcome: PreStopReport['outcome'], death?: Pick<HookFacts, 'mayHaveDied'>];
 
 const death = { mayHaveDied: true } as const;
 
-function endOf(scene: Scene, inputs: Inputs & Failure & { kind: HookKind; seconds: number | undefined }): HookEnd {
+function endOf(scene: Scene, inputs: Inputs & Length & Failure & { kind: HookKind }): HookEnd {
   const { began, kind, seconds, failure, lag } = inputs;
   const { kubelet } = scene;
-  const graceEnd = moved(began, stretch(kubelet.grace.min * second, kubelet.grace.max * second));
+  const whole = stretch(kubelet.grace.min * second, kubelet.grace.max * second);
+  const graceEnd = lastRound(scene, inputs, moved(began, whole), whole);
   const soon = { lo: 0, hi: millisecondsOf(lag) };
   // tcpSocket is no valid handler: it fails at once (trap 11).
   if (kind === 'tcpSocket') return [moved(began, soon), 'failed'];
@@ -103,6 +112,23 @@ function endOf(scene: Scene, inputs: Inputs & Failure & { kind: HookKind; second
     node: { lo: began.node.lo, hi: graceEnd.node.hi + soon.hi },
   };
   return unknownEnd(inputs, latest, graceEnd, scene.trace);
+}
+
+/** A kubelet that began anew counts anew, and runs the hook again (SIGNALS.md §2 S11). */
+function lastRound({ kubelet }: Scene, { began, killings }: Inputs, first: Estimate, whole: Span): Estimate {
+  const last = killings.length > 1 ? killings.at(-1) : undefined;
+  if (!last) return first;
+  const told = crossed(
+    narrowed(onNode(last.time, [last.seq]), onClient({ lo: began.client.lo, hi: last.at + 1 }, [])),
+    kubelet.clock,
+  );
+  const again = moved(told, whole);
+  return {
+    ...first,
+    client: { lo: first.client.lo, hi: Math.max(first.client.hi, again.client.hi) },
+    node: { lo: first.node.lo, hi: Math.max(first.node.hi, again.node.hi) },
+    evidence: cite(first.evidence, [last.seq]),
+  };
 }
 
 /** Nothing but the exit bounds it. */
@@ -177,12 +203,14 @@ function isOfLaterRound(
 }
 
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
-function unknownEnd(inputs: Inputs & Failure, latest: Estimate, graceEnd: Estimate, trace: Trace): HookEnd {
-  const { ended, doubted, killings } = inputs;
+function unknownEnd(inputs: Inputs & Length & Failure, latest: Estimate, graceEnd: Estimate, trace: Trace): HookEnd {
+  const { began, ended, doubted, killings, least } = inputs;
   const end = ended ? narrowed(latest, notAfter(ended)) : latest;
   const inTime = ended !== undefined && isBefore(ended, graceEnd);
   const isSilent = !doubted && killings.length > 0 && isSilence(trace, end);
-  return [end, inTime && isSilent ? 'completed' : 'unknown'];
+  const slept = moved(began, { lo: least - driftOver(least), hi: Infinity });
+  const isWhole = isSilent && killings.length === 1 && !isBefore(end, slept) && !isBefore(graceEnd, slept);
+  return [isWhole ? narrowed(end, notBefore(slept)) : end, inTime && isSilent ? 'completed' : 'unknown'];
 }
 
 /** No failure was told, by a stream that would have brought it, and it has had the time to come. */

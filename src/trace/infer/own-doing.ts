@@ -74,13 +74,16 @@ const beganWith = ({ kubelet }: Scene, { name }: ContainerSpec): number =>
   kubelet.killings.get(name)?.[0]?.time.hi ?? Infinity;
 
 /** A Killing of the run that the deletion found, and not of the deletion: a probe's, say, or one certainly before it. */
-function isOlderKill({ deletion, kubelet }: Scene, spec: ContainerSpec, event: Occurrence): boolean {
+function isOlderKill({ trace, deletion, kubelet }: Scene, spec: ContainerSpec, event: Occurrence): boolean {
   const { name } = spec;
   if (event.reason !== 'Killing' || event.about.kind !== 'Pod' || event.about.container !== name) return false;
   const own = kubelet.killings.get(name) ?? [];
   const isOwn = own.some(({ id, count }) => id === event.id && count === event.count);
   const isLater = event.time.lo > (own[0]?.time.lo ?? Infinity);
-  // One of the second in which this run started ended the run before it.
-  const started = parseFloor(statusIn(deletion, spec)?.state.running?.startedAt)?.hi ?? -Infinity;
-  return !isOwn && !isLater && event.time.lo >= started;
+  // One of the second in which this run started ended the run before it. The status at its end may tell of a later run.
+  const starts = [
+    statusIn(deletion, spec)?.state.running?.startedAt,
+    trace.containers.get(name)?.terminated?.value.startedAt,
+  ].map((stamp) => parseFloor(stamp)?.hi ?? -Infinity);
+  return !isOwn && !isLater && event.time.lo >= Math.max(...starts);
 }

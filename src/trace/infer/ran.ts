@@ -3,7 +3,7 @@ import type { ContainerStatus, Pod } from '../kube.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { containersOf, isFinished, isRunning, statusesOf } from '../pod.ts';
 import { parseFloor } from '../stamps.ts';
-import type { ContainerFacts } from '../trace.ts';
+import type { ContainerFacts, Trace } from '../trace.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
@@ -40,6 +40,25 @@ export function wasStartedLate(
   const runs = [first?.state.running, first?.state.terminated, first?.lastState?.terminated];
   const started = terminated?.value.startedAt;
   return parseFloor(started) !== undefined && runs.every((run) => run?.startedAt !== started);
+}
+
+/**
+ * An Event tells its start, and nothing its end: a status is written only once a postStart hook is over, and one that was on
+ * its way when the object was removed is never written (SIGNALS.md §2 "Force").
+ */
+export const mayRunUntold = ({ trace, deletion }: Scene, spec: ContainerSpec): boolean =>
+  deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
+
+/** By its kubelet's clock, after the last end of it that is told. */
+export function wasStartedSince({ events }: Trace, pod: Pod, name: string): boolean {
+  const status = statusesOf(pod).find((one) => one.name === name);
+  if (isFinished(pod) || isRunning(status?.state)) return false;
+  const ends = [status?.state.terminated, status?.lastState?.terminated].map(
+    (one) => parseFloor(one?.finishedAt)?.hi ?? -Infinity,
+  );
+  return events.some(
+    ({ reason, about, time }) => reason === 'Started' && about.container === name && time.lo >= Math.max(...ends),
+  );
 }
 
 /** It had ended before, by its time, its kind, or because the status that ends the pod does not know of the deletion. */

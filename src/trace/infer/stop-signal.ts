@@ -78,6 +78,10 @@ const firstRound = (ready: Estimate, { began, hook, killings }: SignalInputs): E
 function signalLine(scene: Scene, { began, facts, hook, killings, turn }: SignalInputs, call: Estimate) {
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
   const earliest = Math.max(call.node.lo, sinceOf(scene, began, killings), turn?.node.hi ?? -Infinity);
+  // What an application writes of signals anyway, before one can have come, proves nothing when it writes it again.
+  const possible = hook?.inert ? Math.max(call.node.lo, began.node.lo) : began.node.lo;
+  const since = Math.max(possible, crossed(scene.deletion.accepted, scene.kubelet.clock).node.lo);
+  if (facts.log.signalLines.some((line) => line.value < since)) return undefined;
   return facts.log.signalLines.find((line) => line.value >= earliest);
 }
 

@@ -1,4 +1,5 @@
 import type { Metadata } from '../kube.ts';
+import { staticUid } from '../pod.ts';
 import {
   asArray,
   asBoolean,
@@ -21,8 +22,11 @@ const labels = new Set([
   'batch.kubernetes.io/job-completion-index',
 ]);
 
-/** The one annotation whose value is a fact about the exit (SIGNALS.md §3). */
-const triggerTime = 'endpoints.kubernetes.io/last-change-trigger-time';
+/**
+ * The annotations whose values are facts about the exit: when a slice's change was set off (SIGNALS.md §3), and the uid that a
+ * static pod has for its kubelet, whose Events name that one.
+ */
+const told = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
 
 export function narrowMetadata(raw: unknown): Metadata {
   const metadata = asObject(raw);
@@ -66,6 +70,6 @@ function narrowManager(raw: unknown) {
 function annotationKeys(raw: unknown): Record<string, string> | undefined {
   const keys = Object.keys(asObject(raw)).slice(0, 256);
   if (keys.length === 0) return undefined;
-  const value = (key: string) => (key === triggerTime ? (asString(asObject(raw)[key]) ?? '') : '');
+  const value = (key: string) => (told.has(key) ? (asString(asObject(raw)[key]) ?? '') : '');
   return Object.fromEntries(keys.map((key) => [key.slice(0, 320), value(key)]));
 }

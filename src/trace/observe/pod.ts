@@ -80,8 +80,9 @@ function narrowHandler(raw: unknown): Handler | undefined {
   const handler = asObject(raw);
   if (has(handler['exec'])) {
     const exec = asObject(handler['exec']);
-    const inert = asBoolean(exec['inert']) === true || isPlainSleep(asStrings(exec['command']));
-    return { exec: inert ? { inert } : {} };
+    const seconds = asNumber(exec['seconds']) ?? plainSleep(asStrings(exec['command']));
+    const inert = asBoolean(exec['inert']) === true || seconds !== undefined;
+    return { exec: compact({ inert: inert || undefined, seconds }) };
   }
   if (has(handler['httpGet'])) return { httpGet: {} };
   if (has(handler['sleep'])) return { sleep: { seconds: asSeconds(asObject(handler['sleep'])['seconds']) ?? 0 } };
@@ -89,13 +90,17 @@ function narrowHandler(raw: unknown): Handler | undefined {
   return undefined;
 }
 
-/** `sleep 5`, also through a shell. Anything else may do anything, for example `kill -TERM 1`. */
-function isPlainSleep(command: string[]): boolean {
+/** Seconds of `sleep 5`, also through a shell. Anything else may do anything, for example `kill -TERM 1`. */
+export function plainSleep(command: readonly string[]): number | undefined {
   const line = isShellCommand(command) ? (command[2] ?? '') : command.join(' ');
-  return /^\s*(exec\s+)?(\/(usr\/)?bin\/)?sleep\s+[\d.]+[smh]?\s*;?\s*$/.test(line);
+  const [, count, unit = 's'] =
+    /^\s*(?:exec\s+)?(?:\/(?:usr\/)?bin\/)?sleep\s+(\d+(?:\.\d+)?)([smh]?)\s*;?\s*$/.exec(line) ?? [];
+  return count === undefined ? undefined : Number(count) * (secondsIn[unit] ?? 1);
 }
 
-const isShellCommand = (command: string[]): boolean =>
+const secondsIn: Record<string, number> = { s: 1, m: 60, h: 3600 };
+
+const isShellCommand = (command: readonly string[]): boolean =>
   /^(\/(usr\/)?bin\/)?(ba|da|a|z|k)?sh$/.test(command[0] ?? '') && /^-\w*c$/.test(command[1] ?? '');
 
 /** Judged here because arguments go no further than this mapping. */

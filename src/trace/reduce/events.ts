@@ -2,6 +2,7 @@
 import { atMost } from '../span.ts';
 import type { Span } from '../span.ts';
 import type { Event } from '../kube.ts';
+import { isMirror, staticUid } from '../pod.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';
@@ -14,6 +15,7 @@ const mostEvents = 512;
 /** Reasons that rules read; anything else passes by. */
 const reasons = new Set([
   'Killing',
+  'Started',
   'FailedPreStopHook',
   'FailedKillPod',
   'Unhealthy',
@@ -67,10 +69,14 @@ function withRoom(events: readonly Occurrence[]): readonly Occurrence[] {
   return events.filter((_, index) => index !== oldest);
 }
 
-/** By uid where it has one: TaintManagerEviction has none, and a successor shares the name (trap 21). */
-function concerns(trace: Trace, event: Event): boolean {
+/**
+ * By uid where it has one: TaintManagerEviction has none, and a successor shares the name (trap 21). The kubelet's about a static
+ * pod have the uid that it has from its manifest.
+ */
+function concerns({ uid: own, pod }: Trace, event: Event): boolean {
   const { kind, uid } = event.involvedObject;
-  return kind !== 'Pod' || uid === undefined || trace.uid === undefined || uid === trace.uid;
+  if (kind !== 'Pod' || uid === undefined || own === undefined || uid === own) return true;
+  return pod !== undefined && isMirror(pod.value) && pod.value.metadata.annotations?.[staticUid] === uid;
 }
 
 function occurrenceOf(event: Event, seen: Seen, isOld: boolean): Occurrence {

@@ -119,12 +119,16 @@ function nonzero(container: ContainerExit): Finding[] {
   if (container.outcome !== 'failed' || container.exit?.code === undefined) return [];
   const { name } = container.spec;
   const early = container.exit.code === 137 ? `, before the grace could have ended: ${earlyKill(container)}` : '';
+  // SIGNALS.md §5 "Exit codes": it was not the process whose code this is.
+  const starved = container.exit.reason === 'OOMKilled' && container.exit.code !== 137;
   return [
     {
       code: 'exit-nonzero',
       severity: 'error',
-      message: `${name} exited with code ${container.exit.code}${early}`,
-      advice: `Look at the last lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
+      message: `${name} exited with code ${container.exit.code}${early}${starved ? ' (OOMKilled: a process in it was killed for memory)' : ''}`,
+      advice: starved
+        ? `Raise the memory limit of ${name}, or need less while shutting down.`
+        : `Look at the last lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
       evidence: evidenceOf(container),
     },
   ];

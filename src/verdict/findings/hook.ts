@@ -67,7 +67,7 @@ function leftWords({ hook, signal, exit, spec }: ContainerExit): string {
   return signal ? '; the application was left with 2 s after its stop signal' : '';
 }
 
-function heavy(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
+function heavy(scene: Scene, { hook, signal, spec }: ContainerExit): Finding[] {
   if (!hook || (hook.outcome !== 'completed' && hook.outcome !== 'failed')) return [];
   const lasted = between(hook.start, hook.end);
   const share = lasted.lo / longestGrace(scene);
@@ -76,7 +76,7 @@ function heavy(scene: Scene, { hook, spec }: ContainerExit): Finding[] {
     {
       code: 'prestop-heavy',
       severity: 'warning',
-      message: `the preStop hook of ${spec.name} took ${seconds(lasted)}, at least ${percent(share)} of the grace, before the stop signal was even sent`,
+      message: `the preStop hook of ${spec.name} took ${seconds(lasted)}, at least ${percent(share)} of the grace${signal ? ', before the stop signal was even sent' : ''}`,
       advice:
         'Grace counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
       evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],

@@ -1,10 +1,10 @@
 /** Findings about what came after the containers, and about force. */
 import { heardSince } from '../../trace/infer/arrival.ts';
-import { mayBeItsKubelets } from '../../trace/infer/container-outcome.ts';
+import { mayBeItsKubelets, wasStoppedAsStatic } from '../../trace/infer/container-outcome.ts';
 import { controllerOf, isFinished, isMirror } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Scene } from '../scene.ts';
-import { mainsOf } from '../scene.ts';
+import { ranOf } from '../scene.ts';
 import { exactSeconds, list } from '../words.ts';
 
 const second = 1000;
@@ -73,8 +73,10 @@ function slowCleanup({ trace, exit }: Scene): Finding[] {
 function forceDeleted(scene: Scene): Finding[] {
   const { trace, exit } = scene;
   if (exit.removal.removed && mayBeItsKubelets({ trace, deletion: exit.deletion }))
-    return [copyRemoved(exit.removal.removed.evidence)];
-  const left = mainsOf(scene).filter((one) => one.outcome === 'abandoned');
+    return exit.containers.some(({ spec }) => wasStoppedAsStatic({ trace, deletion: exit.deletion }, spec))
+      ? []
+      : [copyRemoved(exit.removal.removed.evidence)];
+  const left = ranOf(scene).filter((one) => one.outcome === 'abandoned');
   if (left.length === 0 || !exit.removal.removed) return [];
   const removed = exit.removal.removed;
   const evidence = [...new Set([...removed.evidence, ...left.flatMap((one) => one.exit?.at.evidence ?? [])])];

@@ -41,7 +41,8 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
 /** Nothing tells the end of a main container, or, where none of them ran, the end of any other. */
 function isUntold(scene: Scene): boolean {
   if (mainsOf(scene).length > 0) return some(scene, 'unknown');
-  return ranOf(scene).length > 0 && !ranOf(scene).some(ended);
+  const others = ranOf(scene);
+  return others.length > 0 && others.every((one) => one.outcome === 'unknown' && !ended(one));
 }
 
 const mayHaveOverrun = (scene: Scene): boolean => mainsOf(scene).some((one) => one.mayHaveOverrun);

@@ -19,6 +19,7 @@ import { crossed, isBefore, moved, narrowed, notAfter, notBefore, unbounded } fr
 import type { ExitFacts } from './exit.ts';
 import { endOf, exitOf } from './exit.ts';
 import { isWitnessed } from './deletion.ts';
+import { mayHaveGone } from './gone-before.ts';
 import { graceSpan, likelyStop } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
@@ -96,7 +97,10 @@ export function containerExit(
   if (ran === 'perhaps')
     return { ...known, ...stoppedBefore(scene, base, rounds), outcome: 'unknown', mayBeOlder: true };
   if (mayBeStopped(scene, spec, mainsOver)) return { ...known, ...stoppedBefore(scene, base, rounds) };
-  return { ...known, ...stopped(scene, known, { ...rounds, turn, named: before?.stopSignal }) };
+  return {
+    ...known,
+    ...stopped(scene, known, { ...rounds, turn, named: before?.stopSignal, restarts: before?.restartCount ?? 0 }),
+  };
 }
 
 type Known = Pick<ContainerExit, 'spec' | 'facts' | 'killings' | 'stopping'>;
@@ -105,6 +109,8 @@ interface Stop extends Rounds {
   readonly turn: Estimate | undefined;
   /** The stop signal, where its status names one. */
   readonly named: string | undefined;
+  /** How often it had ended before. */
+  readonly restarts: number;
 }
 
 /** It ran, and the kubelet began with it because of the deletion. */
@@ -143,9 +149,8 @@ function stopped(
   const exit = exitOf(scene, { ended, after, signal: first, facts, killings, began, lag, hooked });
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
   const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
-  const crashed = turn !== undefined && outcome === 'failed' && mayHaveCrashed(facts, ended, turn, graceEnd);
-  const isDoubted = crashed || (hook?.mayHaveDied ?? false) || mayHaveGoneBefore({ hook, turn, exit, outcome });
-  const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !isDoubted);
+  const mayBeUnsent = mayHaveGone({ facts, hook, turn, exit, outcome, ended, graceEnd, restarts: stop.restarts });
+  const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !mayBeUnsent);
   const signal = isSent ? withName(spec, named, timed, exit, kubelet) : undefined;
   return {
     outcome,
@@ -155,7 +160,12 @@ function stopped(
     ...(exit ? { exit } : {}),
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { counted, graceEnd } : {}),
-    ...(hook?.outcome === 'unknown' && !hook.doubted && exit && !exit.provisional && !isBefore(exit.at, graceEnd)
+    ...(hook?.outcome === 'unknown' &&
+    !hook.doubted &&
+    !isBefore(hook.end, graceEnd) &&
+    exit &&
+    !exit.provisional &&
+    !isBefore(exit.at, graceEnd)
       ? { mayHaveOverrun: true as const }
       : {}),
     assumes: [
@@ -223,37 +233,6 @@ function stoppedBefore(
 /** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
 const endsWithKill = (facts: ContainerFacts, since: Estimate): boolean =>
   (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= since.client.lo;
-
-/** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
-function mayHaveCrashed(
-  { terminated }: ContainerFacts,
-  ended: Estimate | undefined,
-  turn: Estimate,
-  graceEnd: Estimate,
-): boolean {
-  const bySignal = terminated !== undefined && terminated.value.exitCode > 128;
-  return bySignal && ended !== undefined && !isBefore(turn, ended) && !isBefore(graceEnd, ended);
-}
-
-/**
- * A sleep, and the wait for a turn, go on when their container has ended by itself: then no signal came (SIGNALS.md §2 S6,
- * S7). Few end just then, and most that are asked to end do so at once: so it is doubted only where nearly all of the time
- * that the exit may have been at lies before. A code of a signal tells that one came.
- */
-function mayHaveGoneBefore({
-  hook,
-  turn,
-  exit,
-  outcome,
-}: Pick<ContainerExit, 'hook' | 'exit' | 'outcome'> & { turn: Estimate | undefined }): boolean {
-  if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
-  const waits = [...(hook?.kind === 'sleep' ? [hook.end] : []), ...(turn ? [turn] : [])];
-  const { lo, hi } = exit.at.client;
-  return waits.some((end) => end.client.lo - lo > mostBefore * (hi - lo));
-}
-
-/** Of the width of an exit. */
-const mostBefore = 0.75;
 
 /**
  * Nothing lies between K and its signal in which it may have ended by itself, with whatever code: no turn to wait for

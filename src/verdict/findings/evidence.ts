@@ -13,6 +13,8 @@ export function evidenceFindings(scene: Scene): Finding[] {
     touches[stream] !== undefined && (stream !== 'logs' || ranOf(scene).length > 0);
   const gaps = trace.gaps.filter((gap) => needed(gap.value.stream) && (gap.value.to ?? Infinity) > since);
   const refused = trace.refused.filter((one) => needed(one.value.stream));
+  // A kubelet that has dropped a log answers 404: no right would bring it back.
+  const forbidden = refused.filter((one) => one.value.status !== 404);
   const broken = needed('logs') ? brokenLogs(trace) : [];
   const streams = [
     ...new Set([...[...gaps, ...refused].map((one) => one.value.stream), ...broken.map(() => 'logs' as const)]),
@@ -24,9 +26,11 @@ export function evidenceFindings(scene: Scene): Finding[] {
       severity: 'warning',
       message: `something may have been missed: ${list(streams.map((stream) => `${stream} (${touches[stream]})`))}`,
       advice:
-        refused.length > 0
-          ? `Grant ${list(refused.map((one) => `${one.value.verb} ${one.value.resource}`))} for the whole picture.`
-          : 'Run it again on a steadier connection; the gaps are listed in the report.',
+        forbidden.length > 0
+          ? `Grant ${list(forbidden.map((one) => `${one.value.verb} ${one.value.resource}`))} for the whole picture.`
+          : gaps.length + broken.length > 0
+            ? 'Run it again on a steadier connection; the gaps are listed in the report.'
+            : 'It was gone when it was asked for: begin with --attach before the deletion does.',
       evidence: [...new Set([...gaps, ...refused, ...broken.map(({ ended }) => ended)].map((one) => one.seq))],
     },
   ];

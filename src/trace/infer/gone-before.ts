@@ -1,0 +1,44 @@
+/** Whether a container may have ended before its stop signal was due: then none was sent, and none is told. */
+import type { Span } from '../span.ts';
+import type { ContainerExit } from './container.ts';
+import type { Estimate } from './estimate.ts';
+import { isBefore } from './estimate.ts';
+
+/** `turn`, `graceEnd`: as in container.ts; `ended`: by its status. */
+interface Ending extends Pick<ContainerExit, 'facts' | 'hook' | 'exit' | 'outcome'> {
+  readonly turn: Estimate | undefined;
+  readonly ended: Estimate | undefined;
+  readonly graceEnd: Estimate;
+  /** How often it had ended before. */
+  readonly restarts: number;
+}
+
+export const mayHaveGone = (ending: Ending): boolean =>
+  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveGoneBefore(ending);
+
+/** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
+function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd }: Ending): boolean {
+  if (!turn || outcome !== 'failed') return false;
+  const bySignal = terminated !== undefined && terminated.value.exitCode > 128;
+  return bySignal && ended !== undefined && !isBefore(turn, ended) && !isBefore(graceEnd, ended);
+}
+
+/**
+ * A sleep, and the wait for a turn, go on when their container has ended by itself: then no signal came (SIGNALS.md §2 S6,
+ * S7). Few end just then, and most that are asked to end do so at once: so it is doubted only where nearly all of the time
+ * that the exit may have been at lies before; of one that has ended by itself before, where any of it does. A code of a signal
+ * tells that one came.
+ */
+function mayHaveGoneBefore({ hook, turn, exit, outcome, graceEnd, restarts }: Ending): boolean {
+  if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
+  // A turn comes with the end of the grace at the latest (stop-signal.ts).
+  const due = turn && earlier(turn.client, graceEnd.client);
+  const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
+  const { lo, hi } = exit.at.client;
+  return waits.some((end) => (restarts > 0 ? lo < end.hi : end.lo - lo > mostBefore * (hi - lo)));
+}
+
+/** Of the width of an exit. */
+const mostBefore = 0.75;
+
+const earlier = (a: Span, b: Span): Span => ({ lo: Math.min(a.lo, b.lo), hi: Math.min(a.hi, b.hi) });

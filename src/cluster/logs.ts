@@ -29,9 +29,10 @@ const waitingMs = 1000;
 
 /**
  * Follows one container's log from now on: `log-opened`, its lines (at most one in 50 ms, `skipped` counts the
- * others), `log-ended`. One that is not to be had at first is a `gap` until then. An end that was not the server's is followed by attempts to go on after the last line seen;
- * where one works, `log-opened` comes again. `refused` where the server does not let us, or has no log of a pod that is
- * still there; nothing at all where the pod is gone. Ends on abort. Throws PodexitError `auth.unauthorized`.
+ * others), `log-ended`. One that is not to be had at first is a `gap` until it is. An end that was not the server's is
+ * followed by attempts to go on after the last line seen; where one works, `log-opened` comes again. `refused` where the
+ * server does not let us, or has no log of a pod that is still there; nothing at all where the pod is gone. Ends on abort.
+ * Throws PodexitError `auth.unauthorized`.
  */
 export async function* followLog(
   cluster: Cluster,

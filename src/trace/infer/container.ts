@@ -161,7 +161,7 @@ function stopped(
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { counted, graceEnd } : {}),
     ...(hook?.outcome === 'unknown' &&
-    !hook.doubted &&
+    !(hook.doubted && !isUntellable(scene.trace)) &&
     !isBefore(hook.end, graceEnd) &&
     exit &&
     !exit.provisional &&

@@ -79,10 +79,10 @@ export function differenceBetween(fair: Fair, struck: Traced): Difference {
   };
 }
 
-/** That a hook was cut off is known by Events alone; without them such a pod looks as if it had stopped in time, or nobody can say. */
+/** That a hook was cut off is known by Events alone; without them nobody can say. */
 const isSameOutcome = (fair: ExitReport, { verdict }: ExitReport, gaps: ReadonlySet<string>): boolean =>
   verdict.outcome === fair.verdict.outcome ||
-  (fair.verdict.outcome === 'overran' && ['graceful', 'unknown'].includes(verdict.outcome) && gaps.has('events'));
+  (fair.verdict.outcome === 'overran' && verdict.outcome === 'unknown' && gaps.has('events'));
 
 const codesOf = ({ verdict }: ExitReport): Set<FindingCode> => new Set(verdict.findings.map(({ code }) => code));
 

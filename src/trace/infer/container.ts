@@ -149,8 +149,9 @@ function stopped(
   const exit = exitOf(scene, { ended, after, signal: first, facts, killings, began, lag, hooked });
   const whole = sure && !hook && spec.kind !== 'sidecar' && killings.length === 1;
   const timed = first && kill && exit && whole ? { ...beforeKill(scene, first, exit.at), proved: first.proved } : first;
-  const mayBeUnsent = mayHaveGone({ facts, hook, turn, exit, outcome, ended, graceEnd, restarts: stop.restarts });
-  const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !mayBeUnsent);
+  const { restarts } = stop;
+  const ending = { clock: kubelet.clock, facts, killings, hook, turn, exit, outcome, ended, graceEnd, restarts };
+  const isSent = timed && !(exit && isBefore(exit.at, timed)) && (timed.proved || !mayHaveGone(ending));
   const signal = isSent ? withName(spec, named, timed, exit, kubelet) : undefined;
   return {
     outcome,

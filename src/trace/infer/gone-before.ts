@@ -1,11 +1,14 @@
 /** Whether a container may have ended before its stop signal was due: then none was sent, and none is told. */
+import type { Clock } from '../clock.ts';
 import type { Span } from '../span.ts';
+import { parseFloor } from '../stamps.ts';
 import type { ContainerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 
-/** `turn`, `graceEnd`: as in container.ts; `ended`: by its status. */
-interface Ending extends Pick<ContainerExit, 'facts' | 'hook' | 'exit' | 'outcome'> {
+/** `turn`, `graceEnd`: as in container.ts; `ended`: by its status; `clock`: its node's. */
+interface Ending extends Pick<ContainerExit, 'facts' | 'killings' | 'hook' | 'exit' | 'outcome'> {
+  readonly clock: Clock;
   readonly turn: Estimate | undefined;
   readonly ended: Estimate | undefined;
   readonly graceEnd: Estimate;
@@ -14,7 +17,17 @@ interface Ending extends Pick<ContainerExit, 'facts' | 'hook' | 'exit' | 'outcom
 }
 
 export const mayHaveGone = (ending: Ending): boolean =>
-  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveGoneBefore(ending);
+  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveGoneBefore(ending) || seemsOlder(ending);
+
+/**
+ * By the clock of its node it had ended before the kubelet began with it. That clock is only doubted, since something came
+ * late, and a late log is more likely than a clock that was set.
+ */
+function seemsOlder({ clock, facts: { terminated }, killings }: Ending): boolean {
+  const ended = parseFloor(terminated?.value.finishedAt);
+  const [first] = killings;
+  return clock.doubt !== undefined && ended !== undefined && first !== undefined && ended.hi <= first.time.lo;
+}
 
 /** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
 function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd }: Ending): boolean {

@@ -222,6 +222,35 @@ describe('a container that had ended before its kubelet knew of the deletion', (
   });
 });
 
+describe('a container that ended seconds before the DELETE, which its kubelet had not noticed', () => {
+  it('was sent no signal, also where the runtime then stood still, and the clock is doubted for it', () => {
+    const sightings = told({
+      containers: [
+        plainContainer({ name: 'done', app: drains(500), logged: false }),
+        plainContainer({ app: drains(2000, 143) }),
+      ],
+    });
+    const { at } = markedIn(sightings);
+    const late = sightings.map((one) => (one.at > at + 1500 ? { ...one, at: one.at + 9000 } : one));
+    const own = editing(late, 'pod', (object) => ({
+      ...object,
+      status: {
+        ...object.status,
+        containerStatuses: statusesIn(object).map((status) =>
+          status.name === 'done' && status.state.terminated
+            ? { ...status, state: { terminated: { ...status.state.terminated, finishedAt: stampOf(at - 3000) } } }
+            : status,
+        ),
+      },
+    }));
+    const report = judged(own);
+    expect(report.gaps.map(({ cause }) => cause)).toContain('clock-doubtful');
+    expect(containerOf(report, 'app').stopSignal).toBeDefined();
+    expect(containerOf(report, 'done')).toMatchObject({ outcome: 'completed', exit: { code: 0 } });
+    expect(containerOf(report, 'done').stopSignal).toBeUndefined();
+  });
+});
+
 describe('a process killed for memory beside the one that ended', () => {
   it('is named where the container failed', () => {
     const report = storyReport(

@@ -5,22 +5,20 @@
  */
 import type { AssumptionName } from '../assumptions.ts';
 import { signalLag } from '../assumptions.ts';
-import { isStepped } from '../clock.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Occurrence } from '../trace.ts';
 import { noContainerFacts } from '../trace.ts';
-import { beganAt, countedFrom, isVague, stoppingOf, wasStopped } from './began.ts';
-import { logEndAtLeast } from './clock-doubts.ts';
+import { beganAt, countedFrom, stoppingOf, wasStopped } from './began.ts';
 import { outcomeOf, wasStoppedAsStatic } from './container-outcome.ts';
+import { isDoubtfulKill } from './doubtful-kill.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, isBefore, moved, narrowed, notAfter, notBefore, unbounded } from './estimate.ts';
 import type { ExitFacts } from './exit.ts';
 import { endOf, exitOf } from './exit.ts';
-import { isWitnessed } from './deletion.ts';
 import { mayHaveGone } from './gone-before.ts';
-import { graceSpan, likelyStop } from './grace.ts';
+import { graceSpan } from './grace.ts';
 import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
@@ -161,14 +159,7 @@ function stopped(
     ...(exit ? { exit } : {}),
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { counted, graceEnd } : {}),
-    ...(hook?.outcome === 'unknown' &&
-    !(hook.doubted && !isUntellable(scene.trace)) &&
-    !isBefore(hook.end, graceEnd) &&
-    exit &&
-    !exit.provisional &&
-    !isBefore(exit.at, graceEnd)
-      ? { mayHaveOverrun: true as const }
-      : {}),
+    ...(mayHaveOverrun(scene, { hook, exit, graceEnd }) ? { mayHaveOverrun: true as const } : {}),
     assumes: [
       ...(signal ? [lag] : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
@@ -178,38 +169,24 @@ function stopped(
   };
 }
 
+/** Of a hook that perhaps never ran it counts only where no Event could have told of it. */
+const mayHaveOverrun = (
+  { trace }: Scene,
+  { hook, exit, graceEnd }: Pick<ContainerExit, 'hook' | 'exit'> & { graceEnd: Estimate },
+): boolean =>
+  hook?.outcome === 'unknown' &&
+  !(hook.doubted && !isUntellable(trace)) &&
+  !isBefore(hook.end, graceEnd) &&
+  exit !== undefined &&
+  !exit.provisional &&
+  !isBefore(exit.at, graceEnd);
+
 /** Its end was told by a kubelet that did not know of the deletion yet: no hook runs in what has ended. */
 const endedUnawares = ({ trace }: Scene, { terminated }: ContainerFacts, killings: readonly Occurrence[]): boolean =>
   killings.length === 0 &&
   terminated !== undefined &&
   trace.acknowledged !== undefined &&
   terminated.seq < trace.acknowledged.seq;
-
-/** Whether 137 may be something else than the kill at the end of the grace, though its time fits that. */
-function isDoubtfulKill(
-  scene: Scene,
-  facts: ContainerFacts,
-  { began, killings, ended, since, isLate }: Rounds & { since: Estimate; isLate: boolean },
-): boolean {
-  const { trace, deletion, kubelet } = scene;
-  // Where the grace is not certain it must fit the one that was seen, or the longest.
-  const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, likelyStop(kubelet)));
-  if (!isWitnessed(trace, deletion.facts) && isEarly && !(ended && isPrompt(scene, since, ended))) return true;
-  const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
-  return !isLate && (isUntimed || (killings.length === 0 && isVague(scene, began)));
-}
-
-/**
- * It ended with the grace that was seen, and not long after it: chance would have hit that moment. A grace of 0 or 1 is one
- * that was written since (SIGNALS.md §1 "Repeat delete", trap 2), and marks no moment.
- */
-function isPrompt({ deletion }: Scene, since: Estimate, ended: Estimate): boolean {
-  const soon = moved(since, { lo: promptly, hi: promptly });
-  return deletion.grace > 1 && isBefore(ended, soon);
-}
-
-/** ms: the whole second of finishedAt, and as much for the kill to take effect. */
-const promptly = 2000;
 
 /**
  * The kubelet may have begun with it before the deletion: hook and signal came at any time, the grace was another one, and
@@ -230,10 +207,6 @@ function stoppedBefore(
     settled: exit !== undefined && !exit.provisional,
   };
 }
-
-/** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
-const endsWithKill = (facts: ContainerFacts, since: Estimate): boolean =>
-  (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= since.client.lo;
 
 /**
  * Nothing lies between K and its signal in which it may have ended by itself, with whatever code: no turn to wait for

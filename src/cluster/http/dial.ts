@@ -30,6 +30,8 @@ export function dial({ base, tls, timeoutMs, signal }: Dial): Promise<TLSSocket>
     };
     socket.once('secureConnect', () => {
       settled();
+      // Finds a peer that vanished without a word, as the agent of HTTP/1.1 does.
+      socket.setKeepAlive(true, 15_000);
       resolve(socket);
     });
     // Stays: between here and its first request nobody else listens.
@@ -55,8 +57,6 @@ function open(base: URL, tls: TlsOptions): TLSSocket {
       ALPNProtocols: ['h2', 'http/1.1'],
     });
     socket.setNoDelay(true);
-    // Finds a peer that vanished without a word, as the agent of HTTP/1.1 does.
-    socket.setKeepAlive(true, 15_000);
     return socket;
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException);

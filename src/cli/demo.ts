@@ -67,7 +67,7 @@ async function trace(
   const words = [cluster.pod, '-n', cluster.namespace, ...(flags.attach ? [] : cluster.flags), ...given];
   try {
     if (!ports.stdout.isTty || flags.output === undefined)
-      ports.stderr.write(`${cluster.about}\n$ kubectl podexit ${words.join(' ')}\n\n`);
+      ports.stderr.write(`${cluster.about}\n$ kubectl podexit ${typed(words)}\n\n`);
     const code = await main([...words, '--kubeconfig', kubeconfig.file], ports);
     // What was said of where to look on is true of a cluster that stays.
     const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
@@ -79,6 +79,10 @@ async function trace(
   }
 }
 
+/** As a POSIX shell or PowerShell takes it. */
+const typed = (words: readonly string[]): string =>
+  words.map((word) => (/^[\w%+,./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+
 const asksForGrace = ({ force, now, gracePeriod }: Flags): boolean =>
   force === true || now === true || gracePeriod !== undefined;
 
@@ -87,12 +91,12 @@ async function serve(
   file: string | undefined,
   { stdout, stderr, onSignal }: Ports,
 ): Promise<number> {
-  const words = [cluster.pod, '-n', cluster.namespace, ...cluster.flags].join(' ');
+  const words = [cluster.pod, '-n', cluster.namespace, ...cluster.flags, '--kubeconfig', file ?? 'FILE'];
   if (file === undefined) stdout.write(cluster.kubeconfig);
   else writeKubeconfig(file, cluster.kubeconfig);
   const kubeconfig = file === undefined ? 'the kubeconfig above' : file;
   stderr.write(
-    `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${words} --kubeconfig ${file ?? 'FILE'}\nIt plays the exit of that pod, once. Ctrl-C ends it; start it again for another.\n`,
+    `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${typed(words)}\nIt plays the exit of that pod, once. Ctrl-C ends it; start it again for another.\n`,
   );
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => {

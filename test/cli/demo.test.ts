@@ -24,6 +24,12 @@ describe.concurrent('demo', () => {
     expect(ran.code).toBe(2);
   });
 
+  it('says it as a shell takes it', async () => {
+    const ran = await podexit(['demo', 'exit-143', '-o', "jsonpath={.pod['name']} {.kind}"]);
+    expect(ran.stderr).toContain(`'--output=jsonpath={.pod['\\''name'\\'']} {.kind}'`);
+    expect(ran).toMatchObject({ code: 0, stdout: 'api-0 ExitReport' });
+  });
+
   it.each([['--grace-period=1'], ['--now'], ['--force']])(
     'refuses %s: a scenario keeps its own grace',
     async (flag) => {

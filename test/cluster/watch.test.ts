@@ -354,9 +354,9 @@ describe('a silent stream', () => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '7'));
       response.write(bookmark('7', true));
-      setTimeout(() => response.write(line('MODIFIED', pod('web', '8'))), 700);
+      setTimeout(() => response.write(line('MODIFIED', pod('web', '8'))), 1750);
     });
-    const around = surroundings({ speed: 50 });
+    const around = surroundings({ speed: 20 });
     const began = around.now();
     const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);

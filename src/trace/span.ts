@@ -16,7 +16,6 @@ export function meet(a: Span, b: Span): Span {
 }
 
 export const widthOf = (span: Span): number => span.hi - span.lo;
-export const isFinite = (span: Span): boolean => Number.isFinite(span.lo) && Number.isFinite(span.hi);
 
 /** From `start` to `end`, never negative: the end is known not to come before the start. */
 export const lapse = (start: Span, end: Span): Span => ({

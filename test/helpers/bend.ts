@@ -67,7 +67,7 @@ const inTime = (sightings: Sighting[]): Sighting[] =>
     .sort((a, b) => a.one.at - b.one.at || a.index - b.index)
     .map(({ one }) => one);
 
-export function streamOf(sighting: Sighting): StreamName | undefined {
+function streamOf(sighting: Sighting): StreamName | undefined {
   if (sighting.kind === 'line' || sighting.kind === 'log-ended' || sighting.kind === 'log-opened') return 'logs';
   return sighting.kind === 'listed' || sighting.kind === 'changed' ? sighting.stream : undefined;
 }

@@ -106,7 +106,7 @@ function isFarFromGrace({ truth }: Container, facts: Facts): boolean {
 
 const isUnsure = (facts: Facts): boolean => facts.dropped('Killing') || facts.disturbed || facts.late;
 
-export const abandoned = ({ truth }: Container, facts: Facts): boolean =>
+const abandoned = ({ truth }: Container, facts: Facts): boolean =>
   facts.removedAt !== undefined && facts.finishedAt === undefined && (truth.exitAt ?? Infinity) > facts.removedAt;
 
 function podOutcomes(facts: Facts, containers: Expected['containers']): string[] {

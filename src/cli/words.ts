@@ -2,7 +2,12 @@
 import type { Command, Option } from 'commander';
 
 /** Flags whose value may be left out, and what that means: pflag's NoOptDefVal. */
-const withoutValue: Record<string, string> = { '--dry-run': 'client', '--cascade': 'background', '--otlp': 'always' };
+const withoutValue: Record<string, string> = {
+  '--dry-run': 'client',
+  '--wait': 'true',
+  '--cascade': 'background',
+  '--otlp': 'always',
+};
 
 /**
  * `--flag=true|false` for switches, `-n=NAME` for short flags, and `--dry-run` without its value. What stands after

@@ -120,6 +120,8 @@ async function follow(
 
 /** Exit code where no pod was seen to terminate (DESIGN.md §4: still there at --timeout). */
 const nothingTerminated = 3;
+/** Exit code where a recording is incomplete (DESIGN.md §4: could not do the work). */
+const recordingFailed = 1;
 
 async function failuresOf(works: readonly Promise<unknown>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(works);
@@ -177,7 +179,7 @@ async function tracePod(rollout: Rollout, pod: TerminatingPod): Promise<void> {
 
 /** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
 async function traceOne(
-  { cluster, options, ports, lives, until }: Rollout,
+  { cluster, options, ports, lives, until, codes }: Rollout,
   pod: TerminatingPod,
 ): Promise<Trace | undefined> {
   const { followLogs, logText, record } = options;
@@ -211,5 +213,6 @@ async function traceOne(
     live.stop();
     lives.delete(live);
     recorder.close();
+    if (recorder.failure !== undefined) codes.push(recordingFailed);
   }
 }

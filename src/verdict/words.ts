@@ -2,14 +2,16 @@
 import type { Span } from '../trace/span.ts';
 import { widthOf } from '../trace/span.ts';
 
-/** `3.1 s`, `about 4 s`, `between 1 s and 3 s`, `at most 2 s`. Milliseconds in. */
+/** `3.1 s`, `about 4 s`, `between 1 s and 3 s`, `at most 2 s`, `less than 0.01 s`. Milliseconds in. */
 export function seconds(span: Span): string {
   if (!Number.isFinite(span.hi)) return Number.isFinite(span.lo) ? `at least ${least(span.lo)} s` : 'an unknown time';
   const width = widthOf(span);
   const middle = (span.lo + span.hi) / 2;
+  if (span.hi < 10) return 'less than 0.01 s';
   if (width <= 100) return `${figure(middle, 2)} s`;
-  if (width <= 500) return `${figure(middle, 1)} s`;
-  if (width <= 1200) return `about ${figure(middle, 1)} s`;
+  // One figure is no word for what may as well be nothing, or twice as much.
+  if (width <= Math.min(middle, 500)) return `${figure(middle, 1)} s`;
+  if (width <= Math.min(middle, 1200)) return `about ${figure(middle, 1)} s`;
   if (span.lo <= 0) return `at most ${most(span.hi)} s`;
   return `between ${least(span.lo)} s and ${most(span.hi)} s`;
 }

@@ -35,6 +35,11 @@ describe('deletions that nothing is traced of', () => {
       expect(server.deletesAccepted).toBe(0);
     }));
 
+  it('--wait takes its value behind = only, as kubectl has it', async () => {
+    const { stderr } = await runMain(['x', '--wait', 'y', '--no-config']);
+    expect(stderr).toMatch(/"x" is no kind whose pods can be traced/);
+  });
+
   it('--wait=false deletes and leaves', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       const ran = await runMain([server.pod, '--wait=false', '-o=name', ...flags]);

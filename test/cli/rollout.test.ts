@@ -1,5 +1,5 @@
 /** `--all-terminating`: one report for each pod that a rollout ends, and a summary when it is done. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownFile } from '../../src/session/report-files.ts';
@@ -59,6 +59,17 @@ describe('a recorded rollout', () => {
       }
     });
   });
+
+  it.skipIf(!existsSync('/dev/full'))('a recording that could not be written is exit code 1, as of a single pod', () =>
+    serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server, folder }) => {
+      symlinkSync('/dev/full', join(folder, `run-${server.pod}.ndjson`));
+      const words = ['-l', 'app=checkout', '--all-terminating', `--record=${join(folder, 'run.ndjson')}`, ...flags];
+      const ran = await runMain([...words, '-o', 'json']);
+      expect(ran.stderr).toMatch(/ENOSPC/);
+      expect(ran.code).toBe(1);
+      expect((JSON.parse(ran.stdout) as { items: ExitReport[] }).items).toHaveLength(1);
+    }),
+  );
 
   it.each([
     ['exit.html', 'exit-web-0.html'],

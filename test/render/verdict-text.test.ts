@@ -22,7 +22,7 @@ describe('the verdict in words', () => {
       "completed removed: nothing was running, so nothing had to be stopped; the object was removed 0.01 s after the request.
       crashloop removed: nothing was running, so nothing had to be stopped; the object was removed 0.43 s after the request.
       evicted graceful: app drained in 1.1 s of 8 s.
-      exit-143 graceful: app drained in 0.1 s of 10 s.
+      exit-143 graceful: app drained in at most 0.3 s of 10 s.
       finalizer graceful: app drained in 1.1 s of 5 s.
       force-delete forced: the object was removed 0.01 s after the request, while app still ran.
       grace-shortened killed: app did not exit within the grace of 30 s and was killed.

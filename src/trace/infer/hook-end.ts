@@ -1,5 +1,4 @@
 /** When a preStop hook was over, and how: its failure is told, its success never (SIGNALS.md §2 S6, §5). */
-import type { AssumptionName } from '../assumptions.ts';
 import { driftOver, millisecondsOf } from '../assumptions.ts';
 import { isStepped } from '../clock.ts';
 import type { HookKind } from '../kube.ts';
@@ -8,23 +7,13 @@ import type { Span } from '../span.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, isBefore, moved, narrowed, notAfter, notBefore, onClient, onNode } from './estimate.ts';
+import { graceSpan } from './grace.ts';
+import type { Rounds } from './rounds.ts';
 import { isNewRound, outlived } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import { isWarningUntellable } from './tellable.ts';
 
 const second = 1000;
-
-/** A preStop hook as its pod declares it, and what else is known of its container. */
-export interface HookInputs {
-  /** When the kubelet began with the container. */
-  readonly began: Estimate;
-  /** Its Killing Events, the first first. */
-  readonly killings: readonly Occurrence[];
-  /** The container's exit. */
-  readonly ended: Estimate | undefined;
-  /** How late the kubelet may be with what is due. */
-  readonly lag: AssumptionName;
-}
 
 /** What was told of its failure. */
 export interface HookFailure {
@@ -33,6 +22,7 @@ export interface HookFailure {
   readonly doubted: boolean;
 }
 
+/** The hook as its pod declares it. */
 interface Declared {
   readonly kind: HookKind;
   /** Of a sleep action, s. */
@@ -48,21 +38,22 @@ export interface HookEnd {
   readonly mayHaveDied?: true;
 }
 
-type Inputs = HookInputs & HookFailure & Declared;
+type Inputs = Rounds & HookFailure & Declared;
 
 /** When it was over, and what became of it; an exit that outlived the grace without a failure leaves both open. */
 export function hookEnd(scene: Scene, inputs: Inputs): HookEnd {
   const { began, kind, seconds, failure, lag } = inputs;
   const { kubelet } = scene;
-  const whole = stretch(kubelet.grace.min * second, kubelet.grace.max * second);
+  const whole = graceSpan(kubelet);
   const graceEnd = lastRound(scene, inputs, moved(began, whole), whole);
   const soon = { lo: 0, hi: millisecondsOf(lag) };
   // tcpSocket is no valid handler: it fails at once (trap 11).
   if (kind === 'tcpSocket') return { end: moved(began, soon), outcome: 'failed' };
   const late = inputs.ended !== undefined && outlived(kubelet, began, inputs.ended, lag);
   if (late && inputs.ended && !failure) return { end: onwards(began, inputs.ended), outcome: 'unknown' };
-  if (kind === 'sleep' && seconds !== undefined) return sleepEnd(inputs, graceEnd, seconds, soon);
+  // Also a sleep fails, under a kubelet that does not know of it.
   if (failure) return failedEnd(scene, inputs, failure, graceEnd, late ? { lo: 0, hi: Infinity } : soon);
+  if (kind === 'sleep' && seconds !== undefined) return sleepEnd(scene, inputs, graceEnd, seconds);
   const latest = {
     ...graceEnd,
     client: { lo: began.client.lo, hi: graceEnd.client.hi + soon.hi },
@@ -97,14 +88,21 @@ const onwards = (began: Estimate, ended: Estimate): Estimate => ({
 });
 
 /** A sleep action lasts as long as it says, and no longer than the grace. */
-function sleepEnd({ began }: Inputs, graceEnd: Estimate, seconds: number, soon: Span): HookEnd {
-  const length = seconds * second;
+function sleepEnd(scene: Scene, { began, ended, lag }: Inputs, graceEnd: Estimate, seconds: number): HookEnd {
+  const [length, soon] = [seconds * second, { lo: 0, hi: millisecondsOf(lag) }];
   const own = moved(began, { lo: length - driftOver(length), hi: length + driftOver(length) + soon.hi });
-  if (isBefore(graceEnd, { ...own, client: shiftHi(own.client, -soon.hi), node: shiftHi(own.node, -soon.hi) }))
-    return { end: moved(graceEnd, soon), outcome: 'cut-off' };
-  const end = earlier(own, moved(graceEnd, soon));
-  return { end, outcome: isBefore(own, graceEnd) ? 'completed' : 'unknown' };
+  const cut = isBefore(graceEnd, { ...own, client: shiftHi(own.client, -soon.hi), node: shiftHi(own.node, -soon.hi) });
+  const end = cut ? moved(graceEnd, soon) : earlier(own, moved(graceEnd, soon));
+  if (isAfterAll(scene, end)) return { end: ended ? onwards(began, ended) : began, outcome: 'unknown' };
+  return { end, outcome: cut ? 'cut-off' : isBefore(own, graceEnd) ? 'completed' : 'unknown' };
 }
+
+/**
+ * The status that tells of the end of all waits for every hook (SIGNALS.md §2 S9). A kubelet in which sleeping is not
+ * switched on passes it over without a word.
+ */
+const isAfterAll = ({ trace }: Scene, { client }: Estimate): boolean =>
+  trace.terminal !== undefined && client.lo > trace.terminal.at + 1;
 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
 function failedEnd(scene: Scene, inputs: Inputs, failure: Occurrence, graceEnd: Estimate, soon: Span): HookEnd {
@@ -123,7 +121,7 @@ function failedEnd(scene: Scene, inputs: Inputs, failure: Occurrence, graceEnd: 
   if (isStepped(kubelet.clock) && ended && !isBefore(graceEnd, ended))
     return { end: onwards(began, ended), outcome: 'unknown' };
   // In a second round the failure is that round's, and the first hook may have ended at any time before.
-  if (again) return { end: untilTold(began, told), outcome: 'failed' };
+  if (again) return { end: untilTold(began, told), outcome: isBefore(told, graceEnd) ? 'failed' : 'unknown' };
   if (isBefore(graceEnd, told)) {
     const end = narrowed(moved(graceEnd, soon), notAfter(told));
     return { end: { ...end, evidence: cite(began.evidence, [failure.seq]) }, outcome: 'cut-off' };
@@ -185,7 +183,6 @@ export const isDeaf = (trace: Trace): boolean =>
 /** ms: an Event has come by then. */
 export const eventPatience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
 
-const stretch = (min: number, max: number): Span => ({ lo: min - driftOver(min), hi: max + driftOver(max) });
 const shiftHi = (span: Span, by: number): Span => ({ lo: span.lo, hi: Math.max(span.lo, span.hi + by) });
 
 const earlier = (a: Estimate, b: Estimate): Estimate => ({

@@ -6,9 +6,10 @@ import type { Occurrence, Trace } from '../trace.ts';
 import { isOpen, sinceOf } from './began.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed } from './estimate.ts';
-import type { HookEnd, HookFailure, HookInputs } from './hook-end.ts';
+import type { HookEnd, HookFailure } from './hook-end.ts';
 import { eventPatience, hookEnd, isDeaf } from './hook-end.ts';
 import { belongs } from './kubelet.ts';
+import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import { isUntellable } from './tellable.ts';
 
@@ -30,7 +31,7 @@ export interface HookFacts extends HookEnd {
   readonly sleepSeconds?: number;
 }
 
-export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: HookInputs): HookFacts | undefined {
+export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Rounds): HookFacts | undefined {
   const hook = hookOf(spec.container);
   if (!hook) return undefined;
   const { began } = inputs;
@@ -73,7 +74,7 @@ function mayBeComing(trace: Trace, ended: Estimate | undefined): boolean {
  * A failure that is older than the deletion is not this exit's. Where only the acceptance bounds it, and the clocks do not
  * tell, it counts if it was told live after the deletion, and no kill for another reason can have run that hook.
  */
-function failureOf(scene: Scene, spec: ContainerSpec, { began, killings }: HookInputs): HookFailure {
+function failureOf(scene: Scene, spec: ContainerSpec, { began, killings }: Rounds): HookFailure {
   const { trace, deletion, kubelet } = scene;
   const all = about(trace, spec, 'FailedPreStopHook');
   if (!isOpen(began)) return { failure: all.find(({ time }) => time.hi >= began.node.lo), doubted: false };

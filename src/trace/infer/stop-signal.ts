@@ -68,7 +68,7 @@ function waited(own: Estimate, turn: Estimate, graceEnd: Estimate): Estimate {
 
 /** A hook that failed in a later round says nothing of the signal, which may have been sent in the first. */
 const firstRound = (ready: Estimate, { began, hook, killings }: SignalInputs): Estimate =>
-  hook?.failure && (killings.length !== 1 || hook.failure.time.lo > (killings[1]?.time.lo ?? Infinity)) ? began : ready;
+  hook?.failure && killings.length !== 1 ? began : ready;
 
 /**
  * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless a

@@ -15,20 +15,28 @@ function failed(container: ContainerExit): Finding[] {
   if (hook && mayHaveDied(container)) return [perhapsFailed(hook, spec.name)];
   if (hook?.outcome !== 'failed') return [];
   const invalid = hook.kind === 'tcpSocket';
+  const length = between(hook.start, hook.end);
   return [
     {
       code: 'prestop-failed',
       severity: 'warning',
       message: invalid
         ? `the preStop hook of ${spec.name} is a tcpSocket, which Kubernetes does not run: it fails at once`
-        : `the preStop hook (${hook.kind}) of ${spec.name} failed ${seconds(between(hook.start, hook.end))} after it began`,
-      advice: invalid
-        ? 'Use sleep, exec or httpGet instead.'
-        : 'The API does not say why. Run the hook by hand with kubectl exec; the stop signal followed at once, as if there were no hook.',
+        : `the preStop hook (${hook.kind}) of ${spec.name} failed ${seconds(length)} after it began`,
+      advice: failedAdvice[hook.kind],
       evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
     },
   ];
 }
+
+const failedAdvice: Record<HookFacts['kind'], string> = {
+  exec: 'The API does not say why. Run the hook by hand with kubectl exec; the stop signal followed at once, as if there were no hook.',
+  httpGet:
+    'The API does not say why. Ask its path from inside the pod with kubectl exec; the stop signal followed at once, as if there were no hook.',
+  tcpSocket: 'Use sleep, exec or httpGet instead.',
+  sleep:
+    'The kubelet of this node may be older than the sleep action is (beta, and on, since 1.30): use exec with sleep there. The stop signal followed at once, as if there were no hook.',
+};
 
 /** It may have failed by itself; what had certainly lost its container by then is no failure of the hook. */
 const mayHaveDied = ({ hook, exit }: ContainerExit): boolean =>

@@ -12,7 +12,7 @@ import { createGate } from './gate.ts';
 import type { Run } from './live.ts';
 import { once } from './once.ts';
 import { listServices, lookAtKin, openFirstLanes, openLastLanes } from './open-lanes.ts';
-import { checkPod, deletionNotBegun, noSuchPod } from './pod-checks.ts';
+import { refuseMirror, deletionNotBegun, noSuchPod } from './pod-checks.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, firstTargets, metadataOf } from './watched.ts';
 
@@ -69,7 +69,7 @@ function lastKnown({ options: { before, uid } }: Run, found: Raw | undefined): R
 function sendsDelete({ options }: Run, pod: Raw): boolean {
   const terminating = metadataOf(pod)['deletionTimestamp'] !== undefined;
   const deletes = options.mode !== 'attach' && (!terminating || options.insist);
-  if (deletes) checkPod(pod);
+  if (deletes) refuseMirror(pod);
   if (terminating && options.mode !== 'attach')
     options.warn(
       deletes

@@ -10,7 +10,7 @@ import { askDeletion } from './ask-deletion.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './found-pod.ts';
 import { assertSame } from './found-pod.ts';
-import { checkPod, noSuchPod } from './pod-checks.ts';
+import { refuseMirror, noSuchPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { asRaw, metadataOf } from './watched.ts';
 
@@ -39,7 +39,7 @@ export async function deleteOnce(options: DeleteOnce, { stdout, stderr, clock }:
   // Without it nothing keeps the request from the pod's successor.
   if (typeof uid !== 'string') throw notKubernetes(cluster);
   assertSame(options, namespace, uid);
-  checkPod(pod);
+  refuseMirror(pod);
   if (dryRun !== 'client') {
     const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
     const { signal, cancel } = limitedTo(timeoutMs, clock);

@@ -6,7 +6,7 @@ import type { Raw } from './watched.ts';
 import { asRaw, metadataOf } from './watched.ts';
 
 /** A mirror pod's DELETE stops nothing (SIGNALS.md trap 30). Throws `pod.mirror`. */
-export function checkPod(pod: Raw): void {
+export function refuseMirror(pod: Raw): void {
   const { name, namespace, annotations } = metadataOf(pod);
   if (!('kubernetes.io/config.mirror' in asRaw(annotations))) return;
   const node = asRaw(pod['spec'])['nodeName'];

@@ -105,7 +105,7 @@ function cancelled({ stderr }: Ports): number {
 }
 
 /** Traces one pod to its end. The exit code. */
-export async function traceOne(cluster: Cluster, pod: FoundPod, options: ExitOptions, ports: Ports): Promise<number> {
+async function traceOne(cluster: Cluster, pod: FoundPod, options: ExitOptions, ports: Ports): Promise<number> {
   // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
   const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
   const stage = await openStage(options.format, options.look, ports);

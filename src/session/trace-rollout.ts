@@ -97,7 +97,7 @@ async function follow(
   const { ports, stop, reports, codes, output } = rollout;
   const what = targetText(target);
   const cancel = timeoutMs == null ? () => {} : ports.clock.setTimeout(() => stop.abort(), timeoutMs);
-  const deaf = leaveOnSignals(rollout);
+  const deaf = leaveAllOnSignals(rollout);
   ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
   const failures = await failuresOf([untilDone(rollout, target, selector)]);
   stop.abort();
@@ -129,7 +129,7 @@ async function failuresOf(works: readonly Promise<unknown>[]): Promise<unknown[]
 }
 
 /** The first signal ends every trace with its report so far, a second one leaves at once. Returns how to stop listening. */
-function leaveOnSignals({ ports, lives, stop, codes }: Rollout): () => void {
+function leaveAllOnSignals({ ports, lives, stop, codes }: Rollout): () => void {
   let left = false;
   const leave = (signal: Interrupted['signal']): void => {
     if (left) return ports.leave(signalCodes[signal]);
@@ -165,7 +165,7 @@ async function tracePods(rollout: Rollout, selector: PodSelector): Promise<void>
 async function tracePod(rollout: Rollout, pod: TerminatingPod): Promise<void> {
   const { options, ports, output, progress, reports, codes } = rollout;
   const { uid } = pod;
-  const trace = await traceOne(rollout, pod);
+  const trace = await traceOneOfMany(rollout, pod);
   const report = trace && reportOf(trace, options.policy);
   // The name may have passed to a successor before its trace began.
   if (report !== undefined && report.pod.uid === uid) {
@@ -178,7 +178,7 @@ async function tracePod(rollout: Rollout, pod: TerminatingPod): Promise<void> {
 }
 
 /** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
-async function traceOne(
+async function traceOneOfMany(
   { cluster, options, ports, lives, until, codes }: Rollout,
   pod: TerminatingPod,
 ): Promise<Trace | undefined> {

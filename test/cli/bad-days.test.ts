@@ -146,7 +146,7 @@ describe.concurrent('the file is no recording', () => {
     ],
     ['not a recording', 'hello\nworld\n', /is not a podexit recording/],
     ['JSON, but something else', '{"kind":"Pod"}\n{"kind":"Pod"}\n', /is not a podexit recording/],
-    ['empty', '', /is not a podexit recording|is empty/],
+    ['empty', '', /is empty/],
     [
       'a broken line in the middle',
       '{"podexit":1,"program":"0","recorded":"","logText":false}\n{"seq":1,\n{"seq":2}\n',

@@ -26,10 +26,10 @@ export function outcomeOf(
   }
   if (end.exitCode === 0) return 'completed';
   // The reason sticks to a container of which any process was ever killed for memory (SIGNALS.md §5 "Exit codes").
-  if (end.reason === 'OOMKilled' && end.exitCode === 137) return outlived(killSince, ended) ? 'unknown' : 'oom';
+  if (end.reason === 'OOMKilled' && end.exitCode === 137) return mayBeOfKill(killSince, ended) ? 'unknown' : 'oom';
   if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(trace, spec)))) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
-  if (!outlived(killSince, ended)) return 'failed';
+  if (!mayBeOfKill(killSince, ended)) return 'failed';
   return isDoubtful ? 'unknown' : 'killed';
 }
 
@@ -80,7 +80,7 @@ const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
   statusesOf(trace.pod.value).some((status) => status.name === spec.name && isRunning(status.state));
 
 /** 137 before any kill can have come is the application's own, or somebody else's SIGKILL (SIGNALS.md §5 "Exit codes"). */
-const outlived = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
+const mayBeOfKill = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
 function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
   const status = statusesOf(

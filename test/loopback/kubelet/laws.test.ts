@@ -166,10 +166,15 @@ describe('the simulated kubelet', () => {
     });
   });
 
-  it('is quick: five hundred stories a second and more', () => {
-    const began = performance.now();
-    for (let seed = 5001; seed <= 5200; seed++) tellStory(randomStory(seed));
-    // Far below what one idle core does, so that a busy machine does not fail it.
-    expect(200 / ((performance.now() - began) / 1000)).toBeGreaterThan(100);
+  it('is quick: a story is told in at most eight times what its text takes to be written and read', () => {
+    // By ratio, and the best of three, so that a busy machine does not fail it; about 2.5 where it is calm.
+    const ratios = [5001, 5101, 5201].map((first) => {
+      const began = performance.now();
+      const stories = Array.from({ length: 100 }, (_, index) => tellStory(randomStory(first + index)));
+      const told = performance.now();
+      for (const story of stories) JSON.parse(JSON.stringify(story));
+      return (told - began) / (performance.now() - told);
+    });
+    expect(Math.min(...ratios)).toBeLessThan(8);
   });
 });

@@ -12,7 +12,7 @@ import { createGate } from './gate.ts';
 import type { Run } from './live.ts';
 import { once } from './once.ts';
 import { listServices, lookAtKin, openFirstLanes, openLastLanes } from './open-lanes.ts';
-import { refuseMirror, deletionNotBegun, noSuchPod } from './pod-checks.ts';
+import { deletionNotBegun, noSuchPod, refuseMirror } from './pod-checks.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, firstTargets, metadataOf } from './watched.ts';
 

@@ -10,7 +10,7 @@ import { askDeletion } from './ask-deletion.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './found-pod.ts';
 import { assertSame } from './found-pod.ts';
-import { refuseMirror, noSuchPod } from './pod-checks.ts';
+import { noSuchPod, refuseMirror } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { asRaw, metadataOf } from './watched.ts';
 

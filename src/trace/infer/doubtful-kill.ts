@@ -1,4 +1,4 @@
-/** Whether exit code 137 is something else than the kill: the application's own, an OOM kill that nobody told, a node's. */
+/** What speaks against a kill at the end of the grace where the exit code is that of one. */
 import { isStepped } from '../clock.ts';
 import type { ContainerFacts } from '../trace.ts';
 import { isVague } from './began.ts';

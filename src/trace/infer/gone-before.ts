@@ -16,6 +16,7 @@ interface Ending extends Pick<ContainerExit, 'facts' | 'killings' | 'hook' | 'ex
   readonly restarts: number;
 }
 
+/** Counts only against a signal that no line of the log proves (container.ts). */
 export const mayHaveGone = (ending: Ending): boolean =>
   mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveGoneBefore(ending) || seemsOlder(ending);
 

@@ -31,6 +31,7 @@ interface Declared {
   readonly least: number;
 }
 
+/** When a hook was over, as far as that is known, and what became of it. */
 export interface HookEnd {
   readonly end: Estimate;
   readonly outcome: PreStopReport['outcome'];
@@ -40,7 +41,7 @@ export interface HookEnd {
 
 type Inputs = Rounds & HookFailure & Declared;
 
-/** When it was over, and what became of it; an exit that outlived the grace without a failure leaves both open. */
+/** Of an exit that outlived every deadline without a failure both are open. */
 export function hookEnd(scene: Scene, inputs: Inputs): HookEnd {
   const { began, kind, seconds, failure, lag } = inputs;
   const { kubelet } = scene;
@@ -88,12 +89,13 @@ const onwards = (began: Estimate, ended: Estimate): Estimate => ({
 });
 
 /** A sleep action lasts as long as it says, and no longer than the grace. */
-function sleepEnd(scene: Scene, { began, ended, lag }: Inputs, graceEnd: Estimate, seconds: number): HookEnd {
+function sleepEnd(scene: Scene, { began, lag }: Inputs, graceEnd: Estimate, seconds: number): HookEnd {
   const [length, soon] = [seconds * second, { lo: 0, hi: millisecondsOf(lag) }];
   const own = moved(began, { lo: length - driftOver(length), hi: length + driftOver(length) + soon.hi });
   const cut = isBefore(graceEnd, { ...own, client: shiftHi(own.client, -soon.hi), node: shiftHi(own.node, -soon.hi) });
   const end = cut ? moved(graceEnd, soon) : earlier(own, moved(graceEnd, soon));
-  if (isAfterAll(scene, end)) return { end: ended ? onwards(began, ended) : began, outcome: 'unknown' };
+  const over = allOver(scene);
+  if (over && isBefore(over, end)) return { end: onwards(began, over), outcome: 'unknown' };
   return { end, outcome: cut ? 'cut-off' : isBefore(own, graceEnd) ? 'completed' : 'unknown' };
 }
 
@@ -101,8 +103,8 @@ function sleepEnd(scene: Scene, { began, ended, lag }: Inputs, graceEnd: Estimat
  * The status that tells of the end of all waits for every hook (SIGNALS.md §2 S9). A kubelet in which sleeping is not
  * switched on passes it over without a word.
  */
-const isAfterAll = ({ trace }: Scene, { client }: Estimate): boolean =>
-  trace.terminal !== undefined && client.lo > trace.terminal.at + 1;
+const allOver = ({ trace: { terminal } }: Scene): Estimate | undefined =>
+  terminal && onClient({ lo: -Infinity, hi: terminal.at + 1 }, [terminal.seq]);
 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
 function failedEnd(scene: Scene, inputs: Inputs, failure: Occurrence, graceEnd: Estimate, soon: Span): HookEnd {

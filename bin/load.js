@@ -4,7 +4,6 @@
 // been called. Whatever is wrong with a cache, it is left out.
 'use strict';
 const fs = require('node:fs');
-const module_ = require('node:module');
 const { dirname, join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 const vm = require('node:vm');
@@ -14,30 +13,28 @@ const filename = 'podexit.cjs';
 exports.filename = filename;
 
 exports.load = function load(file) {
-  const start = compiled(file);
-  module_.enableCompileCache?.();
+  // ASCII, as the build sees to.
+  const start = scriptOf(fs.readFileSync(file, 'latin1'), file).runInThisContext();
+  if (hasCompileCache()) require('node:module').enableCompileCache();
   // Node's own modules are required: the first import would load what ES modules need.
-  start((name) => (name.startsWith('node:') ? own(name) : import(pathToFileURL(join(dirname(file), name)))));
+  start(require, (name) => (name.startsWith('node:') ? own(name) : import(pathToFileURL(join(dirname(file), name)))));
 };
+
+/** From 22.8 on. Asked of the version, since an older Node would load a module for nothing. */
+function hasCompileCache() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 8);
+}
 
 async function own(name) {
   return require(name);
-}
-
-function compiled(file) {
-  // ASCII, as the build sees to.
-  const source = fs.readFileSync(file, 'latin1');
-  const script = scriptOf(source, file);
-  const own = { exports: {} };
-  script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, dirname(file));
-  return own.exports;
 }
 
 /** One cache is tried, not one after the other: V8 takes a second one for a script it has just compiled, and makes no use of it. */
 function scriptOf(source, file) {
   const cache = cacheFile(source);
   const cachedData = (cache && readOwn(cache)) ?? readOwn(file.replace(/\.cjs$/, '.v8'));
-  const script = new vm.Script(module_.wrap(source), { filename, cachedData });
+  const script = new vm.Script(source, { filename, cachedData });
   if (cache && script.cachedDataRejected !== false) keepAtEnd(script, cache);
   return script;
 }

@@ -59,7 +59,7 @@ function lateChildProcess(building) {
 
 /**
  * The first line names the content: V8 itself compares no more than the length of a source with its cache. The program
- * becomes a function of how to import, since a script that is kept compiled cannot import by itself.
+ * becomes a function of how to require and import, since a script that is kept compiled has neither by itself.
  */
 async function wrap(file) {
   const code = await readFile(file, 'utf8');
@@ -70,5 +70,5 @@ async function wrap(file) {
   const strange = /.{0,40}[\u0080-\uffff]/.exec(importing);
   if (strange)
     throw new Error(`dist/podexit.cjs is not ASCII: ${strange[0]} (write a character of a RegExp as \\uNNNN)`);
-  await writeFile(file, `//${hash}\nmodule.exports=(__import)=>{${importing}\n};\n`);
+  await writeFile(file, `//${hash}\n((require,__import)=>{${importing}\n})\n`);
 }

@@ -1,10 +1,14 @@
-/** What all bundles of the program share, so that they run the same code in the same form. */
+/**
+ * What all bundles of the program share, so that they run the same code in the same form. Names stay as they were written:
+ * a stack tells them, and short ones that are to tell theirs (`keepNames`) cost a call for every function and every closure
+ * that is made, a tenth of the time to the DELETE.
+ */
 export const bundled = {
   bundle: true,
   platform: 'node',
   target: 'node20',
-  minify: true,
-  keepNames: true,
+  minifySyntax: true,
+  minifyWhitespace: true,
   metafile: true,
   legalComments: 'none',
 };

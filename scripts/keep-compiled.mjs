@@ -9,7 +9,6 @@ const load = fileURLToPath(new URL('../bin/load.js', import.meta.url));
 const trace = `
   const fs = require('node:fs');
   const vm = require('node:vm');
-  const module_ = require('node:module');
   const path = require('node:path');
   const { pathToFileURL } = require('node:url');
   const [folder, load] = process.argv.splice(1, 2);
@@ -18,16 +17,15 @@ const trace = `
   const { setFlagsFromString } = require('node:v8');
   setFlagsFromString('--no-flush-bytecode');
   const { filename } = require(load);
-  const script = new vm.Script(module_.wrap(fs.readFileSync(file, 'latin1')), { filename });
-  const own = { exports: {} };
-  script.runInThisContext().call(own.exports, own.exports, module_.createRequire(file), own, file, folder);
+  const script = new vm.Script(fs.readFileSync(file, 'latin1'), { filename });
+  const start = script.runInThisContext();
   process.argv.splice(1, 0, file);
   process.once('exit', () => {
     setFlagsFromString('--flush-bytecode');
     fs.writeFileSync(path.join(folder, 'podexit.v8'), script.createCachedData());
   });
   const built = async (name) => require(name);
-  own.exports((name) => (name.startsWith('node:') ? built(name) : import(pathToFileURL(path.join(folder, name)))));
+  start(require, (name) => (name.startsWith('node:') ? built(name) : import(pathToFileURL(path.join(folder, name)))));
 `;
 
 /** Traces the shortest demo. Without a cache (a demo that cannot listen) the program only starts slower. */

@@ -10,7 +10,7 @@ const source = fileURLToPath(new URL('../src/', import.meta.url));
 const table: Record<string, string[]> = {
   trace: [],
   verdict: ['trace'],
-  cluster: ['type:trace', 'errors', 'node:', '@kubernetes/client-node', 'debug', 'proxy-agent', 'yaml'],
+  cluster: ['type:trace', 'errors', 'node:', '@kubernetes/client-node', 'debug', 'proxy-agent', 'js-yaml'],
   recording: ['type:trace', 'errors', 'node:'],
   render: [
     'trace',
@@ -22,7 +22,7 @@ const table: Record<string, string[]> = {
     'jsonpath-plus',
     'ora',
     'string-width',
-    'yaml',
+    'js-yaml',
   ],
   loopback: ['node:'],
   session: ['trace', 'verdict', 'cluster', 'recording', 'render', 'export', 'loopback', 'errors', 'node:'],
@@ -35,7 +35,7 @@ const table: Record<string, string[]> = {
     '@opentelemetry/resources',
     '@opentelemetry/sdk-trace-base',
   ],
-  cli: ['session', 'type:cluster', 'verdict', 'errors', 'node:', 'commander', 'yaml', 'package.json'],
+  cli: ['session', 'type:cluster', 'verdict', 'errors', 'node:', 'commander', 'js-yaml', 'package.json'],
   errors: [],
 };
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { dump } from 'js-yaml';
 import { startLoopback } from '../../src/loopback/loopback.ts';
 import type { Loopback } from '../../src/loopback/loopback.ts';
 import { parseScenario } from '../../src/loopback/scenario.ts';
@@ -71,7 +71,7 @@ async function once(
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
   const proxy = roundTripMs === undefined ? undefined : await startDelayProxy(portOf(server.url), roundTripMs);
   const config = join(folder, 'kubeconfig');
-  writeFileSync(config, stringify(await kubeconfigFor(server, proxy)));
+  writeFileSync(config, dump(await kubeconfigFor(server, proxy)));
   const began = now();
   const child = start([...words(server.pod, folder), '-n', server.namespace, '--kubeconfig', config]);
   try {

@@ -22,6 +22,6 @@ export function addCheck(program: Command, ports: Ports, set: (code: number) => 
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(addPipelineFlags(addOutputFlags(check))).action(async (words: string[], flags: Flags) => {
     const { checkPod } = await import('../session/check-pod.ts');
-    set(await checkPod(await traceOptions(words, flags, ports.version, ports.stdout.isTty), ports));
+    set(await checkPod(traceOptions(words, flags, ports.version, ports.stdout.isTty), ports));
   });
 }

@@ -1,5 +1,6 @@
 /** `.podexit.yaml`: the gates of a project, beside its manifests. */
 import { readFileSync } from 'node:fs';
+import { loadAll } from 'js-yaml';
 import { PodexitError } from '../errors.ts';
 import type { GateWords } from './gate-flags.ts';
 
@@ -16,10 +17,10 @@ const configFile = '.podexit.yaml';
  * Reads the file that --config names, or the working directory's own; `false` reads none. Throws PodexitError
  * `config.missing` for a named file that is not there, and `config.invalid` for one that says what nobody understands.
  */
-export async function readConfig(named: string | boolean | undefined): Promise<Config> {
+export function readConfig(named: string | boolean | undefined): Config {
   const file = typeof named === 'string' ? named : configFile;
   const text = named === false ? undefined : read(file, typeof named === 'string');
-  return { file, words: text === undefined ? {} : await parseConfig(text, file) };
+  return { file, words: text === undefined ? {} : parseConfig(text, file) };
 }
 
 function read(file: string, isNamed: boolean): string | undefined {
@@ -34,19 +35,18 @@ function read(file: string, isNamed: boolean): string | undefined {
   }
 }
 
-async function parseConfig(text: string, file: string): Promise<GateWords> {
-  const { parse } = await import('yaml');
-  let document: unknown;
+function parseConfig(text: string, file: string): GateWords {
+  let documents: unknown[];
   try {
-    document = parse(text);
+    // What an alias stands for may hold more of them: many would make a text for an error that has no end.
+    documents = loadAll(text, { maxAliases: 16 });
   } catch (cause) {
     const [reason = ''] = (cause as Error).message.split('\n');
-    throw invalid(
-      `${file} is no YAML: ${reason.replace(/:$/, '')}`,
-      `It holds lines such as: max-duration: 30s`,
-      cause,
-    );
+    throw invalid(`${file} is no YAML: ${reason}`, `It holds lines such as: max-duration: 30s`, cause);
   }
+  const [document] = documents;
+  if (documents.length > 1)
+    throw invalid(`${file} holds more than one document`, `It holds lines such as: max-duration: 30s`);
   if (document === null || document === undefined) return {};
   if (typeof document !== 'object' || Array.isArray(document))
     throw invalid(`${file} holds no keys`, `It holds lines such as: max-duration: 30s`);

@@ -22,8 +22,8 @@ export interface GateFlags extends GateWords {
 }
 
 /** A flag wins over the same word of the file. Throws PodexitError for words that mean nothing, wherever they stand. */
-export async function policyFrom({ config, ...flags }: GateFlags): Promise<Policy> {
-  const { file, words } = await readConfig(config);
+export function policyFrom({ config, ...flags }: GateFlags): Policy {
+  const { file, words } = readConfig(config);
   const inFile = `in ${file}`;
   const specs: GateSpec[] = [
     ...limit(flags.maxDuration, words.maxDuration, 'max-duration', inFile, maxDuration),

@@ -36,12 +36,7 @@ export interface Flags extends ConnectionFlags, DeleteFlags, PipelineFlags {
 }
 
 /** Throws PodexitError for what makes no sense. */
-export async function traceOptions(
-  words: readonly string[],
-  flags: Flags,
-  version: string,
-  isTty: boolean,
-): Promise<TraceOptions> {
+export function traceOptions(words: readonly string[], flags: Flags, version: string, isTty: boolean): TraceOptions {
   const grace = decideGrace({
     gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds'),
     now: flags.now,
@@ -70,7 +65,7 @@ export async function traceOptions(
     look: lookOf(flags),
     ...(flags.record === undefined ? {} : { record: recordingOf(flags.record) }),
     reports: reportsOf(flags),
-    policy: await policyFrom(flags),
+    policy: policyFrom(flags),
     publish: publishFrom(flags),
     verbosity: wholeNumber(flags.v, '-v') ?? 0,
   };

@@ -75,7 +75,7 @@ export function buildProgram(ports: Ports, set: (code: number) => void, argv?: r
     .enablePositionalOptions();
   addConnectionFlags(addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))).action(
     async (words: string[], flags: Flags) => {
-      set(await trace(await traceOptions(words, flags, version, stdout.isTty), flags, ports));
+      set(await trace(traceOptions(words, flags, version, stdout.isTty), flags, ports));
     },
   );
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
@@ -140,7 +140,7 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
           format,
           look: { ...lookOf(flags), logs: flags.logs !== false },
           reports: reportsOf(flags),
-          policy: await policyFrom(flags),
+          policy: policyFrom(flags),
           publish: publishFrom(flags),
         },
         ports,

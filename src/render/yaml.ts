@@ -1,17 +1,25 @@
 /** `-o yaml`: the same document as `-o json`. */
-import { Document, isScalar, Scalar, visit } from 'yaml';
+import type { ScalarStyleRule } from 'js-yaml';
+import { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE } from 'js-yaml';
 import type { ExitReport } from '../trace/report.ts';
 import { inOrder, reportOrder } from './key-order.ts';
 import { forJson, hasUnseen } from './safe-text.ts';
 
-/** The report as YAML 1.2. Strings that hold anything unseen are double-quoted, the one style that can escape it. */
+/**
+ * The report as YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does.
+ * One line a value, which greps better.
+ */
 export function renderYaml(report: ExitReport): string {
-  const document = new Document(inOrder(report, reportOrder), { aliasDuplicateObjects: false });
-  visit(document, {
-    Scalar(_key, node) {
-      if (isScalar(node) && typeof node.value === 'string' && hasUnseen(node.value)) node.type = Scalar.QUOTE_DOUBLE;
-    },
+  const text = dump(inOrder(report, reportOrder), {
+    lineWidth: -1,
+    noRefs: true,
+    quoteStyle: 'double',
+    scalarStyleRules: [quoteUnseen, ...Object.values(DEFAULT_SCALAR_STYLE_RULES)],
   });
-  // Folding would let a long string's escapes be parted; one line a value also greps better.
-  return forJson(document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER }));
+  return forJson(text);
 }
+
+/** Double quotes are the one style that can escape what nobody sees. */
+const quoteUnseen: ScalarStyleRule = (layout) => {
+  if (hasUnseen(layout.node.value)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+};

@@ -26,7 +26,7 @@ function takes(cache: string): boolean {
   const tried = `
     const { readFileSync } = require('node:fs');
     const [file, cache] = process.argv.slice(1);
-    const source = require('node:module').wrap(readFileSync(file, 'latin1'));
+    const source = readFileSync(file, 'latin1');
     const script = new (require('node:vm').Script)(source, { filename: 'podexit.cjs', cachedData: readFileSync(cache) });
     console.log(script.cachedDataRejected === false);`;
   return JSON.parse(

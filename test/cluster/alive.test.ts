@@ -7,15 +7,15 @@ import { surroundings } from './helpers/surroundings.ts';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
+import { dump, load } from 'js-yaml';
 
 it('a credential plugin that fails leaves open whether a stream has missed something', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
-    const config = parse(await readFile(flags.at(-1) ?? '', 'utf8')) as { users: { user: object }[] };
+    const config = load(await readFile(flags.at(-1) ?? '', 'utf8')) as { users: { user: object }[] };
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'false', interactiveMode: 'Never' };
     config.users = config.users.map((one) => ({ ...one, user: { exec } }));
     const kubeconfig = join(await mkdtemp(join(tmpdir(), 'podexit-')), 'config');
-    await writeFile(kubeconfig, stringify(config));
+    await writeFile(kubeconfig, dump(config));
     const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
     const target = { stream: 'pod' as const, path: `/api/v1/namespaces/${server.namespace}/pods`, name: server.pod };
     const signal = new AbortController().signal;

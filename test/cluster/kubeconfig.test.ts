@@ -47,6 +47,19 @@ describe('several kubeconfig files', () => {
     expect(merged.clusters.get('b')?.certificateAuthority).toBe('/two/ca.crt');
   });
 
+  it('are YAML as kubectl reads it: with anchors and merge keys, and of several documents the first', () => {
+    const text = `
+      users:
+        - {name: a, user: &shared {username: u, password: p}}
+        - {name: b, user: {<<: *shared, password: q}}
+      ---
+      current-context: of-the-second
+    `.replaceAll('\n      ', '\n');
+    const { users, currentContext } = parseKubeconfig(text, '/one/config');
+    expect(users.get('b')).toEqual({ username: 'u', password: 'q' });
+    expect(currentContext).toBeUndefined();
+  });
+
   it('may be missing or empty', async () => {
     const dir = await tempDir();
     await writeFile(join(dir, 'empty'), '');

@@ -1,7 +1,7 @@
 /** The manifest against Krew's own rules (krew: internal/index/validation, cmd/validate-krew-manifest). */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { renderManifest } from '../../scripts/release/manifest.ts';
 import { archiveOf, binaryOf, hostPlatform, platforms } from '../../scripts/release/platforms.ts';
 
@@ -29,7 +29,7 @@ interface Manifest {
     }[];
   };
 }
-const manifest = parse(text) as Manifest;
+const manifest = load(text) as Manifest;
 
 describe('the manifest', () => {
   it('is a plugin of the right kind, named as kubectl calls it', () => {

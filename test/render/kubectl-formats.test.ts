@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { load, YAML11_SCHEMA } from 'js-yaml';
 import { renderName } from '../../src/render/name.ts';
 import { renderWide } from '../../src/render/wide.ts';
 import { renderYaml } from '../../src/render/yaml.ts';
@@ -10,8 +10,15 @@ import { unseenIn } from './helpers/unseen.ts';
 
 describe('-o yaml', () => {
   it.each(samples)('is the same document as the report (%s)', (_name, sample) => {
-    expect(parse(renderYaml(sample()))).toEqual(sample());
+    expect(load(renderYaml(sample()))).toEqual(sample());
   });
+
+  it.each(samples)(
+    'means the same to a reader of YAML 1.1, who would take bare times for dates (%s)',
+    (_name, sample) => {
+      expect(load(renderYaml(sample()), { schema: YAML11_SCHEMA })).toEqual(sample());
+    },
+  );
 
   it('reads like kubectl’s', () => {
     expect(renderYaml(graceful())).toMatch(

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { parse as parseYaml } from 'yaml';
+import type { YAMLException } from 'js-yaml';
+import { CORE_SCHEMA, loadAll, mergeTag } from 'js-yaml';
 import { PodexitError } from '../../errors.ts';
 import { asArray, asRecord, asText } from '../status.ts';
 import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
@@ -25,12 +26,17 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   };
 }
 
+/** With merge keys (`<<`), which kubectl's YAML has. */
+const schema = CORE_SCHEMA.withTags(mergeTag);
+
 function readYaml(text: string, file: string): unknown {
   try {
-    return parseYaml(text, { logLevel: 'error', maxAliasCount: 100 }) as unknown;
+    // Of several documents kubectl reads the first.
+    const [document] = loadAll(text, { schema, maxAliases: 100 });
+    return document;
   } catch (error) {
-    const [where] = (error as { linePos?: { line: number }[] }).linePos ?? [];
-    throw invalid(file, `it is no YAML${where === undefined ? '' : ` (line ${where.line})`}`);
+    const { mark } = error as YAMLException;
+    throw invalid(file, `it is no YAML${mark === undefined ? '' : ` (line ${mark.line + 1})`}`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The workflows of .github/, as GitHub reads them. */
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 
 interface Step {
   name?: string;
@@ -14,7 +14,7 @@ interface Workflow {
 }
 
 export const workflowOf = (name: string): Workflow =>
-  parse(readFileSync(new URL(`../../../.github/workflows/${name}.yml`, import.meta.url), 'utf8')) as Workflow;
+  load(readFileSync(new URL(`../../../.github/workflows/${name}.yml`, import.meta.url), 'utf8')) as Workflow;
 
 /** What the step runs. */
 export function stepOf(workflow: string, job: string, name: string): string {

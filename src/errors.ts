@@ -15,7 +15,7 @@ export class PodexitError extends Error {
     this.exitCode = options.exitCode ?? 1;
   }
 
-  /** DESIGN.md §4: 1 unless said otherwise. */
+  /** 1 unless said otherwise. */
   readonly exitCode: number;
 
   /** By name: what is loaded on demand stands in another bundle, with this class of its own. */

@@ -1,5 +1,5 @@
 /** The import table of the house (docs/architecture.md): a room imports what its row says, and every word of a row is used. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -93,6 +93,23 @@ it('exports no value that no other file takes', () => {
       .map(([, name]) => `${relative(source, file)}: ${name}`),
   );
   expect(unused).toEqual([]);
+});
+
+it('cites only pages, and headings of them, that are there', () => {
+  const cited = ['src', 'bin', 'scripts', 'test'].flatMap((folder) =>
+    filesBelow(join(source, '..', folder)).flatMap((file) =>
+      [
+        ...readFileSync(file, 'utf8').matchAll(/\b(?:docs\/)?([A-Z]{3,}|(?<=docs\/)[\w-]+)\.md\b(?: "([^"\n]+)")?/g),
+      ].map(([words, page = '', heading]) => ({ file: relative(source, file), words, page, heading })),
+    ),
+  );
+  expect(cited.length).toBeGreaterThan(80);
+  const missing = cited.filter(({ page, heading }) => {
+    const places = [`docs/${page}.md`, `${page}.md`].map((name) => join(source, '..', name));
+    const text = places.filter((place) => existsSync(place)).map((place) => readFileSync(place, 'utf8'))[0];
+    return text === undefined || (heading !== undefined && !text.includes(`## ${heading}\n`));
+  });
+  expect(missing.map(({ file, words }) => `${file}: ${words}`)).toEqual([]);
 });
 
 function filesBelow(folder: string): string[] {

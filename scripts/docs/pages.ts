@@ -57,5 +57,5 @@ const pretty = (text: string): Promise<string> =>
   format(text, {
     parser: 'markdown',
     printWidth: 120,
-    filepath: fileURLToPath(new URL('../../docs/x.md', import.meta.url)),
+    filepath: fileURLToPath(new URL('../../docs/explain.md', import.meta.url)),
   });

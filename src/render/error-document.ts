@@ -1,4 +1,4 @@
-/** Under `-o json` and its like an error is a document too (DESIGN.md §4), so that scripts parse one stream. */
+/** Under `-o json` and its like an error is a document too (schema/error.schema.json), so that scripts parse one stream. */
 import type { ErrorDocument } from '../trace/report.ts';
 import { jsonText } from './json.ts';
 import { errorOrder } from './key-order.ts';

@@ -4,7 +4,7 @@ import { markdownSections } from './markdown.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
 import { outcomeSentence } from './outcome-text.ts';
 
-/** GitHub shows ten annotations of a kind for a step and drops the rest without a word (PEERS C4). */
+/** GitHub shows ten annotations of a kind for a step and drops the rest without a word. */
 const mostAnnotations = 10;
 
 /** The cap of a step summary; more of it is an error of the step. */

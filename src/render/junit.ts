@@ -1,6 +1,6 @@
 /**
  * JUnit XML, as Jenkins' schema has it: a suite for the run, a case for the exit as a whole, for each container and
- * for each gate. GitLab drops a failure's attributes, so that the verdict also stands in its body (PEERS C4).
+ * for each gate. GitLab drops a failure's attributes, so that the verdict also stands in its body.
  */
 import type { ContainerOutcome, ContainerReport, ExitReport, Gate } from '../trace/report.ts';
 import { deletedBy, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';

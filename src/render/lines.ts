@@ -1,6 +1,6 @@
 /**
- * The exit as lines: the heading, a line a mark as it becomes known, then phases, verdict and what was not seen
- * (DESIGN.md §5). The same document is made from a report alone (`.txt`).
+ * The exit as lines: the heading, a line a mark as it becomes known, then phases, verdict and what was not seen.
+ * The same document is made from a report alone (`.txt`).
  */
 import type { Observation } from '../trace/observation.ts';
 import type { ExitReport } from '../trace/report.ts';

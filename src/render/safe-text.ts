@@ -49,7 +49,7 @@ export function forMarkdownCode(text: string, limit = defaultLimit): string {
   return `${fence}${pad}${inert}${pad}${fence}`;
 }
 
-/** The message of a GitHub workflow command (PEERS C4): one line, always. */
+/** The message of a GitHub workflow command: one line, always. */
 export function forCommand(text: string, limit = 4 * defaultLimit): string {
   return forTerminal(text, limit).replaceAll('%', '%25');
 }

@@ -1,5 +1,5 @@
 /**
- * A run from its first request to the DELETE: opens the streams of DESIGN.md's table, and sends the DELETE when they are
+ * A run from its first request to the DELETE: opens what is watched (watched.ts), and sends the DELETE when they are
  * in sync, and only then. The end comes by what the trace tells (live.ts).
  */
 import type { StreamName } from '../trace/observation.ts';
@@ -16,7 +16,7 @@ import { deletionNotBegun, noSuchPod, refuseMirror } from './pod-checks.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, firstTargets, metadataOf } from './watched.ts';
 
-/** How long the lanes may keep the DELETE waiting (DESIGN.md "before the DELETE"). */
+/** How long the lanes may keep the DELETE waiting (docs/architecture.md "What is watched"). */
 const syncPatience = 3000;
 /** How long a DELETE that was accepted may take to mark the pod: some webhooks delay it. */
 const markPatience = 30_000;

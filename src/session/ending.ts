@@ -16,7 +16,7 @@ export type Ending =
   | { kind: 'done' };
 
 const second = 1000;
-/** DESIGN.md "What is watched": after DELETED the last facts have at most 2 s to come in. */
+/** After DELETED the last facts have at most 2 s to come in. */
 const lastFacts = 2 * second;
 
 export function endingOf(trace: Trace): Ending {

@@ -90,7 +90,7 @@ export function listenAhead(cluster: Cluster, signal: AbortSignal, stop: () => v
   };
 }
 
-/** ms after a watch went on in which what it brings may have waited for that (DESIGN.md §3, `delivery-lag`, twice over). */
+/** ms after a watch went on in which what it brings may have waited for that: `delivery-lag`, twice over. */
 const mayBeOld = 5000;
 
 /** What the run is told of the pod. Its own look, at `at` (client ms), may find what is as old as `since`. */

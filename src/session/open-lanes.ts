@@ -1,4 +1,4 @@
-/** All that is watched beside the pod, opened as soon as what it hangs on is known (DESIGN.md "What is watched"). */
+/** All that is watched beside the pod, opened as soon as what it hangs on is known. */
 import { getObject } from '../cluster/get.ts';
 import { listUids } from '../cluster/list-uids.ts';
 import { listPatiently } from '../cluster/list-patiently.ts';

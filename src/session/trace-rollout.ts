@@ -118,9 +118,9 @@ async function follow(
   return summary.exitCode;
 }
 
-/** Exit code where no pod was seen to terminate (DESIGN.md §4: still there at --timeout). */
+/** Exit code where no pod was seen to terminate: still there at --timeout. */
 const nothingTerminated = 3;
-/** Exit code where a recording is incomplete (DESIGN.md §4: could not do the work). */
+/** Exit code where a recording is incomplete: could not do the work. */
 const recordingFailed = 1;
 
 async function failuresOf(works: readonly Promise<unknown>[]): Promise<unknown[]> {

@@ -1,6 +1,6 @@
 /**
- * What is watched, and how it is narrowed (DESIGN.md "What is watched"), as pure functions over raw objects. Live runs
- * turn targets into requests; replays of raw recordings use the same targets as filters, so neither sees more.
+ * What is watched, and how it is narrowed (docs/architecture.md "What is watched"), as pure functions over raw objects.
+ * Live runs turn targets into requests; replays of raw recordings use the same targets as filters, so neither sees more.
  */
 import type { StreamName } from '../trace/observation.ts';
 import type { LabelSelector } from './selectors.ts';

@@ -1,7 +1,7 @@
 /**
  * How far a remote clock is off: offset = remote − client, in ms, an interval narrowed by causality with each
- * observation (DESIGN.md §3). Nothing arrives before it happened, so every remote stamp that arrives is a lower bound;
- * nothing the cluster did because of our request is earlier than our sending it, which gives upper bounds.
+ * observation (docs/architecture.md "Time"). Nothing arrives before it happened, so every remote stamp that arrives is a
+ * lower bound; nothing the cluster did because of our request is earlier than our sending it, which gives upper bounds.
  *
  * Laws: a bound holds exactly at the client time it was made, and fades by the assumed drift to both sides; bounds
  * that others imply everywhere are dropped, so a clock stays small however long the trace.

@@ -1,7 +1,7 @@
 import type { Outcome } from '../trace/report.ts';
 import type { Interrupted } from '../trace/observation.ts';
 
-/** DESIGN.md §4. */
+/** What a pipeline reads: part of the contract (docs/architecture.md). */
 export const exitCodes: Record<Outcome, number> = {
   graceful: 0,
   removed: 0,

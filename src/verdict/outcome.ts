@@ -1,4 +1,4 @@
-/** The outcome of an exit: the first that holds (DESIGN.md §4). */
+/** The outcome of an exit: the first that holds (docs/explain.md tells each). */
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Outcome } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';

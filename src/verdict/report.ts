@@ -1,4 +1,4 @@
-/** The ExitReport of a trace: the one document that every renderer shows (DESIGN.md §4). Pure. */
+/** The ExitReport of a trace: the one document that every renderer shows. Pure. */
 import type { AssumptionName } from '../trace/assumptions.ts';
 import { assumptions } from '../trace/assumptions.ts';
 import { toClient } from '../trace/clock.ts';

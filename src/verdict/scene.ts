@@ -11,7 +11,7 @@ export interface Scene {
   readonly exit: Exit;
 }
 
-/** Containers whose end makes the outcome; sidecars only raise findings (DESIGN.md §4). */
+/** Containers whose end makes the outcome; sidecars only raise findings. */
 export const mainsOf = ({ exit }: Scene): ContainerExit[] =>
   exit.containers.filter((one) => one.ran && (one.spec.kind === 'container' || one.spec.kind === 'init'));
 

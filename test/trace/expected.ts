@@ -1,4 +1,4 @@
-/** What every recording must say (DESIGN.md's table): outcome, containers in the order of their exits, trigger, findings. */
+/** What every recording must say: outcome, containers in the order of their exits, trigger, findings. */
 import type { ContainerOutcome, FindingCode, Outcome, TriggerKind } from '../../src/trace/report.ts';
 
 export interface Expected {

@@ -108,7 +108,7 @@ function started(exec: ExecEntry, { file, args, verbatim }: Launch, options: Spa
   }
 }
 
-/** A bare name is looked for in PATH; a relative path starts at the kubeconfig (PEERS D2). */
+/** A bare name is looked for in PATH; a relative path starts at the kubeconfig, as in kubectl. */
 function commandOf({ command, directory }: ExecEntry): string {
   const hasPath = command.includes('/') || command.includes(sep);
   return !hasPath || isAbsolute(command) ? command : resolve(directory, command);

@@ -2,7 +2,7 @@ import type { Kubeconfig } from './kubeconfig.ts';
 
 /**
  * Several files as one, by kubectl's rule: of entries of the same name the first wins whole, and so does the first
- * current-context (PEERS D2; "Organizing Cluster Access Using kubeconfig Files", Kubernetes documentation).
+ * current-context ("Organizing Cluster Access Using kubeconfig Files", Kubernetes documentation).
  */
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   const currentContext = files.find((file) => file.currentContext !== undefined)?.currentContext;

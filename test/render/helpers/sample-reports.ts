@@ -1,4 +1,4 @@
-/** One report for each kind of exit, after the recordings of the same names (DESIGN.md §4). */
+/** One report for each kind of exit, after the recordings of the same names. */
 import type { ExitReport } from '../../../src/trace/report.ts';
 import { inferred, mark, observed, phase, time } from './report-parts.ts';
 

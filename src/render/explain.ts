@@ -27,7 +27,9 @@ const headings: Record<TopicKind, string> = {
   container: 'outcome of a container',
   phase: 'phase',
   mark: 'mark of a timeline',
+  trigger: 'what deleted the pod',
   finding: 'finding',
+  gap: 'cause of a gap',
   assumption: 'assumption',
 };
 
@@ -53,6 +55,9 @@ const indented = (text: string, width: number): string =>
     .map((line) => `    ${line}\n`)
     .join('');
 
+/** Kinds whose names are those of another kind, or words of every day. */
+const prefixed: ReadonlySet<TopicKind> = new Set(['container', 'mark', 'trigger', 'gap']);
+
 /** docs/explain.md. */
 export function renderExplainDocs(topics: readonly Topic[]): string {
   const parts = topicKinds.map((kind) => {
@@ -60,7 +65,7 @@ export function renderExplainDocs(topics: readonly Topic[]): string {
       .filter((topic) => topic.kind === kind)
       .map(({ name, text }) => {
         const body = sections.map(([key, title]) => `- **${title}.** ${text[key]}`).join('\n');
-        return `### ${kind === 'container' || kind === 'mark' ? `${kind} ` : ''}${name}\n\n${body}\n`;
+        return `### ${prefixed.has(kind) ? `${kind} ` : ''}${name}\n\n${body}\n`;
       });
     return `## ${kindTitles[kind]}\n\n${pages.join('\n')}`;
   });

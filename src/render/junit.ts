@@ -39,18 +39,20 @@ const suiteName = ({ pod }: ExitReport): string => `podexit ${pod.namespace}/${p
 
 function properties(report: ExitReport): XmlElement[] {
   const { pod, grace, trigger, verdict } = report;
+  // Nobody deletes what is only forecast.
+  const isForecast = report.mode === 'check';
   const values = {
-    [report.mode === 'check' ? 'forecast' : 'outcome']: verdict.outcome,
+    [isForecast ? 'forecast' : 'outcome']: verdict.outcome,
     'exit-code': verdict.exitCode,
     mode: report.mode,
-    trigger: trigger.kind,
+    trigger: isForecast ? undefined : trigger.kind,
     namespace: pod.namespace,
     pod: pod.name,
     uid: pod.uid,
     node: pod.node,
     owner: pod.owner && `${pod.owner.kind}/${pod.owner.name}`,
     'grace-seconds': grace.effectiveSeconds,
-    deadline: grace.deadline,
+    deadline: isForecast ? undefined : grace.deadline,
   };
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name: 'property', attributes: { name, value: String(value) } }],

@@ -7,6 +7,7 @@ import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '.
 import { wasStartedSince } from '../trace/infer/ran.ts';
 import { ageOf } from '../trace/siblings.ts';
 import { takesPlaceOf } from '../trace/infer/place.ts';
+import { second } from '../trace/span.ts';
 import type { SiblingFacts, Trace } from '../trace/trace.ts';
 
 export type Ending =
@@ -15,7 +16,6 @@ export type Ending =
   | { kind: 'settling'; until: number }
   | { kind: 'done' };
 
-const second = 1000;
 /** After DELETED the last facts have at most 2 s to come in. */
 const lastFacts = 2 * second;
 

@@ -3,7 +3,7 @@
  * ever added. The JSON Schema in schema/ is held against these types by a test.
  */
 import type { ContainerKind, HookKind } from './kube.ts';
-import type { Mode } from './observation.ts';
+import type { GapCause, Mode } from './observation.ts';
 
 /** RFC 3339, UTC, milliseconds, on the client's clock. */
 export type Time = string;
@@ -235,7 +235,8 @@ export interface ExitReport {
   verdict: Verdict;
   clocks: { api?: { offsetMs: Range }; node?: { offsetMs: Range } };
   assumes: { name: string; seconds: number }[];
-  gaps: { resource: string; from: Time; to?: Time; cause: string }[];
+  /** `to` is absent where it lasted. */
+  gaps: { resource: string; from: Time; to?: Time; cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful' }[];
   observations: { seq: number; at: Time; what: string }[];
 }
 

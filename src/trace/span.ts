@@ -4,6 +4,9 @@ export interface Span {
   readonly hi: number;
 }
 
+/** ms */
+export const second = 1000;
+
 export const anyTime: Span = { lo: -Infinity, hi: Infinity };
 export const atLeast = (lo: number): Span => ({ lo, hi: Infinity });
 export const atMost = (hi: number): Span => ({ lo: -Infinity, hi });
@@ -22,3 +25,9 @@ export const lapse = (start: Span, end: Span): Span => ({
   lo: Math.max(0, end.lo - start.hi),
   hi: Math.max(0, end.hi - start.lo),
 });
+
+/** When the first of two moments was. */
+export const earlierOf = (a: Span, b: Span): Span => ({ lo: Math.min(a.lo, b.lo), hi: Math.min(a.hi, b.hi) });
+
+/** When the last of two moments was. */
+export const laterOf = (a: Span, b: Span): Span => ({ lo: Math.max(a.lo, b.lo), hi: Math.max(a.hi, b.hi) });

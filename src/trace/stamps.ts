@@ -4,10 +4,10 @@
  * Go prints "never"), is undefined.
  */
 import type { Span } from './span.ts';
+import { second } from './span.ts';
 
 const earliest = Date.UTC(2000, 0, 1);
 const latest = Date.UTC(2200, 0, 1);
-const second = 1000;
 
 /** ms since the epoch that somebody can mean. */
 export const isTime = (time: number): boolean => time >= earliest && time < latest;

@@ -28,7 +28,7 @@ export function gapsOf(trace: Trace): ExitReport['gaps'] {
   const refused = trace.refused.map(({ value, at }) => ({
     resource: resourceOf[value.stream],
     from: printTime(at, 'earlier'),
-    cause: 'refused',
+    cause: 'refused' as const,
   }));
   const gaps = joined(trace.gaps).map((value) => ({
     resource: resourceOf[value.stream],
@@ -39,7 +39,7 @@ export function gapsOf(trace: Trace): ExitReport['gaps'] {
   const broken = brokenLogs(trace).map(({ ended }) => ({
     resource: resourceOf.logs,
     from: printTime(ended.at, 'earlier'),
-    cause: 'disconnected',
+    cause: 'disconnected' as const,
   }));
   return [...gaps, ...broken, ...lateNews(trace), ...refused];
 }
@@ -53,9 +53,11 @@ export function clockGaps(exit: Exit | undefined): ExitReport['gaps'] {
       resource,
       from: printTime(lo, 'earlier'),
       to: printTime(hi, 'later'),
-      cause: 'clock-stepped',
+      cause: 'clock-stepped' as const,
     })),
-    ...(clock.doubt ? [{ resource, from: printTime(clock.doubt.at, 'earlier'), cause: 'clock-doubtful' }] : []),
+    ...(clock.doubt
+      ? [{ resource, from: printTime(clock.doubt.at, 'earlier'), cause: 'clock-doubtful' as const }]
+      : []),
   ]);
 }
 
@@ -83,5 +85,5 @@ const lateNews = (trace: Trace): ExitReport['gaps'] =>
       resource: resourceOf[value.stream],
       from: printTime(value.since, 'earlier'),
       to: printTime(value.until ?? at, 'later'),
-      cause: 'late',
+      cause: 'late' as const,
     }));

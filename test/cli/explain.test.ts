@@ -2,13 +2,29 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { explainDocs, flagDocs } from '../../scripts/docs/pages.ts';
-import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames } from '../../src/trace/report.ts';
+import {
+  containerOutcomes,
+  findingCodes,
+  markNames,
+  outcomes,
+  phaseNames,
+  triggerKinds,
+} from '../../src/trace/report.ts';
+import { gapTexts } from '../../src/verdict/explain/gaps.ts';
 import { topics } from '../../src/verdict/explain/topics.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const doc = (name: string): string => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
 
-const words = new Set<string>([...outcomes, ...containerOutcomes, ...phaseNames, ...markNames, ...findingCodes]);
+const words = new Set<string>([
+  ...outcomes,
+  ...containerOutcomes,
+  ...phaseNames,
+  ...markNames,
+  ...triggerKinds,
+  ...findingCodes,
+  ...Object.keys(gapTexts),
+]);
 
 it.each([...words])('%s is explained', async (word) => {
   const { code, stdout } = await runMain(['explain', word]);
@@ -41,7 +57,9 @@ it('without a word it lists what there is', async () => {
 it('an unknown word names those near it', async () => {
   const ran = await runMain(['explain', 'hook']);
   expect(ran).toMatchObject({ code: 1, stdout: '' });
-  expect(ran.stderr).toMatch(/no outcome, phase, mark, finding or assumption "hook"\nNear it: .*prestop-failed/);
+  expect(ran.stderr).toMatch(
+    /no outcome, phase, mark, trigger, finding, gap or assumption "hook"\nNear it: .*prestop-failed/,
+  );
 });
 
 describe('generated docs (npx tsx scripts/docs.ts)', () => {

@@ -54,6 +54,15 @@ describe('JUnit XML', () => {
     }
   });
 
+  it('names no deadline and no trigger of what is only forecast', () => {
+    const propertiesOf = (report: ExitReport) =>
+      suiteOf(report).children[0]!.children.map(({ attributes }) => attributes['name']);
+    expect(propertiesOf(graceful())).toEqual(expect.arrayContaining(['outcome', 'trigger', 'deadline']));
+    const forecast = propertiesOf({ ...graceful(), mode: 'check' });
+    expect(forecast).toContain('forecast');
+    for (const name of ['outcome', 'trigger', 'deadline']) expect(forecast).not.toContain(name);
+  });
+
   it('calls it an error, not a failure, where the end was not seen', () => {
     expect(results(stuck())[0]).toEqual(['exit', 'error']);
     expect(results(unknown())[0]).toEqual(['exit', 'error']);

@@ -195,7 +195,7 @@ describe('the text report', () => {
   it('says what was not seen', async () => {
     const report = await reportOfRecording('graceful-exit');
     const at = report.grace.deadline;
-    const gaps = [{ resource: 'endpointslices', from: at, cause: 'refused' }];
+    const gaps = [{ resource: 'endpointslices', from: at, cause: 'refused' as const }];
     expect(renderText({ ...report, gaps })).toMatch(/not seen: endpointslices \(refused, from \+9\.4\)/);
   });
 });

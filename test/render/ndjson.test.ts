@@ -114,7 +114,7 @@ describe('-o ndjson', () => {
 
   it('tells a gap when it opens and again when it ends', () => {
     const { ndjson, lines } = stream();
-    const open = { resource: 'pod', from: time(2), cause: 'expired' };
+    const open = { resource: 'pod', from: time(2), cause: 'expired' as const };
     ndjson.gaps(time(5), [open]);
     ndjson.gaps(time(6), [open]);
     ndjson.gaps(time(64), [{ ...open, to: time(64) }]);

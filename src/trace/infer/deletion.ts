@@ -7,15 +7,13 @@ import { withDates } from '../dates.ts';
 import type { Pod } from '../kube.ts';
 import { conditionOf, isFinished, isOlder } from '../pod.ts';
 import type { Span } from '../span.ts';
-import { meet } from '../span.ts';
+import { meet, second } from '../span.ts';
 import { parseTime } from '../stamps.ts';
 import type { Gap } from '../observation.ts';
 import type { DeletionFacts, Fact, RequestFacts, Trace } from '../trace.ts';
 import { heardSince } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { onClient } from './estimate.ts';
-
-const second = 1000;
 
 export interface Deletion {
   readonly facts: DeletionFacts;

@@ -3,7 +3,7 @@ import type { AssumptionName } from '../assumptions.ts';
 import { logStampLagMs, millisecondsOf } from '../assumptions.ts';
 import { isStepped } from '../clock.ts';
 import type { ContainerSpec } from '../pod.ts';
-import { atLeast, atMost } from '../span.ts';
+import { atLeast, atMost, second } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { ContainerFacts, LogFacts, Occurrence, Trace } from '../trace.ts';
 import { heardSince } from './arrival.ts';
@@ -13,8 +13,6 @@ import { longestStop, minimumGrace } from './grace.ts';
 import type { Kubelet } from './kubelet.ts';
 import { isStart } from './rounds.ts';
 import type { Scene } from './scene.ts';
-
-const second = 1000;
 
 /** `provisional`: only its log says so. */
 export interface ExitFacts {

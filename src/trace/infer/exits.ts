@@ -1,5 +1,6 @@
 /** All containers of a pod: main ones stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). */
 import { containersOf } from '../pod.ts';
+import { laterOf } from '../span.ts';
 import type { ContainerExit } from './container.ts';
 import { containerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
@@ -42,20 +43,20 @@ function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {
 /** The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. */
 function doneWith({ exit, hook }: ContainerExit): Estimate[] {
   if (!exit || exit.provisional) return [];
-  if (hook?.doubted) return [upTo(exit.at, later(exit.at, hook.end))];
+  if (hook?.doubted) return [spanning(exit.at, later(exit.at, hook.end))];
   return [hook ? later(exit.at, hook.end) : exit.at];
 }
 
 /** From the one to the other. */
-const upTo = (a: Estimate, b: Estimate): Estimate => ({
+const spanning = (a: Estimate, b: Estimate): Estimate => ({
   ...b,
   client: { lo: a.client.lo, hi: b.client.hi },
   node: { lo: a.node.lo, hi: b.node.hi },
 });
 
 const later = (a: Estimate, b: Estimate): Estimate => ({
-  client: { lo: Math.max(a.client.lo, b.client.lo), hi: Math.max(a.client.hi, b.client.hi) },
-  node: { lo: Math.max(a.node.lo, b.node.lo), hi: Math.max(a.node.hi, b.node.hi) },
+  client: laterOf(a.client, b.client),
+  node: laterOf(a.node, b.node),
   basis: 'inferred',
   evidence: cite(a.evidence, b.evidence),
 });

@@ -1,6 +1,6 @@
 /** Whether a container may have ended before its stop signal was due: then none was sent, and none is told. */
 import type { Clock } from '../clock.ts';
-import type { Span } from '../span.ts';
+import { earlierOf } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { ContainerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
@@ -46,7 +46,7 @@ function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd 
 function mayHaveGoneBefore({ hook, turn, exit, outcome, graceEnd, restarts }: Ending): boolean {
   if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
   // A turn comes with the end of the grace at the latest (stop-signal.ts).
-  const due = turn && earlier(turn.client, graceEnd.client);
+  const due = turn && earlierOf(turn.client, graceEnd.client);
   const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
   const { lo, hi } = exit.at.client;
   return waits.some((end) => (restarts > 0 ? lo < end.hi : end.lo - lo > mostBefore * (hi - lo)));
@@ -54,5 +54,3 @@ function mayHaveGoneBefore({ hook, turn, exit, outcome, graceEnd, restarts }: En
 
 /** Of the width of an exit. */
 const mostBefore = 0.75;
-
-const earlier = (a: Span, b: Span): Span => ({ lo: Math.min(a.lo, b.lo), hi: Math.min(a.hi, b.hi) });

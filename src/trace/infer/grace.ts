@@ -1,9 +1,9 @@
 /** How long the kubelet and the runtime wait (SIGNALS.md §2 S1, S8). Milliseconds. */
 import { driftOver } from '../assumptions.ts';
 import type { Span } from '../span.ts';
+import { second } from '../span.ts';
 import type { Kubelet } from './kubelet.ts';
 
-const second = 1000;
 /** SIGNALS.md §2 S8: minimumGracePeriodInSeconds. */
 export const minimumGrace = 2 * second;
 

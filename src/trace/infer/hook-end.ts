@@ -4,6 +4,7 @@ import { isStepped } from '../clock.ts';
 import type { HookKind } from '../kube.ts';
 import type { PreStopReport } from '../report.ts';
 import type { Span } from '../span.ts';
+import { earlierOf, second } from '../span.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, isBefore, moved, narrowed, notAfter, notBefore, onClient, onNode } from './estimate.ts';
@@ -12,8 +13,6 @@ import type { Rounds } from './rounds.ts';
 import { isNewRound, outlived } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import { isWarningUntellable } from './tellable.ts';
-
-const second = 1000;
 
 /** What was told of its failure. */
 export interface HookFailure {
@@ -93,7 +92,7 @@ function sleepEnd(scene: Scene, { began, lag }: Inputs, graceEnd: Estimate, seco
   const [length, soon] = [seconds * second, { lo: 0, hi: millisecondsOf(lag) }];
   const own = moved(began, { lo: length - driftOver(length), hi: length + driftOver(length) + soon.hi });
   const cut = isBefore(graceEnd, { ...own, client: shiftHi(own.client, -soon.hi), node: shiftHi(own.node, -soon.hi) });
-  const end = cut ? moved(graceEnd, soon) : earlier(own, moved(graceEnd, soon));
+  const end = cut ? moved(graceEnd, soon) : noLaterThan(own, moved(graceEnd, soon));
   const over = allOver(scene);
   if (over && isBefore(over, end)) return { end: onwards(began, over), outcome: 'unknown' };
   return { end, outcome: cut ? 'cut-off' : isBefore(own, graceEnd) ? 'completed' : 'unknown' };
@@ -116,7 +115,7 @@ function failedEnd(scene: Scene, inputs: Inputs, failure: Occurrence, graceEnd: 
   // kubelet's call has returned by then, at the failure or with the grace (SIGNALS.md §2 S6).
   const outlivedIt = ended !== undefined && isBefore(ended, told);
   if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) {
-    const end = again ? onwards(began, ended) : earlier(told, moved(graceEnd, soon));
+    const end = again ? onwards(began, ended) : noLaterThan(told, moved(graceEnd, soon));
     return { end, outcome: 'unknown', mayHaveDied: true };
   }
   // Where its clock was set nothing may tell whether the container ended first.
@@ -187,8 +186,8 @@ export const eventPatience = millisecondsOf('event-lag') + millisecondsOf('deliv
 
 const shiftHi = (span: Span, by: number): Span => ({ lo: span.lo, hi: Math.max(span.lo, span.hi + by) });
 
-const earlier = (a: Estimate, b: Estimate): Estimate => ({
+const noLaterThan = (a: Estimate, b: Estimate): Estimate => ({
   ...a,
-  client: { lo: Math.min(a.client.lo, b.client.lo), hi: Math.min(a.client.hi, b.client.hi) },
-  node: { lo: Math.min(a.node.lo, b.node.lo), hi: Math.min(a.node.hi, b.node.hi) },
+  client: earlierOf(a.client, b.client),
+  node: earlierOf(a.node, b.node),
 });

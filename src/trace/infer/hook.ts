@@ -2,6 +2,7 @@
 import type { HookKind } from '../kube.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { hookOf } from '../pod.ts';
+import { second } from '../span.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { isOpen, sinceOf } from './began.ts';
 import type { Estimate } from './estimate.ts';
@@ -12,8 +13,6 @@ import { belongs } from './kubelet.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import { isUntellable } from './tellable.ts';
-
-const second = 1000;
 
 /** A preStop hook of this exit, as far as it is known. */
 export interface HookFacts extends HookEnd {

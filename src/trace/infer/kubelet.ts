@@ -11,10 +11,8 @@ import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate
 import { withCause, withCreations, withPostings, withRenewals } from './node-clock.ts';
 import { mayBeOwn } from './own-doing.ts';
 import { isNewRound, isStart } from './rounds.ts';
-import { atMost } from '../span.ts';
+import { atMost, earlierOf, second } from '../span.ts';
 import { parseTime } from '../stamps.ts';
-
-const second = 1000;
 
 export interface Kubelet {
   readonly clock: Clock;
@@ -116,8 +114,8 @@ function lateSigns(trace: Trace, { facts, grace }: Deletion): Estimate[] {
 
 const earlier = (a: Estimate, b: Estimate): Estimate => ({
   ...(b.client.hi < a.client.hi ? b : a),
-  client: { lo: Math.min(a.client.lo, b.client.lo), hi: Math.min(a.client.hi, b.client.hi) },
-  node: { lo: Math.min(a.node.lo, b.node.lo), hi: Math.min(a.node.hi, b.node.hi) },
+  client: earlierOf(a.client, b.client),
+  node: earlierOf(a.node, b.node),
 });
 
 /**

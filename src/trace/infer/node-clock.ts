@@ -6,11 +6,10 @@ import { driftOver, millisecondsOf } from '../assumptions.ts';
 import type { Bound, Clock } from '../clock.ts';
 import { noLessThan, noMoreThan, offsetAt, toClient, upTo } from '../clock.ts';
 import type { Span } from '../span.ts';
+import { second } from '../span.ts';
 import type { Fact, Occurrence, Renewal, Trace } from '../trace.ts';
 import { heardSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
-
-const second = 1000;
 
 /** Nothing that the kubelet did because of the deletion is earlier than its acceptance. */
 export function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {

@@ -1,14 +1,13 @@
 /** Whether the kubelet kept time: a kill that failed, or a kubelet that started anew, begins everything again (S11, trap 36). */
 import type { AssumptionName } from '../assumptions.ts';
 import { millisecondsOf } from '../assumptions.ts';
+import { second } from '../span.ts';
 import type { Occurrence } from '../trace.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore, moved } from './estimate.ts';
 import { longestStop, minimumGrace } from './grace.ts';
 import type { Kubelet } from './kubelet.ts';
 import type { Scene } from './scene.ts';
-
-const second = 1000;
 
 /** What is known of a container's stop when its rounds are judged. */
 export interface Rounds {

@@ -3,7 +3,7 @@ import type { AssumptionName } from '../assumptions.ts';
 import { millisecondsOf } from '../assumptions.ts';
 import type { ContainerSpec } from '../pod.ts';
 import type { Span } from '../span.ts';
-import { atMost } from '../span.ts';
+import { atMost, second } from '../span.ts';
 import type { ContainerFacts, Occurrence } from '../trace.ts';
 import { sinceOf } from './began.ts';
 import type { Estimate } from './estimate.ts';
@@ -15,8 +15,6 @@ import type { Kubelet } from './kubelet.ts';
 import { isRoundOpen } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import { nameOfSignal } from './signals.ts';
-
-const second = 1000;
 
 export interface SignalFacts extends Estimate {
   readonly name?: string;

@@ -2,12 +2,11 @@
 import { noLessThan } from '../clock.ts';
 import { withDate } from '../dates.ts';
 import type { Dated } from '../observation.ts';
+import { second } from '../span.ts';
 import { isTime, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
 import type { Seen } from './notes.ts';
 import { note } from './notes.ts';
-
-const second = 1000;
 
 /** `at` is rounded down: what arrived had happened before at + 1. */
 const arrivedBy = (seen: Seen): number => seen.at + 1;

@@ -1,14 +1,17 @@
 /** All that can be explained, in the order of the docs. */
 import type { AssumptionName } from '../../trace/assumptions.ts';
-import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames } from '../../trace/report.ts';
+import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames, triggerKinds } from '../../trace/report.ts';
 import { assumptionTexts } from './assumptions.ts';
 import type { Explanation } from './explanation.ts';
 import { findingTexts } from './findings.ts';
+import type { GapWord } from './gaps.ts';
+import { gapTexts } from './gaps.ts';
 import { markTexts } from './marks.ts';
 import { containerTexts, outcomeTexts } from './outcomes.ts';
 import { phases } from './phases.ts';
+import { triggerTexts } from './triggers.ts';
 
-export const topicKinds = ['outcome', 'container', 'phase', 'mark', 'finding', 'assumption'] as const;
+export const topicKinds = ['outcome', 'container', 'phase', 'mark', 'trigger', 'finding', 'gap', 'assumption'] as const;
 export type TopicKind = (typeof topicKinds)[number];
 
 export interface Topic {
@@ -17,6 +20,7 @@ export interface Topic {
   text: Explanation;
 }
 
+const gapWords = Object.keys(gapTexts) as GapWord[];
 const assumptionNames = Object.keys(assumptionTexts) as AssumptionName[];
 
 export const topics: readonly Topic[] = [
@@ -24,7 +28,9 @@ export const topics: readonly Topic[] = [
   ...containerOutcomes.map((name) => ({ kind: 'container' as const, name, text: containerTexts[name] })),
   ...phaseNames.map((name) => ({ kind: 'phase' as const, name, text: phases[name] })),
   ...markNames.map((name) => ({ kind: 'mark' as const, name, text: markTexts[name] })),
+  ...triggerKinds.map((name) => ({ kind: 'trigger' as const, name, text: triggerTexts[name] })),
   ...findingCodes.map((name) => ({ kind: 'finding' as const, name, text: findingTexts[name] })),
+  ...gapWords.map((name) => ({ kind: 'gap' as const, name, text: gapTexts[name] })),
   ...assumptionNames.map((name) => ({ kind: 'assumption' as const, name, text: assumptionTexts[name] })),
 ];
 
@@ -34,6 +40,8 @@ export const kindTitles: Record<TopicKind, string> = {
   container: "Containers' outcomes",
   phase: 'Phases',
   mark: 'Marks',
+  trigger: 'Triggers',
   finding: 'Findings',
+  gap: 'Gaps',
   assumption: 'Assumptions',
 };

@@ -9,12 +9,12 @@ import { isStart } from '../../trace/infer/rounds.ts';
 import type { StreamName } from '../../trace/observation.ts';
 import { isFinished } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
+import { second } from '../../trace/span.ts';
 import type { Occurrence } from '../../trace/trace.ts';
 import type { Scene } from '../scene.ts';
 import { mainsOf } from '../scene.ts';
 import { exactSeconds, seconds } from '../words.ts';
 
-const second = 1000;
 const silence = 10 * second;
 
 export const nodeFindings = (scene: Scene): Finding[] => [

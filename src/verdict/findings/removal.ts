@@ -3,11 +3,10 @@ import { heardSince } from '../../trace/infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../trace/infer/container-outcome.ts';
 import { controllerOf, isFinished, isMirror } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
+import { second } from '../../trace/span.ts';
 import type { Scene } from '../scene.ts';
 import { ranOf } from '../scene.ts';
 import { exactSeconds, list } from '../words.ts';
-
-const second = 1000;
 
 export const removalFindings = (scene: Scene): Finding[] => [
   ...finalizerHeld(scene),

@@ -5,14 +5,13 @@ import type { Estimate } from '../../trace/infer/estimate.ts';
 import { crossed, onNode } from '../../trace/infer/estimate.ts';
 import type { Finding } from '../../trace/report.ts';
 import type { Span } from '../../trace/span.ts';
+import { second } from '../../trace/span.ts';
 import type { Trace } from '../../trace/trace.ts';
 import { isSignalFirm } from '../../trace/view/told.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { Scene } from '../scene.ts';
 import { mainsOf } from '../scene.ts';
 import { exactSeconds, list, plural } from '../words.ts';
-
-const second = 1000;
 
 export const trafficFindings = (scene: Scene): Finding[] => [
   ...drainRace(scene),

@@ -1,0 +1,88 @@
+import type { TriggerKind } from '../../trace/report.ts';
+import type { Explanation } from './explanation.ts';
+
+const nothing = 'Nothing.';
+const condition = (reason: string): string =>
+  `The condition DisruptionTarget with the reason ${reason} in the state that first bore a deletionTimestamp.`;
+const added =
+  'A pod that is terminating may be given the condition afterwards: where the first state was not seen itself, its stamp decides.';
+const told = "The controller's Event about this pod (SuccessfulDelete)";
+const untold =
+  'Events may be merged, refused or late: then it is `unknown`. Where several causes fit, the last before the deletion counts, or none.';
+
+/** What deleted the pod (trace/infer/trigger.ts, SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
+export const triggerTexts: Record<TriggerKind, Explanation> = {
+  'this-command': {
+    is: 'This command sent the DELETE that the pod was deleted by.',
+    known: 'The answer to it, and the state that followed.',
+    wrong:
+      'A DELETE of somebody else at the very same moment looks the same; one that came before is told (deleted-before).',
+    advice: nothing,
+  },
+  'eviction-api': {
+    is: 'The pod was evicted through the API: by --evict, kubectl drain, an autoscaler.',
+    known: `Our own request, or: ${condition('EvictionByEvictionAPI')}`,
+    wrong: added,
+    advice: 'A node that was cordoned as well is being drained; a PodDisruptionBudget limits how many go at once.',
+  },
+  preemption: {
+    is: 'The scheduler made room for a pod of a higher priority.',
+    known: `${condition('PreemptionByScheduler')} The Event Preempted goes with it.`,
+    wrong: added,
+    advice: 'Give the pod a higher PriorityClass, or the cluster more room.',
+  },
+  taint: {
+    is: 'Its node got a taint with the effect NoExecute that the pod does not tolerate, or no longer.',
+    known: `${condition('DeletionByTaintManager')} The Event TaintManagerEviction goes with it.`,
+    wrong: added,
+    advice: "Look at the node's taints and at the pod's tolerationSeconds.",
+  },
+  'device-taint': {
+    is: 'A device that the pod uses (dynamic resource allocation) was tainted.',
+    known: `${condition('DeletionByDeviceTaintManager')} The Event DeviceTaintManagerEviction goes with it.`,
+    wrong: added,
+    advice: "Look at the ResourceSlice's taints and at the claim's tolerations.",
+  },
+  'pod-gc': {
+    is: 'The pod garbage collector removed it, with grace 0: its node is gone or out of service.',
+    known: `${condition('DeletionByPodGC')} Or the phase Failed, and grace 0, over containers that nobody had stopped.`,
+    wrong: 'What ran on the node is not known to have stopped.',
+    advice: 'Look at what became of the node; a volume may still be attached there.',
+  },
+  rollout: {
+    is: 'Its controller replaced it by a pod of another template.',
+    known: `${told}, with another template that came up, or that the owner has.`,
+    wrong: untold,
+    advice: nothing,
+  },
+  'scale-down': {
+    is: 'Its controller was told to run fewer pods.',
+    known: `${told}, with a number of replicas that went down.`,
+    wrong: untold,
+    advice: 'Where nobody scaled, look for an autoscaler.',
+  },
+  'owner-deleted': {
+    is: 'Its owner, or the owner of that, was deleted, and the garbage collector followed.',
+    known: 'The owner was gone before the pod was marked. No Event says so.',
+    wrong: 'An owner that went at the same moment by chance looks the same.',
+    advice: nothing,
+  },
+  job: {
+    is: 'Its Job was done, failed, suspended or past its time to live.',
+    known: "The Job's conditions or its Event, or a Job that is gone after its ttlSecondsAfterFinished.",
+    wrong: untold,
+    advice: 'Look at the conditions of the Job.',
+  },
+  'namespace-deletion': {
+    is: 'Its whole namespace is being deleted.',
+    known: "The namespace's deletionTimestamp, which is not later than the pod's deletion.",
+    wrong: 'Both are stamped in whole seconds: a deletion in the same second, for another reason, looks the same.',
+    advice: nothing,
+  },
+  unknown: {
+    is: 'Nothing that was seen tells what deleted the pod: most often somebody else with kubectl delete.',
+    known: 'No condition, no Event and no owner explains it. Who sent a DELETE is stored nowhere in the cluster.',
+    wrong: 'A cause may be there whose evidence was refused, or came before anybody watched.',
+    advice: "Look into the API server's audit log; grant the rights to read owners and Events (deploy/rbac.yaml).",
+  },
+};

@@ -13,7 +13,7 @@ import type { Columns } from './mark-line.ts';
 import { columnsFor, logLines, markLines } from './mark-line.ts';
 import type { Context } from './mark-words.ts';
 import type { MarkView, Timestamps, Zero } from './moments.ts';
-import { dayText, zeroOfMarks } from './moments.ts';
+import { afterCauses, dayText, zeroOfMarks } from './moments.ts';
 import type { Pen } from './palette.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Telling } from './telling.ts';
@@ -53,7 +53,7 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     // Nothing was learnt of the pod, and nothing waits for time to pass: the marks are what they were.
     if (!last && trace.notes === seen && telling.waiting.size === 0) return [];
     seen = trace.notes;
-    const views = (timelineOf(trace)?.marks ?? []).map(viewOf);
+    const views = afterCauses((timelineOf(trace)?.marks ?? []).map(viewOf), telling.told);
     zero ??= zeroOfMarks(views);
     const told = tell(telling, views, trace.now, last);
     telling = told.telling;

@@ -10,7 +10,7 @@ import { headingLines, headingOf, headingOfReport } from './heading.ts';
 import { createHistory } from './history.ts';
 import { columnsFor, markLines } from './mark-line.ts';
 import type { MarkView, Timestamps, Zero } from './moments.ts';
-import { clockText, dayText, momentOf, zeroOfMarks } from './moments.ts';
+import { afterCauses, clockText, dayText, momentOf, zeroOfMarks } from './moments.ts';
 import type { Pen, Style } from './palette.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { phaseTable } from './phase-table.ts';
@@ -108,14 +108,16 @@ function movedZero(pen: Pen, report: ExitReport, zero: number, width: number): s
 }
 
 const viewsOf = (report: ExitReport): MarkView[] =>
-  report.marks.map(({ id, name, subject, at, note }) => ({
-    id,
-    name,
-    ...(subject === undefined ? {} : { subject }),
-    ...(note === undefined ? {} : { note }),
-    at: momentOf(at),
-    provisional: false,
-  }));
+  afterCauses(
+    report.marks.map(({ id, name, subject, at, note }) => ({
+      id,
+      name,
+      ...(subject === undefined ? {} : { subject }),
+      ...(note === undefined ? {} : { note }),
+      at: momentOf(at),
+      provisional: false,
+    })),
+  );
 
 /** Without a mark, what the deadline says of the request. */
 export function zeroOfReport(report: ExitReport): Zero {

@@ -24,6 +24,8 @@ export interface MarkView {
   readonly note?: string;
   readonly at: Moment;
   readonly provisional: boolean;
+  /** ms: where the signal or the kill is shown that this exit followed. */
+  readonly follows?: number;
 }
 
 /** What the offsets of one exit count from. */
@@ -50,11 +52,29 @@ export function momentOf({ earliest, latest, basis }: Instant): Moment {
 }
 
 /** The one time (ms) that a mark is shown at: what we sent when it left, what we saw when it came, else the middle. */
-export function shownAt({ name, at }: MarkView, { accepted }: Zero): number {
+export function shownAt(mark: MarkView, { accepted }: Zero): number {
+  const { name, at, follows = -Infinity } = mark;
   if (name === 'requested') return at.lo;
   if (at.basis === 'observed') return at.hi;
-  const middle = (at.lo + at.hi) / 2;
-  return middle < accepted && accepted <= at.hi ? accepted : middle;
+  const causes = Math.max(accepted <= at.hi ? accepted : -Infinity, Math.min(follows, at.hi));
+  return Math.max(middleOf(mark), causes);
+}
+
+const middleOf = ({ at: { lo, hi, basis } }: MarkView): number => (basis === 'observed' ? hi : (lo + hi) / 2);
+
+const causesOfExits: ReadonlySet<MarkName> = new Set(['stop-signal', 'kill']);
+
+/**
+ * Where intervals overlap a container's exit is not shown before the signal or the kill that it followed. `told`: marks as
+ * they were shown before, by id.
+ */
+export function afterCauses(marks: readonly MarkView[], told: ReadonlyMap<string, MarkView> = new Map()): MarkView[] {
+  return marks.map((mark) => {
+    if (mark.name !== 'exited') return mark;
+    const causes = marks.filter(({ name, subject }) => causesOfExits.has(name) && subject === mark.subject);
+    if (causes.length === 0) return mark;
+    return { ...mark, follows: Math.max(...causes.map((cause) => middleOf(told.get(cause.id) ?? cause))) };
+  });
 }
 
 /** Decimals that it deserves: all three where it was observed. */

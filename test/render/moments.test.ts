@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MarkView, Moment } from '../../src/render/moments.ts';
 import {
+  afterCauses,
   boundsText,
   clockColumn,
   dayText,
@@ -33,6 +34,20 @@ describe('when a mark was', () => {
   it('puts no effect before its cause where the intervals allow either', () => {
     expect(offset('stop-signal', moment(-1700, 100))).toBe('   ~+0    ');
     expect(offset('requested', moment(-3, -2, 'observed'))).toBe('    −0.003');
+  });
+
+  it('puts no exit before the signal or the kill that it followed, nor outside of its own interval', () => {
+    const exitShown = (marks: MarkView[], told?: ReadonlyMap<string, MarkView>): number =>
+      shownAt(afterCauses(marks, told).at(-1)!, zero) - noon;
+    const of = (name: MarkView['name'], at: Moment, subject = 'app'): MarkView => ({ ...mark(name, at), subject });
+    const exit = of('exited', moment(100, 400));
+    expect(exitShown([exit])).toBe(250);
+    expect(exitShown([of('stop-signal', moment(200, 400)), exit])).toBe(300);
+    expect(exitShown([of('stop-signal', moment(50, 150)), exit])).toBe(250);
+    expect(exitShown([of('stop-signal', moment(200, 400), 'other'), exit])).toBe(250);
+    expect(exitShown([of('stop-signal', moment(50, 150)), of('kill', moment(320, 400)), exit])).toBe(360);
+    const told = of('stop-signal', moment(300, 600));
+    expect(exitShown([of('stop-signal', moment(200, 400)), exit], new Map([[told.id, told]]))).toBe(400);
   });
 
   it('says between which moments it was, if that is a second or more', () => {

@@ -9,7 +9,6 @@ import type { ContainerSpec } from '../pod.ts';
 import { isRunning, runtimeOf, statusesOf } from '../pod.ts';
 import type { ContainerOutcome } from '../report.ts';
 import type { ContainerFacts, Occurrence } from '../trace.ts';
-import { noContainerFacts } from '../trace.ts';
 import { beganAt, countedFrom, stoppingOf, wasStopped } from './began.ts';
 import { outcomeOf, wasStoppedAsStatic } from './container-outcome.ts';
 import { isDoubtfulKill } from './doubtful-kill.ts';
@@ -23,7 +22,7 @@ import type { HookFacts } from './hook.ts';
 import { hookFacts } from './hook.ts';
 import { beforeKill, killOf, killSince, showedLife, surelyAfterGrace } from './kill.ts';
 import { mayBeStopped } from './own-doing.ts';
-import { mayRunUntold, ranUntilEnd, wasStartedLate } from './ran.ts';
+import { factsOfLastRun, mayRunUntold, ranUntilEnd, wasStartedLate } from './ran.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 import type { SignalFacts } from './stop-signal.ts';
@@ -66,8 +65,8 @@ export function containerExit(
   spec: ContainerSpec,
   { turn, mainsOver }: { turn: Estimate | undefined; mainsOver: boolean },
 ): ContainerExit {
-  const { trace, deletion, kubelet } = scene;
-  const facts = trace.containers.get(spec.name) ?? noContainerFacts;
+  const { deletion, kubelet } = scene;
+  const facts = factsOfLastRun(scene, spec);
   const killings = kubelet.killings.get(spec.name) ?? [];
   const before = statusesOf(deletion.facts.first.value).find((status) => status.name === spec.name);
   // Whatever a status still says, nothing runs in a pod that has Succeeded.

@@ -3,7 +3,8 @@ import type { ContainerStatus, Pod } from '../kube.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { containersOf, isFinished, isRunning, statusesOf } from '../pod.ts';
 import { parseFloor } from '../stamps.ts';
-import type { ContainerFacts, Trace } from '../trace.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../trace.ts';
+import { noContainerFacts } from '../trace.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
@@ -49,17 +50,36 @@ export function wasStartedLate(
 export const mayRunUntold = ({ trace, deletion }: Scene, spec: ContainerSpec): boolean =>
   deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
 
-/** By its kubelet's clock, after the last end of it that is told. */
-export function wasStartedSince({ events }: Trace, pod: Pod, name: string): boolean {
+/** Without the end of the run before, of its status and of its log, where only an Event tells of another. */
+export function factsOfLastRun({ trace, deletion }: Scene, { name }: ContainerSpec): ContainerFacts {
+  const facts = trace.containers.get(name) ?? noContainerFacts;
+  const first = deletion.facts.first.value;
+  const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;
+  if (!start) return facts;
+  const known = statusesOf(first).find((one) => one.name === name)?.state.terminated;
+  const { terminated, log, ...others } = facts;
+  const { ended, ...rest } = log;
+  return {
+    ...others,
+    ...(terminated && terminated.value.startedAt !== known?.startedAt ? { terminated } : {}),
+    log: { ...rest, ...(ended && ended.at > start.at ? { ended } : {}) },
+  };
+}
+
+/** The Event of a start that is, by its kubelet's clock, after the last end of the container that is told. */
+function startSince({ events }: Trace, pod: Pod, name: string): Occurrence | undefined {
   const status = statusesOf(pod).find((one) => one.name === name);
-  if (isFinished(pod) || isRunning(status?.state)) return false;
+  if (isFinished(pod) || isRunning(status?.state)) return undefined;
   const ends = [status?.state.terminated, status?.lastState?.terminated].map(
     (one) => parseFloor(one?.finishedAt)?.hi ?? -Infinity,
   );
-  return events.some(
+  return events.find(
     ({ reason, about, time }) => reason === 'Started' && about.container === name && time.lo >= Math.max(...ends),
   );
 }
+
+export const wasStartedSince = (trace: Trace, pod: Pod, name: string): boolean =>
+  startSince(trace, pod, name) !== undefined;
 
 /** It had ended before, by its time, its kind, or because the status that ends the pod does not know of the deletion. */
 function isOlder({ deletion }: Scene, spec: ContainerSpec, ended: Estimate | undefined): boolean {

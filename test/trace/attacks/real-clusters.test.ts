@@ -52,6 +52,27 @@ describe('what a forced DELETE left behind', () => {
   });
 });
 
+describe('a container that was started again just before a forced DELETE', () => {
+  it('did not end as its run before did', () => {
+    const crashed = told({ ...alone({ state: { kind: 'crashed', code: 1 } }), ...asked(0) });
+    expect(judged(crashed)).toMatchObject({
+      containers: [{ outcome: 'not-running' }],
+      verdict: { outcome: 'removed' },
+    });
+    const marked = markedIn(crashed);
+    const { uid, name } = marked.object.metadata;
+    const event = eventOf(
+      { kind: 'Pod', name, uid, container: 'app' },
+      { reason: 'Started', message: 'Started container app' },
+      { at: marked.at - 60 },
+    );
+    const report = judged(adding(crashed, changed(marked.at - 50, 'events', event, 'ADDED')));
+    expect(report.containers[0]).toMatchObject({ outcome: 'abandoned' });
+    expect(report.containers[0]).not.toHaveProperty('exit');
+    expect(report.verdict).toMatchObject({ outcome: 'forced', exitCode: 2 });
+  });
+});
+
 describe('a doubt about one container’s grace', () => {
   it('changes nothing of what is certain of another', () => {
     const silent = plainContainer({

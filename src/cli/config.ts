@@ -38,8 +38,8 @@ function read(file: string, isNamed: boolean): string | undefined {
 function parseConfig(text: string, file: string): GateWords {
   let documents: unknown[];
   try {
-    // What an alias stands for may hold more of them: many would make a text for an error that has no end.
-    documents = loadAll(text, { maxAliases: 16 });
+    // What an alias stands for may hold more of them, or itself: there would be no end of it.
+    documents = loadAll(text, { maxAliases: 0 });
   } catch (cause) {
     const [reason = ''] = (cause as Error).message.split('\n');
     throw invalid(`${file} is no YAML: ${reason}`, `It holds lines such as: max-duration: 30s`, cause);

@@ -17,7 +17,7 @@ import { afterCauses, dayText, zeroOfMarks } from './moments.ts';
 import type { Pen } from './palette.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Telling } from './telling.ts';
-import { nothingTold, tell } from './telling.ts';
+import { asTold, nothingTold, tell } from './telling.ts';
 
 export interface HistoryOptions {
   readonly timestamps: Timestamps;
@@ -53,7 +53,7 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     // Nothing was learnt of the pod, and nothing waits for time to pass: the marks are what they were.
     if (!last && trace.notes === seen && telling.waiting.size === 0) return [];
     seen = trace.notes;
-    const views = afterCauses((timelineOf(trace)?.marks ?? []).map(viewOf), telling.told);
+    const views = afterCauses((timelineOf(trace)?.marks ?? []).map(viewOf), (cause) => asTold(telling, cause));
     zero ??= zeroOfMarks(views);
     const told = tell(telling, views, trace.now, last);
     telling = told.telling;

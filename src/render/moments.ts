@@ -65,15 +65,18 @@ const middleOf = ({ at: { lo, hi, basis } }: MarkView): number => (basis === 'ob
 const causesOfExits: ReadonlySet<MarkName> = new Set(['stop-signal', 'kill']);
 
 /**
- * Where intervals overlap a container's exit is not shown before the signal or the kill that it followed. `told`: marks as
- * they were shown before, by id.
+ * Where intervals overlap a container's exit is not shown before the signal or the kill that it followed, where `shown` says
+ * that those stand.
  */
-export function afterCauses(marks: readonly MarkView[], told: ReadonlyMap<string, MarkView> = new Map()): MarkView[] {
+export function afterCauses(
+  marks: readonly MarkView[],
+  shown: (cause: MarkView) => MarkView = (cause) => cause,
+): MarkView[] {
   return marks.map((mark) => {
     if (mark.name !== 'exited') return mark;
     const causes = marks.filter(({ name, subject }) => causesOfExits.has(name) && subject === mark.subject);
     if (causes.length === 0) return mark;
-    return { ...mark, follows: Math.max(...causes.map((cause) => middleOf(told.get(cause.id) ?? cause))) };
+    return { ...mark, follows: Math.max(...causes.map((cause) => middleOf(shown(cause)))) };
   });
 }
 

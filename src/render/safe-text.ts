@@ -73,6 +73,15 @@ export function forJson(json: string): string {
   return json.replace(unseen(), (character) => (character === '\n' ? character : units(character)));
 }
 
+/** The same of YAML, whose escapes of 16 bits do not join. */
+export function forYaml(yaml: string): string {
+  return yaml.replace(unseen(), (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code <= 0xffff) return character === '\n' ? character : units(character);
+    return `\\U${code.toString(16).padStart(8, '0')}`;
+  });
+}
+
 /** Whether a string holds anything that `forTerminal` would make visible. */
 export function hasUnseen(text: string): boolean {
   return text.search(unseen()) >= 0;

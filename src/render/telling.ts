@@ -87,6 +87,12 @@ function isReady(
   return since !== undefined && now - since >= waits;
 }
 
+/** As it was told, where that stands; else as it is. */
+export function asTold({ told }: Telling, mark: MarkView): MarkView {
+  const old = told.get(mark.id);
+  return old && !changeOf(old, mark) ? old : mark;
+}
+
 function changeOf(old: MarkView, mark: MarkView): 'confirmed' | 'corrected' | undefined {
   const moved = mark.at.lo - wide > old.at.hi || mark.at.hi + wide < old.at.lo;
   // That a hook or a signal stays what it was is no news; that the end of a log was an exit is.

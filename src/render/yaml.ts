@@ -3,7 +3,7 @@ import type { ScalarStyleRule } from 'js-yaml';
 import { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE } from 'js-yaml';
 import type { ExitReport } from '../trace/report.ts';
 import { inOrder, reportOrder } from './key-order.ts';
-import { forJson, hasUnseen } from './safe-text.ts';
+import { forYaml, hasUnseen } from './safe-text.ts';
 
 /**
  * The report as YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does.
@@ -16,7 +16,7 @@ export function renderYaml(report: ExitReport): string {
     quoteStyle: 'double',
     scalarStyleRules: [quoteUnseen, ...Object.values(DEFAULT_SCALAR_STYLE_RULES)],
   });
-  return forJson(text);
+  return forYaml(text);
 }
 
 /** Double quotes are the one style that can escape what nobody sees. */

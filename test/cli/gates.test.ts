@@ -113,6 +113,7 @@ describe('a config file', () => {
     ['warn-only: maybe', /warn-only cannot be "maybe"/, 'Write it like warn-only: true'],
     ['- max-duration', /holds no keys/, 'max-duration: 30s'],
     ['max-duration: "1s', /is no YAML/, 'max-duration: 30s'],
+    ['max-duration: &a [*a]', /is no YAML: .*alias/, 'max-duration: 30s'],
     ['max-duration: 1s\nmax-duration: 2s', /is no YAML: duplicated mapping key \(2:1\)/, 'max-duration: 30s'],
   ])('that says "%s" is refused, and the right words are named', async (text, message, hint) => {
     write(text);

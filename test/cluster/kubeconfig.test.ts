@@ -94,6 +94,8 @@ describe('a kubeconfig that leads nowhere', () => {
     ['- secret-canary', 'no mapping'],
     ['users: secret-canary', '"users" is no list'],
     ['users: [{user: {token: secret-canary}}]', '"users[0]" has no name'],
+    ['users: [{name: u, user: {exec: {command: x, args: [{a: secret-canary}]}}}]', '"args" holds what is no text'],
+    ['users: [{name: u, user: {as-groups: [[secret-canary]]}}]', '"as-groups" holds what is no text'],
   ])('names the file and the place, and nothing that stands there: %j', async (text, what) => {
     const error = (await load(text).catch((thrown: unknown) => thrown)) as Error & { code: string; hint: string };
     expect(error.code).toBe('kubeconfig.invalid');

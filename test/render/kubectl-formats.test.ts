@@ -26,6 +26,13 @@ describe('-o yaml', () => {
     );
   });
 
+  it('escapes what nobody sees as one character, also beyond 16 bits', () => {
+    const report = graceful();
+    const named = renderYaml({ ...report, pod: { ...report.pod, name: 'a\u{e0001}b\u202e' } });
+    expect(named).toContain('name: "a\\U000e0001b\\u202e"');
+    expect(load(named)).toMatchObject({ pod: { name: 'a\u{e0001}b\u202e' } });
+  });
+
   it('holds nothing that acts on a terminal', () => {
     expect(unseenIn(renderYaml(hostile()))).toEqual([]);
   });

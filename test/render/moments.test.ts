@@ -37,8 +37,8 @@ describe('when a mark was', () => {
   });
 
   it('puts no exit before the signal or the kill that it followed, nor outside of its own interval', () => {
-    const exitShown = (marks: MarkView[], told?: ReadonlyMap<string, MarkView>): number =>
-      shownAt(afterCauses(marks, told).at(-1)!, zero) - noon;
+    const exitShown = (marks: MarkView[], told?: MarkView): number =>
+      shownAt(afterCauses(marks, told && (() => told)).at(-1)!, zero) - noon;
     const of = (name: MarkView['name'], at: Moment, subject = 'app'): MarkView => ({ ...mark(name, at), subject });
     const exit = of('exited', moment(100, 400));
     expect(exitShown([exit])).toBe(250);
@@ -47,7 +47,7 @@ describe('when a mark was', () => {
     expect(exitShown([of('stop-signal', moment(200, 400), 'other'), exit])).toBe(250);
     expect(exitShown([of('stop-signal', moment(50, 150)), of('kill', moment(320, 400)), exit])).toBe(360);
     const told = of('stop-signal', moment(300, 600));
-    expect(exitShown([of('stop-signal', moment(200, 400)), exit], new Map([[told.id, told]]))).toBe(400);
+    expect(exitShown([of('stop-signal', moment(200, 400)), exit], told)).toBe(400);
   });
 
   it('says between which moments it was, if that is a second or more', () => {

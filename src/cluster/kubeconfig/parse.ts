@@ -21,7 +21,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   return {
     ...(currentContext === '' ? {} : { currentContext }),
     clusters: readNamed(raw, 'clusters', 'cluster', file, (entry) => readCluster(entry, directory)),
-    users: readNamed(raw, 'users', 'user', file, (entry) => readUser(entry, directory)),
+    users: readNamed(raw, 'users', 'user', file, (entry) => readUser(entry, directory, file)),
     contexts: readNamed(raw, 'contexts', 'context', file, readContext),
   };
 }
@@ -82,7 +82,7 @@ function readCluster(raw: Record<string, unknown>, directory: string): ClusterEn
   });
 }
 
-function readUser(raw: Record<string, unknown>, directory: string): UserEntry {
+function readUser(raw: Record<string, unknown>, directory: string, file: string): UserEntry {
   const provider = asRecord(raw['auth-provider']);
   return defined({
     token: text(raw['token']),
@@ -93,21 +93,21 @@ function readUser(raw: Record<string, unknown>, directory: string): UserEntry {
     clientCertificateData: text(raw['client-certificate-data']),
     clientKey: path(raw['client-key'], directory),
     clientKeyData: text(raw['client-key-data']),
-    exec: raw['exec'] ? readExec(asRecord(raw['exec']), directory) : undefined,
+    exec: raw['exec'] ? readExec(asRecord(raw['exec']), directory, file) : undefined,
     authProvider:
       asText(provider['name']) === ''
         ? undefined
         : { name: asText(provider['name']), config: asRecord(provider['config']) },
-    impersonate: readImpersonation(raw),
+    impersonate: readImpersonation(raw, file),
   });
 }
 
-function readExec(raw: Record<string, unknown>, directory: string): ExecEntry {
+function readExec(raw: Record<string, unknown>, directory: string, file: string): ExecEntry {
   const mode = raw['interactiveMode'];
   return {
     apiVersion: asText(raw['apiVersion']),
     command: asText(raw['command']),
-    args: asArray(raw['args']).map(String),
+    args: texts(raw['args'], 'args', file),
     env: asArray(raw['env']).map((each) => ({
       name: asText(asRecord(each)['name']),
       value: text(asRecord(each)['value']) ?? '',
@@ -119,10 +119,10 @@ function readExec(raw: Record<string, unknown>, directory: string): ExecEntry {
   };
 }
 
-function readImpersonation(raw: Record<string, unknown>): Impersonation | undefined {
-  const groups = asArray(raw['as-groups']).map(String);
+function readImpersonation(raw: Record<string, unknown>, file: string): Impersonation | undefined {
+  const groups = texts(raw['as-groups'], 'as-groups', file);
   const extra = Object.entries(asRecord(raw['as-user-extra'])).flatMap(([key, values]) =>
-    asArray(values).map((value) => [key, String(value)] as const),
+    texts(values, 'as-user-extra', file).map((value) => [key, value] as const),
   );
   const named = defined({ user: text(raw['as']), uid: text(raw['as-uid']) });
   return Object.keys(named).length + groups.length + extra.length === 0 ? undefined : { ...named, groups, extra };
@@ -136,6 +136,14 @@ function readContext(raw: Record<string, unknown>): ContextEntry {
 function text(value: unknown): string | undefined {
   const told = typeof value === 'number' ? String(value) : asText(value);
   return told === '' ? undefined : told;
+}
+
+/** Of scalars alone: a list in it may, by its aliases, hold any number of others. */
+function texts(value: unknown, name: string, file: string): string[] {
+  return asArray(value).map((one) => {
+    if (!['string', 'number', 'boolean'].includes(typeof one)) throw invalid(file, `"${name}" holds what is no text`);
+    return String(one);
+  });
 }
 
 function flag(value: unknown): boolean | undefined {

@@ -1,4 +1,5 @@
 /** Whether a container that a late first look found ended still ran when the deletion came. */
+import { toClient } from '../clock.ts';
 import type { ContainerStatus, Pod } from '../kube.ts';
 import type { ContainerSpec } from '../pod.ts';
 import { containersOf, isFinished, isRunning, statusesOf } from '../pod.ts';
@@ -51,18 +52,20 @@ export const mayRunUntold = ({ trace, deletion }: Scene, spec: ContainerSpec): b
   deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
 
 /** Without the end of the run before, of its status and of its log, where only an Event tells of another. */
-export function factsOfLastRun({ trace, deletion }: Scene, { name }: ContainerSpec): ContainerFacts {
+export function factsOfLastRun({ trace, deletion, kubelet }: Scene, { name }: ContainerSpec): ContainerFacts {
   const facts = trace.containers.get(name) ?? noContainerFacts;
   const first = deletion.facts.first.value;
   const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;
   if (!start) return facts;
   const known = statusesOf(first).find((one) => one.name === name)?.state.terminated;
+  const isOfRunBefore = known !== undefined && facts.terminated?.value.startedAt === known.startedAt;
+  const startedAt = toClient(kubelet.clock, start.time, start.at + 1);
   const { terminated, log, ...others } = facts;
   const { ended, ...rest } = log;
   return {
     ...others,
-    ...(terminated && terminated.value.startedAt !== known?.startedAt ? { terminated } : {}),
-    log: { ...rest, ...(ended && ended.at > start.at ? { ended } : {}) },
+    ...(terminated && !isOfRunBefore ? { terminated } : {}),
+    log: { ...rest, ...(ended && !(known && ended.at < startedAt.lo) ? { ended } : {}) },
   };
 }
 

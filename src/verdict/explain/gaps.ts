@@ -15,9 +15,9 @@ export const gapTexts: Record<GapWord, Explanation> = {
     advice: `${rerun} Where it comes again and again the API server is overloaded, or keeps little history.`,
   },
   disconnected: {
-    is: 'The connection of a stream was lost, and nothing was heard from there on.',
+    is: 'The connection of a stream was lost, and what came meanwhile may never have been told.',
     known:
-      'It did not come back, or was still away when the run ended; a log broke eight times without a new line in between.',
+      'It did not come back from where it was, or was still away when the run ended; a log broke eight times without a new line in between.',
     wrong: missed,
     advice: `${rerun} Proxies and load balancers that cut idle connections are the usual cause.`,
   },
@@ -28,7 +28,7 @@ export const gapTexts: Record<GapWord, Explanation> = {
     advice: `${rerun} An API server that needs seconds for a list is the usual cause.`,
   },
   behind: {
-    is: 'A server behind the same address knew less than had already been told, for 10 s, so that its word was taken.',
+    is: 'A server behind the same address knew less than had already been told, for so long that its word was taken.',
     known: 'The resourceVersions that it lists are older than those which were seen.',
     wrong: `${missed} After etcd was restored from a backup the older state is the truth.`,
     advice: 'Look whether all API servers behind the address are in sync, or whether etcd was restored.',
@@ -54,9 +54,10 @@ export const gapTexts: Record<GapWord, Explanation> = {
   },
   'clock-doubtful': {
     is: 'A clock may have been set, so that its stamps prove nothing alone.',
-    known: "A container's end is stamped 3.5 s or more before both its log ended and its status came.",
+    known:
+      "A container's end is stamped 3.5 s or more before both its log ended and its status came, a Killing before the deletion that it followed, or a deletion of somebody else before what it must have come after.",
     wrong:
       'A kubelet, or a host, that stood still for as long looks the same. Instants are wider then, and an outcome may be `unknown` that is none.',
-    advice: 'Look at the time service of the node, and whether it was short of processor time or of disk.',
+    advice: 'Look at the time service of that machine, and whether it was short of processor time or of disk.',
   },
 };

@@ -57,13 +57,13 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
   },
   'scale-down': {
     is: 'Its controller was told to run fewer pods.',
-    known: `${told}, with a number of replicas that went down.`,
+    known: `${told}, with a number of replicas that went down, or a place that is wanted no more; where no Event could be heard, the number alone.`,
     wrong: untold,
     advice: 'Where nobody scaled, look for an autoscaler.',
   },
   'owner-deleted': {
     is: 'Its owner, or the owner of that, was deleted, and the garbage collector followed.',
-    known: 'The owner was gone before the pod was marked. No Event says so.',
+    known: 'The owner was gone when the pod was marked, or within a second. No Event says so.',
     wrong: 'An owner that went at the same moment by chance looks the same.',
     advice: nothing,
   },

@@ -1,7 +1,7 @@
 /**
  * What all bundles of the program share, so that they run the same code in the same form. Names stay as they were written:
  * a stack tells them, and short ones that are to tell theirs (`keepNames`) cost a call for every function and every closure
- * that is made, a tenth of the time to the DELETE.
+ * that is made, up to a tenth of the time to the DELETE.
  */
 export const bundled = {
   bundle: true,

@@ -10,7 +10,7 @@ import { renderJson } from '../src/render/json.ts';
 import { createLines } from '../src/render/lines.ts';
 import { plainStyle } from '../src/render/palette.ts';
 import { reduce } from '../src/trace/reduce.ts';
-import { emptyTrace } from '../src/trace/trace.ts';
+import { emptyTrace } from '../src/trace/empty-trace.ts';
 import { mustReport, observationsOf, recordingNames, sightingsOf } from './helpers/recordings.ts';
 
 const folder = fileURLToPath(new URL('./goldens/', import.meta.url));

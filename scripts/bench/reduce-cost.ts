@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Observation } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import { observationsOf, recordingFile, recordingNames, sightingsOf } from '../../test/helpers/recordings.ts';
 import type { Contest } from './contest.ts';
 import { contest } from './contest.ts';

@@ -70,17 +70,17 @@ export function forMermaid(text: string, limit = 80): string {
 
 /** Text of a JSON document, made safe to look at: what acts or hides is written as `\uXXXX`, which means the same. */
 export function forJson(json: string): string {
-  return json.replace(unseen(), (character) => (character === '\n' ? character : units(character)));
+  return escaped(json, units);
 }
 
 /** The same of YAML, whose escapes of 16 bits do not join. */
 export function forYaml(yaml: string): string {
-  return yaml.replace(unseen(), (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    if (code <= 0xffff) return character === '\n' ? character : units(character);
-    return `\\U${code.toString(16).padStart(8, '0')}`;
-  });
+  return escaped(yaml, (character) => (character.length > 1 ? longUnit(character) : units(character)));
 }
+
+/** Of a whole document, whose line feeds are its own. */
+const escaped = (document: string, write: (character: string) => string): string =>
+  document.replace(unseen(), (character) => (character === '\n' ? character : write(character)));
 
 /** Whether a string holds anything that `forTerminal` would make visible. */
 export function hasUnseen(text: string): boolean {
@@ -109,6 +109,7 @@ function units(character: string): string {
 }
 
 const unit = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}`;
+const longUnit = (character: string): string => `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
 const reference = (character: string): string => `&#${character.charCodeAt(0)};`;
 const leading = (mark: string): string => (/\d/.test(mark) ? `${mark}\\` : `\\${mark}`);
 

@@ -4,7 +4,7 @@ import { deletionOf } from '../trace/infer/deletion.ts';
 import { triggerOf } from '../trace/infer/trigger.ts';
 import type { Pod } from '../trace/kube.ts';
 import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../trace/pod.ts';
-import { wasStartedSince } from '../trace/infer/ran.ts';
+import { wasStartedSince } from '../trace/infer/started-untold.ts';
 import { ageOf } from '../trace/siblings.ts';
 import { takesPlaceOf } from '../trace/infer/place.ts';
 import { second } from '../trace/span.ts';

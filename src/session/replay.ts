@@ -9,7 +9,7 @@ import { PodexitError } from '../errors.ts';
 import { observe } from '../trace/observe.ts';
 import type { Sighting } from '../trace/observation.ts';
 import { reduce } from '../trace/reduce.ts';
-import { emptyTrace } from '../trace/trace.ts';
+import { emptyTrace } from '../trace/empty-trace.ts';
 import { endingOf } from './ending.ts';
 import { rawSightings } from './raw-replay.ts';
 

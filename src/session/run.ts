@@ -6,7 +6,7 @@ import { observe } from '../trace/observe.ts';
 import type { Observation, Sighting } from '../trace/observation.ts';
 import { reduce } from '../trace/reduce.ts';
 import type { Trace } from '../trace/trace.ts';
-import { emptyTrace } from '../trace/trace.ts';
+import { emptyTrace } from '../trace/empty-trace.ts';
 
 /** Somebody who is told of each step: a renderer that streams. It only reads. */
 export interface Audience {

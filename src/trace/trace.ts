@@ -4,7 +4,6 @@
  * what it proves.
  */
 import type { Clock } from './clock.ts';
-import { unknownClock } from './clock.ts';
 import type { DateGroup } from './dates.ts';
 import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
 import type { Began, Gap, Interrupted, Kin, Refused, StreamName, Timer } from './observation.ts';
@@ -225,30 +224,3 @@ export interface Trace {
   /** Client time of the newest one that the cluster told; what was waited for after it may have gone unheard. */
   readonly heard: number;
 }
-
-export const emptyTrace: Trace = {
-  notDeletingAt: -Infinity,
-  graces: [],
-  requests: [],
-  containers: new Map(),
-  services: new Map(),
-  servicesKnown: false,
-  slices: new Map(),
-  siblings: new Map(),
-  siblingsKnown: false,
-  owners: new Map(),
-  events: [],
-  warnings: new Map(),
-  normals: new Map(),
-  nodeReady: [],
-  gaps: [],
-  resumes: [],
-  refused: [],
-  timers: [],
-  clocks: { api: unknownClock, dates: [], node: unknownClock },
-  nodeSigns: { renewals: [] },
-  now: -Infinity,
-  heard: -Infinity,
-};
-
-export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };

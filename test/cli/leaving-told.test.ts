@@ -4,7 +4,7 @@ import type { Fault } from '../../src/loopback/faults/fault.ts';
 import type { HowFar } from '../../src/session/how-far.ts';
 import { fateOf, howFar } from '../../src/session/how-far.ts';
 import type { RequestFacts, Trace } from '../../src/trace/trace.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import type { Loopback } from '../../src/loopback/loopback.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';

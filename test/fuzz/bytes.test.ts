@@ -10,7 +10,7 @@ import { rawSightings } from '../../src/session/raw-replay.ts';
 import { observe } from '../../src/trace/observe.ts';
 import type { Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { recordingNames, rowsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';

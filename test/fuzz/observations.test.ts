@@ -18,7 +18,7 @@ import { observe } from '../../src/trace/observe.ts';
 import { reduce } from '../../src/trace/reduce.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import type { Trace } from '../../src/trace/trace.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { recordingNames, rowsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';

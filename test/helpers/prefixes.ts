@@ -8,7 +8,7 @@ import type { ExitReport } from '../../src/trace/report.ts';
 import type { TimelineMark } from '../../src/trace/timeline.ts';
 import { timelineOf } from '../../src/trace/timeline.ts';
 import type { Trace } from '../../src/trace/trace.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 
 /** When a mark's moment really was, client ms; undefined where nobody knows. */

@@ -9,7 +9,7 @@ import { observe } from '../../src/trace/observe.ts';
 import type { Observation, Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import type { Trace } from '../../src/trace/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 

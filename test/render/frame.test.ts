@@ -5,7 +5,7 @@ import { observe } from '../../src/trace/observe.ts';
 import type { Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
 import type { Trace } from '../../src/trace/trace.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import { recordingNames, sightingsOf } from '../helpers/recordings.ts';
 import { hostileText } from './helpers/hostile.ts';
 import { unseenIn } from './helpers/unseen.ts';

@@ -6,7 +6,7 @@ import { forTerminal } from '../../src/render/safe-text.ts';
 import { observe } from '../../src/trace/observe.ts';
 import type { Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import { attached, comingAt, markedIn } from '../helpers/cases.ts';
 import {
   mustReport,

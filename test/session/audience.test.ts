@@ -4,7 +4,7 @@ import { openStage } from '../../src/session/audience.ts';
 import type { Ports } from '../../src/session/ports.ts';
 import type { Observation } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import { observationsOf, sightingsOf } from '../helpers/recordings.ts';
 
 it('ndjson tells nothing on a Date alone, and all that is new with the next observation', async () => {

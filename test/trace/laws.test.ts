@@ -9,7 +9,7 @@ import { observe } from '../../src/trace/observe.ts';
 import type { Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
 import { timelineOf } from '../../src/trace/timeline.ts';
-import { emptyTrace } from '../../src/trace/trace.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
 import type { Trace } from '../../src/trace/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { mustReport, observationsOf, recordingNames, sightingsOf, traceOf } from '../helpers/recordings.ts';

@@ -7,9 +7,9 @@ import { arrival } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { logEndThatTells } from './exit.ts';
-import { mayRunUntold } from './ran.ts';
 import type { Scene } from './scene.ts';
 import { numberOfSignal } from './signals.ts';
+import { mayRunUntold } from './started-untold.ts';
 
 export function outcomeOf(
   scene: Scene,

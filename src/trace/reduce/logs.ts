@@ -1,7 +1,7 @@
 import type { ObservationOf } from '../observation.ts';
 import { parseTime } from '../stamps.ts';
 import type { ContainerFacts, LogFacts, Trace } from '../trace.ts';
-import { noContainerFacts } from '../trace.ts';
+import { noContainerFacts } from '../empty-trace.ts';
 import { nodeReached } from './clocks.ts';
 import { closeLate } from './gaps.ts';
 import { factOf, note, withEntry } from './notes.ts';

@@ -5,7 +5,7 @@ import type { Style } from '../../../src/render/palette.ts';
 import { reduce } from '../../../src/trace/reduce.ts';
 import type { Observation } from '../../../src/trace/observation.ts';
 import type { Trace } from '../../../src/trace/trace.ts';
-import { emptyTrace } from '../../../src/trace/trace.ts';
+import { emptyTrace } from '../../../src/trace/empty-trace.ts';
 import { mustReport } from '../../helpers/recordings.ts';
 import type { Happening } from './screen.ts';
 

@@ -24,6 +24,15 @@ import type { Raw } from '../../helpers/cases.ts';
 import { statusesIn } from '../../helpers/raw-edits.ts';
 import { asked, dies, kubelet, pod } from '../../helpers/story-changes.ts';
 
+/** The Event of a start of `app` that long (ms) before the deletion, told 10 ms later. */
+function startedBefore(sightings: readonly Sighting[], ms: number): Sighting {
+  const { at, object } = markedIn(sightings);
+  const { uid, name } = object.metadata;
+  const about = { kind: 'Pod', name, uid, container: 'app' } as const;
+  const event = eventOf(about, { reason: 'Started', message: 'Started container app' }, { at: at - ms });
+  return changed(at - ms + 10, 'events', event, 'ADDED');
+}
+
 describe('what a forced DELETE left behind', () => {
   it('may be a sidecar alone', () => {
     const report = storyReport({
@@ -40,14 +49,7 @@ describe('what a forced DELETE left behind', () => {
   it('may be a container of which only an Event tells that it was started', () => {
     const waiting = told({ ...alone({ state: { kind: 'waiting', reason: 'ContainerCreating' } }), ...asked(0) });
     expect(judged(waiting).verdict.outcome).toBe('removed');
-    const marked = markedIn(waiting);
-    const { uid, name } = marked.object.metadata;
-    const event = eventOf(
-      { kind: 'Pod', name, uid, container: 'app' },
-      { reason: 'Started', message: 'Started container app' },
-      { at: marked.at - 500 },
-    );
-    const started = adding(waiting, changed(marked.at - 490, 'events', event, 'ADDED'));
+    const started = adding(waiting, startedBefore(waiting, 500));
     expect(judged(started).verdict).toMatchObject({ outcome: 'forced', exitCode: 2 });
   });
 });
@@ -60,19 +62,13 @@ describe('a container that was started again just before a forced DELETE', () =>
       verdict: { outcome: 'removed' },
     });
     const logless = crashed.filter(({ kind }) => kind !== 'log-ended');
-    const marked = markedIn(crashed);
-    const { uid, name } = marked.object.metadata;
-    const event = eventOf(
-      { kind: 'Pod', name, uid, container: 'app' },
-      { reason: 'Started', message: 'Started container app' },
-      { at: marked.at - 60 },
-    );
-    const report = judged(adding(logless, changed(marked.at - 50, 'events', event, 'ADDED')));
+    const started = startedBefore(crashed, 60);
+    const report = judged(adding(logless, started));
     expect(report.containers[0]).toMatchObject({ outcome: 'abandoned' });
     expect(report.containers[0]).not.toHaveProperty('exit');
     expect(report.verdict).toMatchObject({ outcome: 'forced', exitCode: 2 });
     // A log that ended after that start may be the new run's.
-    expect(judged(adding(crashed, changed(marked.at - 50, 'events', event, 'ADDED'))).verdict.outcome).toBe('unknown');
+    expect(judged(adding(crashed, started)).verdict.outcome).toBe('unknown');
   });
 });
 

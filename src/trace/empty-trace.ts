@@ -1,0 +1,32 @@
+/** Where every trace begins. */
+import { unknownClock } from './clock.ts';
+import type { ContainerFacts, Trace } from './trace.ts';
+
+/** Before anything has been observed. */
+export const emptyTrace: Trace = {
+  notDeletingAt: -Infinity,
+  graces: [],
+  requests: [],
+  containers: new Map(),
+  services: new Map(),
+  servicesKnown: false,
+  slices: new Map(),
+  siblings: new Map(),
+  siblingsKnown: false,
+  owners: new Map(),
+  events: [],
+  warnings: new Map(),
+  normals: new Map(),
+  nodeReady: [],
+  gaps: [],
+  resumes: [],
+  refused: [],
+  timers: [],
+  clocks: { api: unknownClock, dates: [], node: unknownClock },
+  nodeSigns: { renewals: [] },
+  now: -Infinity,
+  heard: -Infinity,
+};
+
+/** Of a container of which nothing was told. */
+export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };

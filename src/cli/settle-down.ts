@@ -33,8 +33,11 @@ const patience: Readonly<Record<string, { flag: string; byDefault: readonly numb
   14: { flag: '--invocation-count-for-turbofan', byDefault: [16000, 10000, 3000] },
 };
 
-/** ms after the start: before that it would stand before the DELETE, much later V8 would have begun to optimize. */
-const startUp = 80;
+/**
+ * ms after the start: it takes one or two, which would stand before the DELETE or in the burst of news that it sets off; much
+ * later V8 would have begun to optimize.
+ */
+const startUp = 300;
 
 /** Does not keep the process alive. */
 export const settleDownAfterStart = (): void => void setTimeout(() => void settleDown(), startUp).unref();

@@ -4,7 +4,7 @@
  * imagined, and thrown away (docs/bench.md).
  */
 import { observe } from '../trace/observe.ts';
-import type { Sighting } from '../trace/observation.ts';
+import type { Changed, Sighting, StreamName } from '../trace/observation.ts';
 import type { Pod } from '../trace/kube.ts';
 import { reduce } from '../trace/reduce.ts';
 import { printTime } from '../trace/stamps.ts';
@@ -15,12 +15,16 @@ import type { Audience } from './run.ts';
 /** The stage as the audience of a live run. */
 export function rehearsing(stage: Stage): Audience {
   let isSerious = false;
-  const rehearse = (trace: Trace, seq: number, [next, ...rest]: readonly Sighting[]): void => {
-    if (!next || isSerious) return;
+  const imagine = (trace: Trace, sighting: Sighting, seq: number): Trace => {
+    const imagined = reduce(trace, observe(sighting, seq, { logText: false }));
+    stage.rehearse?.(imagined);
+    return imagined;
+  };
+  const rehearse = (trace: Trace, seq: number, [turn, ...rest]: readonly Sighting[][]): void => {
+    if (!turn || isSerious) return;
     try {
-      const imagined = reduce(trace, observe(next, seq, { logText: false }));
-      stage.rehearse?.(imagined);
-      setImmediate(() => rehearse(imagined, seq + 1, rest));
+      const imagined = turn.reduce((known, sighting, index) => imagine(known, sighting, seq + index), trace);
+      setImmediate(() => rehearse(imagined, seq + turn.length, rest));
     } catch {
       // It will fail again when it counts, and is told then.
     }
@@ -37,8 +41,11 @@ export function rehearsing(stage: Stage): Audience {
   };
 }
 
-/** What a DELETE is usually followed by, in order, each thing as it is watched. At `at`, client ms. */
-function newsOf(pod: Pod, at: number): Sighting[] {
+/**
+ * What a DELETE is usually followed by, in order, each thing as it is watched, in turns of the loop: between the first two the
+ * answers to other requests would come, and the second would be drawn when it counts. At `at`, client ms.
+ */
+function newsOf(pod: Pod, at: number): Sighting[][] {
   const { metadata, spec, status } = pod;
   const now = printTime(at, 'earlier');
   const grace = spec.terminationGracePeriodSeconds ?? 30;
@@ -57,19 +64,19 @@ function newsOf(pod: Pod, at: number): Sighting[] {
   const over = { ...pod, metadata: marked, status: { ...status, phase: 'Succeeded', containerStatuses: exited } };
   const last = { ...over, metadata: { ...marked, deletionGracePeriodSeconds: 0 } };
   const newcomer = { ...metadata, ...other, resourceVersion: `${marked.resourceVersion}0` };
-  const news = { kind: 'changed', at } as const;
+  const news = (stream: StreamName, change: Changed<unknown>['change'], object: unknown): Sighting => ({
+    kind: 'changed',
+    at,
+    stream,
+    change,
+    object,
+  });
   return [
-    { ...news, stream: 'pod', change: 'MODIFIED', object: { ...pod, metadata: marked } },
-    { ...news, stream: 'events', change: 'ADDED', object: killingOf(pod, other) },
-    {
-      ...news,
-      stream: 'siblings',
-      change: 'ADDED',
-      object: { ...pod, metadata: newcomer, status: { phase: 'Pending' } },
-    },
-    { ...news, stream: 'pod', change: 'MODIFIED', object: over },
-    { ...news, stream: 'pod', change: 'MODIFIED', object: last },
-    { ...news, stream: 'pod', change: 'DELETED', object: last },
+    [news('pod', 'MODIFIED', { ...pod, metadata: marked }), news('events', 'ADDED', killingOf(pod, other))],
+    [news('siblings', 'ADDED', { ...pod, metadata: newcomer, status: { phase: 'Pending' } })],
+    [news('pod', 'MODIFIED', over)],
+    [news('pod', 'MODIFIED', last)],
+    [news('pod', 'DELETED', last)],
   ];
 }
 

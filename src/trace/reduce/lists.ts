@@ -4,13 +4,13 @@ import type { Trace } from '../trace.ts';
 import { foldObject } from './changes.ts';
 import { foldMissingOwner } from './owners.ts';
 import { foldPod, gone } from './pod.ts';
-import { foldSibling } from './siblings.ts';
+import { foldSiblings } from './siblings.ts';
 import { foldSlice } from './traffic.ts';
 
 /** A whole state: what is absent from it does not exist. */
 export function foldList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   if (o.stream === 'pod') return foldPodList(trace, o);
-  if (o.stream === 'siblings') return foldSiblings(trace, o);
+  if (o.stream === 'siblings') return foldSiblingList(trace, o);
   if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);
   const known = o.stream === 'services' ? { ...trace, servicesKnown: true } : trace;
   const next = o.objects.reduce((folded, object) => foldObject(folded, object, o, 'listed'), known);
@@ -35,14 +35,12 @@ const wasForced = (trace: Trace): boolean =>
   trace.requests.some((request) => request.answer?.value.pod?.metadata.deletionGracePeriodSeconds === 0);
 
 /** The first list holds what was there before, unless it is late itself; what a later list adds came in between. */
-function foldSiblings(trace: Trace, o: ObservationOf<'listed'>): Trace {
+function foldSiblingList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   // Whoever attaches may find a deletion under way that has not been told yet.
   const isLate = trace.requests.length > 0 || trace.deletion !== undefined || trace.began?.value.mode === 'attach';
   const coming = trace.siblingsKnown ? 'came' : isLate ? 'listed-late' : 'was-there';
-  const folded = o.objects.reduce(
-    (next, object) => (object.kind === 'Pod' ? foldSibling(next, object, o, coming) : next),
-    trace,
-  );
+  const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
+  const folded = foldSiblings(trace, pods, o, coming);
   return folded.siblingsKnown ? folded : { ...folded, siblingsKnown: true };
 }
 

@@ -1,6 +1,9 @@
 /** Pods that a server tells of when it is late, or when nobody asked: who is a replacement, and who is not. */
 import { describe, expect, it } from 'vitest';
 import type { Sighting } from '../../../src/trace/observation.ts';
+import { observe } from '../../../src/trace/observe.ts';
+import { reduce } from '../../../src/trace/reduce.ts';
+import { emptyTrace } from '../../../src/trace/empty-trace.ts';
 import { adding, attached, changed, changesOf, judged, markedIn, recorded, without } from '../../helpers/cases.ts';
 
 const pad = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -108,4 +111,27 @@ describe('a pod of another name or namespace on the pod’s stream', () => {
       expect(removed(report)).toBe(removed(plain));
     },
   );
+});
+
+describe('a workload of thousands', () => {
+  /** ms that the list takes, at best of some tries, since others use the processor too. */
+  const timeOf = (count: number): number => {
+    const pod = { kind: 'Pod', spec: { containers: [] }, status: {} };
+    const objects = Array.from({ length: count }, (_, n) => ({
+      ...pod,
+      metadata: { name: `web-${n}`, uid: `uid-${n}` },
+    }));
+    const list: Sighting = { at: 0, kind: 'listed', stream: 'siblings', resourceVersion: '1', objects };
+    const observation = observe(list, 1, { logText: false });
+    const tries = Array.from({ length: 7 }, () => {
+      const began = performance.now();
+      expect(reduce(emptyTrace, observation).siblings.size).toBe(count);
+      return performance.now() - began;
+    });
+    return Math.min(...tries);
+  };
+
+  it('costs what each of its pods costs: to list eight times as many takes no sixty-four times as long', () => {
+    expect(timeOf(4000) / timeOf(500)).toBeLessThan(32);
+  });
 });

@@ -4,7 +4,8 @@ import { PodexitError } from '../errors.ts';
 import type { Ports } from '../session/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { DemoCluster } from '../session/demo-cluster.ts';
-import { defaultScenario, scenarioLines, startDemo, temporaryKubeconfig } from '../session/demo-cluster.ts';
+import { defaultScenario, startDemo, temporaryKubeconfig } from '../session/demo-cluster.ts';
+import { tellScenarios } from '../session/tell-scenarios.ts';
 import type { main } from './main.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';
@@ -25,7 +26,10 @@ export async function runDemo(
   { main, scenario = defaultScenario, flags, given }: DemoCommand,
   ports: Ports,
 ): Promise<number> {
-  if (flags.list) return list(ports);
+  if (flags.list) {
+    await tellScenarios(ports.stdout);
+    return 0;
+  }
   if (flags.writeKubeconfig !== undefined && !flags.serve)
     throw usageError(
       'demo',
@@ -47,13 +51,6 @@ export async function runDemo(
   } finally {
     await cluster.close();
   }
-}
-
-async function list({ stdout }: Ports): Promise<number> {
-  const lines = await scenarioLines();
-  const width = Math.max(...lines.map((one) => one.name.length));
-  lines.forEach((one) => stdout.write(`${one.name.padEnd(width)}  ${one.about}\n`));
-  return 0;
 }
 
 /** The user's own flags come last, so that they win over what the scenario asks for. */

@@ -15,7 +15,7 @@ import { settleDownAfterStart } from './settle-down.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { givenFlags, plainWords } from './words.ts';
-import { usageError } from './usage.ts';
+import { usageError, withHelpOf } from './usage.ts';
 
 /** Runs a command line (without node and script). The exit code; throws PodexitError. */
 export async function runProgram(argv: readonly string[], ports: Ports): Promise<number> {
@@ -28,12 +28,16 @@ export async function runProgram(argv: readonly string[], ports: Ports): Promise
     await program.parseAsync(moved, { from: 'user' });
     return code;
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return 0;
-    if (error.code === 'commander.unknownOption') throw unknownFlag(error, program);
-    throw usageError('flags', plainMessage(error));
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    throw withHelpOf(namedCommand(program), error instanceof CommanderError ? flagError(error, program) : error);
   }
 }
+
+const namedCommand = ({ args: [first], commands: all }: Command): string | undefined =>
+  all.find((one) => one.name() === first)?.name();
+
+const flagError = (error: CommanderError, program: Command): Error =>
+  error.code === 'commander.unknownOption' ? unknownFlag(error, program) : usageError('flags', plainMessage(error));
 
 /**
  * Flags that stand before a command's name belong to it, as with kubectl: `-n shop check web-0`. Commander would take them for

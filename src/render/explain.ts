@@ -38,6 +38,20 @@ export function renderFigures(columns: number, bold: (text: string) => string): 
   return `${bold('figures')}  (how to read them)\n\n${indented(figures.replaceAll('`', ''), textWidth(columns))}`;
 }
 
+/** What there is of one kind, each with what it is. */
+export function renderKind(
+  kind: TopicKind,
+  topics: readonly Topic[],
+  columns: number,
+  bold: (text: string) => string,
+): string {
+  const width = textWidth(columns);
+  return topics
+    .filter((topic) => topic.kind === kind)
+    .map(({ name, text }) => `${bold(name)}\n${indented(text.is, width)}`)
+    .join('');
+}
+
 /** What there is to explain, by kind, and how to read figures. */
 export function renderTopics(topics: readonly Topic[], columns: number, bold: (text: string) => string): string {
   const width = textWidth(columns);

@@ -5,28 +5,28 @@ import type { Ports } from './ports.ts';
 
 /** The exit code, 0. Throws `explain.unknown` with the nearest words there are. */
 export async function explainWord(word: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
-  const { topics } = await import('../verdict/explain/topics.ts');
-  const { renderExplanation, renderFigures, renderTopics } = await import('../render/explain.ts');
+  const { pluralOf, topics, topicKinds } = await import('../verdict/explain/topics.ts');
+  const { renderExplanation, renderFigures, renderKind, renderTopics } = await import('../render/explain.ts');
   const { penFor, styleOf } = await import('../render/palette.ts');
   const style = styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform });
   const pen = penFor(style);
   const bold = (text: string): string => pen.paint('strong', text);
-  if (word === undefined) {
-    stdout.write(
-      `${pen.letters(renderTopics(topics, stdout.columns(), bold))}\nkubectl podexit explain WORD tells more of one.\n`,
-    );
+  const columns = stdout.columns();
+  const show = (text: string): number => {
+    stdout.write(pen.letters(text));
     return 0;
-  }
+  };
+  if (word === undefined) return show(`${renderTopics(topics, columns, bold)}${more}`);
   const asked = word.toLowerCase();
-  if (asked === 'figures') {
-    stdout.write(pen.letters(renderFigures(stdout.columns(), bold)));
-    return 0;
-  }
+  if (asked === 'figures') return show(renderFigures(columns, bold));
   const found = topics.filter((topic) => topic.name === asked);
-  if (found.length === 0) throw unknownWord(word, topics);
-  stdout.write(pen.letters(renderExplanation(found, stdout.columns(), bold)));
-  return 0;
+  if (found.length > 0) return show(renderExplanation(found, columns, bold));
+  const kind = topicKinds.find((one) => asked === one || asked === pluralOf(one));
+  if (kind) return show(`${renderKind(kind, topics, columns, bold)}${more}`);
+  throw unknownWord(word, topics);
 }
+
+const more = '\nkubectl podexit explain WORD tells more of one.\n';
 
 /** Near is what shares a part of its name, else what speaks of it. */
 function unknownWord(word: string, topics: readonly Topic[]): PodexitError {

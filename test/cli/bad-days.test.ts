@@ -185,6 +185,8 @@ describe.concurrent('the words are wrong', () => {
     [['../../x'], /"\.\.\/\.\.\/x" is neither a pod nor TYPE\/NAME/],
     [['pod', 'a', 'b'], /several words were given/],
     [['web', '--bogus'], /unknown option '--bogus' \(Did you mean --logs\?\)/],
+    [['check', 'web', '--wait'], /unknown option '--wait'[\s\S]*See: kubectl podexit check --help/],
+    [['replay'], /missing required argument 'file'[\s\S]*See: kubectl podexit replay --help/],
     [['node/web'], /"node"/],
     [['Web!'], /"Web!" cannot be the name of a pod/],
     [['web', '--colour', 'x'], /unknown option '--colour'/],

@@ -30,6 +30,17 @@ describe.concurrent('demo', () => {
     expect(ran).toMatchObject({ code: 0, stdout: 'api-0 ExitReport' });
   });
 
+  it.each([40, 60, 120])(
+    'lists its scenarios within %i columns of a terminal, and a line each for programs',
+    async (columns) => {
+      const lines = (text: string): string[] => text.trimEnd().split('\n');
+      const [shown, piped] = [await runMain(['demo', '--list'], { columns }), await runMain(['demo', '--list'])];
+      expect(Math.max(...lines(shown.stdout).map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(shown.stdout.replace(/\s+/g, '')).toBe(piped.stdout.replace(/\s+/g, ''));
+      for (const line of lines(piped.stdout)) expect(line).toMatch(/^[a-z0-9-]+ {2,}\S/);
+    },
+  );
+
   it.each([['--grace-period=1'], ['--now'], ['--force']])(
     'refuses %s: a scenario keeps its own grace',
     async (flag) => {
@@ -45,7 +56,7 @@ describe.concurrent('demo', () => {
       'cannot write the kubeconfig /nowhere/x (ENOENT)',
       'Choose another',
     ],
-    [['--port', 'x'], '--port takes a whole number, not "x"', 'See: kubectl podexit --help'],
+    [['--port', 'x'], '--port takes a whole number, not "x"', 'See: kubectl podexit demo --help'],
   ])('%j is told in a sentence, with the next step', async (words, message, hint) => {
     const ran = await podexit(['demo', 'exit-143', ...words]);
     expect(ran).toMatchObject({ code: 1, stdout: '' });

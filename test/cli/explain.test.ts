@@ -54,6 +54,17 @@ it('without a word it lists what there is', async () => {
   for (const name of words) expect(stdout).toContain(name);
 });
 
+it.each([
+  ['phases', phaseNames],
+  ['Finding', findingCodes],
+  ['outcomes', outcomes],
+])('%s lists those, each with what it is', async (kind, names) => {
+  const { code, stdout } = await runMain(['explain', kind]);
+  expect(code).toBe(0);
+  for (const name of names) expect(stdout).toMatch(new RegExp(`^${name}\\n {4}\\S`, 'm'));
+  expect(stdout.match(/^\S/gm)).toHaveLength(names.length + 1);
+});
+
 it('an unknown word names those near it', async () => {
   const ran = await runMain(['explain', 'hook']);
   expect(ran).toMatchObject({ code: 1, stdout: '' });

@@ -70,8 +70,9 @@ async function scenarios(): Promise<Candidate[]> {
 }
 
 async function topics(): Promise<Candidate[]> {
-  const all = (await import('../../verdict/explain/topics.ts')).topics;
-  return [...new Set([...all.map(({ name }) => name), 'figures'])].map((word) => ({ word }));
+  const { pluralOf, topics: all, topicKinds } = await import('../../verdict/explain/topics.ts');
+  const words = [...all.map(({ name }) => name), ...topicKinds.map(pluralOf), 'figures'];
+  return [...new Set(words)].map((word) => ({ word }));
 }
 
 /** The flags that were typed so far, also behind a command; half a flag is none. */

@@ -14,6 +14,9 @@ import { triggerTexts } from './triggers.ts';
 export const topicKinds = ['outcome', 'container', 'phase', 'mark', 'trigger', 'finding', 'gap', 'assumption'] as const;
 export type TopicKind = (typeof topicKinds)[number];
 
+/** As somebody asks for all of a kind. */
+export const pluralOf = (kind: TopicKind): string => `${kind}s`;
+
 export interface Topic {
   kind: TopicKind;
   name: string;

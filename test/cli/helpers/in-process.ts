@@ -12,15 +12,17 @@ export interface Told {
 export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
   /** What a person at the terminal answers to each question; without it nobody is there. */
   answers?: string[];
+  /** Of a terminal that stdout is; without it stdout is a pipe. */
+  columns?: number;
 }
 
 export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Told> {
-  const { answers, ...others } = pretending;
+  const { answers, columns, ...others } = pretending;
   const told = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
     write: (text) => void (told[name] += text),
-    isTty: name === 'stderr' && answers !== undefined,
-    columns: () => 80,
+    isTty: (name === 'stderr' ? answers : columns) !== undefined,
+    columns: () => columns ?? 80,
     rows: () => 24,
     onResize: () => () => {},
     closed: new Promise(() => {}),

@@ -1,26 +1,30 @@
-import { isIP } from 'node:net';
-import { connect } from 'node:tls';
-import type { TLSSocket } from 'node:tls';
+import { connect, isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import type { SecureContext, TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
 import { socketHost, socketPort, timeoutError, unusable } from './address.ts';
 import { asFailure } from './failure.ts';
 
-export interface Dial {
+export interface Dial<T> {
   base: URL;
   tls: TlsOptions;
   /** ms until the TLS handshake is done; sockets live in real time. */
   timeoutMs: number;
   /** Ends the attempt. */
   signal: AbortSignal;
+  /** What else takes time, and is done while the handshake is under way. */
+  meanwhile(): Promise<T>;
 }
 
 /**
  * A TLS connection to the server, which has chosen between HTTP/2 and HTTP/1.1 (its `alpnProtocol`, RFC 7301). Throws
  * TransportFailure (never sent), and PodexitError `auth.unusable` for a key that is none.
  */
-export function dial({ base, tls, timeoutMs, signal }: Dial): Promise<TLSSocket> {
+export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): Promise<{ socket: TLSSocket; done: T }> {
   return new Promise((resolve, reject) => {
-    const socket = open(base, tls);
+    const plain = connect({ host: socketHost(base), port: socketPort(base) });
+    plain.setNoDelay(true);
+    let socket: Socket = plain;
     const timer = setTimeout(() => socket.destroy(timeoutError('no connection', timeoutMs)), timeoutMs);
     const stop = () => socket.destroy();
     signal.addEventListener('abort', stop, { once: true });
@@ -28,40 +32,62 @@ export function dial({ base, tls, timeoutMs, signal }: Dial): Promise<TLSSocket>
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
     };
-    socket.once('secureConnect', () => {
+    const rejectWith = (error: Error) => {
       settled();
-      // Finds a peer that vanished without a word, as the agent of HTTP/1.1 does.
-      socket.setKeepAlive(true, 15_000);
-      resolve(socket);
-    });
-    // Stays: between here and its first request nobody else listens.
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      settled();
-      reject(asFailure(error, { sent: false, stale: false }));
-    });
-    socket.once('close', () => {
-      settled();
-      reject(asFailure(closedEarly(), { sent: false, stale: false }));
+      reject(error);
+    };
+    const watch = (one: Socket) => {
+      // Stays: between here and its first request nobody else listens.
+      one.on('error', (error: NodeJS.ErrnoException) => rejectWith(asFailure(error, { sent: false, stale: false })));
+      one.once('close', () => rejectWith(asFailure(closedEarly(), { sent: false, stale: false })));
+    };
+    watch(plain);
+    const secured = (secure: TLSSocket) => {
+      socket = secure;
+      watch(secure);
+      const doing = nextTurn().then(meanwhile);
+      secure.once('secureConnect', () => {
+        settled();
+        // Finds a peer that vanished without a word, as the agent of HTTP/1.1 does.
+        secure.setKeepAlive(true, 15_000);
+        void doing.then((done) => resolve({ socket: secure, done }), rejectWith);
+      });
+    };
+    secureOver(plain, base, tls).then(secured, (error: Error) => {
+      rejectWith(error);
+      plain.destroy();
     });
   });
 }
 
-function open(base: URL, tls: TlsOptions): TLSSocket {
+/** TLS on a connection as soon as that stands. What it takes is read while the connection's first packet is on its way. */
+async function secureOver(plain: Socket, base: URL, options: TlsOptions): Promise<TLSSocket> {
+  const connected = new Promise((resolve) => plain.once('connect', resolve));
+  await nextTurn();
+  const { connect: secure, createSecureContext } = await import('node:tls');
+  const secureContext = usable(() => createSecureContext(options));
+  await connected;
   const host = socketHost(base);
+  return secure({
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...options,
+    secureContext,
+    host,
+    socket: plain,
+    ALPNProtocols: ['h2', 'http/1.1'],
+  });
+}
+
+function usable(context: () => SecureContext): SecureContext {
   try {
-    const socket = connect({
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...tls,
-      host,
-      port: socketPort(base),
-      ALPNProtocols: ['h2', 'http/1.1'],
-    });
-    socket.setNoDelay(true);
-    return socket;
+    return context();
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException);
   }
 }
+
+/** Of the loop: packets that this one asked for are on their way then. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function closedEarly(): NodeJS.ErrnoException {
   return Object.assign(new Error('the connection was closed before its TLS handshake was done'), {

@@ -31,10 +31,10 @@ export function createSessions(base: URL): Sessions {
   let isFirstVersion = false;
 
   async function grow({ tls, connectTimeoutMs }: Exchange): Promise<void> {
-    const [http2, socket] = await Promise.all([
-      import('node:http2'),
-      dial({ base, tls, timeoutMs: connectTimeoutMs, signal: stop.signal }),
-    ]);
+    const { socket, done: http2 } = await dial({
+      ...{ base, tls, timeoutMs: connectTimeoutMs, signal: stop.signal },
+      meanwhile: () => import('node:http2'),
+    });
     if (stop.signal.aborted) return void socket.destroy();
     isFirstVersion = socket.alpnProtocol !== 'h2';
     if (isFirstVersion) spare = socket;

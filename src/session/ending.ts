@@ -5,7 +5,7 @@ import { triggerOf } from '../trace/infer/trigger.ts';
 import type { Pod } from '../trace/kube.ts';
 import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../trace/pod.ts';
 import { wasStartedSince } from '../trace/infer/started-untold.ts';
-import { ageOf } from '../trace/siblings.ts';
+import { agesIn } from '../trace/siblings.ts';
 import { takesPlaceOf } from '../trace/infer/place.ts';
 import { second } from '../trace/span.ts';
 import type { SiblingFacts, Trace } from '../trace/trace.ts';
@@ -39,14 +39,15 @@ function endedUndeleted(trace: Trace): boolean {
   );
 }
 
-const replaced = (trace: Trace): boolean => successorsOf(trace).some((sibling) => sibling.ready);
+const replaced = (trace: Trace): boolean => hasSuccessor(trace, ({ ready }) => ready !== undefined);
 
 /** Who came and may take over; in another place it is not the one that is waited for. */
-function successorsOf(trace: Trace): SiblingFacts[] {
+function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean = () => true): boolean {
   const own = trace.deletion?.first.value ?? trace.pod?.value;
-  return [...trace.siblings.values()].filter(
-    (sibling) => ageOf(trace, sibling) === 'new' && (!own || takesPlaceOf(own, sibling)),
-  );
+  const ageOf = agesIn(trace);
+  const mayTakeOver = (one: SiblingFacts): boolean => ageOf(one) === 'new' && (!own || takesPlaceOf(own, one));
+  for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
+  return false;
 }
 
 /** A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
@@ -68,7 +69,7 @@ function missingFacts(trace: Trace): boolean {
   const successor =
     ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
     trace.siblingsKnown &&
-    successorsOf(trace).length === 0;
+    !hasSuccessor(trace);
   const unfinished = running.length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
   return unfinished || listed || successor || isCauseOnItsWay(trace, pod);
 }

@@ -13,6 +13,7 @@ export const emptyTrace: Trace = {
   slices: new Map(),
   siblings: new Map(),
   siblingsKnown: false,
+  newcomers: 0,
   owners: new Map(),
   events: [],
   warnings: new Map(),

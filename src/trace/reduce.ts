@@ -38,7 +38,13 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, { stream: o.stream }, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o.stream, o.at), o), o),
   kin: (trace, o) =>
-    trace.kin ? trace : note({ ...trace, kin: factOf(o, o) }, o, `pods of its controller: ${o.uids.length}`),
+    trace.kin
+      ? trace
+      : note(
+          { ...trace, kin: factOf({ ...o, uids: new Set(o.uids) }, o) },
+          o,
+          `pods of its controller: ${o.uids.length}`,
+        ),
   synced: (trace, o) => closeLate(trace, { stream: o.stream }, o.at),
   refused: (trace, o) =>
     note(

@@ -11,32 +11,38 @@ export type Age = 'old' | 'new' | 'unknown';
 /**
  * Who came up while we watched is new, and who was there before anything was asked is old. What a list first told after
  * that is judged by who was there before, and else by the API server's own clock: its creation against the second in which it
- * took the deletion.
+ * took the deletion. What holds for all of them is found once: there may be thousands.
  */
-export function ageOf(trace: Trace, sibling: SiblingFacts): Age {
-  const { pod, old, listedFirst } = sibling;
-  if (old) return 'old';
-  if (!listedFirst) return 'new';
-  const counted = byKin(trace, sibling);
-  if (counted) return counted;
+export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
+  const byKin = kinIn(trace);
   const first = trace.deletion?.first.value;
-  if (!first || !trace.deletion) return 'unknown';
-  if (isOlder(pod.metadata.resourceVersion, first.metadata.resourceVersion)) return 'old';
-  const created = parseFloor(pod.metadata.creationTimestamp);
-  const asked = requestTime(trace, trace.deletion);
-  if (!created || !asked) return 'unknown';
-  if (created.hi <= asked.lo) return 'old';
-  return created.lo >= asked.hi ? 'new' : 'unknown';
+  const asked = trace.deletion && requestTime(trace, trace.deletion);
+  return (sibling) => {
+    const { pod, old, listedFirst } = sibling;
+    if (old) return 'old';
+    if (!listedFirst) return 'new';
+    const counted = byKin(sibling);
+    if (counted) return counted;
+    if (!first) return 'unknown';
+    if (isOlder(pod.metadata.resourceVersion, first.metadata.resourceVersion)) return 'old';
+    const created = parseFloor(pod.metadata.creationTimestamp);
+    if (!created || !asked) return 'unknown';
+    if (created.hi <= asked.lo) return 'old';
+    return created.lo >= asked.hi ? 'new' : 'unknown';
+  };
 }
 
 /** What the list of the controller's pods that was made before the deletion says of a pod; nothing of another one's. */
-export function byKin(trace: Trace, { pod }: SiblingFacts): Age | undefined {
+export function kinIn(trace: Trace): (sibling: SiblingFacts) => Age | undefined {
   const { kin, deletion } = trace;
   const own = deletion?.first.value;
   // A list without the pod itself is no list of its controller's pods.
-  if (!kin || !own || !kin.value.uids.includes(own.metadata.uid) || !wasMadeBefore(trace, own)) return undefined;
-  if (kin.value.uids.includes(pod.metadata.uid)) return 'old';
-  return controllerOf(pod)?.uid === controllerOf(own)?.uid ? 'new' : undefined;
+  if (!kin || !own || !kin.value.uids.has(own.metadata.uid) || !wasMadeBefore(trace, own)) return () => undefined;
+  const controller = controllerOf(own)?.uid;
+  return ({ pod }) => {
+    if (kin.value.uids.has(pod.metadata.uid)) return 'old';
+    return controllerOf(pod)?.uid === controller ? 'new' : undefined;
+  };
 }
 
 /**

@@ -196,7 +196,9 @@ export interface Trace {
   readonly slicesSince?: number;
   readonly siblings: ReadonlyMap<string, SiblingFacts>;
   readonly siblingsKnown: boolean;
-  readonly kin?: Fact<Kin>;
+  /** How many siblings were seen to come. */
+  readonly newcomers: number;
+  readonly kin?: Fact<Omit<Kin, 'uids'> & { uids: ReadonlySet<string> }>;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
   readonly events: readonly Occurrence[];
   /** Events of type Warning by the kubelet about the pod, whatever the reason: how often each came. The first few. */

@@ -3,11 +3,12 @@
  * deleted; any other one that was there had work of its own.
  */
 import { toClient } from '../clock.ts';
+import type { Pod } from '../kube.ts';
 import { controllerOf, isOlder } from '../pod.ts';
 import { atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { TriggerKind } from '../report.ts';
-import { ageOf, byKin } from '../siblings.ts';
+import { agesIn, kinIn } from '../siblings.ts';
 import type { Fact, SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
@@ -35,13 +36,17 @@ interface Clocks {
 export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind): Replacement | undefined {
   const { deletion } = clocks;
   const own = deletion.facts.first.value;
-  const candidates = [...trace.siblings]
-    .filter(([, facts]) => ageOf(trace, facts) === 'new' && takesPlaceOf(own, facts))
-    .filter(([, facts]) => trigger === 'rollout' || !wasBefore(deletion, facts))
-    .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
-  const successor = candidates.find(([, facts]) => facts.pod.metadata.name === own.metadata.name);
-  const sameOwner = candidates.find(([, facts]) => controllerOf(facts.pod)?.uid === controllerOf(own)?.uid);
-  const [uid, facts] = successor ?? sameOwner ?? candidates[0] ?? [];
+  const ageOf = agesIn(trace);
+  const isCandidate = (facts: SiblingFacts): boolean =>
+    ageOf(facts) === 'new' && takesPlaceOf(own, facts) && (trigger === 'rollout' || !wasBefore(deletion, facts));
+  const all = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
+  // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
+  const first = (isMeant: (pod: Pod) => boolean) => all.find(([, facts]) => isMeant(facts.pod) && isCandidate(facts));
+  const [uid, facts] =
+    first(({ metadata }) => metadata.name === own.metadata.name) ??
+    first((pod) => controllerOf(pod)?.uid === controllerOf(own)?.uid) ??
+    first(() => true) ??
+    [];
   return uid === undefined || !facts ? undefined : replacement(trace, clocks, uid, facts);
 }
 
@@ -60,7 +65,7 @@ function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFa
     ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq]))
     : seen;
   // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
-  const isCounted = facts.listedFirst && byKin(trace, facts) === 'new';
+  const isCounted = facts.listedFirst && kinIn(trace)(facts) === 'new';
   const after = facts.listedFirst
     ? !isCounted
     : isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);

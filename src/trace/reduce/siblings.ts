@@ -4,8 +4,11 @@ import type { SiblingFacts, Trace } from '../trace.ts';
 import type { Seen } from './notes.ts';
 import { factOf, note } from './notes.ts';
 
-/** More siblings than this are not told apart: a replacement is among the first to come. */
-const mostSiblings = 4096;
+/**
+ * More newcomers than this are not told apart: a replacement is among the first of them. Whoever was listed is no newcomer, and
+ * takes no room from them: a DaemonSet may have a pod on each of 5000 nodes.
+ */
+const mostNewcomers = 4096;
 
 /**
  * How a sibling was told: seen to come, on the stream of its siblings or (of the same name) on that of the traced pod; or in
@@ -21,28 +24,31 @@ export const foldSibling = (trace: Trace, pod: Pod, seen: Seen, coming: Coming):
 export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, coming: Coming): Trace {
   let siblings: Map<string, SiblingFacts> | undefined;
   let news: string | undefined;
+  let newcomers = trace.newcomers;
   for (const pod of pods) {
-    const next = factsAfter(trace.uid, siblings ?? trace.siblings, { pod, seen, coming });
+    const known = (siblings ?? trace.siblings).get(pod.metadata.uid);
+    if (!known && coming === 'came' && newcomers >= mostNewcomers) continue;
+    const next = factsAfter(trace.uid, known, { pod, seen, coming });
     if (!next) continue;
+    if (!known && coming === 'came') newcomers += 1;
     siblings ??= new Map(trace.siblings);
     siblings.set(pod.metadata.uid, next);
     if (!next.old) news ??= `pod ${pod.metadata.name} (${pod.metadata.uid}) ${wordFor(next)}`;
   }
   if (!siblings) return trace;
-  const kept = { ...trace, siblings };
+  const kept = { ...trace, siblings, newcomers };
   return news === undefined ? kept : note(kept, seen, news);
 }
 
 /** Undefined where it is no sibling, or nothing new is told of it. */
 function factsAfter(
   traced: string | undefined,
-  siblings: ReadonlyMap<string, SiblingFacts>,
+  known: SiblingFacts | undefined,
   { pod, seen, coming }: { pod: Pod; seen: Seen; coming: Coming },
 ): SiblingFacts | undefined {
   const { uid } = pod.metadata;
   if (uid === '' || uid === traced) return undefined;
-  const known = siblings.get(uid);
-  if (known?.old || (!known && siblings.size >= mostSiblings)) return undefined;
+  if (known?.old) return undefined;
   const old = coming === 'was-there';
   const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: coming === 'listed-late' };
   const onPodStream = coming === 'took-name' ? { onPodStream: [...(facts.onPodStream ?? []), seen.seq] } : {};

@@ -16,10 +16,12 @@ export function exitsOf(scene: Scene): ContainerExit[] {
     (one) => one.spec.kind !== 'container' || ((!one.ran || one.mayBeOlder) && !isToStart(scene.deletion, one.spec)),
   );
   const sidecars = specs.filter((spec) => spec.kind === 'sidecar').reverse();
-  const stopped = sidecars.reduce<ContainerExit[]>((before, spec) => {
-    const waitsFor = [...mains.filter((one) => one.spec.kind === 'container'), ...before];
-    return [...before, containerExit(scene, spec, { turn: turnOf(waitsFor), mainsOver })];
-  }, []);
+  let waited = mains.filter((one) => one.spec.kind === 'container').reduce(waitedAlsoFor, nobody);
+  const stopped = sidecars.map((spec) => {
+    const one = containerExit(scene, spec, { turn: turnAfter(waited), mainsOver });
+    waited = waitedAlsoFor(waited, one);
+    return one;
+  });
   // The other way round nothing follows: no end of a sidecar proves that it had its turn. It may have died of a signal of its
   // own, or repeat the words of another's log.
   const exits = [...mains, ...stopped];
@@ -31,20 +33,36 @@ const alone = { turn: undefined, mainsOver: false };
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 
+/** What a sidecar waits for, taken together one by one: for each of them anew all ends would be compared again. */
+interface Waited {
+  /** One of them ran. */
+  readonly ran: boolean;
+  /** Of those whose end is known the last. */
+  readonly latest?: Estimate;
+  /** Every end is known. */
+  readonly isWhole: boolean;
+}
+
+const nobody: Waited = { ran: false, isWhole: true };
+
+function waitedAlsoFor(waited: Waited, exit: ContainerExit): Waited {
+  if (!exit.ran) return waited;
+  const end = doneWith(exit);
+  if (!end) return { ...waited, ran: true, isWhole: false };
+  return { ...waited, ran: true, latest: waited.latest ? later(waited.latest, end) : end };
+}
+
 /** The moment the last of them was gone; unbounded where one's end is not known. */
-function turnOf(exits: readonly ContainerExit[]): Estimate | undefined {
-  const waited = exits.filter((exit) => exit.ran);
-  if (waited.length === 0) return undefined;
-  const ends = waited.flatMap(doneWith);
-  const latest = ends.reduce<Estimate | undefined>((last, end) => (last ? later(last, end) : end), undefined);
-  return latest && ends.length === waited.length ? latest : notBefore(latest ?? unbounded);
+function turnAfter({ ran, latest, isWhole }: Waited): Estimate | undefined {
+  if (!ran) return undefined;
+  return latest && isWhole ? latest : notBefore(latest ?? unbounded);
 }
 
 /** The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. */
-function doneWith({ exit, hook }: ContainerExit): Estimate[] {
-  if (!exit || exit.provisional) return [];
-  if (hook?.doubted) return [spanning(exit.at, later(exit.at, hook.end))];
-  return [hook ? later(exit.at, hook.end) : exit.at];
+function doneWith({ exit, hook }: ContainerExit): Estimate | undefined {
+  if (!exit || exit.provisional) return undefined;
+  if (hook?.doubted) return spanning(exit.at, later(exit.at, hook.end));
+  return hook ? later(exit.at, hook.end) : exit.at;
 }
 
 /** From the one to the other. */

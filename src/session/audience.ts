@@ -7,6 +7,7 @@ import type { Ndjson } from '../render/ndjson.ts';
 import type { ExitReport } from '../trace/report.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
+import { isChatter } from '../trace/view/chatter.ts';
 import { gapsOf } from '../verdict/gaps.ts';
 import { markReport, windowOf } from '../verdict/report.ts';
 import { instantOf } from '../trace/infer/estimate.ts';
@@ -55,10 +56,12 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
   const ndjson = createNdjson((lines) => stdout.write(lines));
   const unheard = createNdjson(() => {});
   let told: Trace['notes'];
+  let toldAt = -Infinity;
   return {
-    step: (trace, { kind }) => {
-      if (trace.notes === told || kind === 'dated') return;
+    step: (trace, observation) => {
+      if (trace.notes === told || observation.kind === 'dated' || isChatter(trace, observation, toldAt)) return;
       told = trace.notes;
+      toldAt = trace.now;
       tellNews(ndjson, trace);
     },
     rehearse: (trace) => tellNews(unheard, trace),

@@ -87,14 +87,44 @@ function overPieces(clock: Clock, during: Span): Span {
   return { lo: Math.min(...spans.map(({ lo }) => lo)), hi: Math.max(...spans.map(({ hi }) => hi)) };
 }
 
-/** Of one piece. A timeline asks for it hundreds of times, and so nothing is called here. */
+/** Of one piece. A timeline asks for it hundreds of times, and an hour of log lines makes thousands of bounds. */
 function within(clock: Clock, at: number): Span {
   const drift = assumptions['clock-drift'];
   let [lo, hi] = [-Infinity, Infinity];
-  for (const bound of clock.lower) lo = Math.max(lo, bound.value - Math.abs(at - bound.at) * drift);
-  for (const bound of clock.upper) hi = Math.min(hi, bound.value + Math.abs(at - bound.at) * drift);
+  for (const bound of nextTo(clock.lower, at)) lo = Math.max(lo, bound.value - Math.abs(at - bound.at) * drift);
+  for (const bound of nextTo(clock.upper, at)) hi = Math.min(hi, bound.value + Math.abs(at - bound.at) * drift);
   return { lo, hi };
 }
+
+/**
+ * The bounds before and after a client time; all where they are few. Since none implies another and all fade alike, those that
+ * are farther away say less.
+ */
+function nextTo(bounds: readonly Bound[], at: number): readonly Bound[] {
+  if (bounds.length <= few) return bounds;
+  const all = sorted(bounds);
+  let [from, to] = [0, all.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((all[middle]?.at ?? Infinity) < at) from = middle + 1;
+    else to = middle;
+  }
+  return all.slice(Math.max(0, from - 1), from + 1);
+}
+
+const few = 16;
+
+/** By time, as arrivals come anyway; what is drawn from them later may be older. */
+function sorted(bounds: readonly Bound[]): readonly Bound[] {
+  const before = inTime.get(bounds);
+  if (before) return before;
+  const isSorted = bounds.every((bound, index) => index === 0 || (bounds[index - 1]?.at ?? 0) <= bound.at);
+  const all = isSorted ? bounds : [...bounds].sort((a, b) => a.at - b.at);
+  inTime.set(bounds, all);
+  return all;
+}
+
+const inTime = new WeakMap<readonly Bound[], readonly Bound[]>();
 
 const known = new WeakMap<Clock, readonly Piece[]>();
 

@@ -8,7 +8,7 @@ export interface ContainerSpec {
 }
 
 /** Every container of the spec: init and sidecars in their order, then the main ones, then ephemeral ones. */
-export function containersOf(pod: Pod): ContainerSpec[] {
+export const containersOf = readOnce((pod): readonly ContainerSpec[] => {
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   const as = (kind: ContainerKind) => (container: Container) => ({ name: container.name, kind, container });
   return [
@@ -16,11 +16,23 @@ export function containersOf(pod: Pod): ContainerSpec[] {
     ...containers.map(as('container')),
     ...ephemeralContainers.map(as('ephemeral')),
   ];
-}
+});
 
-export function statusesOf(pod: Pod): ContainerStatus[] {
+export const statusesOf = readOnce((pod): readonly ContainerStatus[] => {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status;
   return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
+});
+
+/** A pod never changes, and is asked for each of its containers, of which there may be sixty. */
+function readOnce<T>(read: (pod: Pod) => T): (pod: Pod) => T {
+  const known = new WeakMap<Pod, T>();
+  return (pod) => {
+    const before = known.get(pod);
+    if (before !== undefined) return before;
+    const fresh = read(pod);
+    known.set(pod, fresh);
+    return fresh;
+  };
 }
 
 export const isRunning = (state: ContainerState | undefined): boolean => state?.running !== undefined;

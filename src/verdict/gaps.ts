@@ -63,15 +63,20 @@ export function clockGaps(exit: Exit | undefined): ExitReport['gaps'] {
 
 /** A gap that begins where the one before it ended is the same one: history was lost again and again. */
 function joined(gaps: readonly Fact<Gap>[]): Gap[] {
-  return gaps.reduce<Gap[]>((told, { value }) => {
-    const index = told.findLastIndex(
-      ({ stream, container }) => stream === value.stream && container === value.container,
-    );
+  const told: Gap[] = [];
+  const lastOf = new Map<string, number>();
+  for (const { value } of gaps) {
+    const lane = `${value.stream}/${value.container ?? ''}`;
+    const index = lastOf.get(lane) ?? -1;
     const last = told[index];
-    if (last === undefined || last.cause !== value.cause || last.to !== value.from) return [...told, value];
+    if (last === undefined || last.cause !== value.cause || last.to !== value.from) {
+      lastOf.set(lane, told.push(value) - 1);
+      continue;
+    }
     const { to: _until, ...open } = last;
-    return told.with(index, value.to === undefined ? open : { ...open, to: value.to });
-  }, []);
+    told[index] = value.to === undefined ? open : { ...open, to: value.to };
+  }
+  return told;
 }
 
 /** Shorter, nobody would miss it: news is late by as much on any day. */

@@ -6,7 +6,8 @@ import type { Observation, ObservationOf } from '../trace/observation.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { TimelineMark } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
-import { isChatter } from '../trace/view/chatter.ts';
+import type { Looks } from '../trace/view/chatter.ts';
+import { afterLook, isChatter } from '../trace/view/chatter.ts';
 import type { Header } from '../trace/view/header.ts';
 import { headerOf } from '../trace/view/header.ts';
 import { headingLines, headingOf } from './heading.ts';
@@ -46,18 +47,18 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
   let telling: Telling = nothingTold;
   let zero: Zero | undefined;
   let seen: Trace['notes'];
-  let seenAt = -Infinity;
+  let looks: Looks = [];
 
   const lane = (width: number) => columnsFor(width, header?.containers.map(({ name }) => forTerminal(name)) ?? []);
   const context: Context = { timestamps, hookOf: (container) => hookIn(header, container) };
 
   const marks = (trace: Trace, width: number, observation?: Observation): string[] => {
     const last = observation === undefined;
-    if (!last && isChatter(trace, observation, seenAt)) return [];
+    if (!last && isChatter(trace, observation, looks)) return [];
     // Nothing was learnt of the pod, and nothing waits for time to pass: the marks are what they were.
     if (!last && trace.notes === seen && telling.waiting.size === 0) return [];
     seen = trace.notes;
-    seenAt = trace.now;
+    if (observation) looks = afterLook(looks, trace, observation);
     const views = afterCauses((timelineOf(trace)?.marks ?? []).map(viewOf), (cause) => asTold(telling, cause));
     zero ??= zeroOfMarks(views);
     const told = tell(telling, views, trace.now, last);

@@ -7,7 +7,8 @@ import type { Ndjson } from '../render/ndjson.ts';
 import type { ExitReport } from '../trace/report.ts';
 import { timelineOf } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
-import { isChatter } from '../trace/view/chatter.ts';
+import type { Looks } from '../trace/view/chatter.ts';
+import { afterLook, isChatter } from '../trace/view/chatter.ts';
 import { gapsOf } from '../verdict/gaps.ts';
 import { markReport, windowOf } from '../verdict/report.ts';
 import { instantOf } from '../trace/infer/estimate.ts';
@@ -56,12 +57,12 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
   const ndjson = createNdjson((lines) => stdout.write(lines));
   const unheard = createNdjson(() => {});
   let told: Trace['notes'];
-  let toldAt = -Infinity;
+  let looks: Looks = [];
   return {
     step: (trace, observation) => {
-      if (trace.notes === told || observation.kind === 'dated' || isChatter(trace, observation, toldAt)) return;
+      if (trace.notes === told || observation.kind === 'dated' || isChatter(trace, observation, looks)) return;
       told = trace.notes;
-      toldAt = trace.now;
+      looks = afterLook(looks, trace, observation);
       tellNews(ndjson, trace);
     },
     rehearse: (trace) => tellNews(unheard, trace),

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { driftOver } from '../../src/trace/assumptions.ts';
 import { noLessThan, noMoreThan, offsetAt, unknownClock } from '../../src/trace/clock.ts';
 import type { Clock } from '../../src/trace/clock.ts';
-import type { LogLine } from '../../src/trace/observation.ts';
+import type { Observation } from '../../src/trace/observation.ts';
 import { emptyTrace } from '../../src/trace/empty-trace.ts';
-import { isChatter } from '../../src/trace/view/chatter.ts';
+import type { Looks } from '../../src/trace/view/chatter.ts';
+import { afterLook, isChatter } from '../../src/trace/view/chatter.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { judged } from '../helpers/cases.ts';
 import { sightingsOf } from '../helpers/recordings.ts';
@@ -35,17 +36,29 @@ describe('a clock with thousands of bounds', () => {
 });
 
 describe('of the log lines of a chatty pod', () => {
-  const line = { kind: 'line', container: 'app', time: '', seq: 1, at: 1050 } as LogLine & { seq: number; at: number };
+  const line = (at: number, namesSignal = false) =>
+    ({ kind: 'line', container: 'app', time: '', namesSignal, seq: at, at }) as Observation;
+  /** Which of the lines, by when they come, are looked at. */
+  const looked = (...times: number[]): number[] => {
+    let looks: Looks = [];
+    return times.filter((now) => {
+      const trace = { ...emptyTrace, now };
+      if (isChatter(trace, line(now), looks)) return false;
+      looks = afterLook(looks, trace, line(now));
+      return true;
+    });
+  };
 
-  it('one that comes just after a look is left for the next', () => {
-    expect(isChatter({ ...emptyTrace, now: 1050 }, line, 1000)).toBe(true);
-  });
-  it('one that comes after a pause is looked at', () => {
-    expect(isChatter({ ...emptyTrace, now: 1100 }, line, 1000)).toBe(false);
-  });
-  it('one that names a signal is looked at whenever it comes', () => {
-    expect(isChatter({ ...emptyTrace, now: 1050 }, { ...line, namesSignal: true }, 1000)).toBe(false);
-  });
+  it('the few that an exit brings are looked at at once', () =>
+    expect(looked(1000, 1001, 1002, 1200, 1201)).toEqual([1000, 1001, 1002, 1200, 1201]));
+
+  it('what comes on top of them is left for the next look', () =>
+    expect(looked(1000, 1001, 1002, 1003, 1050, 1099, 1100, 1101, 1102, 1150)).toEqual([
+      1000, 1001, 1002, 1100, 1101, 1102,
+    ]));
+
+  it('one that names a signal is looked at whenever it comes', () =>
+    expect(isChatter({ ...emptyTrace, now: 1003 }, line(1003, true), [1000, 1001, 1002])).toBe(false));
 });
 
 /** The recording, with so many more pods in the first list of its siblings. */

@@ -2,12 +2,23 @@
 import type { Observation } from '../observation.ts';
 import type { Trace } from '../trace.ts';
 
-/** ms between two looks at all that follows from a trace, where nothing but chatter came. */
+/** Of looks at all that follows from a trace, those that a plain line was the reason of: when, client ms, the newest few. */
+export type Looks = readonly number[];
+
+/** So many looks are worth it within `pause` ms. */
+const most = 3;
 const pause = 100;
 
+/** A line that names no signal narrows a little what is known already. */
+const isPlain = (observation: Observation): boolean => observation.kind === 'line' && observation.namesSignal !== true;
+
 /**
- * A line that names no signal narrows a little what is known already. Of sixty containers that all log a thousand come in a
- * second; who looked less than a moment ago (at client ms `lookedAt`) learns of them with the next news, or with the report.
+ * Of sixty containers that all log a thousand lines come in a second. What comes soon after several others is told with the next
+ * news, or with the report; a few lines, as an exit brings them, are never kept waiting.
  */
-export const isChatter = (trace: Trace, observation: Observation, lookedAt: number): boolean =>
-  observation.kind === 'line' && observation.namesSignal !== true && trace.now - lookedAt < pause;
+export const isChatter = (trace: Trace, observation: Observation, looks: Looks): boolean =>
+  isPlain(observation) && looks.length === most && trace.now - (looks[0] ?? -Infinity) < pause;
+
+/** After a look because of this observation. */
+export const afterLook = (looks: Looks, trace: Trace, observation: Observation): Looks =>
+  isPlain(observation) ? [...looks, trace.now].slice(-most) : looks;

@@ -39,16 +39,16 @@ const trace = `
 
 /** Traces a recorded exit once for each format. Without a cache (a machine that cannot listen) the program only starts slower. */
 export async function keepCompiled(folder) {
-  const kept = await mkdtemp(join(tmpdir(), 'podexit-build-'));
-  const clusters = await Promise.all(formats.map((format) => serve(folder, join(kept, format))));
+  const kubeconfigs = await mkdtemp(join(tmpdir(), 'podexit-build-'));
+  const clusters = await Promise.all(formats.map((format) => serve(folder, join(kubeconfigs, format))));
   try {
     const runs = clusters.map(({ words }, turn) => [...words, '-o', formats[turn], '--no-config', '--no-github']);
     await promisify(execFile)(process.execPath, ['-e', trace, folder, load, JSON.stringify(runs)]);
   } catch {
-    // Said above.
+    // The program is whole without it.
   } finally {
     clusters.forEach(({ close }) => close());
-    await rm(kept, { recursive: true, force: true });
+    await rm(kubeconfigs, { recursive: true, force: true });
   }
 }
 

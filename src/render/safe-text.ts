@@ -15,7 +15,7 @@ function unseen(): RegExp {
 }
 
 /** Asked of plain text first, which most is: V8 takes two milliseconds to look up the sets of `unseen`. */
-const seen = (text: string, write: (character: string) => string): string =>
+const withoutUnseen = (text: string, write: (character: string) => string): string =>
   /[^ -~]/.test(text) ? text.replace(unseen(), write) : text;
 
 /**
@@ -23,7 +23,7 @@ const seen = (text: string, write: (character: string) => string): string =>
  * a lone surrogate U+FFFD. `limit` is in UTF-16 units of the input.
  */
 export function forTerminal(text: string, limit = defaultLimit): string {
-  return seen(cut(text, limit), visible);
+  return withoutUnseen(cut(text, limit), visible);
 }
 
 /** Text or a quoted attribute value, in HTML or XML 1.0. The references are numeric because both know those. */
@@ -83,7 +83,7 @@ export function forYaml(yaml: string): string {
 
 /** Of a whole document, whose line feeds are its own. */
 const escaped = (document: string, write: (character: string) => string): string =>
-  seen(document, (character) => (character === '\n' ? character : write(character)));
+  withoutUnseen(document, (character) => (character === '\n' ? character : write(character)));
 
 /** Whether a string holds anything that `forTerminal` would make visible. */
 export function hasUnseen(text: string): boolean {

@@ -36,13 +36,17 @@ export function subjectOf(rows: readonly Row[]): Subject | undefined {
   return pod && name !== undefined ? { namespace: textOf(metadataOf(pod)['namespace']), name } : undefined;
 }
 
+/** All objects that any list of the recording holds of a resource. */
 export const listsOf = (rows: readonly Row[], resource: string): Raw[] =>
   rows.flatMap((row) => (row.type === 'list' && row.resource === resource ? row.objects : []));
 
+/** A string, or the empty one for anything else: recordings are untrusted. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** All pods of its lists, newer states of one pod behind older ones. */
 export const podsOf = (rows: readonly Row[]): Raw[] => listsOf(rows, 'pods');
 
+/** What the API server answered to the recorder's own request. */
 export function responseTo(rows: readonly Row[], { request }: Subject): Row | undefined {
   const sent = request ? rows.indexOf(request) : -1;
   return rows
@@ -50,6 +54,7 @@ export function responseTo(rows: readonly Row[], { request }: Subject): Row | un
     .find((row) => row.type === 'response' && row.path === request?.path && row.method === request.method);
 }
 
+/** How a live run of the same would have begun. */
 export function began({ namespace, name, request }: Subject): Began {
   const evicts = request?.path.endsWith('/eviction') === true;
   const mode = request ? (evicts ? 'evict' : 'delete') : 'attach';
@@ -64,11 +69,13 @@ export function began({ namespace, name, request }: Subject): Began {
   };
 }
 
+/** Seconds that the recorder asked for with its request; null: the pod's own. */
 export function graceOf(request: Subject['request']): number | null {
   const options = request?.path.endsWith('/eviction') ? asRaw(request.body['deleteOptions']) : request?.body;
   const grace = options?.['gracePeriodSeconds'];
   return typeof grace === 'number' ? grace : null;
 }
 
+/** Of the request's path: an eviction is a POST to a subresource. */
 export const verbOf = (row: Extract<Row, { type: 'request' }>): 'delete' | 'evict' =>
   row.path.endsWith('/eviction') ? 'evict' : 'delete';

@@ -18,6 +18,7 @@ import {
   sliceTarget,
 } from './watched.ts';
 
+/** The same targets that a live run finds step by step: the owner's owner and the siblings hang on what was listed. */
 export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): Target[] {
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? {};
   const first = firstTargets(namespace, name);
@@ -25,18 +26,14 @@ export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): T
   const names = namesOf(services);
   const slices = sliceTarget(namespace, names);
   const node = asRaw(pod['spec'])['nodeName'];
-  const owner = ownerOf(pod);
-  const direct =
-    owner &&
+  const listed = (owner: { kind: string; name: string }): Raw | undefined =>
     listsOf(rows, ownerTargets(namespace, owner)[0]?.resource ?? '').find(
       (one) => metadataOf(one)['name'] === owner.name,
     );
+  const owner = ownerOf(pod);
+  const direct = owner && listed(owner);
   const above = direct && ownerOf(direct);
-  const top = above
-    ? listsOf(rows, ownerTargets(namespace, above)[0]?.resource ?? '').find(
-        (one) => metadataOf(one)['name'] === above.name,
-      )
-    : direct;
+  const top = above ? listed(above) : direct;
   const siblings = top && siblingTarget(namespace, top);
   return [
     first.pod,
@@ -50,6 +47,7 @@ export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): T
   ];
 }
 
+/** Whether a live run would have been told of the object by this target. */
 export const takes = (target: Target & { keep?: Set<string> }, object: Raw): boolean =>
   target.keep ? target.keep.has(textOf(metadataOf(object)['name'])) : selects(target, object);
 

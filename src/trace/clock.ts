@@ -4,7 +4,8 @@
  * lower bound; nothing the cluster did because of our request is earlier than our sending it, which gives upper bounds.
  *
  * Laws: a bound holds exactly at the client time it was made, and fades by the assumed drift to both sides; bounds
- * that others imply everywhere are dropped, so a clock stays small however long the trace.
+ * that others imply everywhere are dropped, so that of a stretch of time few stay; where an hour of log lines leaves thousands,
+ * two of them are asked for a time.
  *
  * Bounds that contradict each other mean that the clock was set in between (NTP steps it). It has several pieces then, in
  * each of which nothing contradicts anything; what lies in one goes by the bounds of that piece, and what may lie in

@@ -27,10 +27,11 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, com
   let newcomers = trace.newcomers;
   for (const pod of pods) {
     const known = (siblings ?? trace.siblings).get(pod.metadata.uid);
-    if (!known && coming === 'came' && newcomers >= mostNewcomers) continue;
+    const isNewcomer = !known && coming === 'came';
+    if (isNewcomer && newcomers >= mostNewcomers) continue;
     const next = factsAfter(trace.uid, known, { pod, seen, coming });
     if (!next) continue;
-    if (!known && coming === 'came') newcomers += 1;
+    if (isNewcomer) newcomers += 1;
     siblings ??= new Map(trace.siblings);
     siblings.set(pod.metadata.uid, next);
     if (!next.old) news ??= `pod ${pod.metadata.name} (${pod.metadata.uid}) ${wordFor(next)}`;

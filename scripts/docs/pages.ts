@@ -36,7 +36,7 @@ function commandPart(command: Command): string {
 
 function groupsOf(command: Command): Map<string, Option[]> {
   const groups = new Map<string, Option[]>();
-  for (const option of command.options) {
+  for (const option of command.options.filter(({ hidden }) => !hidden)) {
     const group = option.helpGroupHeading ?? 'Options:';
     groups.set(group, [...(groups.get(group) ?? []), option]);
   }

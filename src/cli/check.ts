@@ -20,7 +20,7 @@ export function addCheck(program: Command, ports: Ports, set: (code: number) => 
     .option('--evict', 'an eviction, which heeds PodDisruptionBudgets')
     .option('--timeout <duration>', 'a trace that gives up after this time')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addPipelineFlags(addOutputFlags(check))).action(async (words: string[], flags: Flags) => {
+  addConnectionFlags(addPipelineFlags(addOutputFlags(check, {}))).action(async (words: string[], flags: Flags) => {
     const { checkPod } = await import('../session/check-pod.ts');
     set(await checkPod(traceOptions(words, flags, ports.version, ports.stdout.isTty), ports));
   });

@@ -134,7 +134,8 @@ export const commandName = (env: Ports['env']): string =>
 
 function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
   const replay = program.command('replay <file>').description('show the report of a recording again').exitOverride();
-  addPipelineFlags(addOutputFlags(replay)).action(async (file: string, flags: Flags) => {
+  const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
+  addPipelineFlags(addOutputFlags(replay, { logs })).action(async (file: string, flags: Flags) => {
     const { replayFile } = await import('../session/replay-file.ts');
     const format = formatFrom(flags, false);
     set(
@@ -160,6 +161,9 @@ interface DemoFlags extends Flags {
   writeKubeconfig?: string;
 }
 
+/** A scenario has its grace already, and nothing depends on its pod. */
+const refusedByDemo: ReadonlySet<string> = new Set(['--grace-period', '--now', '--force', '--cascade']);
+
 function addDemo(program: Command, ports: Ports, set: (code: number) => void): void {
   const demo = program
     .command('demo [scenario]')
@@ -169,13 +173,14 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();
-  addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))).action(
-    async (scenario: string | undefined, flags: DemoFlags) => {
-      const [{ runDemo }, { main }] = await Promise.all([import('./demo.ts'), import('./main.ts')]);
-      const given = givenFlags(demo).filter((word) => !/^--(list|serve|port|write-kubeconfig)\b/.test(word));
-      set(await runDemo({ main, scenario, flags, given }, ports));
-    },
-  );
+  const traced = addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo))));
+  // Known, so that demo.ts can say why not.
+  for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();
+  traced.action(async (scenario: string | undefined, flags: DemoFlags) => {
+    const [{ runDemo }, { main }] = await Promise.all([import('./demo.ts'), import('./main.ts')]);
+    const given = givenFlags(demo).filter((word) => !/^--(list|serve|port|write-kubeconfig)\b/.test(word));
+    set(await runDemo({ main, scenario, flags, given }, ports));
+  });
 }
 
 /** By the word that a command line names them with. */

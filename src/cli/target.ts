@@ -29,7 +29,7 @@ export function parseTarget(words: readonly string[], { selector, fieldSelector 
   if (resource === undefined)
     throw usageError(
       'target',
-      `"${shown(first)}" is no kind whose pods can be traced${words.length > 1 ? ', and one pod is traced at a time' : ''}`,
+      `"${shown(first)}" is no kind whose pods can be traced${words.length > 1 ? ', and one pod is meant' : ''}`,
       `Name one pod, or one of its owners: ${Object.values(types)
         .map(([name]) => `${name}/NAME`)
         .join(', ')}`,
@@ -73,13 +73,14 @@ const noName = (type: string): Error =>
 
 function notOne(words: readonly string[]): Error {
   const named = words.filter((word) => word !== '');
-  const given = named.length === 0 ? 'none was' : 'several words were';
   return usageError(
     'target',
     named.length === 1
       ? `"${shown(named.join(''))}" is neither a pod nor TYPE/NAME`
-      : `one pod is traced, but ${given} given`,
-    'Write: kubectl podexit POD, pod/POD, deployment/NAME, or -l SELECTOR',
+      : named.length === 0
+        ? 'no pod was named'
+        : 'several words were given, and one pod is meant',
+    'Name it: POD, pod/POD, deployment/NAME, or -l SELECTOR',
   );
 }
 

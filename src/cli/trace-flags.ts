@@ -17,8 +17,15 @@ export function addTraceFlags(command: Command): Command {
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
 }
 
-export function addOutputFlags(command: Command): Command {
-  return command
+/** What `--logs` and `--no-logs` mean where a pod is traced. */
+const ofTrace = {
+  logs: "show (and record) the containers' log lines",
+  noLogs: "do not follow the containers' logs at all",
+};
+
+/** Without `logs`, for a command that has none. */
+export function addOutputFlags(command: Command, { logs }: { logs?: typeof ofTrace } = { logs: ofTrace }): Command {
+  command
     .optionsGroup('Output:')
     .option(
       '-o, --output <format>',
@@ -28,9 +35,9 @@ export function addOutputFlags(command: Command): Command {
       '--report <file>',
       `also write a report; its ending chooses the format: ${reportEndings.join(' ')}; may be repeated`,
       collect,
-    )
-    .option('--logs', "show (and record) the containers' log lines")
-    .option('--no-logs', "do not follow the containers' logs at all")
+    );
+  if (logs) command.option('--logs', logs.logs).option('--no-logs', logs.noLogs);
+  return command
     .option('--color <when>', 'auto, always or never')
     .option('--ascii', 'draw without Unicode')
     .option('--timestamps <kind>', 'relative, local or utc (the default)');

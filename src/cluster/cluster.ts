@@ -30,6 +30,8 @@ export interface ClusterMemory {
   reached: boolean;
   /** Whether the server gives streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
   streamingLists: 'untried' | 'given' | 'withheld';
+  /** What this machine had no room for last, which has been said (http/shortage.ts): Node's code. */
+  shortOf?: string;
 }
 
 export interface Question {

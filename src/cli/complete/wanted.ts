@@ -50,7 +50,9 @@ const optionNamed = (command: Command, name: string): Option | undefined =>
   command.options.find((one) => one.long === name || one.short === name);
 
 const flagsOf = (command: Command): Candidate[] =>
-  command.options.flatMap((one) => (one.long == null ? [] : [{ word: one.long, about: one.description }]));
+  command.options.flatMap((one) =>
+    one.long == null || one.hidden ? [] : [{ word: one.long, about: one.description }],
+  );
 
 /** Values that are known without a cluster. */
 const values: Record<string, readonly string[]> = {

@@ -9,6 +9,7 @@ import { readJson } from './body.ts';
 import type { Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
 import { inUtf8 } from './header-bytes.ts';
+import { tellShortage } from './shortage.ts';
 import type { Transport } from './transport.ts';
 
 export interface ClientOptions {
@@ -132,6 +133,7 @@ async function fresh(
     } catch (error) {
       if (error instanceof TransportFailure) {
         surroundings.log(6, options.clean(`${question.method} ${shown(url)} failed: ${error.message}`));
+        tellShortage(error, options.memory, surroundings);
         if (error.stale && question.method === 'GET' && tries < mostStale) continue;
       }
       throw error;

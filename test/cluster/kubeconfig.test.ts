@@ -47,6 +47,39 @@ describe('several kubeconfig files', () => {
     expect(merged.clusters.get('b')?.certificateAuthority).toBe('/two/ca.crt');
   });
 
+  it.each([
+    ['0123', '0123'],
+    ['1e3', '1e3'],
+    ['0x1F', '0x1F'],
+    ['12345678901234567890', '12345678901234567890'],
+    ['12345', '12345'],
+  ])('a password of digits is taken as it is written: %s', (written, read) =>
+    expect(
+      parseKubeconfig(`users: [{name: u, user: {username: u, password: ${written}}}]`, '/c').users.get('u'),
+    ).toEqual({
+      username: 'u',
+      password: read,
+    }),
+  );
+
+  it.each([
+    ['true', true],
+    ['yes', true],
+    ['On', true],
+    ['no', undefined],
+    ['off', undefined],
+    ['~', undefined],
+  ])('a switch is on as in kubectl’s YAML: %s', (written, on) =>
+    expect(
+      parseKubeconfig(`clusters: [{name: c, cluster: {insecure-skip-tls-verify: ${written}}}]`, '/c').clusters.get('c'),
+    ).toEqual(on === undefined ? {} : { insecureSkipTlsVerify: on }),
+  );
+
+  it('a switch that is neither on nor off is refused, since the one would be less safe than meant', () =>
+    expect(() => parseKubeconfig('clusters: [{name: c, cluster: {insecure-skip-tls-verify: maybe}}]', '/c')).toThrow(
+      '"insecure-skip-tls-verify" is neither true nor false',
+    ));
+
   it('are YAML as kubectl reads it: with anchors and merge keys, and of several documents the first', () => {
     const text = `
       users:

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { YAMLException } from 'js-yaml';
-import { CORE_SCHEMA, loadAll, mergeTag } from 'js-yaml';
+import { CORE_SCHEMA, floatCoreTag, intCoreTag, loadAll, mergeTag, NOT_RESOLVED } from 'js-yaml';
 import { PodexitError } from '../../errors.ts';
 import { asArray, asRecord, asText } from '../status.ts';
 import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
@@ -20,14 +20,23 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   const currentContext = asText(raw['current-context']);
   return {
     ...(currentContext === '' ? {} : { currentContext }),
-    clusters: readNamed(raw, 'clusters', 'cluster', file, (entry) => readCluster(entry, directory)),
+    clusters: readNamed(raw, 'clusters', 'cluster', file, (entry) => readCluster(entry, directory, file)),
     users: readNamed(raw, 'users', 'user', file, (entry) => readUser(entry, directory, file)),
     contexts: readNamed(raw, 'contexts', 'context', file, readContext),
   };
 }
 
+/** A number only where it reads as it was written: 0123, 1e3 and what has twenty digits may well be somebody's password. */
+const asWritten = (tag: typeof intCoreTag): typeof intCoreTag => ({
+  ...tag,
+  resolve: (source, ...more) => {
+    const value = tag.resolve(source, ...more);
+    return String(value) === source ? value : NOT_RESOLVED;
+  },
+});
+
 /** With merge keys (`<<`), which kubectl's YAML has. */
-const schema = CORE_SCHEMA.withTags(mergeTag);
+const schema = CORE_SCHEMA.withTags(mergeTag, asWritten(intCoreTag), asWritten(floatCoreTag));
 
 function readYaml(text: string, file: string): unknown {
   try {
@@ -66,7 +75,7 @@ function readNamed<T>(
   return named;
 }
 
-function readCluster(raw: Record<string, unknown>, directory: string): ClusterEntry {
+function readCluster(raw: Record<string, unknown>, directory: string, file: string): ClusterEntry {
   const extensions = asArray(raw['extensions']).map(
     (each) => [asText(asRecord(each)['name']), asRecord(each)['extension']] as const,
   );
@@ -74,10 +83,10 @@ function readCluster(raw: Record<string, unknown>, directory: string): ClusterEn
     server: text(raw['server']),
     certificateAuthority: path(raw['certificate-authority'], directory),
     certificateAuthorityData: text(raw['certificate-authority-data']),
-    insecureSkipTlsVerify: flag(raw['insecure-skip-tls-verify']),
+    insecureSkipTlsVerify: flag(raw, 'insecure-skip-tls-verify', file),
     tlsServerName: text(raw['tls-server-name']),
     proxyUrl: text(raw['proxy-url']),
-    disableCompression: flag(raw['disable-compression']),
+    disableCompression: flag(raw, 'disable-compression', file),
     extensions: extensions.length === 0 ? undefined : new Map(extensions),
   });
 }
@@ -112,7 +121,7 @@ function readExec(raw: Record<string, unknown>, directory: string, file: string)
       name: asText(asRecord(each)['name']),
       value: text(asRecord(each)['value']) ?? '',
     })),
-    provideClusterInfo: raw['provideClusterInfo'] === true,
+    provideClusterInfo: flag(raw, 'provideClusterInfo', file) ?? false,
     interactiveMode: mode === 'Never' || mode === 'Always' ? mode : 'IfAvailable',
     directory,
     ...(asText(raw['installHint']) === '' ? {} : { installHint: asText(raw['installHint']) }),
@@ -146,8 +155,13 @@ function texts(value: unknown, name: string, file: string): string[] {
   });
 }
 
-function flag(value: unknown): boolean | undefined {
-  return value === true ? true : undefined;
+/** Undefined where it is off. kubectl's YAML is 1.1, where `yes` and `on` are true; what is neither it refuses, and so do we. */
+function flag(raw: Record<string, unknown>, name: string, file: string): true | undefined {
+  const value = raw[name] ?? false;
+  const word = typeof value === 'boolean' ? String(value) : asText(value).toLowerCase();
+  if (['true', 'yes', 'on', 'y'].includes(word)) return true;
+  if (['false', 'no', 'off', 'n'].includes(word)) return undefined;
+  throw invalid(file, `"${name}" is neither true nor false`);
 }
 
 function path(value: unknown, directory: string): string | undefined {

@@ -53,7 +53,8 @@ export const markTexts: Record<MarkName, Explanation> = {
     is: 'The container runtime sent the stop signal (SIGTERM, unless the image or the pod names another) to PID 1.',
     known:
       'Nothing in the API tells it: it follows from Killing, the end of the hook, and a log line that names the signal.',
-    wrong: 'A container that ended before its turn was sent none: then there is no such mark.',
+    wrong:
+      'A container that ended before its turn was sent none: then there is no such mark. One that ended by itself less than a second before its turn, while its kubelet still took it for running, cannot be told from one that obeyed at once.',
     advice: 'Where nothing follows it until the kill, see no-signal-handling.',
   },
   kill: {

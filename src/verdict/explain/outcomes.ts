@@ -5,7 +5,8 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
   forced: {
     is: 'The object was removed while its containers still ran (grace 0). Exit code 2.',
     known: 'The pod was DELETED without any container having been reported as ended.',
-    wrong: 'How long they ran on is known only where a log stream or an Event went on telling.',
+    wrong:
+      'How long they ran on is known only where a log stream or an Event went on telling. What ended by itself in the last second before may not have been reported yet.',
     advice: 'Avoid --force: "deleted" is not "stopped", and a StatefulSet\'s successor may run beside its predecessor.',
   },
   oom: {
@@ -25,7 +26,8 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
   failed: {
     is: 'A container ended with an exit code that is neither 0 nor that of its stop signal. Exit code 2.',
     known: 'The exit code in its last status.',
-    wrong: 'Some runtimes report 255 when they have lost the real code.',
+    wrong:
+      'Some runtimes report 255 when they have lost the real code. A crash of its own within a second of the deletion looks the same.',
     advice: "Read its last log lines: shutdown code threw, or a wrapper passed on a child's code.",
   },
   overran: {

@@ -10,6 +10,8 @@ export interface Cluster {
   readonly contextName?: string;
   /** The server's address, without credentials. */
   readonly server: string;
+  /** The connection flags of this run, each with a blank before it: for commands that must reach the same cluster (reach.ts). */
+  readonly reach: string;
   readonly surroundings: Surroundings;
   /** What one stream has learnt and the others need not learn again. */
   readonly memory: ClusterMemory;

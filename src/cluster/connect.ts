@@ -7,6 +7,7 @@ import { createClient } from './http/client.ts';
 import { createTransport } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
+import { reachOf } from './reach.ts';
 import { createRedactor, showUrl } from './redact.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -50,6 +51,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     namespace,
     ...(contextName === undefined ? {} : { contextName }),
     server,
+    reach: reachOf(options),
     surroundings,
     memory,
     ...client,

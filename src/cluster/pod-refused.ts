@@ -18,7 +18,7 @@ export function refusalOf(
 
 /** Why a pod cannot be read (a GET, a list or a watch of it), as one sentence and a next step. */
 export function refusedPod(
-  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
+  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean' | 'reach'>,
   { namespace, name }: { namespace: string; name: string },
   { status, message }: Pick<Refusal, 'status' | 'message'>,
 ): PodexitError {
@@ -28,7 +28,7 @@ export function refusedPod(
     return new PodexitError(
       'pod.not-found',
       `there is no pod "${name}" in namespace "${namespace}"`,
-      `Look at \`kubectl get pods -n ${namespace}\`; -n chooses another namespace.`,
+      `Look at \`kubectl get pods -n ${namespace}${cluster.reach}\`; -n chooses another namespace.`,
     );
   }
   return new PodexitError(

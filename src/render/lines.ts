@@ -17,6 +17,7 @@ import { phaseTable } from './phase-table.ts';
 import { millis } from './offsets.ts';
 import { dim, flow } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
+import type { VerdictPlace } from './verdict-text.ts';
 import { verdictLines } from './verdict-text.ts';
 
 export interface LinesOptions {
@@ -28,6 +29,8 @@ export interface LinesOptions {
   readonly columns?: () => number;
   /** Show the containers' log lines, where the observations hold them. */
   readonly logs: boolean;
+  /** Connection flags behind a command that is advised, each with a blank before it. */
+  readonly reach?: string;
 }
 
 export interface Lines {
@@ -36,7 +39,7 @@ export interface Lines {
   end(trace: Trace, report: ExitReport): void;
 }
 
-export function createLines({ write, style, timestamps, columns, logs }: LinesOptions): Lines {
+export function createLines({ write, style, timestamps, columns, logs, reach }: LinesOptions): Lines {
   const pen = penFor(style);
   const history = createHistory(pen, { timestamps, logs });
   const width = (): number => columns?.() ?? Infinity;
@@ -48,7 +51,7 @@ export function createLines({ write, style, timestamps, columns, logs }: LinesOp
     end: (trace, report) => {
       const rest = history.rest(trace, width());
       const zero = history.zero()?.at ?? zeroOfReport(report).at;
-      put([...rest, ...conclusion(pen, report, zero, width())]);
+      put([...rest, ...conclusion(pen, report, { zero, width: width(), reach })]);
     },
   };
 }
@@ -60,11 +63,13 @@ export interface TextOptions {
   readonly columns?: number;
   /** What is known of the pod beside its report. */
   readonly header?: Header;
+  /** Connection flags behind a command that is advised, each with a blank before it. */
+  readonly reach?: string;
 }
 
 /** The same document as of `createLines`, from a report alone, its marks in the order in which they happened. */
 export function renderText(report: ExitReport, options: TextOptions = {}): string {
-  const { style = plainStyle, timestamps = 'utc', columns: width = Infinity, header } = options;
+  const { style = plainStyle, timestamps = 'utc', columns: width = Infinity, header, reach } = options;
   const pen = penFor(style);
   const zero = zeroOfReport(report);
   const day = timestamps === 'relative' ? undefined : dayText(zero.at, timestamps);
@@ -80,18 +85,19 @@ export function renderText(report: ExitReport, options: TextOptions = {}): strin
   const lines = [
     ...headingLines(pen, heading, width),
     ...(marks.length > 0 ? ['', ...marks] : []),
-    ...conclusion(pen, report, zero.at, width),
+    ...conclusion(pen, report, { zero: zero.at, width, reach }),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** What stands below the marks: the phases as a table, then the verdict. `zero`: ms. */
-export function conclusion(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
+/** What stands below the marks: the phases as a table, then the verdict. */
+export function conclusion(pen: Pen, report: ExitReport, place: VerdictPlace): string[] {
+  const { zero, width } = place;
   const table = phaseTable(pen, report, width);
   return [
     ...(table.length > 0 ? ['', ...table] : []),
     '',
-    ...verdictLines(pen, report, zero, width),
+    ...verdictLines(pen, report, place),
     ...movedZero(pen, report, zero, width),
   ];
 }

@@ -26,6 +26,8 @@ export interface LiveOptions {
   readonly timestamps: Timestamps;
   /** Show the containers' log lines, where the observations hold them. */
   readonly logs?: boolean;
+  /** Connection flags behind a command that is advised, each with a blank before it. */
+  readonly reach?: string;
 }
 
 /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
@@ -105,7 +107,11 @@ export function createLive(options: LiveOptions): Live {
       const rest = history.rest(last, width);
       const zero = history.zero()?.at ?? zeroOfReport(report).at;
       const picture = finalPicture(last, width, style);
-      leave([...rest, ...(picture.length > 0 ? ['', ...picture] : []), ...conclusion(pen, report, zero, width)]);
+      leave([
+        ...rest,
+        ...(picture.length > 0 ? ['', ...picture] : []),
+        ...conclusion(pen, report, { zero, width, reach: options.reach }),
+      ]);
     },
     close: () => leave([]),
   };

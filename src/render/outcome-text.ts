@@ -88,12 +88,12 @@ function doubtOf(report: ExitReport): string {
     : 'what was seen does not tell how it ended.';
 }
 
-/** What to do where an exit was not seen to its end; undefined where it was. */
-export function goOn(report: ExitReport): string | undefined {
+/** What to do where an exit was not seen to its end; undefined where it was. `reach`: connection flags behind a command. */
+export function goOn(report: ExitReport, reach = ''): string | undefined {
   const { pod, verdict } = report;
-  const command = `kubectl podexit ${pod.name} -n ${pod.namespace}`;
+  const command = `kubectl podexit ${pod.name} -n ${pod.namespace}${reach}`;
   if (verdict.outcome === 'not-started' && pod.reason !== undefined)
-    return `its status says more: kubectl describe pod ${pod.name} -n ${pod.namespace}`;
+    return `its status says more: kubectl describe pod ${pod.name} -n ${pod.namespace}${reach}`;
   if (verdict.outcome === 'not-started' && !wasLeft(report))
     return `have it deleted (a rollout, a drain) while this waits: ${command} --attach; or let podexit delete it: ${command}`;
   const isOpen =

@@ -16,12 +16,22 @@ import type { Ink, Pen, SymbolName } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 
-/** `zero`: ms, what offsets count from. Lines of at most `width` columns, indented by two. */
-export function verdictLines(pen: Pen, report: ExitReport, zero: number, width: number): string[] {
+/** Where a verdict is shown. */
+export interface VerdictPlace {
+  /** ms, what offsets count from. */
+  readonly zero: number;
+  /** Columns. */
+  readonly width: number;
+  /** Connection flags behind a command that is advised, each with a blank before it. */
+  readonly reach?: string | undefined;
+}
+
+/** Lines of at most `width` columns, indented by two. */
+export function verdictLines(pen: Pen, report: ExitReport, { zero, width, reach = '' }: VerdictPlace): string[] {
   const { verdict } = report;
   const grave = verdict.findings.map((finding) => findingLines(pen, report, finding, zero, width));
   const blocks = [
-    outcomeLines(pen, report, width),
+    outcomeLines(pen, report, { width, reach }),
     storyLines(pen, report, width),
     ...grave,
     verdict.gates.flatMap((gate) => gateLines(pen, gate, width)),
@@ -43,11 +53,11 @@ const outcomeLooks: Record<Outcome, [SymbolName, Ink]> = {
   'not-started': ['unknown', 'warning'],
 };
 
-function outcomeLines(pen: Pen, report: ExitReport, width: number): string[] {
+function outcomeLines(pen: Pen, report: ExitReport, { width, reach }: { width: number; reach: string }): string[] {
   const { verdict, mode } = report;
   const [symbol, ink] = mode === 'check' ? (['info', 'info'] as const) : outcomeLooks[verdict.outcome];
   const code = verdict.exitCode === 0 ? [] : [dim(` Exit code ${forTerminal(exitCodeWords(report))}.`)];
-  const next = goOn(report);
+  const next = goOn(report, reach);
   return [
     ...flow(
       pen,

@@ -20,6 +20,8 @@ export interface LookOptions {
   timestamps: 'relative' | 'local' | 'utc';
   /** Show the containers' log lines. */
   logs: boolean;
+  /** The connection flags behind a command that is advised, each with a blank before it (cluster/reach.ts). */
+  reach?: string;
 }
 
 export interface Stage extends Audience {

@@ -100,7 +100,7 @@ async function readWorkload(cluster: Cluster, target: Extract<Target, { kind: 'w
     throw new PodexitError(
       'target.not-found',
       `there is no ${kind} "${target.name}" in namespace "${namespace}"`,
-      `List them with: kubectl get ${target.resource} -n ${namespace}`,
+      `List them with: kubectl get ${target.resource} -n ${namespace}${cluster.reach}`,
     );
   throw unreadable(`${kind} "${target.name}"`, cluster, refusalOf(cluster, answer).message);
 }

@@ -12,7 +12,7 @@ import { narrowPod } from '../trace/observe/pod.ts';
 import type { CheckFacts, Source } from '../verdict/check/facts.ts';
 import { checkHeader, forecast } from '../verdict/check/forecast.ts';
 import { budgetText, budgetsOf } from './budgets.ts';
-import { connectCluster } from './connected.ts';
+import { advisingSameCluster, connectCluster } from './connected.ts';
 import { finishReport } from './finish.ts';
 import { hookSecondsOf } from './hook-seconds.ts';
 import { noSuchPod } from './pod-checks.ts';
@@ -31,7 +31,7 @@ export async function checkPod(options: TraceOptions, ports: Ports): Promise<num
   try {
     const { name } = await resolveTarget(cluster, { ...options, mode: 'check', timeoutMs: null }, ports);
     const facts = await readFacts(cluster, name, options, ports);
-    return await finishReport(forecast(facts, options.policy), options, ports, checkHeader(facts));
+    return await finishReport(forecast(facts, options.policy), advisingSameCluster(options), ports, checkHeader(facts));
   } finally {
     cluster.close();
   }
@@ -82,7 +82,7 @@ async function readPod(cluster: Cluster, name: string): Promise<Raw> {
   throw new PodexitError(
     'check.terminating',
     `pod "${name}" in namespace "${namespace}" is being deleted already, so there is nothing to forecast`,
-    `Trace it: kubectl podexit ${name} -n ${namespace} --attach`,
+    `Trace it: kubectl podexit ${name} -n ${namespace} --attach${cluster.reach}`,
   );
 }
 

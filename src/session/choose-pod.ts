@@ -8,6 +8,8 @@ export interface Choosing {
   /** For messages: `deployment/checkout`. */
   what: string;
   namespace: string;
+  /** Connection flags behind a command. */
+  reach: string;
   candidates: readonly Candidate[];
   pick?: Pick;
   /** ms since the epoch. */
@@ -23,14 +25,14 @@ export interface Choosing {
  * `target.all-ready`, `target.several`, `target.not-chosen`.
  */
 export async function choosePod(choosing: Choosing): Promise<Candidate> {
-  const { candidates, what, namespace, pick } = choosing;
+  const { candidates, what, namespace, reach, pick } = choosing;
   const live = preferred(candidates);
   const [only] = live;
   if (!only)
     throw new PodexitError(
       'target.no-pods',
       `${what} in namespace "${namespace}" has no pods`,
-      `Look at: kubectl get pods -n ${namespace}`,
+      `Look at: kubectl get pods -n ${namespace}${reach}`,
     );
   if (pick !== undefined) return picked(live, pick, choosing);
   if (live.length === 1) return only;

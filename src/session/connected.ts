@@ -1,7 +1,9 @@
 /** From the connection flags to a cluster, with the process around it handed in. */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ConnectOptions } from '../cluster/connect-options.ts';
+import { reachOf } from '../cluster/reach.ts';
 import type { Surroundings } from '../cluster/surroundings.ts';
+import type { LookOptions } from './audience.ts';
 import type { Ports } from './ports.ts';
 
 /** Throws PodexitError where the configuration leads nowhere. Sends nothing yet. */
@@ -9,6 +11,12 @@ export async function connectCluster(connection: ConnectOptions, ports: Ports, v
   const { connect } = await import('../cluster/connect.ts');
   return connect(connection, surroundingsOf(ports, verbosity));
 }
+
+/** Options whose picture advises commands for the same cluster. */
+export const advisingSameCluster = <T extends { connection: ConnectOptions; look: LookOptions }>(options: T): T => ({
+  ...options,
+  look: { ...options.look, reach: reachOf(options.connection) },
+});
 
 function surroundingsOf({ env, stderr, stdinIsTty, platform, clock, random }: Ports, verbosity: number): Surroundings {
   return {

@@ -46,7 +46,7 @@ export async function deleteOnce(options: DeleteOnce, { stdout, stderr, clock }:
     const warn = (message: string): void => void stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
     for await (const _ of askDeletion(cluster, target, pod, { signal, retryEvict, warn }));
     cancel();
-    if (signal.aborted) throw notInTime(name, namespace, evict);
+    if (signal.aborted) throw notInTime(name, cluster, evict);
   }
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
@@ -61,10 +61,10 @@ function limitedTo(timeoutMs: number | null | undefined, clock: Clock): { signal
   return { signal: stop.signal, cancel };
 }
 
-const notInTime = (name: string, namespace: string, evict: boolean): PodexitError =>
+const notInTime = (name: string, { namespace, reach }: Cluster, evict: boolean): PodexitError =>
   new PodexitError(
     'delete.not-accepted',
     `the server did not accept the ${evict ? 'eviction' : 'deletion'} of pod "${name}" in namespace "${namespace}" within --timeout`,
-    `Look at: kubectl get pod ${name} -n ${namespace}`,
+    `Look at: kubectl get pod ${name} -n ${namespace}${reach}`,
     { exitCode: 3 },
   );

@@ -22,9 +22,16 @@ export function howFar(trace: Trace | undefined, requested: boolean): HowFar {
   return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
 }
 
+/** The pod that is left, and the connection flags of a command that looks at it. */
+export interface Left {
+  namespace: string;
+  name: string;
+  reach: string;
+}
+
 /** One sentence of the pod's fate after us, with where to look on. */
-export function fateOf(stage: HowFar, { namespace, name }: { namespace: string; name: string }): string {
-  const look = `look with: kubectl get pod ${name} -n ${namespace} -w`;
+export function fateOf(stage: HowFar, { namespace, name, reach }: Left): string {
+  const look = `look with: kubectl get pod ${name} -n ${namespace}${reach} -w`;
   switch (stage) {
     case 'not-asked':
       return `pod "${name}" was not deleted by this command`;

@@ -1,6 +1,7 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
 import { PodexitError } from '../errors.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
+import type { Left } from './how-far.ts';
 import { fateOf } from './how-far.ts';
 import type { Live } from './live.ts';
 import type { Ports } from './ports.ts';
@@ -10,7 +11,7 @@ export function leaveOnSignals(
   ports: Ports,
   live: Pick<Live, 'interrupt' | 'howFar'>,
   warn: (message: string) => void,
-  pod: { namespace: string; name: string },
+  pod: Left,
 ): () => void {
   let interrupted = false;
   const stop = ports.onSignal((signal) => {

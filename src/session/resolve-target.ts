@@ -31,6 +31,7 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
   const { name, uid } = await choosePod({
     what,
     namespace: cluster.namespace,
+    reach: cluster.reach,
     candidates: await listCandidates(cluster, selector),
     ...(pick === undefined ? {} : { pick }),
     ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty ? {} : { ask }),

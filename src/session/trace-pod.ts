@@ -7,7 +7,7 @@ import type { Mode } from '../trace/observation.ts';
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
-import { connectCluster } from './connected.ts';
+import { advisingSameCluster, connectCluster } from './connected.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
@@ -67,7 +67,7 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
   await assertWritable(reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
-    return await onCluster(cluster, options, ports);
+    return await onCluster(cluster, advisingSameCluster(options), ports);
   } catch (error) {
     // kubectl's --ignore-not-found is about the object, never about its namespace or its rights; it says nothing then,
     // under no -o, and so nothing is said here: a script tells it by an empty stdout.
@@ -127,7 +127,7 @@ async function traceOne(cluster: Cluster, pod: FoundPod, options: ExitOptions, p
     retryEvict: options.retryEvict,
     warn,
   });
-  const stopListening = leaveOnSignals(ports, live, warn, { name: pod.name, namespace: cluster.namespace });
+  const stopListening = leaveOnSignals(ports, live, warn, { ...cluster, name: pod.name });
   try {
     const trace = await run({
       source: live.sightings,

@@ -11,7 +11,7 @@ import { reportOf } from '../verdict/report.ts';
 import { summaryOf } from '../verdict/rollout.ts';
 import type { PodSelector } from './candidates.ts';
 import { podSelector } from './candidates.ts';
-import { connectCluster } from './connected.ts';
+import { advisingSameCluster, connectCluster } from './connected.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { listenAhead } from './foregoing.ts';
 import type { Live } from './live.ts';
@@ -55,7 +55,7 @@ export async function traceRollout(options: TraceOptions & { target: Several }, 
   const { record, reports } = options;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertWritable(reports);
-  const output = rolloutOutput(options, ports);
+  const output = rolloutOutput(advisingSameCluster(options), ports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     const selector = await podSelector(cluster, options.target);

@@ -83,7 +83,8 @@ describe('how far a deletion is', () => {
     ['gone', { ...emptyTrace, requests: [request(200)], gone: fact('deleted') }, true],
   ] as [HowFar, Trace, boolean][])('%s', (stage, trace, requested) => {
     expect(howFar(trace, requested)).toBe(stage);
-    const said = fateOf(stage, { namespace: 'shop', name: 'web' });
+    const said = fateOf(stage, { namespace: 'shop', name: 'web', reach: ' --context=far' });
     expect(said.includes('goes on')).toBe(stage === 'under-way');
+    expect(said.includes('kubectl')).toBe(said.includes('web -n shop --context=far'));
   });
 });

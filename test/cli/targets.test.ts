@@ -24,7 +24,8 @@ describe('words', () => {
 
   it.each([[['a', 'b', 'c']], [['a/b/c']], [['configmap/x']], [['Web_1']], [['deploy/']], [[]]])(
     '%j is refused with the words that are meant',
-    (words) => expect(() => parseTarget(words)).toThrow(/one pod|no pod|no kind|cannot be the name|neither a pod nor TYPE/),
+    (words) =>
+      expect(() => parseTarget(words)).toThrow(/one pod|no pod|no kind|cannot be the name|neither a pod nor TYPE/),
   );
 
   it.each(['deploy', 'pods', 'svc'])('%s alone is a kind, and lacks a name; a pod may still have it', (word) => {

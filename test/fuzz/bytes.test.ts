@@ -27,6 +27,7 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
   return {
     namespace: 'shop',
     server: 'https://cluster',
+    reach: '',
     memory: { reached: true, streamingLists: 'given' },
     closed: stop.signal,
     surroundings: {

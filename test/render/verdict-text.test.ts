@@ -68,7 +68,7 @@ describe('the verdict in words', () => {
 
   it('tells findings gravest first, each with what was seen and one thing to do', async () => {
     const report = await reportOfRecording('multi-container');
-    const text = verdictLines(pen, report, zeroOf(report), Infinity);
+    const text = verdictLines(pen, report, { zero: zeroOf(report), width: Infinity });
     const severities = text.flatMap((line) => /^ {2}. (error|warning|info) /.exec(line)?.[1] ?? []);
     expect(severities).toEqual(['error', 'error', 'warning', 'warning', 'warning', 'info']);
     for (const { code, advice, evidence } of report.verdict.findings) {
@@ -81,14 +81,14 @@ describe('the verdict in words', () => {
 
   it('a check has no deletion that times could count from', async () => {
     const report = { ...(await reportOfRecording('multi-container')), mode: 'check' } as const;
-    const text = verdictLines(pen, report, zeroOf(report), Infinity).join('\n');
+    const text = verdictLines(pen, report, { zero: zeroOf(report), width: Infinity }).join('\n');
     expect(text).toMatch(/^ {4}seen in [a-zA-Z]/m);
     expect(text).not.toMatch(/seen (at|in) [+−]/);
   });
 
   it('says what each container spent its grace on', async () => {
     const report = await reportOfRecording('native-sidecar');
-    const text = verdictLines(pen, report, zeroOf(report), 100).join('\n');
+    const text = verdictLines(pen, report, { zero: zeroOf(report), width: 100 }).join('\n');
     expect(text).toMatch(/^ {4}app {4}drain 3 s, exited 0$/m);
     expect(text).toMatch(/^ {4}proxy {2}sidecar, waited 4\.1–5\.5 s for its turn, drain at most 1\.4 s, exited 0$/m);
   });
@@ -96,9 +96,11 @@ describe('the verdict in words', () => {
   it('says who deleted it where it was not this command, and names gates', async () => {
     const report = await reportOfRecording('evicted');
     const gates = [{ name: 'max-duration', passed: false, message: '2.3 s is 0.3 s more than 2 s' }];
-    const text = verdictLines(pen, { ...report, verdict: { ...report.verdict, gates } }, zeroOf(report), 100).join(
-      '\n',
-    );
+    const text = verdictLines(
+      pen,
+      { ...report, verdict: { ...report.verdict, gates } },
+      { zero: zeroOf(report), width: 100 },
+    ).join('\n');
     expect(text).toMatch(/deleted by {2}the Eviction API/);
     expect(text).toContain('✖ gate failed max-duration: 2.3 s is 0.3 s more than 2 s');
   });
@@ -107,7 +109,7 @@ describe('the verdict in words', () => {
     for (const name of recordingNames) {
       const report = await reportOfRecording(name);
       for (const width of [20, 33, 64, 100])
-        for (const line of verdictLines(pen, report, zeroOf(report), width))
+        for (const line of verdictLines(pen, report, { zero: zeroOf(report), width }))
           expect(stringWidth(line), line).toBeLessThanOrEqual(width);
     }
   });

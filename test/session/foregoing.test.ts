@@ -15,6 +15,7 @@ function ahead(startedAt = 1000) {
   const refuse = async (): Promise<never> => Promise.reject(new Error('nobody is there'));
   const cluster = {
     namespace: 'shop',
+    reach: '',
     memory: { reached: true, streamingLists: 'given' },
     surroundings: { ...surroundings(), now: () => now, setTimeout: () => () => {} },
     closed: stop.signal,

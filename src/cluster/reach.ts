@@ -1,0 +1,49 @@
+/**
+ * The connection flags of a run, for the commands that it tells the user to go on with: without them a command would ask the
+ * cluster of the current context, which may be another one with a pod of the same name.
+ */
+import type { ConnectOptions } from './connect-options.ts';
+
+type Named = Exclude<
+  keyof ConnectOptions,
+  'token' | 'username' | 'password' | 'requestTimeoutMs' | 'namespace' | 'version'
+>;
+
+/** In kubectl's words. Secrets are never repeated; where they were given, so must they be again. */
+const flags: Record<Named, string> = {
+  kubeconfig: '--kubeconfig',
+  context: '--context',
+  cluster: '--cluster',
+  user: '--user',
+  server: '--server',
+  certificateAuthority: '--certificate-authority',
+  clientCertificate: '--client-certificate',
+  clientKey: '--client-key',
+  tlsServerName: '--tls-server-name',
+  insecureSkipTlsVerify: '--insecure-skip-tls-verify',
+  as: '--as',
+  asGroup: '--as-group',
+  asUid: '--as-uid',
+  asUserExtra: '--as-user-extra',
+};
+
+/** As they stand behind a command, each with a blank before it; empty where none was given. */
+export function reachOf(options: Partial<ConnectOptions>): string {
+  const words = Object.entries(flags).flatMap(([name, flag]) => {
+    const value = options[name as Named];
+    if (value === undefined || value === false) return [];
+    if (value === true) return [flag];
+    return (typeof value === 'string' ? [value] : value).map((one) => `${flag}=${quoted(withoutLogin(name, one))}`);
+  });
+  return words.map((word) => ` ${word}`).join('');
+}
+
+/** A server's address may hold a password. */
+function withoutLogin(name: string, value: string): string {
+  if (name !== 'server' || !URL.canParse(value)) return value;
+  return value.replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1');
+}
+
+/** As a POSIX shell or PowerShell takes it. */
+const quoted = (word: string): string =>
+  /^[\w%+,./:\\=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -14,13 +14,18 @@ export function formatSeconds(range: Range, basis: Basis = 'observed'): string {
   if (!Number.isFinite(min)) return `≤${outward(max, 1, Math.ceil)}s`;
   const width = max - min;
   const digits = digitsFor(width);
-  if (isWide(width, max)) {
-    const shown = max < 10 ? Math.max(1, digits) : digits;
-    return `${outward(min, shown, Math.floor)}–${outward(max, shown, Math.ceil)}s`;
-  }
+  if (isWide(width, max)) return formatSpread(range);
   // By more than twice its last digit; of milliseconds nobody minds.
   const isCoarse = width > Math.max(0.1, 2.001 * 10 ** -digits);
   return `${isCoarse ? '~' : approximately(basis)}${long((min + max) / 2, digits)}`;
+}
+
+/** Both ends: `2–64s`. Finite below. */
+export function formatSpread({ min, max }: Range): string {
+  if (!Number.isFinite(max)) return `≥${outward(min, 1, Math.floor)}s`;
+  const digits = digitsFor(max - min);
+  const shown = max < 10 ? Math.max(1, digits) : digits;
+  return `${outward(min, shown, Math.floor)}–${outward(max, shown, Math.ceil)}s`;
 }
 
 /** The ends have so little in common that their middle would say nothing. Seconds. */

@@ -4,7 +4,7 @@
  */
 import type { ContainerOutcome, ContainerReport, ExitReport, Gate } from '../trace/report.ts';
 import { deletedBy, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
-import { lasted } from './summary.ts';
+import { lasted } from '../verdict/figures.ts';
 import { offsetRange, zeroOf } from './offsets.ts';
 import type { XmlElement } from './xml.ts';
 import { writeXml } from './xml.ts';

@@ -1,21 +1,19 @@
 /** The summary of many exits, for a person. */
 import type { RolloutSummary } from '../verdict/rollout.ts';
+import { formatLasted } from './summary.ts';
 import { forTerminal } from './safe-text.ts';
 
 export function renderRollout({ target, pods, outcomes, killed, slowest, graceUsed }: RolloutSummary): string {
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   const rows: [string, string][] = [
-    ...(slowest ? [['slowest', `${forTerminal(slowest.name)}  ${lasted(slowest.seconds)}`] as [string, string]] : []),
+    ...(slowest
+      ? [['slowest', `${forTerminal(slowest.name)}  ${formatLasted(slowest.seconds)}`] as [string, string]]
+      : []),
     ...(killed.length > 0 ? [['killed', killed.map((name) => forTerminal(name)).join(', ')] as [string, string]] : []),
     ...(graceUsed ? [['grace used', used(graceUsed)] as [string, string]] : []),
   ];
   const head = `${forTerminal(target)}: ${[`${pods} ${pods === 1 ? 'pod' : 'pods'} ended`, ...counts].join(' · ')}`;
   return `${head}\n${rows.map(([name, text]) => `  ${name.padEnd(10)}  ${text}\n`).join('')}`;
-}
-
-/** No more digits than the interval deserves. */
-function lasted({ min, max }: { min: number; max: number }): string {
-  return max - min <= 1 ? `${((min + max) / 2).toFixed(1)}s` : `${Math.floor(min)}s to ${Math.ceil(max)}s`;
 }
 
 function used(shares: NonNullable<RolloutSummary['graceUsed']>): string {

@@ -1,7 +1,7 @@
 /** Many exits as one: the summary of `--all-terminating`. Pure. */
 import type { ExitReport, Outcome, Range } from '../trace/report.ts';
-import { parseTime } from '../trace/stamps.ts';
 import { worstCode } from './exit-code.ts';
+import { lasted, usedOfGrace } from './figures.ts';
 
 export interface RolloutSummary {
   apiVersion: 'podexit/v1';
@@ -27,7 +27,10 @@ export function summaryOf(
 ): RolloutSummary {
   const durations = reports.flatMap((report) => durationOf(report) ?? []);
   const [slowest] = durations.sort((a, b) => b.seconds.max - a.seconds.max);
-  const used = reports.flatMap((report) => graceUsed(report) ?? []).sort((a, b) => a - b);
+  const used = reports
+    .flatMap((report) => usedOfGrace(report) ?? [])
+    .map(({ range }) => roundedUp(range.max))
+    .sort((a, b) => a - b);
   const at = (share: number): number => used[Math.max(0, Math.ceil(share * used.length) - 1)] ?? 0;
   const outcomes: RolloutSummary['outcomes'] = {};
   for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
@@ -46,20 +49,10 @@ export function summaryOf(
 
 const wasKilled = ({ containers }: ExitReport): boolean => containers.some(({ outcome }) => outcome === 'killed');
 
-function durationOf({ pod, marks }: ExitReport): { name: string; seconds: Range } | undefined {
-  const from = marks.find(({ name }) => name === 'accepted')?.at;
-  const to = marks.find(({ name }) => name === 'removed')?.at;
-  // What nothing bounds from below has no stamp that anybody means for its earliest.
-  if (!from || !to || parseTime(from.earliest) === undefined) return undefined;
-  const apart = (a: string, b: string): number => Math.max(0, (parseTime(b) ?? 0) - (parseTime(a) ?? 0)) / 1000;
-  return { name: pod.name, seconds: { min: apart(from.latest, to.earliest), max: apart(from.earliest, to.latest) } };
+function durationOf(report: ExitReport): { name: string; seconds: Range } | undefined {
+  const { range } = lasted(report) ?? {};
+  return range && Number.isFinite(range.max) ? { name: report.pod.name, seconds: range } : undefined;
 }
 
-/** The container that used most; overtime is a part of the drain. Undefined where nothing was stopped. */
-function graceUsed({ phases }: ExitReport): number | undefined {
-  const used = new Map<string, number>();
-  for (const { name, subject = '', ofGrace } of phases)
-    if (name === 'prestop' || name === 'sidecar-wait' || name === 'drain')
-      used.set(subject, (used.get(subject) ?? 0) + ofGrace.max);
-  return used.size === 0 ? undefined : Math.round(Math.max(...used.values()) * 1000) / 1000;
-}
+/** To three decimals. */
+const roundedUp = (ratio: number): number => Math.ceil(Number((ratio * 1000).toFixed(3))) / 1000;

@@ -83,7 +83,7 @@ describe('a recorded rollout', () => {
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
       const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
       expect(stdout).toMatch(new RegExp(`podexit +${server.pod}[\\s\\S]*graceful`));
-      expect(stdout).toMatch(/deployment\/checkout: 1 pod ended · 1 graceful\n +slowest +\S+ +[\d.]+s/);
+      expect(stdout).toMatch(/deployment\/checkout: 1 pod ended · 1 graceful\n +slowest +\S+ +[\d.–]+s/);
     }));
 });
 
@@ -126,6 +126,8 @@ it('what is for one pod is refused', async () => {
 });
 
 describe('the summary', () => {
+  const some = { earliest: '2031-01-01T00:00:00.000Z', latest: '2031-01-01T00:01:00.000Z', basis: 'inferred' };
+  const anyTime = { start: some, end: some };
   const report = (name: string, outcome: string, share: number, exitCode = 0): ExitReport =>
     ({
       pod: { name },
@@ -138,10 +140,11 @@ describe('the summary', () => {
           at: { earliest: '2031-01-01T00:00:10.000Z', latest: `2031-01-01T00:00:${10 + share * 10}.000Z` },
         },
       ],
+      grace: { effectiveSeconds: 10 },
       phases: [
-        { name: 'prestop', subject: 'app', ofGrace: { min: 0, max: share / 2 } },
-        { name: 'drain', subject: 'app', ofGrace: { min: 0, max: share / 2 } },
-        { name: 'overtime', subject: 'app', ofGrace: { min: 0, max: 9 } },
+        { name: 'prestop', subject: 'app', ofGrace: { min: 0, max: share / 2 }, ...anyTime },
+        { name: 'drain', subject: 'app', ofGrace: { min: 0, max: share / 2 }, ...anyTime },
+        { name: 'overtime', subject: 'app', ofGrace: { min: 0, max: 9 }, ...anyTime },
       ],
     }) as never;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatSeconds, formatShare } from '../../src/render/duration.ts';
 import { formatOffset, inTime, zeroOf } from '../../src/render/offsets.ts';
-import { lasted, usedOfGrace } from '../../src/render/summary.ts';
+import { lasted, usedOfGrace } from '../../src/verdict/figures.ts';
 import { inferred, mark, observed, zero } from './helpers/report-parts.ts';
 import { blank, forced, graceful, killed, removed, sidecars, stuck } from './helpers/sample-reports.ts';
 
@@ -81,7 +81,7 @@ describe('an offset', () => {
 
 describe('the numbers that every document leads with', () => {
   it('are the time from the request to the removal', () => {
-    expect(lasted(graceful())).toMatchObject({ range: { min: 3.91, max: 3.912 }, basis: 'observed' });
+    expect(lasted(graceful())).toMatchObject({ range: { min: 3.909, max: 3.912 }, basis: 'observed' });
     expect(lasted(stuck())).toBeUndefined();
   });
 

@@ -48,7 +48,7 @@ describe('-o wide', () => {
   it('is a header and one row', () => {
     expect(renderWide(killed())).toBe(
       'NAME     NODE    OUTCOME   DURATION   GRACE   USED   TRIGGER        CONTAINERS                                     GATES                   FINDINGS\n' +
-        'shop-0   node1   killed    7.41s      6s      ~99%   this-command   worker=signalled,web=completed,legacy=killed   max-grace-used=failed   killed-at-grace,no-signal-handling\n',
+        'shop-0   node1   killed    7.40s      6s      ~99%   this-command   worker=signalled,web=completed,legacy=killed   max-grace-used=failed   killed-at-grace,no-signal-handling\n',
     );
   });
 

@@ -4,6 +4,8 @@ import type { StreamName } from '../observation.ts';
 import { controllerOf } from '../pod.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../trace.ts';
 import { isTimely, late, near } from './around.ts';
+import type { Scaling } from './scaling.ts';
+import { scalingsOf } from './scaling.ts';
 import { comingTemplate, hasPlace, otherTemplate } from './template.ts';
 import type { Rule, Trigger } from './trigger-rule.ts';
 
@@ -73,11 +75,9 @@ function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, told: Occurrence 
 
 /** The pod's ReplicaSet was scaled down to all that the Deployment wants: no other one takes a share. */
 function scaledToAll(trace: Trace, set: string, { last }: OwnerFacts): Occurrence | undefined {
-  const [start, end] = [`Scaled down replica set ${set} `, ` to ${last.value.spec.replicas}`];
-  return trace.events.find(
-    ({ reason, message, ...event }) =>
-      reason === 'ScalingReplicaSet' && message.startsWith(start) && message.endsWith(end) && isTimely(event, trace),
-  );
+  const isIt = (one: Scaling): boolean =>
+    one.way === 'down' && one.set === set && one.to === last.value.spec.replicas && isTimely(one.event, trace);
+  return scalingsOf(trace).find(isIt)?.event;
 }
 
 /** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */

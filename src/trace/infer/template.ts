@@ -3,6 +3,7 @@ import type { Owner, Pod } from '../kube.ts';
 import { conditionOf, controllerOf, isFinished } from '../pod.ts';
 import { parseTime } from '../stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../trace.ts';
+import { newestGrown, scalingsOf } from './scaling.ts';
 import { askedAt, isNearStamp, late, near, prompt } from './around.ts';
 
 /** The observations that show another template than the pod's; undefined where none does. */
@@ -27,7 +28,7 @@ export interface Coming {
 /** Undefined where nothing does: a template that has been there for long, and is not getting ready, deletes no pod. */
 export function comingTemplate(trace: Trace, pod: Pod): Coming | undefined {
   const controller = controllerOf(pod);
-  const grown = controller && newestGrown(trace, controller.name, (trace.deletion?.seenAt ?? 0) + late);
+  const grown = controller && grownBeside(trace, controller.name, (trace.deletion?.seenAt ?? 0) + late);
   const events = controller && grown && isRecent(grown, trace) ? [grown.seq, ...shrunk(trace, controller.name)] : [];
   const newer = [...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod));
   const ready = newer.flatMap((one) => becameReady(one, trace) ?? []);
@@ -57,23 +58,17 @@ const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace)
 
 /** The Deployment grows a ReplicaSet that is not the pod's; that of an earlier rollout was followed by the pod's own. */
 function scaledUp(trace: Trace, own: string, until: number): readonly number[] {
-  const grown = newestGrown(trace, own, until);
+  const grown = grownBeside(trace, own, until);
   return grown ? [grown.seq, ...shrunk(trace, own)] : [];
 }
 
-function newestGrown(trace: Trace, own: string, until: number): Occurrence | undefined {
-  const told = trace.events.flatMap((event) => {
-    const set = /^Scaled up replica set (\S+)/.exec(event.message)?.[1];
-    return event.reason === 'ScalingReplicaSet' && set !== undefined && event.at <= until ? [{ set, event }] : [];
-  });
-  const newest = told.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
+function grownBeside(trace: Trace, own: string, until: number): Occurrence | undefined {
+  const newest = newestGrown(trace, until);
   return newest && newest.set !== own ? newest.event : undefined;
 }
 
 const shrunk = (trace: Trace, own: string): number[] =>
-  trace.events
-    .filter((one) => one.reason === 'ScalingReplicaSet' && one.message.startsWith(`Scaled down replica set ${own} `))
-    .map(({ seq }) => seq);
+  scalingsOf(trace).flatMap(({ way, set, event }) => (way === 'down' && set === own ? [event.seq] : []));
 
 const revision = (pod: Pod): string | undefined =>
   pod.metadata.labels?.['pod-template-hash'] ?? pod.metadata.labels?.['controller-revision-hash'];

@@ -73,7 +73,11 @@ describe('a trigger that looks like one', () => {
     expect(judged(alone).trigger.kind).toBe('unknown');
   });
 
-  it('scaled down to all that the Deployment wants, without any other ReplicaSet: no rollout', async () => {
+  // From the tenth within ten minutes on a Deployment's Events are one, as those of any rollout of six pods.
+  it.each([
+    ['told by an Event of its own', '', 1],
+    ['told by the newest of many alike', '(combined from similar events): ', 7],
+  ])('scaled down to all that the Deployment wants, %s: no rollout', async (_, prefix, count) => {
     const sightings = attached(await recorded('graceful-exit'));
     const { at, object } = markedIn(sightings);
     const [set] = object.metadata['ownerReferences'] as { name: string; uid: string }[];
@@ -88,14 +92,39 @@ describe('a trigger that looks like one', () => {
       },
       { at },
     );
-    const message = `Scaled down replica set ${set?.name} from 2 to 1`;
+    const message = `${prefix}Scaled down replica set ${set?.name} from 2 to 1`;
     const scaled = eventOf(
       { kind: 'Deployment', name: 'checkout' },
       { reason: 'ScalingReplicaSet', message, component: 'deployment-controller' },
-      { at: at - 1 },
+      { at: at - 1, count },
     );
     const told = adding(fewer, changed(at + 8, 'owner-events', deleted, 'ADDED'));
     expect(judged(told).trigger.kind).toBe('unknown');
     expect(judged(adding(told, changed(at + 9, 'owner-events', scaled, 'ADDED'))).trigger.kind).toBe('scale-down');
+  });
+
+  it('a ReplicaSet that was scaled up before many Events became one may not be the newest: no rollout', async () => {
+    const sightings = attached(await recorded('graceful-exit'));
+    const { at, object } = markedIn(sightings);
+    const [set] = object.metadata['ownerReferences'] as { name: string; uid: string }[];
+    const scaling = (message: string, when: number, count = 1): Raw =>
+      eventOf(
+        { kind: 'Deployment', name: 'checkout' },
+        { reason: 'ScalingReplicaSet', message, component: 'deployment-controller' },
+        { at: when, count },
+      );
+    const listing = (...objects: Raw[]) =>
+      sightings.map((one) => (one.kind === 'listed' && one.stream === 'owner-events' ? { ...one, objects } : one));
+    const about = { kind: 'ReplicaSet', name: set?.name ?? '', uid: set?.uid ?? '' };
+    const reason = 'SuccessfulDelete';
+    const message = `Deleted pod: ${object.metadata.name}`;
+    const deleted = eventOf(about, { reason, message, component: 'replicaset-controller' }, { at });
+    const older = scaling('Scaled up replica set checkout-older from 0 to 2', at - 300_000);
+    const merged = '(combined from similar events): Scaled down replica set checkout-older from 1 to 0';
+    const told = (...events: Raw[]) =>
+      judged(adding(listing(...events), changed(at + 8, 'owner-events', deleted, 'ADDED'))).trigger.kind;
+    expect(told(older)).toBe('rollout');
+    expect(told(older, scaling(merged, at - 200_000, 4))).toBe('unknown');
+    expect(told(older, scaling(merged, at - 400_000, 4))).toBe('rollout');
   });
 });

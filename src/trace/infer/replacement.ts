@@ -8,6 +8,7 @@ import { controllerOf, isOlder } from '../pod.ts';
 import { atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { TriggerKind } from '../report.ts';
+import type { Age } from '../siblings.ts';
 import { agesIn, kinIn } from '../siblings.ts';
 import type { Fact, SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
@@ -37,18 +38,31 @@ export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind
   const { deletion } = clocks;
   const own = deletion.facts.first.value;
   const ageOf = agesIn(trace);
-  const isCandidate = (facts: SiblingFacts): boolean =>
-    ageOf(facts) === 'new' && takesPlaceOf(own, facts) && (trigger === 'rollout' || !wasBefore(deletion, facts));
+  const isOf = (age: Age, facts: SiblingFacts): boolean =>
+    ageOf(facts) === age && takesPlaceOf(own, facts) && (trigger === 'rollout' || !wasBefore(deletion, facts));
   const all = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
-  const first = (isMeant: (pod: Pod) => boolean) => all.find(([, facts]) => isMeant(facts.pod) && isCandidate(facts));
-  const [uid, facts] =
-    first(({ metadata }) => metadata.name === own.metadata.name) ??
-    first((pod) => controllerOf(pod)?.uid === controllerOf(own)?.uid) ??
-    first(() => true) ??
-    [];
-  return uid === undefined || !facts ? undefined : replacement(trace, clocks, uid, facts);
+  for (const isMeant of rankedFor(own)) {
+    const [uid, facts] = all.find(([, one]) => isMeant(one.pod) && isOf('new', one)) ?? [];
+    // Who was there in the deletion's own second may have come for it: then whoever came later did not.
+    if (all.some(([, one]) => isMeant(one.pod) && isOf('unknown', one) && !isYounger(one, facts))) return undefined;
+    if (uid !== undefined && facts) return replacement(trace, clocks, uid, facts);
+  }
+  return undefined;
 }
+
+/** Whom to take for it, in this order: a pod of its name, one of its controller, any of the workload. */
+const rankedFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => [
+  (pod) => pod.metadata.name === metadata.name,
+  (pod) => controllerOf(pod)?.uid === controllerOf({ metadata, ...own })?.uid,
+  () => true,
+];
+
+/** It was created after that one. */
+const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): boolean =>
+  other !== undefined &&
+  (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
+    (parseFloor(other.pod.metadata.creationTimestamp)?.hi ?? Infinity);
 
 function wasBefore(deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
   const stamp = parseFloor(pod.metadata.creationTimestamp);

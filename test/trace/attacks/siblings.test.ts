@@ -53,6 +53,19 @@ describe('a first list of siblings that comes after the DELETE', () => {
     }
   });
 
+  // As the README's `deploy/x --attach` with a rollout meets it: the second pod goes while the first one's siblings are asked for.
+  it('of a pod created in the same second: then one that comes later is not told as the replacement', async () => {
+    const late = await listedLate(0);
+    const list = late.find((one) => one.kind === 'listed' && one.stream === 'siblings');
+    const first = (list?.kind === 'listed' ? list.objects[0] : {}) as ReturnType<typeof markedIn>['object'];
+    const { second, at } = deletionIn(late);
+    const creationTimestamp = pad(second + 2000);
+    const next = { ...first, metadata: { ...first.metadata, name: 'checkout-later', uid: 'later', creationTimestamp } };
+    const comes = changed(at + 2600, 'siblings', next, 'ADDED');
+    expect(judged(adding(late, comes)).replacement).toBeUndefined();
+    expect(judged(adding(without(late, 'siblings'), comes)).replacement?.name).toBe('checkout-later');
+  });
+
   it('one that has not changed since before the deletion is old, whatever its stamp', async () => {
     expect(judged(await listedLate(1, -1n)).replacement).toBeUndefined();
   });

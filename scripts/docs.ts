@@ -1,6 +1,10 @@
-/** Writes the docs that are generated: docs/explain.md from the texts, docs/flags.md from the command tree. */
-import { writeFile } from 'node:fs/promises';
+/** Writes the docs that are generated: docs/explain.md from the texts, docs/flags.md from the command tree, the samples in docs/gates.md. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { gateDocs } from './docs/gate-samples.ts';
 import { explainDocs, flagDocs } from './docs/pages.ts';
 
 await writeFile(new URL('../docs/explain.md', import.meta.url), await explainDocs());
 await writeFile(new URL('../docs/flags.md', import.meta.url), await flagDocs());
+
+const gates = new URL('../docs/gates.md', import.meta.url);
+await writeFile(gates, await gateDocs(await readFile(gates, 'utf8')));

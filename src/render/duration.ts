@@ -50,7 +50,7 @@ export function digitsFor(width: number): number {
 }
 
 /** `~` before whatever nobody told us directly. */
-export const approximately = (basis: Basis): string => (basis === 'inferred' ? '~' : '');
+const approximately = (basis: Basis): string => (basis === 'inferred' ? '~' : '');
 
 /** The less certain of two. */
 export const weaker = (a: Basis, b: Basis): Basis => (a === 'inferred' ? a : b);

@@ -11,6 +11,7 @@ import { style } from './html/style.ts';
 import { tablesOf } from './html/tables.ts';
 import type { Html } from './html/tag.ts';
 import { tag, trusted } from './html/tag.ts';
+import type { Timeline } from './html/timeline.ts';
 import { drawTimeline } from './html/timeline.ts';
 import { findingsOf, headerOf } from './html/verdict.ts';
 import { forJson, forTerminal } from './safe-text.ts';
@@ -25,20 +26,23 @@ const hasTimeline = ({ marks, phases, gaps, mode }: ExitReport): boolean =>
   marks.length + phases.length > 0 || (mode !== 'check' && gaps.length > 0);
 
 function withTimeline(report: ExitReport): Html {
-  const { html: picture, items } = drawTimeline(report);
+  const timeline = drawTimeline(report);
   return tag(
     'body',
     {},
-    tag('main', {}, headerOf(report), findingsOf(report), timelineSection(picture), tablesOf(report)),
+    tag('main', {}, headerOf(report), findingsOf(report), timelineSection(timeline), tablesOf(report)),
     tag(
       'footer',
       {},
-      'Times are seconds after the request, on the client’s clock. ◆ observed: something told us of this very moment. ◇ inferred: it follows from what was seen. ~ marks numbers that rest on an inferred instant.',
+      `Times are seconds after ${zeroWords(report)}, on the client’s clock. ◆ observed: something told us of this very moment; it stands where that arrived. ◇ inferred: it follows from what was seen. ~ marks numbers that rest on an inferred instant.`,
     ),
-    tag('script', { type: 'application/json', id: 'items' }, dataOf(report, items)),
+    tag('script', { type: 'application/json', id: 'items' }, dataOf(report, timeline.items)),
     tag('script', {}, trusted(script)),
   );
 }
+
+const zeroWords = ({ marks }: ExitReport): string =>
+  marks.some(({ name }) => name === 'requested') ? 'the request' : 'the deletion was first seen to be accepted';
 
 /** Without a picture there is nothing to zoom, and the script is about nothing else. */
 const withoutTimeline = (report: ExitReport): Html =>
@@ -65,7 +69,7 @@ function headOf(report: ExitReport): Html {
   );
 }
 
-function timelineSection(picture: Html): Html {
+function timelineSection({ html: picture, legend }: Timeline): Html {
   const button = (zoom: string, label: string, text: string) =>
     tag('button', { type: 'button', 'data-zoom': zoom, 'aria-label': label, title: label }, text);
   return tag(
@@ -84,7 +88,7 @@ function timelineSection(picture: Html): Html {
       ),
     ),
     tag('div', { class: 'viewport', role: 'region', 'aria-labelledby': 't-timeline', tabindex: 0 }, picture),
-    legend(),
+    legend,
     tag(
       'div',
       { class: 'panel', id: 'panel', role: 'status', 'aria-label': 'Evidence' },
@@ -95,17 +99,6 @@ function timelineSection(picture: Html): Html {
       ),
     ),
   );
-}
-
-function legend(): Html {
-  const entries = [
-    '◆ observed mark',
-    '◇ inferred mark, with the interval it lies in',
-    '┊ deadline by the API',
-    '✗ kill',
-  ];
-  const faded = tag('li', {}, tag('i', { class: 'swatch' }), 'a faded end is uncertain');
-  return tag('ul', { class: 'legend' }, ...entries.map((entry) => tag('li', {}, entry)), faded);
 }
 
 /** Inside a script element only `<` could end it; as an escape it means the same to JSON. */

@@ -87,7 +87,7 @@ function containerCase(report: ExitReport): (container: ContainerReport) => XmlE
     const message = `${kind} ${name}: ${outcome}${code}`;
     const time = seconds(stopTime(report, container));
     if (outcome === 'not-running')
-      return testCase(report, `${kind} ${name}`, time, { name: 'skipped', attributes: { message } });
+      return testCase(report, `${kind} ${name}`, time, { name: 'skipped', attributes: { message } }, message);
     const fault = fails(report, bad[outcome] && kind === 'container') && faultOf(report, 'failure', outcome, message);
     return testCase(report, `${kind} ${name}`, time, fault || undefined, message);
   };
@@ -96,7 +96,7 @@ function containerCase(report: ExitReport): (container: ContainerReport) => XmlE
 function gateCase(report: ExitReport): (gate: Gate) => XmlElement {
   return ({ name, passed, judged, message }) => {
     if (judged === false)
-      return testCase(report, `gate ${name}`, '0.000', { name: 'skipped', attributes: { message } });
+      return testCase(report, `gate ${name}`, '0.000', { name: 'skipped', attributes: { message } }, message);
     const fault = fails(report, !passed) && faultOf(report, 'failure', `gate.${name}`, message);
     return testCase(report, `gate ${name}`, '0.000', fault || undefined, message);
   };
@@ -108,6 +108,7 @@ function faultOf(report: ExitReport, name: 'failure' | 'error', type: string, me
   return { name, attributes: { message, type }, lines: [message, '', ...verdictLines(report)] };
 }
 
+/** What a fault says in its body is not said again: who reads faults reads those. */
 function testCase(
   report: ExitReport,
   name: string,
@@ -117,7 +118,8 @@ function testCase(
 ): XmlElement {
   const out: XmlElement = { name: 'system-out', lines: said === undefined ? verdictLines(report) : [said] };
   const classname = `${report.pod.namespace}.${report.pod.name}`;
-  return { name: 'testcase', attributes: { name, classname, time }, children: [...(fault ? [fault] : []), out] };
+  const children = fault?.lines ? [fault] : [...(fault ? [fault] : []), out];
+  return { name: 'testcase', attributes: { name, classname, time }, children };
 }
 
 function verdictLines(report: ExitReport): string[] {

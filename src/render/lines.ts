@@ -9,14 +9,15 @@ import type { Header } from '../trace/view/header.ts';
 import { headingLines, headingOf, headingOfReport } from './heading.ts';
 import { createHistory } from './history.ts';
 import { columnsFor, markLines } from './mark-line.ts';
-import type { MarkView, Timestamps, Zero } from './moments.ts';
-import { afterCauses, clockText, dayText, momentOf, zeroOfMarks } from './moments.ts';
+import type { Timestamps, Zero } from './moments.ts';
+import { clockText, dayText, zeroOfMarks } from './moments.ts';
 import type { Pen, Style } from './palette.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { phaseTable } from './phase-table.ts';
 import { millis } from './offsets.ts';
 import { dim, flow } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
+import { viewsOf } from './shown.ts';
 import type { VerdictPlace } from './verdict-text.ts';
 import { verdictLines } from './verdict-text.ts';
 
@@ -112,18 +113,6 @@ function movedZero(pen: Pen, report: ExitReport, zero: number, width: number): s
   const text = `  offsets above count from ${clockText(zero, 3, 'utc')} UTC, when the deletion was first known to be accepted; those of reports from ${clockText(now, 3, 'utc')} UTC, as it is known now`;
   return flow(pen, [dim(text)], { width, hang: 4 });
 }
-
-const viewsOf = (report: ExitReport): MarkView[] =>
-  afterCauses(
-    report.marks.map(({ id, name, subject, at, note }) => ({
-      id,
-      name,
-      ...(subject === undefined ? {} : { subject }),
-      ...(note === undefined ? {} : { note }),
-      at: momentOf(at),
-      provisional: false,
-    })),
-  );
 
 /** Without a mark, what the deadline says of the request. */
 export function zeroOfReport(report: ExitReport): Zero {

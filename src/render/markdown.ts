@@ -2,10 +2,11 @@
 import type { ExitReport, Instant } from '../trace/report.ts';
 import { formatSeconds, weaker } from './duration.ts';
 import { graceShare } from './grace-share.ts';
-import { renderMermaid } from './mermaid.ts';
-import { formatBounds, formatOffset, inTime, zeroOf } from './offsets.ts';
+import { mermaidZero, renderMermaid } from './mermaid.ts';
+import { formatBounds, zeroOf } from './offsets.ts';
 import { deletedBy, exitCodeWords, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
 import { forMarkdown, forMarkdownCode } from './safe-text.ts';
+import { shownIn } from './shown.ts';
 import { describeLasted, describeUsed } from './summary.ts';
 
 export function renderMarkdown(report: ExitReport): string {
@@ -75,9 +76,9 @@ function containers(report: ExitReport): string {
     kind,
     outcome,
     preStop === undefined ? '' : `${preStop.kind}, ${preStop.outcome}`,
-    at(stopSignal) + (stopSignal?.signal === undefined ? '' : ` ${forMarkdownCode(stopSignal.signal)}`),
-    at(kill),
-    at(exit?.at),
+    at(stopSignal, name) + (stopSignal?.signal === undefined ? '' : ` ${forMarkdownCode(stopSignal.signal)}`),
+    at(kill, name),
+    at(exit?.at, name),
     exit === undefined ? '' : `${exit.code}${exit.reason ? ` ${forMarkdownCode(exit.reason)}` : ''}`,
   ]);
   return table('### Containers', ['name', 'kind', 'outcome', 'preStop', 'stop signal', 'kill', 'exit', 'code'], rows);
@@ -89,25 +90,29 @@ function phases(report: ExitReport): string {
     const { name, subject, start, end, seconds } = phase;
     const basis = weaker(start.basis, end.basis);
     const about = subject === undefined ? '' : forMarkdownCode(subject);
-    return [name, about, at(start), formatSeconds(seconds, basis), graceShare(phase) ?? '', basis];
+    return [name, about, at(start, subject), formatSeconds(seconds, basis), graceShare(phase) ?? '', basis];
   });
   return table('### Phases', ['phase', 'of', 'from', 'lasted', 'of grace', 'basis'], rows);
 }
 
 function timeline(report: ExitReport): string {
   if (report.phases.length + report.marks.length === 0) return '';
-  return `### Timeline\n\n\`\`\`mermaid\n${renderMermaid(report)}\`\`\``;
+  const zero = mermaidZero(report);
+  const moved = zero === 0 ? '' : `\n\nThe diagram shows no time below 0: its ${zero} s is the +0 of the tables.`;
+  return `### Timeline\n\n\`\`\`mermaid\n${renderMermaid(report)}\`\`\`${moved}`;
 }
 
+/** In the order of the report: no effect before its cause. */
 function marks(report: ExitReport): string {
   const at = offset(report);
-  const rows = inTime(report.marks).map(({ name, subject, at: instant, note }) => [
-    at(instant),
+  const zero = zeroOf(report);
+  const rows = report.marks.map(({ name, subject, at: instant, note }) => [
+    at(instant, subject),
     name,
     subject === undefined ? '' : forMarkdownCode(subject),
     note === undefined ? '' : forMarkdown(note),
     instant.basis,
-    formatBounds(zeroOf(report), instant),
+    formatBounds(zero, instant),
   ]);
   const listed = table('', ['offset', 'mark', 'of', 'note', 'basis', 'lies within'], rows);
   return listed && details(`Marks (${rows.length})`, listed);
@@ -132,10 +137,10 @@ function doubts({ gaps, assumes, clocks }: ExitReport): string {
   return lines.length === 0 ? '' : details('What is not certain', lines.join('\n'));
 }
 
-function offset(report: ExitReport): (instant: Instant | undefined) => string {
-  const zero = zeroOf(report);
+function offset(report: ExitReport): (instant: Instant | undefined, subject?: string) => string {
+  const shown = shownIn(report);
   // A tilde between two others would strike the text through.
-  return (instant) => (instant === undefined ? '' : formatOffset(zero, instant).replace('~', '\\~'));
+  return (instant, subject) => (instant === undefined ? '' : shown.offset(instant, subject).replace('~', '\\~'));
 }
 
 const details = (summary: string, body: string): string =>

@@ -1,7 +1,7 @@
 /** Where things lie on the timeline: seconds after its zero, the request (or the first thing known). */
-import type { ExitReport, Instant, Mark, Range, Time } from '../trace/report.ts';
+import type { ExitReport, Instant, Range, Time } from '../trace/report.ts';
 import { isTime } from '../trace/stamps.ts';
-import { approximately, digitsFor } from './duration.ts';
+import { digitsFor } from './duration.ts';
 
 /** Milliseconds since the epoch; undefined for what is no time, since a report may have come from a file. */
 export function millis(time: Time): number | undefined {
@@ -10,7 +10,7 @@ export function millis(time: Time): number | undefined {
 }
 
 /** Where nothing bounds an instant from below, its `earliest` is the epoch's: no time that anybody means. */
-export const isBounded = ({ earliest }: Instant): boolean => isTime(millis(earliest) ?? NaN);
+const isBounded = ({ earliest }: Instant): boolean => isTime(millis(earliest) ?? NaN);
 
 /** The zero of the timeline in ms, as in the lines: the request, else the acceptance as it was seen, else the first thing known. */
 export function zeroOf(report: ExitReport): number {
@@ -30,16 +30,25 @@ export function offsetRange(zero: number, instant: Instant): Range | undefined {
   return { min: isBounded(instant) ? (from - zero) / 1000 : -Infinity, max: (to - zero) / 1000 };
 }
 
-/** `+3.1s`, `~+3.1s` where inferred, `~+2 … +64s` where the ends have little in common; digits as the width deserves. */
-export function formatOffset(zero: number, instant: Instant): string {
+/**
+ * `+3.102s` where observed, `~+3.1s` where inferred, with the digits that it deserves; `~+2 … +64s` where its ends have
+ * little in common. `shown`: seconds, the one moment that stands for it; shown.ts knows what it may not stand before.
+ */
+export function formatOffset(zero: number, instant: Instant, shown?: number): string {
   const range = offsetRange(zero, instant);
   if (range === undefined) return '?';
   const { min, max } = range;
+  if (min === -Infinity) return `≤${signed(Math.ceil(max * 10) / 10, 1)}s`;
+  if (instant.basis === 'observed') return `${signed(shown ?? max, 3)}s`;
   const digits = digitsFor(max - min);
-  const about = approximately(instant.basis);
-  if (min === -Infinity) return `≤${signed(max, 1)}s`;
-  if (max - min >= 2 && max - min > max / 4) return `${about}${signed(min, digits)} … ${signed(max, digits)}s`;
-  return `${about}${signed((min + max) / 2, digits)}s`;
+  if (max - min >= 2 && max - min > max / 4) return `~${onItsSide(min, digits)} … ${onItsSide(max, digits)}s`;
+  return `~${signed(shown ?? (min + max) / 2, digits)}s`;
+}
+
+/** With more digits where it would else be rounded to a zero that the interval does not reach. */
+function onItsSide(seconds: number, digits: number): string {
+  const isLost = seconds !== 0 && Number(seconds.toFixed(digits)) === 0 && digits < 3;
+  return isLost ? onItsSide(seconds, digits + 1) : signed(seconds, digits);
 }
 
 function signed(seconds: number, digits: number): string {
@@ -47,16 +56,12 @@ function signed(seconds: number, digits: number): string {
   return `${seconds < 0 && Number(text) !== 0 ? '−' : '+'}${text}`;
 }
 
-/** `2.9s … 3.2s`: both ends of what is known. */
+/** `2.900 … 3.200s`: both ends of what is known. */
 export function formatBounds(zero: number, instant: Instant): string {
   const range = offsetRange(zero, instant);
   if (range === undefined) return '?';
-  return `${range.min === -Infinity ? '' : `${range.min.toFixed(3)} `}… ${range.max.toFixed(3)}s`;
+  const { min, max } = range;
+  return `${min === -Infinity ? '' : `${plainly(min)} `}… ${plainly(max)}s`;
 }
 
-/** Marks in the order in which they happened, as far as their intervals tell. */
-export function inTime(marks: readonly Mark[]): Mark[] {
-  const start = ({ at }: Mark) => millis(at.earliest) ?? 0;
-  const end = ({ at }: Mark) => millis(at.latest) ?? 0;
-  return [...marks].sort((a, b) => start(a) - start(b) || end(a) - end(b));
-}
+const plainly = (seconds: number): string => seconds.toFixed(3).replace('-', '−');

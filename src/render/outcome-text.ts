@@ -47,18 +47,18 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
   },
   failed: (report) => {
     const failed = having(report, 'failed').map(({ name, exit }) => `${name} exited with code ${exit?.code ?? '?'}`);
-    return `${list(failed) || 'a container ended with an error'}${others(report, 'failed')}.`;
+    return `${few(failed) || 'a container ended with an error'}${others(report, 'failed')}.`;
   },
   oom: (report) =>
     `${names(report, 'oom')} ${wasKilled(report, 'oom')} for memory while exiting${others(report, 'oom')}.`,
   overran: (report) => {
     const over = report.phases.filter(({ name }) => name === 'overtime');
     const by = over.map(({ subject, seconds: range }) => `${subject ?? 'a container'} ended ${span(range)} after it`);
-    return `the grace of ${graceOf(report)} ran out, but nothing was killed${by.length > 0 ? `: ${list(by)}` : ''}.`;
+    return `the grace of ${graceOf(report)} ran out, but nothing was killed${by.length > 0 ? `: ${few(by)}` : ''}.`;
   },
   forced: (report) => {
     const left = report.containers.filter(({ outcome }) => outcome === 'abandoned').map(({ name }) => name);
-    return `the object was removed${afterRequest(report)}, while ${list(left) || 'its containers'} still ran.`;
+    return `the object was removed${afterRequest(report)}, while ${few(left) || 'its containers'} still ran.`;
   },
   stuck: (report) => `still terminating when the time to wait ran out; waiting for ${missing(report)}.`,
   unknown: (report) =>
@@ -80,11 +80,11 @@ function doubtOf(report: ExitReport): string {
   const mains = mainContainers(report);
   const isKnown = mains.length > 0 && mains.every(({ outcome }) => outcome !== 'unknown');
   if (isKnown && wasRemoved(report))
-    return `it cannot be told whether ${list(mains.map(({ name }) => name))} ended before or after the grace of ${graceOf(report)} ran out.`;
+    return `it cannot be told whether ${few(mains.map(({ name }) => name))} ended before or after the grace of ${graceOf(report)} ran out.`;
   // Its end is told, and what ended it is not: something else was at work beside the deletion.
   const ended = mains.filter(({ outcome, exit }) => outcome === 'unknown' && exit !== undefined);
   return ended.length > 0
-    ? `what was seen does not tell what ended ${list(ended.map(({ name }) => name))}: the deletion, or something before it.`
+    ? `what was seen does not tell what ended ${few(ended.map(({ name }) => name))}: the deletion, or something before it.`
     : 'what was seen does not tell how it ended.';
 }
 
@@ -175,7 +175,7 @@ const having = ({ containers }: ExitReport, outcome: ContainerReport['outcome'])
   containers.filter((one) => one.kind === 'container' && one.outcome === outcome);
 
 const names = (report: ExitReport, outcome: ContainerReport['outcome']): string =>
-  list(having(report, outcome).map(({ name }) => name)) || 'a container';
+  few(having(report, outcome).map(({ name }) => name)) || 'a container';
 
 const wasKilled = (report: ExitReport, outcome: 'killed' | 'oom'): string =>
   having(report, outcome).length > 1 ? 'were killed' : 'was killed';
@@ -183,7 +183,7 @@ const wasKilled = (report: ExitReport, outcome: 'killed' | 'oom'): string =>
 /** `; web exited 0`: what became of the other main containers. */
 function others(report: ExitReport, outcome: ContainerReport['outcome']): string {
   const rest = mainContainers(report).filter((one) => one.outcome !== outcome);
-  return rest.length === 0 ? '' : `; ${list(rest.map((one) => `${one.name} ${endWords(one, one.outcome)}`))}`;
+  return rest.length === 0 ? '' : `; ${few(rest.map((one) => `${one.name} ${endWords(one, one.outcome)}`))}`;
 }
 
 function afterRequest(report: ExitReport): string {
@@ -208,10 +208,18 @@ function missing({ marks, containers }: ExitReport): string {
   if (!has('acknowledged')) return 'a sign of the kubelet';
   const running = containers.filter(({ outcome, exit }) => outcome !== 'not-running' && !exit);
   const trouble = marks.find(({ name }) => name === 'acknowledged')?.note;
-  return `${list(running.map(({ name }) => name)) || 'the containers'} to end${trouble === undefined ? '' : `: ${trouble}`}`;
+  return `${few(running.map(({ name }) => name)) || 'the containers'} to end${trouble === undefined ? '' : `: ${trouble}`}`;
 }
 
 const graceOf = ({ grace }: ExitReport): string => `${grace.effectiveSeconds} s`;
+
+/** A sentence that names forty containers is cut off somewhere, so it names these and counts the rest. */
+const mostNamed = 5;
+
+const few = (words: readonly string[]): string =>
+  words.length <= mostNamed + 1
+    ? list(words)
+    : list([...words.slice(0, mostNamed), `${words.length - mostNamed} more containers`]);
 
 /** Seconds in words that follow "in": `3.1 s`, `about 3 s`, `at most 1 s`, `1.9–3.8 s`. */
 const span = ({ min, max }: Range): string =>

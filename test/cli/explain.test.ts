@@ -1,6 +1,7 @@
 /** `explain`: every word that a report can hold has a page, and the docs are made of the same texts. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { gateDocs } from '../../scripts/docs/gate-samples.ts';
 import { explainDocs, flagDocs } from '../../scripts/docs/pages.ts';
 import {
   containerOutcomes,
@@ -76,4 +77,8 @@ it('an unknown word names those near it', async () => {
 describe('generated docs (npx tsx scripts/docs.ts)', () => {
   it('docs/explain.md is what the texts say', async () => expect(doc('explain')).toBe(await explainDocs()));
   it('docs/flags.md is what the command tree says', async () => expect(doc('flags')).toBe(await flagDocs()));
+  it('docs/gates.md shows what replays say of their gates', async () => {
+    expect(doc('gates')).toBe(await gateDocs(doc('gates')));
+    expect(doc('gates')).toMatch(/max-duration +the exit took .* less than the 10 s allowed\n/);
+  });
 });

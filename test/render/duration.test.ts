@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatSeconds, formatShare } from '../../src/render/duration.ts';
-import { formatOffset, inTime, zeroOf } from '../../src/render/offsets.ts';
+import { formatBounds, formatOffset, zeroOf } from '../../src/render/offsets.ts';
 import { lasted, usedOfGrace } from '../../src/verdict/figures.ts';
 import { inferred, mark, observed, zero } from './helpers/report-parts.ts';
 import { blank, forced, graceful, killed, removed, sidecars, stuck } from './helpers/sample-reports.ts';
@@ -47,7 +47,11 @@ describe('an offset', () => {
     [inferred(3, 3.2), '~+3.1s'],
     [inferred(-1, 0), '~−1s'],
     [inferred(2, 64), '~+2 … +64s'],
-    [inferred(-0.4, 2), '~+0 … +2s'],
+    [inferred(-0.4, 2), '~−0.4 … +2s'],
+    [inferred(-2.703, -0.481), '~−3 … −0.5s'],
+    [inferred(-2.511, -0.01), '~−3 … −0.01s'],
+    [inferred(0, 2.2), '~+0 … +2s'],
+    [observed(-2.703, -0.481), '−0.481s'],
     [{ ...observed(0, 0), earliest: 'never' }, '?'],
   ])('has as many digits as its instant deserves (case %#)', (instant, text) => {
     expect(formatOffset(zero, instant)).toBe(text);
@@ -61,21 +65,9 @@ describe('an offset', () => {
     expect(zeroOf(blank())).toBe(zero);
   });
 
-  it('orders marks as they happened', () => {
-    expect(inTime(graceful().marks).map(({ name }) => name)).toEqual([
-      'requested',
-      'accepted',
-      'stopping',
-      'stop-signal',
-      'unrouted',
-      'replacement-created',
-      'replacement-ready',
-      'exited',
-      'containers-done',
-      'endpoint-removed',
-      'final-delete',
-      'removed',
-    ]);
+  it('lies within bounds of the same sign', () => {
+    expect(formatBounds(zero, observed(-2.703, -0.481))).toBe('−2.703 … −0.481s');
+    expect(formatBounds(zero, inferred(-1.7, 0.1))).toBe('−1.700 … 0.100s');
   });
 });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtml } from '../../src/render/html.ts';
 import type { Look, Opened } from './helpers/browser.ts';
 import { chromiumPath, launch, open } from './helpers/browser.ts';
+import { reportOfRecording } from '../helpers/recordings.ts';
 import { hostile } from './helpers/hostile.ts';
 import { contrasts, overflows, rootStyle } from './helpers/page-checks.ts';
 import { graceful, killed } from './helpers/sample-reports.ts';
@@ -83,6 +84,20 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
       expect((await page.evaluate<Contrasts>(contrasts)).low.length).toBeGreaterThan(10);
     });
   });
+
+  it.each(['node-down', 'multi-container', 'rolling-update', 'native-sidecar'])(
+    'has room for the words at its ruler on a telephone (%s)',
+    async (name) => {
+      await inPage(renderHtml(await reportOfRecording(name)), narrow, async ({ page }) => {
+        const frame = (await page.locator('.viewport').boundingBox())!;
+        for (const label of await page.locator('.grace-label, .deadline-label').all()) {
+          const box = (await label.boundingBox())!;
+          expect(box.x).toBeGreaterThanOrEqual(frame.x);
+          expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width);
+        }
+      });
+    },
+  );
 
   it('runs no string of the cluster, not even when pointed at', async () => {
     await inPage(renderHtml(hostile()), broad, async ({ page, noise }) => {
@@ -164,6 +179,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
     await inPage(renderHtml(killed()), dark, async ({ page }) => {
       await page.emulateMedia({ media: 'print' });
       expect(await page.locator('.zoom').isVisible()).toBe(false);
+      expect(await page.locator('.legend .chip.drain').isVisible()).toBe(true);
       expect(await page.evaluate(rootStyle('backgroundColor'))).toBe('rgb(255, 255, 255)');
       await page.emulateMedia({ media: 'screen', reducedMotion: 'reduce' });
       expect(await page.evaluate(rootStyle('scrollBehavior'))).toBe('auto');

@@ -80,6 +80,17 @@ describe('JUnit XML', () => {
     expect(failure.text).toContain('error killed-at-grace: legacy was killed when its 6s of grace had run out.');
   });
 
+  it('says everything once: in the body of a failure, or else on standard output', () => {
+    const said = casesOf(killed()).map(({ children }) => children.map(({ name }) => name));
+    expect(said).toEqual([['failure'], ['system-out'], ['system-out'], ['failure'], ['failure']]);
+    const [exit] = casesOf(graceful());
+    expect(exit!.children[0]!.text).toContain('graceful (exit code 0): app drained in');
+    expect(casesOf(removed())[1]!.children.map(({ name, text }) => [name, text])).toEqual([
+      ['skipped', ''],
+      ['system-out', 'container app: not-running'],
+    ]);
+  });
+
   it('tells times in seconds, from the first thing done to a container to its end', () => {
     expect(casesOf(killed()).map(({ attributes }) => attributes['time'])).toEqual([
       '7.405',

@@ -3,8 +3,9 @@ import type { ExitReport, Instant, Mark, Range } from '../../trace/report.ts';
 import { formatSeconds, weaker } from '../duration.ts';
 import { graceShare } from '../grace-share.ts';
 import type { Lane } from '../lanes.ts';
-import { formatBounds, formatOffset, inTime, offsetRange } from '../offsets.ts';
+import { formatBounds, offsetRange } from '../offsets.ts';
 import type { Look } from './looks.ts';
+import { wordOf } from './looks.ts';
 import type { Scale } from './scale.ts';
 
 /** What is told of a thing when it is pointed at. */
@@ -25,6 +26,8 @@ export interface Bar extends Told {
 
 export interface Point extends Told {
   readonly name: Mark['name'];
+  /** Seconds: the one moment that stands for it. */
+  readonly shown: number;
   readonly within: Range;
   readonly basis: Instant['basis'];
 }
@@ -34,19 +37,21 @@ export function barsOf(report: ExitReport, scale: Scale, lane: Lane): Bar[] {
   return [...standing(report, scale, lane), ...lane.phases.flatMap((phase) => phaseBar(scale, phase))];
 }
 
-export function pointsOf({ zero }: Scale, { marks }: Lane): Point[] {
-  return inTime(marks).flatMap(({ name, subject, at, note }) => {
-    const within = offsetRange(zero, at);
+/** In the order of the report, in which the arrow keys walk over them. */
+export function pointsOf(scale: Scale, { marks }: Lane): Point[] {
+  return marks.flatMap(({ name, subject, at, note }) => {
+    const within = offsetRange(scale.zero, at);
     if (within === undefined) return [];
-    const title = `${name}${subject === undefined ? '' : ` · ${subject}`} ${formatOffset(zero, at)}`;
-    const lines = [...(note === undefined ? [] : [note]), certainty(zero, at)];
-    return [{ name, within, basis: at.basis, title, lines, evidence: at.evidence }];
+    const title = `${name}${subject === undefined ? '' : ` · ${subject}`} ${scale.shown.offset(at, subject)}`;
+    const lines = [...(note === undefined ? [] : [note]), certainty(scale, at, subject)];
+    const shown = scale.shown.at(at, subject);
+    return [{ name, shown, within, basis: at.basis, title, lines, evidence: at.evidence }];
   });
 }
 
-function phaseBar({ zero }: Scale, phase: Lane['phases'][number]): Bar[] {
+function phaseBar(scale: Scale, phase: Lane['phases'][number]): Bar[] {
   const { name, subject, start, end, seconds } = phase;
-  const [from, to] = [offsetRange(zero, start), offsetRange(zero, end)];
+  const [from, to] = [offsetRange(scale.zero, start), offsetRange(scale.zero, end)];
   if (from === undefined || to === undefined) return [];
   const basis = weaker(start.basis, end.basis);
   const length = formatSeconds(seconds, basis);
@@ -58,7 +63,7 @@ function phaseBar({ zero }: Scale, phase: Lane['phases'][number]): Bar[] {
       start: from,
       end: to,
       title: `${name}${subject === undefined ? '' : ` · ${subject}`}: ${length}${share === undefined ? '' : `, ${share} of the grace`}`,
-      lines: [`From: ${certainty(zero, start)}`, `To: ${certainty(zero, end)}`],
+      lines: [`From: ${certainty(scale, start, subject)}`, `To: ${certainty(scale, end, subject)}`],
       evidence: [...new Set([...start.evidence, ...end.evidence])],
     },
   ];
@@ -73,7 +78,7 @@ function standing(report: ExitReport, scale: Scale, { kind, name }: Lane): Bar[]
     const [unrouted, removed] = [known(endpoint?.unroutedAt), known(endpoint?.removedAt)];
     return [
       ...stretch('routed', edge(scale.from), unrouted ?? removed, endpoint?.unroutedAt ?? endpoint?.removedAt),
-      ...stretch('unrouted, still listed', unrouted, removed ?? (unrouted && edge(scale.to)), endpoint?.removedAt),
+      ...stretch('listed', unrouted, removed ?? (unrouted && edge(scale.to)), endpoint?.removedAt),
     ];
   }
   if (kind !== 'replacement') return [];
@@ -84,16 +89,10 @@ function standing(report: ExitReport, scale: Scale, { kind, name }: Lane): Bar[]
   ];
 }
 
-const stateOf = { routed: 'routed', 'unrouted, still listed': 'listed', starting: 'starting', ready: 'ready' } as const;
-
-function stretch(
-  label: keyof typeof stateOf,
-  start: Range | undefined,
-  end: Range | undefined,
-  proof: Instant | undefined,
-): Bar[] {
+function stretch(look: Look, start: Range | undefined, end: Range | undefined, proof: Instant | undefined): Bar[] {
   if (start === undefined || end === undefined) return [];
-  return [{ look: stateOf[label], label, start, end, title: label, lines: [], evidence: proof?.evidence ?? [] }];
+  const label = wordOf(look);
+  return [{ look, label, start, end, title: label, lines: [], evidence: proof?.evidence ?? [] }];
 }
 
 const basisText: Record<Instant['basis'], string> = {
@@ -101,5 +100,8 @@ const basisText: Record<Instant['basis'], string> = {
   inferred: 'inferred, nothing tells it directly',
 };
 
-const certainty = (zero: number, instant: Instant): string =>
-  `${formatOffset(zero, instant)}, within ${formatBounds(zero, instant)} (${basisText[instant.basis]})`;
+const certainty = ({ zero, shown }: Scale, instant: Instant, subject: string | undefined): string =>
+  `${shown.offset(instant, subject)}, within ${formatBounds(zero, instant)} (${basisText[instant.basis]})`;
+
+/** Solid in its middle; else its ends overlap, and nothing says how long it was. */
+export const isSure = ({ start, end }: Bar): boolean => start.max <= end.min;

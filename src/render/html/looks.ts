@@ -5,6 +5,11 @@ import { phaseNames } from '../../trace/report.ts';
 export const looks = [...phaseNames, 'routed', 'listed', 'starting', 'ready'] as const;
 export type Look = (typeof looks)[number];
 
+/** What a colour is called where its own name says too little. */
+const words: Partial<Record<Look, string>> = { listed: 'unrouted, still listed' };
+
+export const wordOf = (look: Look): string => words[look] ?? look;
+
 /** A label on a bar of at least so many percents of a lane shows once the lanes are so many pixels wide. */
 export const rooms = [
   { percents: 50, pixels: 290 },

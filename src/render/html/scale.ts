@@ -1,19 +1,25 @@
 /** The timeline's axis: from seconds after the request to percent of the picture's width, so that any width is right. */
 import type { ExitReport, Range } from '../../trace/report.ts';
-import { millis, offsetRange, zeroOf } from '../offsets.ts';
+import type { GraceWindow } from '../grace-window.ts';
+import { deadlineOf, graceWindow } from '../grace-window.ts';
+import { offsetRange, zeroOf } from '../offsets.ts';
+import type { Shown } from '../shown.ts';
+import { shownIn } from '../shown.ts';
 
 export interface Scale {
   readonly zero: number;
+  /** Where the instants of the report are shown. */
+  readonly shown: Shown;
   /** Seconds at the left and the right edge. */
   readonly from: number;
   readonly to: number;
-  /** Where the grace ends by the API, in seconds; undefined where there is none. */
+  /** When the grace ran, as the kubelet counts it; undefined where it was not seen to begin. */
+  readonly grace?: GraceWindow;
+  /** Where the grace ends by the API, in seconds; undefined where there is none. Both may lie beyond the right edge. */
   readonly deadline?: number;
-  /** The deadline lies beyond the right edge: to show it would press everything else together. */
-  readonly deadlineBeyond: boolean;
 }
 
-/** How many times longer than the exit the grace may be and still be shown whole. */
+/** How many times longer than the exit the grace may be and still be shown whole: else all the rest is pressed together. */
 const mostSlack = 2.5;
 
 export function scaleOf(report: ExitReport): Scale {
@@ -22,13 +28,12 @@ export function scaleOf(report: ExitReport): Scale {
   const ranges = instants.map((instant) => offsetRange(zero, instant)).filter((range) => range !== undefined);
   const first = ranges.reduce((low, { min }) => (min === -Infinity ? low : Math.min(low, min)), 0);
   const last = ranges.reduce((high, { max }) => Math.max(high, max), 0.1);
-  const deadlineMs = millis(report.grace.deadline);
-  const deadline =
-    deadlineMs === undefined || report.grace.effectiveSeconds <= 0 ? undefined : (deadlineMs - zero) / 1000;
-  const deadlineBeyond = deadline !== undefined && deadline > last * mostSlack;
-  const end = deadline === undefined || deadlineBeyond ? last : Math.max(last, deadline);
+  const [grace, deadline] = [graceWindow(report), deadlineOf(report)];
+  const ends = [grace?.end.max, deadline].flatMap((end) => (end !== undefined && end <= last * mostSlack ? [end] : []));
+  const end = Math.max(last, ...ends);
   const pad = (end - first) * 0.03;
-  return { zero, from: first - pad, to: end + pad, deadlineBeyond, ...(deadline === undefined ? {} : { deadline }) };
+  const limits = { ...(grace === undefined ? {} : { grace }), ...(deadline === undefined ? {} : { deadline }) };
+  return { zero, shown: shownIn(report), from: first - pad, to: end + pad, ...limits };
 }
 
 /** Where a moment lies, in percent, within the edges. */

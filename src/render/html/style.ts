@@ -82,7 +82,8 @@ button:hover { border-color: var(--muted); } button:disabled { color: var(--mute
 .tick line { stroke: var(--muted); } .level-2, .level-3 { display: none; }
 @container lanes (min-width: 2600px) { .level-2 { display: block; } }
 @container lanes (min-width: 12000px) { .level-3 { display: block; } }
-.grace { fill: var(--line); } .deadline { stroke: var(--muted); stroke-dasharray: 3 3; } .kill-line { stroke: var(--bad); stroke-width: 1.5; }
+.grace { fill: var(--muted); opacity: 0.45; } .grace.perhaps { opacity: 0.22; } .grace-end { stroke: var(--muted); stroke-dasharray: 3 3; }
+.deadline { fill: none; stroke: var(--doubt); stroke-width: 1.5; } .track .deadline-label { fill: var(--doubt); } .kill-line { stroke: var(--bad); stroke-width: 1.5; }
 .track .kill-label { fill: var(--bad); font-weight: 650; }
 .item { cursor: default; outline: none; } .maybe { opacity: 0.35; } .doubtful { fill: url(#hatch); } .target { fill: transparent; }
 .whisker { fill: var(--muted); opacity: 0.55; }
@@ -97,6 +98,8 @@ ${bars}
 .chip { display: inline-block; width: 0.7em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; }
 .swatch { display: inline-block; width: 1.6em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; vertical-align: -0.02em;
   background: linear-gradient(90deg, transparent, var(--drain) 45%, var(--drain) 55%, transparent); }
+.legend + .legend { margin-top: 0.2rem; } .legend .chip { width: 1.1em; }
+.swatch.hatched { background: repeating-linear-gradient(135deg, var(--muted) 0 1.2px, transparent 1.2px 5px), color-mix(in srgb, var(--drain) 35%, transparent); }
 .panel { display: none; margin-top: 0.9rem; padding: 0.8rem 1.1rem; min-height: 6.6rem; background: var(--faint); border-radius: 8px; overflow-wrap: anywhere; }
 .scripted .panel { display: block; }
 .panel h3 { margin: 0; font-size: 0.95rem; } .panel ul { padding: 0; list-style: none; font-size: 0.9rem; }

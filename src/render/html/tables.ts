@@ -3,7 +3,8 @@ import { gateWord } from '../outcome-text.ts';
 import type { ExitReport, Instant } from '../../trace/report.ts';
 import { formatSeconds, weaker } from '../duration.ts';
 import { graceShare } from '../grace-share.ts';
-import { formatBounds, formatOffset, inTime, zeroOf } from '../offsets.ts';
+import { formatBounds, zeroOf } from '../offsets.ts';
+import { shownIn } from '../shown.ts';
 import type { Child, Html } from './tag.ts';
 import { join, tag } from './tag.ts';
 
@@ -14,14 +15,14 @@ export function tablesOf(report: ExitReport): Html {
 }
 
 function phases(report: ExitReport): Child {
-  const zero = zeroOf(report);
+  const shown = shownIn(report);
   const rows = report.phases.map((phase) => {
     const { name, subject, start, end, seconds } = phase;
     const basis = weaker(start.basis, end.basis);
     return [
       tag('span', { class: 'when' }, tag('i', { class: `chip ${name}` }), name),
       mono(subject),
-      formatOffset(zero, start),
+      shown.offset(start, subject),
       formatSeconds(seconds, basis),
       graceShare(phase) ?? '',
       inWords(basis),
@@ -33,16 +34,16 @@ function phases(report: ExitReport): Child {
 /** None of a check: its containers have not ended. */
 function containers(report: ExitReport): Child {
   if (report.mode === 'check') return undefined;
-  const zero = zeroOf(report);
-  const moment = (instant: Instant | undefined) => (instant ? formatOffset(zero, instant) : '–');
+  const shown = shownIn(report);
+  const moment = (name: string, instant: Instant | undefined) => (instant ? shown.offset(instant, name) : '–');
   const rows = report.containers.map(({ name, kind, outcome, preStop, stopSignal, kill, exit }) => [
     mono(name),
     kind,
     outcome,
     preStop ? `${preStop.kind}, ${preStop.outcome}` : 'none',
-    `${moment(stopSignal)}${stopSignal?.signal === undefined ? '' : ` ${stopSignal.signal}`}`,
-    moment(kill),
-    moment(exit?.at),
+    `${moment(name, stopSignal)}${stopSignal?.signal === undefined ? '' : ` ${stopSignal.signal}`}`,
+    moment(name, kill),
+    moment(name, exit?.at),
     exit ? `${exit.code}${exit.reason ? ` ${exit.reason}` : ''}` : '–',
   ]);
   return section(
@@ -53,23 +54,25 @@ function containers(report: ExitReport): Child {
 }
 
 function endpoints(report: ExitReport): Child {
-  const zero = zeroOf(report);
-  const moment = (instant: Instant | undefined) => (instant ? formatOffset(zero, instant) : 'not seen');
+  const shown = shownIn(report);
+  const moment = (slice: string, instant: Instant | undefined) => (instant ? shown.offset(instant, slice) : 'not seen');
   const rows = report.endpoints.map(({ service, slice, addressType, unroutedAt, removedAt, otherReady }) => [
     mono(service ?? '–'),
     mono(slice),
     addressType,
-    moment(unroutedAt),
-    moment(removedAt),
+    moment(slice, unroutedAt),
+    moment(slice, removedAt),
     otherReady,
   ]);
   return section('Endpoints', ['Service', 'slice', 'type', '#unrouted', '#removed', '#other ready'], rows);
 }
 
+/** In the order of the report: no effect before its cause. */
 function marks(report: ExitReport): Child {
   const zero = zeroOf(report);
-  const rows = inTime(report.marks).map(({ name, subject, at, note }) => [
-    formatOffset(zero, at),
+  const shown = shownIn(report);
+  const rows = report.marks.map(({ name, subject, at, note }) => [
+    shown.offset(at, subject),
     join([name, note === undefined ? undefined : tag('small', {}, note)]),
     mono(subject),
     inWords(at.basis),

@@ -2,8 +2,9 @@
 import type { ExitReport, Range } from '../../trace/report.ts';
 import { lanesOf } from '../lanes.ts';
 import type { Bar, Point, Told } from './bars.ts';
-import { barsOf, pointsOf } from './bars.ts';
+import { barsOf, isSure, pointsOf } from './bars.ts';
 import { gapRows } from './gap-rows.ts';
+import { legend } from './legend.ts';
 import { looks, rooms } from './looks.ts';
 import { row } from './row.ts';
 import { guidesOf, ruler } from './ruler.ts';
@@ -16,6 +17,7 @@ export interface Timeline {
   readonly html: Html;
   /** What each drawn thing tells when pointed at; `data-item` is the index. */
   readonly items: readonly Told[];
+  readonly legend: Html;
 }
 
 export function drawTimeline(report: ExitReport): Timeline {
@@ -23,21 +25,31 @@ export function drawTimeline(report: ExitReport): Timeline {
   const items: Told[] = [];
   const remember = (told: Told): number => items.push(told) - 1;
   const guides = guidesOf(report, scale);
-  const rows = lanesOf(report).map((lane) => {
+  const lanes = lanesOf(report).map((lane) => ({
+    lane,
+    bars: barsOf(report, scale, lane),
+    points: pointsOf(scale, lane),
+  }));
+  const rows = lanes.map(({ lane, bars, points }) => {
     const drawn = [
-      ...barsOf(report, scale, lane).map((bar) => drawBar(scale, bar, remember(bar))),
-      ...pointsOf(scale, lane).map((point) => drawPoint(scale, point, remember(point))),
+      ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
+      ...points.map((point) => drawPoint(scale, point, remember(point))),
     ];
     return row(lane.name, lane.detail, `${lane.kind} ${lane.name}`, 46, [guides, ...drawn]);
   });
+  const all = lanes.flatMap(({ bars }) => bars);
   const html = tag('div', { class: 'lanes' }, ruler(scale, report), ...rows, ...gapRows(report, scale, guides));
-  return { html: join([definitions(), html]), items };
+  return {
+    html: join([definitions(), html]),
+    items,
+    legend: legend(new Set(all.map(({ look }) => look)), !all.every(isSure)),
+  };
 }
 
 /** Solid where it surely was, faded and hatched where it may have been. Overtime runs under the drain it is part of. */
 function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const { start, end, look, label } = bar;
-  const sure = start.max <= end.min;
+  const sure = isSure(bar);
   const slot = look === 'overtime' ? { y: 26, height: 4 } : { y: 5, height: 20 };
   const box = (range: Range, cls: string): Html | undefined =>
     range.max > range.min
@@ -67,7 +79,7 @@ function drawBar(scale: Scale, bar: Bar, item: number): Html {
 
 /** A filled diamond was observed, a hollow one inferred; the line beneath it is the interval. */
 function drawPoint(scale: Scale, point: Point, item: number): Html {
-  const { within, basis, name } = point;
+  const { shown, within, basis, name } = point;
   const shape = name === 'kill' ? 'M-5 -5 L5 5 M5 -5 L-5 5' : 'M0 -5.5 L5.5 0 L0 5.5 L-5.5 0 Z';
   const whisker = within.max > within.min;
   return focusable(point, item, [
@@ -75,7 +87,7 @@ function drawPoint(scale: Scale, point: Point, item: number): Html {
       tag('rect', { class: 'whisker', x: at(scale, within.min), width: wide(scale, within), y: 34, height: 3 }),
     tag(
       'svg',
-      { x: at(scale, (within.min + within.max) / 2), y: 35.5, overflow: 'visible' },
+      { x: at(scale, shown), y: 35.5, overflow: 'visible' },
       tag('circle', { class: 'target', r: 9 }),
       tag('path', { class: `point ${name === 'kill' ? 'kill' : basis}`, d: shape }),
     ),

@@ -1,0 +1,37 @@
+/** The sentences of gates that docs/gates.md shows, each of a recording: a test compares them with what is in docs/. */
+import { fileURLToPath } from 'node:url';
+import { openReplay } from '../../src/session/replay.ts';
+import { emptyTrace } from '../../src/trace/empty-trace.ts';
+import { observe } from '../../src/trace/observe.ts';
+import { reduce } from '../../src/trace/reduce.ts';
+import type { GateSpec } from '../../src/verdict/gates.ts';
+import { gateRule } from '../../src/verdict/gates.ts';
+import { reportOf } from '../../src/verdict/report.ts';
+
+/** A limit that was kept, one of which nothing proves it, and others that were not. */
+const samples: readonly (readonly [recording: string, GateSpec])[] = [
+  ['graceful-exit', { kind: 'max-duration', ms: 10_000 }],
+  ['rolling-update', { kind: 'max-duration', ms: 4000 }],
+  ['multi-container', { kind: 'max-grace-used', share: 0.8 }],
+  ['graceful-exit', { kind: 'min-drain-lead', ms: 2000 }],
+];
+
+const [open, close] = ['<!-- samples: replays of test/recordings, by scripts/docs.ts -->', '<!-- /samples -->'];
+
+/** docs/gates.md with the samples as they should be. */
+export async function gateDocs(page: string): Promise<string> {
+  const lines = await Promise.all(samples.map(([recording, spec]) => sentenceOf(recording, spec)));
+  const [before = '', rest = ''] = page.split(open);
+  const after = rest.slice(rest.indexOf(close));
+  return `${before}${open}\n\n\`\`\`\n${lines.join('\n')}\n\`\`\`\n\n${after}`;
+}
+
+async function sentenceOf(recording: string, spec: GateSpec): Promise<string> {
+  const path = fileURLToPath(new URL(`../../test/recordings/${recording}.ndjson`, import.meta.url));
+  const { sightings } = await openReplay(path, () => {});
+  let trace = emptyTrace;
+  let seq = 0;
+  for await (const sighting of sightings) trace = reduce(trace, observe(sighting, ++seq, { logText: false }));
+  const [gate] = reportOf(trace, { gates: [gateRule(spec)], warnOnly: false })?.verdict.gates ?? [];
+  return `${gate?.name.padEnd(16)}  ${gate?.message}`;
+}

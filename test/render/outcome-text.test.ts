@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { renderHtml } from '../../src/render/html.ts';
+import { outcomeSentence } from '../../src/render/outcome-text.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { killed } from './helpers/sample-reports.ts';
+
+/** The killed sample, with so many more containers that ended well. */
+function crowded(more: number): ExitReport {
+  const report = killed();
+  const web = report.containers.find(({ name }) => name === 'web')!;
+  const others = Array.from({ length: more }, (_, index) => ({ ...web, name: `web-${index}` }));
+  return { ...report, containers: [...report.containers, ...others] };
+}
+
+describe('the sentence of a pod of many containers', () => {
+  it('names a few of them and counts the rest, instead of being cut off', () => {
+    expect(outcomeSentence(crowded(80))).toBe(
+      'legacy did not exit within the grace of 6 s and was killed; worker ended by its stop signal (exit 143), web exited 0, web-0 exited 0, web-1 exited 0, web-2 exited 0 and 77 more containers.',
+    );
+    expect(renderHtml(crowded(200))).toMatch(/<p class="lead">[^<]* and 197 more containers\.<\/p>/);
+  });
+
+  it('names them all where one more would have to be counted', () => {
+    expect(outcomeSentence(crowded(4))).toMatch(/web-2 exited 0 and web-3 exited 0\.$/);
+    expect(outcomeSentence(crowded(5))).toMatch(/web-2 exited 0 and 2 more containers\.$/);
+  });
+});

@@ -10,7 +10,7 @@ import { headingLines, headingOf, headingOfReport } from './heading.ts';
 import { createHistory } from './history.ts';
 import { columnsFor, markLines } from './mark-line.ts';
 import type { MarkView, Timestamps, Zero } from './moments.ts';
-import { afterCauses, clockText, dayText, momentOf, zeroOfMarks } from './moments.ts';
+import { afterCauses, arrivalOf, clockText, dayText, momentOf, shownAt, toldMoment, zeroOfMarks } from './moments.ts';
 import type { Pen, Style } from './palette.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { phaseTable } from './phase-table.ts';
@@ -74,7 +74,7 @@ export function renderText(report: ExitReport, options: TextOptions = {}): strin
     report.containers.map(({ name }) => forTerminal(name)),
   );
   const hookOf = (name: string) => report.containers.find((one) => one.name === name)?.preStop?.kind;
-  const marks = viewsOf(report).flatMap((mark) =>
+  const marks = inArrival(viewsOf(report), zero).flatMap((mark) =>
     markLines(pen, { kind: 'told', mark }, zero, { timestamps, hookOf }, columns),
   );
   const lines = [
@@ -107,17 +107,32 @@ function movedZero(pen: Pen, report: ExitReport, zero: number, width: number): s
   return flow(pen, [dim(text)], { width, hang: 4 });
 }
 
-const viewsOf = (report: ExitReport): MarkView[] =>
-  afterCauses(
-    report.marks.map(({ id, name, subject, at, note }) => ({
+function viewsOf({ marks, observations }: ExitReport): MarkView[] {
+  const heard = new Map(observations.map(({ seq, at }) => [seq, millis(at)]));
+  return afterCauses(
+    marks.map(({ id, name, subject, at, note }) => ({
       id,
       name,
       ...(subject === undefined ? {} : { subject }),
       ...(note === undefined ? {} : { note }),
       at: momentOf(at),
       provisional: false,
+      ...arrivalOf(momentOf(at), at.evidence, (seq) => heard.get(seq)),
     })),
   );
+}
+
+/** A report has them as they happened. Those that were seen one after the other are told as they came, as in the live lines. */
+function inArrival(marks: readonly MarkView[], zero: Zero): MarkView[] {
+  const isSeen = (mark: MarkView): boolean => toldMoment(mark).basis === 'observed';
+  const runs: MarkView[][] = [];
+  for (const mark of marks) {
+    const run = runs.at(-1);
+    if (run?.[0] && isSeen(run[0]) && isSeen(mark)) run.push(mark);
+    else runs.push([mark]);
+  }
+  return runs.flatMap((run) => run.sort((a, b) => shownAt(a, zero) - shownAt(b, zero)));
+}
 
 /** Without a mark, what the deadline says of the request. */
 export function zeroOfReport(report: ExitReport): Zero {

@@ -20,7 +20,7 @@ export const cellAt = ({ zero, length, cells }: Scale, time: number): number =>
 const looks: Record<StretchKind, readonly [string, string, Ink]> = {
   alive: ['─', '-', 'dim'],
   hook: ['▓', '=', 'info'],
-  turn: ['·', ':', 'dim'],
+  turn: ['·', '.', 'dim'],
   drain: ['█', '#', 'accent'],
   routed: ['━', '=', 'good'],
   terminating: ['─', '-', 'dim'],
@@ -52,11 +52,14 @@ function draw(pen: Pen, row: Piece[], { kind, from, to }: Stretch, scale: Scale)
   }
 }
 
-/** Cells of which the stretch holds the middle; the shortest one still shows, in one cell. */
+/** Cells of which the stretch holds the middle; one that holds none still shows, in the cell where it begins. */
 function cellsOf(scale: Scale, from: number, to: number): { first: number; last: number } {
   const half = scale.length / scale.cells / 2;
   const until = Math.min(to, scale.now);
   const first = Math.max(0, cellAt(scale, from + half));
-  const last = Math.min(scale.cells - 1, Math.max(cellAt(scale, until - half), until > from ? first : -1));
-  return from > scale.now ? { first: 0, last: -1 } : { first, last };
+  const last = Math.min(scale.cells - 1, cellAt(scale, until - half));
+  if (from > scale.now) return { first: 0, last: -1 };
+  if (first <= last || until <= from) return { first, last };
+  const begin = Math.min(Math.max(0, cellAt(scale, from)), scale.cells - 1);
+  return { first: begin, last: begin };
 }

@@ -68,6 +68,39 @@ export function stateWords(state: ContainerState, kill: string | undefined): str
   }
 }
 
+/** The same for a lane, shorter and shorter: the countdown stays as long as there is room for it. A time may follow. */
+export function laneWords(state: ContainerState, kill: string | undefined): string[] {
+  const brief = briefWords(state);
+  const counted = kill === undefined || !hasKill.has(state.kind) ? [] : brief.map((words) => withKill(words, kill));
+  return [stateWords(state, kill), ...counted, stateWords(state, undefined), ...brief];
+}
+
+const hasKill: ReadonlySet<ContainerState['kind']> = new Set(['hook', 'turn', 'probably-draining', 'draining']);
+
+function briefWords(state: ContainerState): string[] {
+  switch (state.kind) {
+    case 'running':
+      return ['running'];
+    case 'hook':
+      return [`preStop ${state.hook}`];
+    case 'turn':
+      return ['waits its turn'];
+    case 'probably-draining':
+      return ['draining?'];
+    case 'probably-exited':
+      return ['exited?'];
+    case 'ended':
+      return briefEnd(state.outcome, state.code);
+    default:
+      return [];
+  }
+}
+
+function briefEnd(outcome: ContainerOutcome, code: number | undefined): string[] {
+  if (outcome === 'killed' || outcome === 'oom') return [outcome];
+  return code === undefined ? [] : [`exited ${code}`, `${code} at`];
+}
+
 const withKill = (text: string, kill: string | undefined): string => (kill === undefined ? text : `${text}, ${kill}`);
 
 const endWords: Record<ContainerOutcome, (code: number | undefined) => string> = {
@@ -97,8 +130,12 @@ const endInk: Record<ContainerOutcome, Ink> = {
   unknown: 'warning',
 };
 
-/** SIGNALS.md §2 S8: a runtime waits at least so long after the stop signal. */
+/** SIGNALS.md §2 S8: the kubelet has the runtime wait at least so long after the stop signal, whatever the grace. */
 const minimumGraceMs = 2000;
+
+/** Seconds that the kubelet waits where a grace (seconds) is shorter than that. */
+export const leastWait = (grace: number): number | undefined =>
+  grace * 1000 < minimumGraceMs ? minimumGraceMs / 1000 : undefined;
 
 /**
  * When the kubelet will have it killed, ms on the client's clock: its own start plus the grace, never the

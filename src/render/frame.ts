@@ -9,7 +9,7 @@ import { timelineOf } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { Scale } from './bar.ts';
 import { barPieces, cellAt } from './bar.ts';
-import { killAt } from './container-state.ts';
+import { killAt, leastWait } from './container-state.ts';
 import { viewOf } from './history.ts';
 import type { LaneView } from './lane-views.ts';
 import { lanesAt } from './lane-views.ts';
@@ -119,13 +119,13 @@ function scaleOf(exit: Exit, zero: Zero, { kill }: RulerMarks, now: number, cell
 
 function laneLine(pen: Pen, lane: LaneView, widths: Widths, scale: Scale, rule: number | undefined): Piece[] {
   const name = padTo(shorten(pen, forTerminal(lane.name), widths.name), widths.name);
-  const words = forTerminal(lane.words);
+  const words = lane.words.map((one) => forTerminal(one));
   return [
     plain('  '),
     piece('accent', name),
     plain(' '),
     ...(widths.bar > 0 ? [...barPieces(pen, lane, scale, rule), plain('  ')] : []),
-    piece(lane.ink, textWidth(pen.letters(words)) <= widths.words ? words : forTerminal(lane.brief)),
+    piece(lane.ink, words.find((one) => textWidth(pen.letters(one)) <= widths.words) ?? words.at(-1) ?? ''),
   ];
 }
 
@@ -136,16 +136,29 @@ function fitting(lanes: readonly LaneView[], room: number): (LaneView | 'more')[
   return room < 1 ? [] : [...lanes.filter((lane) => kept.has(lane)), 'more'];
 }
 
-/** `+3 s  app draining, kill in 7 s  (grace 10 s)`, the last only where there is room for it. */
+/**
+ * `+3 s  app draining, kill in 7 s  (grace 10 s)`, the last only where there is room for it. A line that has to be cut
+ * leads with the countdown: `+3 s  kill in 7 s · app draini…`.
+ */
 function statusLine(pen: Pen, trace: Trace, timeline: Timeline, now: number, columns: number): string {
   const zero = zeroOfMarks(timeline.marks.map(viewOf));
   // Rounded down, as what is left is rounded up: together they are the grace.
   const elapsed = zero ? `${signed(Math.floor(Math.max(0, now - zero.at) / 1000), 0)} s  ` : '';
-  const words = [
+  const { text, kill } = waitingWords(trace, timeline, now);
+  const line = (words: string): Piece[] => [
     plain('  '),
     piece('strong', elapsed),
-    plain(pen.letters(forTerminal(waitingWords(trace, timeline, now)))),
+    plain(pen.letters(forTerminal(words))),
   ];
-  const grace = timeline.exit ? [dim(`  (grace ${timeline.exit.deletion.grace} s)`)] : [];
-  return clip(pen, widthOf([...words, ...grace]) <= columns ? [...words, ...grace] : words, columns);
+  const whole = line(kill === undefined ? text : `${text}, ${kill}`);
+  const grace = timeline.exit ? [dim(`  (${graceText(timeline.exit)})`)] : [];
+  const fits = (pieces: readonly Piece[]): boolean => widthOf(pieces) <= columns;
+  const cut = kill === undefined ? whole : line(`${kill} · ${text}`);
+  return clip(pen, [[...whole, ...grace], whole].find(fits) ?? cut, columns);
+}
+
+/** `grace 10 s`, `grace 0 s, the kubelet waits 2 s`: the kill stands there. */
+function graceText({ deletion: { grace }, containers }: Exit): string {
+  const least = containers.some(({ ran }) => ran) ? leastWait(grace) : undefined;
+  return `grace ${grace} s${least === undefined ? '' : `, the kubelet waits ${least} s`}`;
 }

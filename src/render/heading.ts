@@ -1,6 +1,7 @@
 /** The first lines: which pod it is, its grace, its containers, who routes to it. */
 import type { ContainerReport, ExitReport } from '../trace/report.ts';
 import type { Header } from '../trace/view/header.ts';
+import { leastWait } from './container-state.ts';
 import { longestName } from './mark-line.ts';
 import type { Pen } from './palette.ts';
 import { dim, flow, padTo, piece, plain, textWidth } from './prose.ts';
@@ -21,7 +22,17 @@ export function headingOf(header: Header, inForce: number | undefined, day: stri
   const { namespace, node, runtimeClass, containers, routes, owner } = header;
   return {
     name: header.name,
-    facts: factsOf({ namespace, node, grace: graceWords(header.grace, inForce), runtimeClass, day }),
+    facts: factsOf({
+      namespace,
+      node,
+      grace: graceWords(
+        header.grace,
+        containers.some(({ running }) => running),
+        inForce,
+      ),
+      runtimeClass,
+      day,
+    }),
     rows: [
       ...containers
         .filter(({ kind, running }) => running || kind === 'container' || kind === 'sidecar')
@@ -51,9 +62,17 @@ export function headingOfReport(report: ExitReport, day: string | undefined): He
   } as const;
   return {
     name: pod.name,
-    facts: factsOf({ ...pod, grace: graceWords(asked, effectiveSeconds), day }),
+    facts: factsOf({
+      ...pod,
+      grace: graceWords(
+        asked,
+        containers.some(({ outcome }) => outcome !== 'not-running'),
+        effectiveSeconds,
+      ),
+      day,
+    }),
     rows: [
-      ...containers
+      ...asSpecified(containers)
         .filter(({ kind, outcome }) => outcome !== 'not-running' || kind === 'container' || kind === 'sidecar')
         .map(({ name, kind, outcome, preStop }) => ({
           name,
@@ -67,6 +86,12 @@ export function headingOfReport(report: ExitReport, day: string | undefined): He
     ],
   };
 }
+
+/** As the pod's spec has them; a report has them in the order of their stop, sidecars last and backwards. */
+const asSpecified = (containers: readonly ContainerReport[]): ContainerReport[] => {
+  const ofKind = (kind: ContainerReport['kind']) => containers.filter((one) => one.kind === kind);
+  return [...ofKind('init'), ...ofKind('sidecar').reverse(), ...ofKind('container'), ...ofKind('ephemeral')];
+};
 
 /** A forecast holds no hook, since none has run: it says nothing of them here. */
 const hookWords = ({ mode }: ExitReport, preStop: ContainerReport['preStop']): string[] =>
@@ -88,9 +113,13 @@ const factsOf = ({ namespace, node, grace, runtimeClass, day }: PodFacts): strin
   ...(day === undefined ? [] : [day]),
 ];
 
-/** A pod that was already terminating keeps the grace of its first request. */
-function graceWords({ seconds, source }: Header['grace'], inForce = seconds): string {
-  return inForce === seconds ? `grace ${seconds}s (${source})` : `grace ${inForce}s (in force; ${seconds}s ${source})`;
+/** A pod that was already terminating keeps the grace of its first request. Where anything `runs`, it is not killed sooner. */
+function graceWords({ seconds, source }: Header['grace'], runs: boolean, inForce = seconds): string {
+  const wait = runs ? leastWait(inForce) : undefined;
+  const least = wait === undefined ? '' : `, the kubelet waits ${wait}s`;
+  return inForce === seconds
+    ? `grace ${seconds}s (${source}${least})`
+    : `grace ${inForce}s (in force${least}; ${seconds}s ${source})`;
 }
 
 function routeText({ service, ready, staysReady }: Header['routes'][number]): string {

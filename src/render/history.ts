@@ -12,10 +12,12 @@ import type { Header } from '../trace/view/header.ts';
 import { headerOf } from '../trace/view/header.ts';
 import { headingLines, headingOf } from './heading.ts';
 import type { Columns } from './mark-line.ts';
-import { columnsFor, logLines, markLines } from './mark-line.ts';
+import { asideLines, columnsFor, logLines, markLines } from './mark-line.ts';
 import type { Context } from './mark-words.ts';
 import type { MarkView, Timestamps, Zero } from './moments.ts';
-import { afterCauses, dayText, zeroOfMarks } from './moments.ts';
+import { afterCauses, arrivalOf, dayText, signed, zeroOfMarks } from './moments.ts';
+import type { NextRound } from './next-rounds.ts';
+import { nextRounds } from './next-rounds.ts';
 import type { Pen } from './palette.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Telling } from './telling.ts';
@@ -47,6 +49,8 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
   let telling: Telling = nothingTold;
   let zero: Zero | undefined;
   let seen: Trace['notes'];
+  const heard = new Map<number, number>();
+  let rounds: ReadonlyMap<string, number> = new Map();
   let looks: Looks = [];
 
   const lane = (width: number) => columnsFor(width, header?.containers.map(({ name }) => forTerminal(name)) ?? []);
@@ -57,14 +61,26 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     if (!last && isChatter(trace, observation, looks)) return [];
     // Nothing was learnt of the pod, and nothing waits for time to pass: the marks are what they were.
     if (!last && trace.notes === seen && telling.waiting.size === 0) return [];
+    for (let note = trace.notes; note && note !== seen; note = note.earlier) heard.set(note.seq, note.at);
     seen = trace.notes;
     if (observation) looks = afterLook(looks, trace, observation);
-    const views = afterCauses((timelineOf(trace)?.marks ?? []).map(viewOf), (cause) => asTold(telling, cause));
+    const timeline = timelineOf(trace);
+    const known = (timeline?.marks ?? []).map((mark) => {
+      const view = viewOf(mark);
+      return { ...view, ...arrivalOf(view.at, mark.at.evidence, (seq) => heard.get(seq)) };
+    });
+    const views = afterCauses(known, (cause) => asTold(telling, cause));
     zero ??= zeroOfMarks(views);
     const told = tell(telling, views, trace.now, last);
     telling = told.telling;
     const from = zero;
-    return from ? told.sayings.flatMap((saying) => markLines(pen, saying, from, context, lane(width))) : [];
+    if (!from) return [];
+    const next = timeline?.exit && nextRounds(timeline.exit, rounds);
+    rounds = next?.told ?? rounds;
+    return [
+      ...told.sayings.flatMap((saying) => markLines(pen, saying, from, context, lane(width))),
+      ...(next?.rounds ?? []).flatMap((round) => asideLines(pen, asideOf(round, from), timestamps, lane(width))),
+    ];
   };
 
   const heading = (trace: Trace, width: number): string[] => {
@@ -109,6 +125,12 @@ export const viewOf = ({ id, name, subject, note, at, provisional }: TimelineMar
   provisional,
 });
 
+function asideOf({ container, at, kill }: NextRound, zero: Zero) {
+  const anew = kill === undefined ? '' : `, kill now at ~${signed((kill - zero.at) / 1000, 0)}`;
+  const text = `kubelet begins to stop it again: its grace counts anew${anew}`;
+  return { lane: forTerminal(container), text, at, zero };
+}
+
 function logged(
   pen: Pen,
   { at, container, text, skipped }: ObservationOf<'line'>,
@@ -120,6 +142,6 @@ function logged(
     ...(text === undefined ? [] : [forTerminal(text, longestLogLine)]),
   ];
   return texts.flatMap((one) =>
-    logLines(pen, { container: forTerminal(container), text: one, at, zero }, timestamps, columns),
+    logLines(pen, { lane: forTerminal(container), text: one, at, zero }, timestamps, columns),
   );
 }

@@ -3,7 +3,7 @@ import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Replacement } from '../trace/infer/replacement.ts';
 import type { Exit } from '../trace/timeline.ts';
 import type { Trace } from '../trace/trace.ts';
-import { countdown, killAt, stateInk, stateOf, stateWords, whole } from './container-state.ts';
+import { countdown, killAt, laneWords, stateInk, stateOf, whole } from './container-state.ts';
 import type { Zero } from './moments.ts';
 import type { Ink } from './palette.ts';
 import { serviceLanes } from './service-lanes.ts';
@@ -15,9 +15,8 @@ export interface LaneView {
   readonly stretches: readonly Stretch[];
   /** Ends, drawn over the stretches. */
   readonly points: readonly { readonly at: number; readonly symbol: 'mark' | 'kill'; readonly ink: Ink }[];
-  readonly words: string;
-  /** The same where there is no room for it. */
-  readonly brief: string;
+  /** What is said of it, fuller first: the first that its column has room for is shown. */
+  readonly words: readonly string[];
   readonly ink: Ink;
   /** What gives way first where the window is low: the highest. */
   readonly rank: number;
@@ -41,7 +40,6 @@ function containerLane(container: ContainerExit, exit: Exit, zero: Zero, now: nu
   const began = stopping ?? exit.kubelet.noticed;
   const stop = end && edgeOf(end.at);
   const turn = spec.kind === 'sidecar' && began ? (hook?.end ?? began) : undefined;
-  const words = stateWords(state, countdown(killAt(container, exit, now), now));
   return {
     name: spec.name,
     stretches: ran
@@ -55,8 +53,9 @@ function containerLane(container: ContainerExit, exit: Exit, zero: Zero, now: nu
         ]
       : [],
     points: end ? [{ at: middle(end.at), symbol: container.kill ? 'kill' : 'mark', ink: stateInk(state) }] : [],
-    words: end ? `${words} ${timeText(end.at, zero)}` : words,
-    brief: stateWords(state, undefined),
+    words: end
+      ? laneWords(state, undefined).map((words) => `${words} ${timeText(end.at, zero)}`)
+      : laneWords(state, countdown(killAt(container, exit, now), now)),
     ink: stateInk(state),
     rank: end || !ran ? 3 : 0,
   };
@@ -72,8 +71,7 @@ function objectLane(trace: Trace, { deletion, removal }: Exit, zero: Zero, now: 
       ...(done ? [stretch('cleanup', edgeOf(done), gone)] : []),
     ],
     points: removed ? [{ at: middle(removed), symbol: 'mark', ink: 'strong' }] : [],
-    words: objectWords(),
-    brief: removed ? 'removed' : finalDelete && finalizers.length > 0 ? 'finalizers' : objectWords(),
+    words: removed || !finalDelete || finalizers.length === 0 ? [objectWords()] : [objectWords(), 'finalizers'],
     ink: 'plain',
     rank: trace.terminal ? 0 : 1,
   };
@@ -90,7 +88,7 @@ function objectLane(trace: Trace, { deletion, removal }: Exit, zero: Zero, now: 
 function replacementLane({ replacement }: Exit, zero: Zero): LaneView[] {
   if (!replacement) return [];
   const { created, ready, name } = replacement;
-  const brief = newestStep(replacement, zero);
+  const step = newestStep(replacement, zero);
   return [
     {
       name: 'replacement',
@@ -99,8 +97,7 @@ function replacementLane({ replacement }: Exit, zero: Zero): LaneView[] {
         ...(ready ? [stretch('ready', edgeOf(ready))] : []),
       ],
       points: [],
-      words: `${brief}: ${name}`,
-      brief,
+      words: [`${step}: ${name}`, step],
       ink: ready ? 'good' : 'plain',
       rank: 4,
     },

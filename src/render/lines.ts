@@ -9,8 +9,8 @@ import type { Header } from '../trace/view/header.ts';
 import { headingLines, headingOf, headingOfReport } from './heading.ts';
 import { createHistory } from './history.ts';
 import { columnsFor, markLines } from './mark-line.ts';
-import type { Timestamps, Zero } from './moments.ts';
-import { clockText, dayText, zeroOfMarks } from './moments.ts';
+import type { MarkView, Timestamps, Zero } from './moments.ts';
+import { clockText, dayText, shownAt, toldMoment, zeroOfMarks } from './moments.ts';
 import type { Pen, Style } from './palette.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { phaseTable } from './phase-table.ts';
@@ -80,7 +80,7 @@ export function renderText(report: ExitReport, options: TextOptions = {}): strin
     report.containers.map(({ name }) => forTerminal(name)),
   );
   const hookOf = (name: string) => report.containers.find((one) => one.name === name)?.preStop?.kind;
-  const marks = viewsOf(report).flatMap((mark) =>
+  const marks = inArrival(viewsOf(report), zero).flatMap((mark) =>
     markLines(pen, { kind: 'told', mark }, zero, { timestamps, hookOf }, columns),
   );
   const lines = [
@@ -112,6 +112,18 @@ function movedZero(pen: Pen, report: ExitReport, zero: number, width: number): s
   if (Math.abs(now - zero) < notable) return [];
   const text = `  offsets above count from ${clockText(zero, 3, 'utc')} UTC, when the deletion was first known to be accepted; those of reports from ${clockText(now, 3, 'utc')} UTC, as it is known now`;
   return flow(pen, [dim(text)], { width, hang: 4 });
+}
+
+/** A report has them as they happened. Those that were seen one after the other are told as they came, as in the live lines. */
+function inArrival(marks: readonly MarkView[], zero: Zero): MarkView[] {
+  const isSeen = (mark: MarkView): boolean => toldMoment(mark).basis === 'observed';
+  const runs: MarkView[][] = [];
+  for (const mark of marks) {
+    const run = runs.at(-1);
+    if (run?.[0] && isSeen(run[0]) && isSeen(mark)) run.push(mark);
+    else runs.push([mark]);
+  }
+  return runs.flatMap((run) => run.sort((a, b) => shownAt(a, zero) - shownAt(b, zero)));
 }
 
 /** Without a mark, what the deadline says of the request. */

@@ -1,6 +1,6 @@
 /** One mark as one line (or a few, where the terminal is narrow): time, offset, lane, words. */
 import type { Moment, Timestamps, Zero } from './moments.ts';
-import { boundsText, clockColumn, offsetColumn, shownAt } from './moments.ts';
+import { arrivedAt, boundsText, clockColumn, offsetColumn, shownAt, toldMoment } from './moments.ts';
 import type { Context } from './mark-words.ts';
 import { wordsOf } from './mark-words.ts';
 import type { Pen } from './palette.ts';
@@ -31,24 +31,33 @@ export function columnsFor(width: number, containers: readonly string[]): Column
 export function markLines(pen: Pen, saying: Saying, zero: Zero, context: Context, columns: Columns): string[] {
   const { mark } = saying;
   const { lane, text, ink } = wordsOf(saying, context);
-  const bounds = boundsText(mark.at, zero);
-  const shown = shownAt(mark, zero);
-  const time = timeText(shown, mark.at, zero, context.timestamps);
+  const at = toldMoment(mark);
+  const bounds = boundsText(at, zero);
+  const time = timeText(shownAt(mark, zero), at, zero, context.timestamps);
   const head = lineHead(pen, time, lane, columns);
   return hung(pen, head, [piece(ink, text), ...(bounds === undefined ? [] : [dim(` (${bounds})`)])], columns.width);
 }
 
-/** A line of a container's log, which came at `at` (ms). Without a zero its time is left blank. */
-export function logLines(
-  pen: Pen,
-  { container, text, at, zero }: { container: string; text: string; at: number; zero: Zero | undefined },
-  timestamps: Timestamps,
-  columns: Columns,
-): string[] {
+/** What came at `at` (ms) and is no mark; its text is inert. Without a zero its time is left blank. */
+export interface Aside {
+  readonly lane: string;
+  readonly text: string;
+  readonly at: number;
+  readonly zero: Zero | undefined;
+}
+
+/** A line of a container's log. */
+export const logLines = (pen: Pen, line: Aside, timestamps: Timestamps, columns: Columns): string[] =>
+  hung(pen, asideHead(pen, line, timestamps, columns), [dim(`${pen.symbol('bar')} `), dim(line.text)], columns.width);
+
+/** `app  kubelet begins to stop it again: …`. */
+export const asideLines = (pen: Pen, aside: Aside, timestamps: Timestamps, columns: Columns): string[] =>
+  hung(pen, asideHead(pen, aside, timestamps, columns), [piece('warning', aside.text)], columns.width);
+
+function asideHead(pen: Pen, { lane, at, zero }: Aside, timestamps: Timestamps, columns: Columns): Head {
   const moment: Moment = { lo: at, hi: at, basis: 'observed' };
-  const time = timeText(at, moment, zero ?? { at, accepted: at }, timestamps);
-  const head = lineHead(pen, zero ? time : ' '.repeat(time.length), container, columns);
-  return hung(pen, head, [dim(`${pen.symbol('bar')} `), dim(text)], columns.width);
+  const time = timeText(arrivedAt(at), moment, zero ?? { at, accepted: at }, timestamps);
+  return lineHead(pen, zero ? time : ' '.repeat(time.length), lane, columns);
 }
 
 const timeText = (shown: number, moment: Moment, zero: Zero, timestamps: Timestamps): string =>

@@ -24,6 +24,8 @@ export interface MarkView {
   readonly note?: string;
   readonly at: Moment;
   readonly provisional: boolean;
+  /** ms: of what was seen, when the news of it came. */
+  readonly arrived?: number;
   /** ms: where the signal or the kill is shown that this exit followed. */
   readonly follows?: number;
 }
@@ -51,16 +53,44 @@ export function momentOf({ earliest, latest, basis }: Instant): Moment {
   return isTime(from) ? { lo: from, hi: to, basis } : { lo: to, hi: to, basis, open: true };
 }
 
-/** The one time (ms) that a mark is shown at: what we sent when it left, what we saw when it came, else the middle. */
-export function shownAt(mark: MarkView, { accepted }: Zero): number {
-  const { name, at, follows = -Infinity } = mark;
-  if (name === 'requested') return at.lo;
-  if (at.basis === 'observed') return at.hi;
-  const causes = Math.max(accepted <= at.hi ? accepted : -Infinity, Math.min(follows, at.hi));
-  return Math.max(middleOf(mark), causes);
+/**
+ * What came in at `at` was there when that millisecond was over: so it is shown, as an observation and as the mark that it
+ * proves.
+ */
+export const arrivedAt = (at: number): number => at + 1;
+
+/** When the news of a moment came: the first of its evidence that is not older than it. `heardAt`: ms, by `seq`. */
+export function arrivalOf(
+  { hi, basis, open }: Moment,
+  evidence: readonly number[],
+  heardAt: (seq: number) => number | undefined,
+): { arrived?: number } {
+  if (basis === 'inferred' || open) return {};
+  const arrivals = evidence.flatMap((seq) => {
+    const at = heardAt(seq);
+    return at === undefined || arrivedAt(at) < hi ? [] : [arrivedAt(at)];
+  });
+  return arrivals.length > 0 ? { arrived: arrivals.reduce((a, b) => Math.min(a, b)) } : {};
 }
 
-const middleOf = ({ at: { lo, hi, basis } }: MarkView): number => (basis === 'observed' ? hi : (lo + hi) / 2);
+/** ms; later news tells by its stamps, not by its coming, when it was. */
+const late = 1000;
+
+/** As it may be told: what is known from late news is not shown when it came, so it is not shown as seen. */
+export const toldMoment = ({ at, arrived = at.hi }: Pick<MarkView, 'at' | 'arrived'>): Moment =>
+  at.basis === 'observed' && arrived - at.hi > late ? { ...at, basis: 'inferred' } : at;
+
+/** The one time (ms) that a mark is shown at: what we sent when it left, what we saw when it came, else the middle. */
+export function shownAt(mark: MarkView, { accepted }: Zero): number {
+  const { name, follows = -Infinity } = mark;
+  const at = toldMoment(mark);
+  if (name === 'requested') return at.lo;
+  if (at.basis === 'observed') return mark.arrived ?? at.hi;
+  const causes = Math.max(accepted <= at.hi ? accepted : -Infinity, Math.min(follows, at.hi));
+  return Math.max(middleOf(at), causes);
+}
+
+const middleOf = ({ lo, hi, basis }: Moment): number => (basis === 'observed' ? hi : (lo + hi) / 2);
 
 const causesOfExits: ReadonlySet<MarkName> = new Set(['stop-signal', 'kill']);
 
@@ -76,7 +106,7 @@ export function afterCauses(
     if (mark.name !== 'exited') return mark;
     const causes = marks.filter(({ name, subject }) => causesOfExits.has(name) && subject === mark.subject);
     if (causes.length === 0) return mark;
-    return { ...mark, follows: Math.max(...causes.map((cause) => middleOf(shown(cause)))) };
+    return { ...mark, follows: Math.max(...causes.map((cause) => middleOf(shown(cause).at))) };
   });
 }
 

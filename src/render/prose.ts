@@ -21,13 +21,20 @@ export interface Layout {
 /** Columns that an indent must leave for the text. */
 const leastText = 10;
 
-/** Wraps between words; what is longer than a line is broken where the line ends. Always at least one line. */
+/**
+ * Wraps between words, never between a number and its unit; what is longer than a line is broken where the line ends.
+ * Always at least one line.
+ */
 export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout): string[] {
   // Below a few columns nothing can be laid out; then a line may be longer than asked.
   const room = Math.max(width, 2);
   const indent = hang + leastText <= room ? hang : 2 + leastText <= room ? 2 : 0;
   const lines = [new Line(0)];
-  for (const { ink, text } of tokens(pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) })))) {
+  const words = tokens(
+    pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) })),
+    room - indent,
+  );
+  for (const { ink, text } of words) {
     const blank = text.trim() === '';
     let rest = text;
     while (rest !== '') {
@@ -124,9 +131,15 @@ class Line {
   }
 }
 
-/** Words and the blanks between them. */
-const tokens = (pieces: readonly Piece[]): Piece[] =>
-  pieces.flatMap(({ ink, text }) => (text.match(/ +|[^ ]+/g) ?? []).map((token) => ({ ink, text: token })));
+/** Words and the blanks between them. A number and its unit are one word, where a line of `room` columns can hold both. */
+const tokens = (pieces: readonly Piece[], room: number): Piece[] =>
+  pieces.flatMap(({ ink, text }) =>
+    (text.match(wordOrBlanks) ?? [])
+      .flatMap((token) => (stringWidth(token) <= room ? token : (token.match(/ +|[^ ]+/g) ?? [])))
+      .map((token) => ({ ink, text: token })),
+  );
+
+const wordOrBlanks = / +|[^ ]*\d (?:ms|s|min|h)(?![\p{L}\p{N}])[^ ]*|[^ ]+/gu;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 const firstOf = (text: string): string => graphemes.segment(text).containing(0)?.segment ?? text;

@@ -1,7 +1,8 @@
 /**
  * Writes lines that stay and, below them, a region that is painted over. The cursor waits, hidden, behind the region's
  * last line: terminals that wrap lines anew on a resize keep it there, so that how far up the region begins can be
- * counted from the new width.
+ * counted from the new width. Rows that a terminal pushes into its history while it wraps a wide region for a low
+ * window are out of reach when we are told: they stay there, torn, since what could erase them would erase history too.
  */
 import stringWidth from 'string-width';
 

@@ -20,7 +20,9 @@ function serviceLane(service: string, slices: readonly EndpointExit[], zero: Zer
   const unrouted = lastOf(slices.map((one) => one.unrouted));
   const removed = lastOf(slices.map((one) => one.removed));
   const others = Math.min(...slices.map(({ otherReady }) => otherReady));
+  const left = others === 0 ? 'no' : others;
   const wasReady = slices.some((one) => one.wasReady);
+  const route = routeWords({ unrouted, removed, wasReady }, zero);
   const start = edgeAt(zero.at);
   return {
     name: `svc/${service}`,
@@ -31,8 +33,7 @@ function serviceLane(service: string, slices: readonly EndpointExit[], zero: Zer
         : []),
     ],
     points: removed ? [{ at: middle(removed), symbol: 'mark', ink: 'dim' }] : [],
-    words: `${routeWords({ unrouted, removed, wasReady }, zero)}, ${others === 0 ? 'no' : others} other ready`,
-    brief: routeWords({ unrouted, removed, wasReady }, zero),
+    words: [`${route}, ${left} other ready`, `${route}, ${left} other`, route],
     ink: unrouted && others === 0 ? 'warning' : 'plain',
     rank: 2,
   };

@@ -1,8 +1,8 @@
 /** Where the documents show the instants of a report: by the rule of the terminal's lines (moments.ts). */
 import type { ExitReport, Instant } from '../trace/report.ts';
 import type { MarkView, Moment, Zero } from './moments.ts';
-import { afterCauses, momentOf, shownAt } from './moments.ts';
-import { formatOffset, zeroOf } from './offsets.ts';
+import { afterCauses, arrivalOf, momentOf, shownAt } from './moments.ts';
+import { formatOffset, millis, zeroOf } from './offsets.ts';
 
 /** `subject`: whose the instant is, as of marks. */
 export interface Shown {
@@ -24,17 +24,20 @@ export function shownIn(report: ExitReport): Shown {
 }
 
 /** The marks as the lines show them, no exit before what it followed. */
-export const viewsOf = (report: ExitReport): MarkView[] =>
-  afterCauses(
-    report.marks.map(({ id, name, subject, at, note }) => ({
+export function viewsOf({ marks, observations }: ExitReport): MarkView[] {
+  const heard = new Map(observations.map(({ seq, at }) => [seq, millis(at)]));
+  return afterCauses(
+    marks.map(({ id, name, subject, at, note }) => ({
       id,
       name,
       ...(subject === undefined ? {} : { subject }),
       ...(note === undefined ? {} : { note }),
       at: momentOf(at),
       provisional: false,
+      ...arrivalOf(momentOf(at), at.evidence, (seq) => heard.get(seq)),
     })),
   );
+}
 
 function zeroIn(report: ExitReport): Zero {
   const at = zeroOf(report);

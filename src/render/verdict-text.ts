@@ -2,7 +2,7 @@
 import type { ExitReport, Finding, Gate, Outcome, Severity } from '../trace/report.ts';
 import { millis } from './offsets.ts';
 import { longestName } from './mark-line.ts';
-import { signed } from './moments.ts';
+import { arrivedAt, signed } from './moments.ts';
 import {
   containerStory,
   deletedBy,
@@ -136,15 +136,21 @@ const sentence = (text: string): string => (/[.!?\u2026]$/.test(text) ? text : `
 const told = 3;
 
 /**
- * `seen at +0.017 slice checkout-h79lm: ready false; +0.013 Event Killing about app`. The last ones tell the most. A check
+ * `seen at +0.018 slice checkout-h79lm: ready false; +0.014 Event Killing about app`. The last ones tell the most. A check
  * has no deletion that its offsets could count from.
  */
-function evidenceText({ observations, mode }: ExitReport, { evidence }: Finding, zero: number): string | undefined {
+function evidenceText(
+  { observations, marks, mode }: ExitReport,
+  { evidence }: Finding,
+  zero: number,
+): string | undefined {
   const cited = observations.filter(({ seq }) => evidence.includes(seq));
   if (cited.length === 0) return undefined;
-  const shown = cited.slice(-told).map(({ at, what }) => {
+  // What we sent ourselves did not arrive: it is told, as its mark is, when it left.
+  const sent = marks.find(({ name }) => name === 'requested')?.at.evidence ?? [];
+  const shown = cited.slice(-told).map(({ seq, at, what }) => {
     const time = millis(at);
-    const offset = time === undefined ? '?' : signed((time - zero) / 1000, 3);
+    const offset = time === undefined ? '?' : signed(((sent.includes(seq) ? time : arrivedAt(time)) - zero) / 1000, 3);
     return `${mode === 'check' ? '' : `${offset} `}${forTerminal(what, 120)}`;
   });
   const rest = cited.length - shown.length;

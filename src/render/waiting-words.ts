@@ -6,13 +6,21 @@ import { list } from '../verdict/words.ts';
 import type { ContainerState } from './container-state.ts';
 import { countdown, killAt, stateOf, stateWords, whole } from './container-state.ts';
 
-/** Names in it are as the cluster wrote them: to be escaped. `now`: ms, client clock. */
-export function waitingWords(trace: Trace, { exit, pod, marks }: Timeline, now: number): string {
-  if (!exit) return beforeDeletion(trace, pod.metadata.name);
+export interface WaitingWords {
+  /** Names in it are as the cluster wrote them: to be escaped. */
+  readonly text: string;
+  /** The countdown to the next kill, where one is to come. */
+  readonly kill?: string | undefined;
+}
+
+/** `now`: ms, client clock. */
+export function waitingWords(trace: Trace, { exit, pod, marks }: Timeline, now: number): WaitingWords {
+  if (!exit) return { text: beforeDeletion(trace, pod.metadata.name) };
   const over = trace.gone ?? exit.removal.done ?? exit.removal.finalDelete;
-  const kill = over ? undefined : marks.find(({ name }) => name === 'acknowledged')?.note;
-  const troubles = [trace.gone ? undefined : nodeTrouble(trace), kill];
-  return [...troubles.filter((one) => one !== undefined), duringExit(trace, exit, now)].join('; ');
+  const trouble = over ? undefined : marks.find(({ name }) => name === 'acknowledged')?.note;
+  const troubles = [trace.gone ? undefined : nodeTrouble(trace), trouble];
+  const { text, kill } = duringExit(trace, exit, now);
+  return { text: [...troubles.filter((one) => one !== undefined), text].join('; '), kill };
 }
 
 function beforeDeletion(trace: Trace, name: string): string {
@@ -30,8 +38,15 @@ function nodeTrouble({ nodeReady, node }: Trace): string | undefined {
   return last && last.value !== 'True' ? `node ${node?.value.metadata.name ?? ''} NotReady` : undefined;
 }
 
-function duringExit(trace: Trace, exit: Exit, now: number): string {
-  const { removal, kubelet, containers, replacement } = exit;
+function duringExit(trace: Trace, exit: Exit, now: number): WaitingWords {
+  const running = exit.containers.filter((one) => one.ran && !one.exit);
+  const waited = withoutContainers(trace, exit, now);
+  if (waited !== undefined) return { text: waited };
+  return running.length === 0 ? { text: "waiting for the kubelet's report" } : containersWords(running, exit, now);
+}
+
+/** What the containers have no part in, or no longer. */
+function withoutContainers(trace: Trace, { removal, kubelet, deletion, replacement }: Exit, now: number) {
   if (trace.gone) {
     const forReplacement = trace.began?.value.waitReplacement && !replacement?.ready;
     return forReplacement ? 'waiting for the replacement to be ready' : 'removed; waiting for the last facts';
@@ -39,13 +54,11 @@ function duringExit(trace: Trace, exit: Exit, now: number): string {
   if (removal.finalDelete)
     return removal.finalizers.length > 0 ? `finalizers: ${removal.finalizers.join(', ')}` : 'waiting for the removal';
   if (removal.done) return `clean-up, ${whole(now - removal.done.client.hi)}`;
-  if (!kubelet.noticed) return `waiting for the kubelet, ${whole(now - exit.deletion.accepted.client.hi)}`;
-  const running = containers.filter((one) => one.ran && !one.exit);
-  return running.length === 0 ? "waiting for the kubelet's report" : containersWords(running, exit, now);
+  return kubelet.noticed ? undefined : `waiting for the kubelet, ${whole(now - deletion.accepted.client.hi)}`;
 }
 
 /** Containers in the same state are told together; of their kills the next one. */
-function containersWords(running: readonly ContainerExit[], exit: Exit, now: number): string {
+function containersWords(running: readonly ContainerExit[], exit: Exit, now: number): WaitingWords {
   const groups = new Map<ContainerState['kind'], ContainerExit[]>();
   for (const one of running) {
     const { kind } = stateOf(one, exit, now);
@@ -57,8 +70,7 @@ function containersWords(running: readonly ContainerExit[], exit: Exit, now: num
     return `${namesOf(group)} ${group.length > 1 ? words.replace('its turn', 'their turn') : words}`;
   });
   const kills = running.flatMap((one) => killAt(one, exit, now) ?? []).sort((a, b) => a.hi - b.hi);
-  const kill = countdown(kills[0], now);
-  return [...texts, ...(kill === undefined ? [] : [kill])].join(', ');
+  return { text: texts.join(', '), kill: countdown(kills[0], now) };
 }
 
 const namesOf = (group: readonly ContainerExit[]): string =>

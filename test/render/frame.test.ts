@@ -106,6 +106,46 @@ describe('the frame', () => {
     expect(await at(name, second, 120)).toMatch(words);
   });
 
+  it.each([
+    ['native-sidecar', 3.5, / \+3 s {2}kill in 9 s · app draining, l\S+$/m],
+    ['prestop-exceeds-grace', 2.5, / \+2 s {2}kill in 3 s · app preStop exec…$/m],
+    ['prestop-exceeds-grace', 2.5, /^ {2}app .* preStop exec$/m],
+    ['exit-143', 30, /^ {2}app .* 143 at ~\+0\.1$/m],
+    ['no-grace-spec-default', 60, /^ {2}app .* killed ~\+30\.\d$/m],
+  ])('of %s at %s s keeps in 40 columns what matters most', async (name, second, words) => {
+    expect(await at(name, second, 40)).toMatch(words);
+  });
+
+  it('keeps the time of an end and the loss of the last endpoint where long names leave little room', async () => {
+    const lengthen = (sighting: Sighting) =>
+      JSON.parse(JSON.stringify(sighting).replaceAll('"app"', '"application-server"')) as Sighting;
+    const [moment] = await momentsOf('exit-143', [30], lengthen);
+    const lines = frame(moment!.trace, moment!.now, 80, 24, plain).join('\n');
+    expect(lines).toMatch(/^ {2}applica…-server .* exited 143 ~\+0\.1$/m);
+    expect(lines).toMatch(/^ {2}svc\/\S+ .* unrouted \+0\.0\d, no other$/m);
+  });
+
+  it('has another sign for a turn that is waited for than for the end of the grace, in ASCII too', async () => {
+    const [moment] = await momentsOf('native-sidecar', [2]);
+    expect(frame(moment!.trace, moment!.now, 80, 24, ascii).join('\n')).toMatch(/^ {2}logs +\.+ +: +waits its turn/m);
+  });
+
+  it('draws no bar on after its end, however short it was', async () => {
+    let ends = 0;
+    for (const name of recordingNames)
+      for (const { trace, now } of await momentsOf(name, [0.3, 1, 2.5, 61]))
+        for (const columns of [40, 80, 100, 200]) {
+          const lanes = frame(trace, now, columns, 24, plain).filter((line) => /^ {2}(svc|object)\S* .*◆/.test(line));
+          ends += lanes.length;
+          for (const lane of lanes) expect(lane, name).not.toMatch(/◆[─━▓]/);
+        }
+    expect(ends).toBeGreaterThan(100);
+  });
+
+  it('says why the kill of a forced deletion is not at once', async () => {
+    expect(await at('force-delete', 1, 100)).toMatch(/\(grace 0 s, the kubelet waits 2 s\)$/);
+  });
+
   it('draws an uncertain edge with another glyph than a certain one', async () => {
     const legacy = (await at('multi-container', 3, 120)).split('\n').find((line) => line.includes('legacy'));
     expect(legacy).toMatch(/^ {2}legacy {3}▒+█+ +┊ +draining/);

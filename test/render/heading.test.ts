@@ -4,6 +4,7 @@ import { headingOf, headingOfReport } from '../../src/render/heading.ts';
 import { goOn } from '../../src/render/outcome-text.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import type { Header } from '../../src/trace/view/header.ts';
+import { reportOfRecording } from '../helpers/recordings.ts';
 import { blank } from './helpers/sample-reports.ts';
 
 const header = (grace: Header['grace']): Header => ({
@@ -26,11 +27,28 @@ describe('the grace', () => {
     expect(headingOf(header(grace), inForce, undefined).facts).toContain(words),
   );
 
+  it('shorter than the kubelet ever waits is told with that wait, where anything runs', () => {
+    const app = { name: 'app', kind: 'container', running: true, preStop: 'no preStop', readiness: '' } as const;
+    const forced = header({ seconds: 0, source: 'requested' });
+    const words = (containers: Header['containers']) => headingOf({ ...forced, containers }, 0, undefined).facts;
+    expect(words([app])).toContain('grace 0s (requested, the kubelet waits 2s)');
+    expect(words([{ ...app, running: false }])).toContain('grace 0s (requested)');
+  });
+
   it('of a report is told in the same words', () => {
     const report = blank(10);
     const shortened = { ...report, grace: { ...report.grace, requestedSeconds: 3 } };
     expect(headingOfReport(report, undefined).facts).toContain('grace 10s (spec)');
     expect(headingOfReport(shortened, undefined).facts).toContain('grace 10s (in force; 3s requested)');
+  });
+});
+
+describe('the containers', () => {
+  it('of a report stand as the live heading has them: as the spec does', async () => {
+    const names = async (recording: string) =>
+      headingOfReport(await reportOfRecording(recording), undefined).rows.map(({ name }) => name);
+    expect(await names('native-sidecar')).toEqual(['proxy', 'logs', 'app', 'routes']);
+    expect(await names('multi-container')).toEqual(['web', 'worker', 'legacy', 'routes']);
   });
 });
 

@@ -94,7 +94,7 @@ describe('lines', () => {
           app  drain 3.1 s, exited 0
 
         • info drain-race: the kubelet asked app to stop at most 0.01 s after (perhaps before) Service checkout took it out of its ready endpoints; proxies and load balancers learn of that later still, so clients may have been sent to it meanwhile.
-          seen at +0.006 answer 200 to the DELETE; +0.013 Event Killing about app; +0.017 slice checkout-h79lm: ready false, serving true; 1 other ready; 1 more
+          seen at +0.007 answer 200 to the DELETE; +0.014 Event Killing about app; +0.018 slice checkout-h79lm: ready false, serving true; 1 other ready; 1 more
           → A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.
 
         assumes at most: clock-drift 0.001s, delivery-lag 2.5s, event-lag 1s, log-stamp-lag 0.1s, signal-lag 0.9s
@@ -109,6 +109,35 @@ describe('lines', () => {
     expect(restart.filter((line) => line.endsWith(' exited 0'))).toHaveLength(1);
     const several = markLines(await linesOf('multi-container'));
     expect(several.filter((line) => /worker +confirmed: exited 143/.test(line))).toHaveLength(1);
+  });
+
+  it('of what was seen are the same in a report of the same run', async () => {
+    // How long a hook sleeps is not in the report.
+    const seen = (text: string) =>
+      markLines(text.replace(/ sleep \d+s /g, ' sleep ')).filter((line) => /^ +\+/.test(line));
+    for (const name of recordingNames) {
+      const live = new Set(seen(await linesOf(name, { timestamps: 'relative' })));
+      const told = seen(renderText(await reportOfRecording(name), { timestamps: 'relative' }));
+      expect(told.length, name).toBeGreaterThan(2);
+      for (const line of told) expect(live, `${name}: ${line}`).toContain(line);
+    }
+  });
+
+  it('are cited at the times they stand at', async () => {
+    const text = await linesOf('graceful-exit');
+    expect(text).toMatch(/ \+0\.018 {2}endpoints +checkout-h79lm: unrouted/);
+    expect(text).toMatch(/seen at .*\+0\.018 slice checkout-h79lm: ready false/);
+    expect(text).toMatch(/ \+0\.007 {2}api +accepted/);
+    expect(text).toMatch(/seen at \+0\.007 answer 200 to the DELETE/);
+  });
+
+  it('say once why the kill is put off where the kubelet begins again', async () => {
+    const again = (text: string) => text.split('\n').filter((line) => line.includes('begins to stop it again'));
+    expect(again(await linesOf('kubelet-restart', { timestamps: 'relative' }))).toEqual([
+      '      +4.559  app          kubelet begins to stop it again: its grace counts anew, kill now at ~+24',
+    ]);
+    for (const name of recordingNames.filter((one) => one !== 'kubelet-restart'))
+      expect(again(await linesOf(name)), name).toEqual([]);
   });
 
   it('come out right the first time: only what was provisional, or said to be known to the second, is told twice', async () => {
@@ -164,7 +193,7 @@ describe('lines', () => {
       sightings.map((one) => (one.kind === 'line' ? { ...one, text: evil } : one));
     expect(await linesOf('graceful-exit', { logs: false }, spoil)).not.toContain('│ a');
     const shown = await linesOf('graceful-exit', { logs: true }, spoil);
-    expect(shown).toMatch(/\+0\.104 {2}app {10}│ a\\x1b\[2Jb\\u202ec\n/);
+    expect(shown).toMatch(/\+0\.105 {2}app {10}│ a\\x1b\[2Jb\\u202ec\n/);
     expect(unseenIn(shown.replaceAll('\n', ''))).toEqual([]);
   });
 });

@@ -2,12 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { MarkView, Moment } from '../../src/render/moments.ts';
 import {
   afterCauses,
+  arrivalOf,
   boundsText,
   clockColumn,
   dayText,
   offsetColumn,
   shownAt,
   signed,
+  toldMoment,
   zeroOfMarks,
 } from '../../src/render/moments.ts';
 
@@ -48,6 +50,26 @@ describe('when a mark was', () => {
     expect(exitShown([of('stop-signal', moment(50, 150)), of('kill', moment(320, 400)), exit])).toBe(360);
     const told = of('stop-signal', moment(300, 600));
     expect(exitShown([of('stop-signal', moment(200, 400)), exit], told)).toBe(400);
+  });
+
+  it('shows what was seen when the news of it came, though its end has been narrowed since', () => {
+    const seen = moment(100, 498, 'observed');
+    const arrivals = new Map([
+      [1, seen.lo - 50],
+      [2, seen.hi + 3],
+      [3, seen.hi + 500],
+    ]);
+    const heardAt = (seq: number) => arrivals.get(seq);
+    expect(arrivalOf(seen, [1, 2, 3], heardAt)).toEqual({ arrived: seen.hi + 4 });
+    expect(arrivalOf(seen, [1], heardAt)).toEqual({});
+    expect(arrivalOf({ ...seen, basis: 'inferred' }, [1, 2, 3], heardAt)).toEqual({});
+  });
+
+  it('calls inferred what late news tells by its stamps', () => {
+    const seen = moment(100, 498, 'observed');
+    expect(toldMoment({ at: seen, arrived: seen.hi + 4 }).basis).toBe('observed');
+    expect(toldMoment({ at: seen, arrived: seen.hi + 20_000 }).basis).toBe('inferred');
+    expect(toldMoment({ at: seen })).toBe(seen);
   });
 
   it('says between which moments it was, if that is a second or more', () => {

@@ -24,6 +24,15 @@ describe('prose', () => {
     expect(lines.every((line) => stringWidth(line) <= 15)).toBe(true);
   });
 
+  it('never parts a number from its unit', () => {
+    const told = [plain('for at least 0.57 s, between 5.3 s and 6.7 s; ends in 4 steps')];
+    for (let width = 12; width < 60; width++)
+      for (const line of flow(pen, told, { width, hang: 2 })) expect(line).not.toMatch(/^ *s\b|\d$(?<!\b4)/);
+    expect(flow(pen, told, { width: 18, hang: 2 })[0]).toBe('for at least');
+    // Where not even both have room on a line there is no other way.
+    expect(flow(pen, [plain('1234567890123 s')], { width: 13, hang: 0 })).toEqual(['1234567890123', 's']);
+  });
+
   it('counts columns, not characters', () => {
     const lines = flow(pen, [plain('漢字漢字漢字漢字 🙂🙂🙂🙂🙂🙂🙂🙂')], { width: 12, hang: 0 });
     expect(lines).toEqual(['漢字漢字漢字', '漢字 🙂🙂🙂', '🙂🙂🙂🙂🙂']);

@@ -7,6 +7,7 @@ import { showUrl } from '../../src/cluster/redact.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { all, kinds, stopping } from './helpers/take.ts';
+import { serveTls } from './helpers/tls-api.ts';
 
 const path = '/api/v1/namespaces/shop/pods/web';
 
@@ -56,7 +57,7 @@ describe('a request', () => {
 
   it('never takes credentials to another host', async () => {
     const other = await serve((_, response) => json(response, 200, pod('web', '1')));
-    const api = await serve((_, response) => response.writeHead(302, { location: `${other.url}/x` }).end());
+    const api = await serveTls((_, response) => response.writeHead(302, { location: `${other.url}/x` }).end());
     await expect(getObject(await connected(api, { user: { token: 'secret-token' } }), path)).rejects.toMatchObject({
       code: 'server.redirected',
     });
@@ -70,7 +71,7 @@ describe('a request', () => {
   });
 
   it('says that the credentials are not accepted, after one try where nothing can be renewed', async () => {
-    const api = await serve((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
+    const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     await expect(getObject(await connected(api, { user: { token: 'wrong-token' } }), path)).rejects.toMatchObject({
       code: 'auth.unauthorized',
       message: expect.stringContaining('context "test"') as string,

@@ -96,7 +96,10 @@ function clusterFlags(options: ConnectOptions): ClusterEntry {
   };
 }
 
-/** A flag that says who we are takes the place of all that the kubeconfig says about it. */
+/**
+ * A token or a password of a flag takes the place of every other proof in the kubeconfig but the client certificate, which
+ * TLS shows beside it: so does kubectl.
+ */
 function withFlags(user: UserEntry, options: ConnectOptions): UserEntry {
   const { token, username, password, clientCertificate, clientKey } = options;
   const certificate = {

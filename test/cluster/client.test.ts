@@ -10,6 +10,7 @@ import { all, kinds, stopping } from './helpers/take.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
 const path = '/api/v1/namespaces/shop/pods/web';
+const doomed = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null };
 
 describe('a request', () => {
   it('goes out as the server expects it, below the path of its address, over one connection', async () => {
@@ -85,6 +86,14 @@ describe('a request', () => {
       code: 'server.unreachable',
       message: expect.stringMatching(/0\.08 s/) as string,
     });
+  });
+
+  it('that writes is not cut by --request-timeout: what is abandoned may still be executed', async () => {
+    const api = await serve((_, response) => setTimeout(() => json(response, 200, pod('web', '9')), 400));
+    const cluster = await connected(api, { flags: { requestTimeoutMs: 100 } });
+    const seen = await all(deletePod(cluster, doomed, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['requested', 'answered']);
+    expect(api.asked.map(({ method }) => method)).toEqual(['DELETE']);
   });
 
   it('can be aborted before the headers have come', async () => {

@@ -211,6 +211,16 @@ describe('flags over a kubeconfig', () => {
     expect(choose({ kubeconfig, files }, { version: '0', user: 'both', token: 't' }).user).toEqual({ token: 't' });
   });
 
+  it.each([
+    ['a context', 'namespace: "a\\uD800"', {}],
+    ['a flag', 'namespace: a', { namespace: 'a\uD800' }],
+  ])('cannot make up for half a character in the namespace of %s', (_, namespace, flags) => {
+    const text = `contexts: [{name: c, context: {cluster: c, ${namespace}}}]\nclusters: [{name: c, cluster: {server: "https://h"}}]`;
+    expect(() =>
+      choose({ kubeconfig: parseKubeconfig(text, '/c'), files }, { version: '0', context: 'c', ...flags }),
+    ).toThrow(expect.objectContaining({ code: 'kubeconfig.bad-namespace' }) as Error);
+  });
+
   it('may impersonate', async () => {
     const api = await serve((_, response) => json(response, 200, {}));
     const flags = {

@@ -160,6 +160,15 @@ describe('the redactor', () => {
     );
   });
 
+  it('hides also what is no valid Unicode, as given and as sent', () => {
+    const redactor = createRedactor();
+    redactor.hide('abc\uD800def');
+    const sent = Buffer.from('abc\uD800def');
+    expect(redactor.clean(`a abc\uD800def b ${sent.toString()} c ${sent.toString('base64')} d abc%EF%BF%BDdef`)).toBe(
+      'a <redacted> b <redacted> c <redacted> d <redacted>',
+    );
+  });
+
   it.each([
     ['Authorization: Bearer abcdef.ghi', 'Authorization: Bearer <redacted>'],
     ['Basic dXNlcjpwYXNz', 'Basic <redacted>'],

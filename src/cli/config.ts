@@ -15,7 +15,8 @@ const configFile = '.podexit.yaml';
 
 /**
  * Reads the file that --config names, or the working directory's own; `false` reads none. Throws PodexitError
- * `config.missing` for a named file that is not there, and `config.invalid` for one that says what nobody understands.
+ * `config.missing` for a named file that is not there, `config.unreadable` for one that is there and cannot be read, and
+ * `config.invalid` for one that says what nobody understands.
  */
 export function readConfig(named: string | boolean | undefined): Config {
   const file = typeof named === 'string' ? named : configFile;
@@ -29,9 +30,12 @@ function read(file: string, isNamed: boolean): string | undefined {
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     if (!isNamed && code === 'ENOENT') return undefined;
-    throw new PodexitError('config.missing', `the config file ${file} cannot be read (${code})`, 'Check --config.', {
-      cause,
-    });
+    throw new PodexitError(
+      code === 'ENOENT' ? 'config.missing' : 'config.unreadable',
+      `the config file ${file} cannot be read (${code})`,
+      isNamed ? 'Check --config.' : 'Correct the file or its permissions, or leave it alone with --no-config.',
+      { cause },
+    );
   }
 }
 

@@ -54,7 +54,7 @@ const rows: readonly Row[] = [
   { flags: '--tls-server-name <name>', about: "name to check the API server's certificate against" },
   {
     flags: '--request-timeout <duration>',
-    about: 'the longest that one request may take (1s, 2m; 0: no limit); never cuts a stream',
+    about: 'the longest that one request may take (1s, 2m; 0: no limit); never cuts a stream or a write',
   },
   {
     flags: '--cache-dir <folder>',

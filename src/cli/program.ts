@@ -92,6 +92,7 @@ const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
 async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
   const { target } = options;
   settleDownAfterStart();
+  if ('template' in options.format) await (await import('../session/documents.ts')).assertRenderable(options.format);
   if (!allTerminating) return (await import('../session/trace-pod.ts')).tracePod(options, ports);
   if (target.kind !== 'pod')
     return (await import('../session/trace-rollout.ts')).traceRollout({ ...options, target }, ports);

@@ -12,6 +12,8 @@ export type DeleteStep =
   | { next: 'again'; ms: number }
   /** It may have been executed: look first, then wait. */
   | { next: 'look'; ms: number }
+  /** The same, and then no more tries. */
+  | { next: 'last-look' }
   | { next: 'give-up' };
 
 /** At the growing patience below about a minute and a half: as long as an API server takes to come back. */
@@ -52,7 +54,7 @@ function afterRefusal(refusal: Refusal, failures: number): DeleteStep {
 }
 
 function ambiguous(failures: number, retryAfterMs?: number): DeleteStep {
-  return failures < mostAmbiguous ? { next: 'look', ms: retryAfterMs ?? patience(failures) } : { next: 'give-up' };
+  return failures < mostAmbiguous ? { next: 'look', ms: retryAfterMs ?? patience(failures) } : { next: 'last-look' };
 }
 
 /** The eviction API's no, as opposed to flow control's. */

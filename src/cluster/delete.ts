@@ -45,11 +45,13 @@ export async function* deletePod(
     if (step.next === 'done') return;
     // It is gone, and an earlier try may be why: the watch tells what became of it.
     if (step.next === 'give-up' && doubtful && isGone(tried)) return;
-    if (step.next === 'look') doubtful = true;
-    if (step.next === 'give-up') throw giveUp(cluster, target, tried);
     if (step.next === 'again' && tried.kind === 'refused') yield turnedAway(cluster, target, tried.refusal);
-    if (step.next === 'look' && (yield* wasExecuted(cluster, target, signal))) return;
-    if (signal.aborted || !(await passed(cluster.surroundings, step.ms, signal))) return;
+    if (step.next === 'look' || step.next === 'last-look') {
+      doubtful = true;
+      if ((yield* wasExecuted(cluster, target, signal)) || signal.aborted) return;
+    }
+    if (step.next === 'give-up' || step.next === 'last-look') throw giveUp(cluster, target, tried);
+    if (!(await passed(cluster.surroundings, step.ms, signal))) return;
   }
 }
 
@@ -135,12 +137,13 @@ async function* wasExecuted(
     if (answer?.status === 401 || answer?.status === 403) {
       throw refusedDelete(cluster, target, readRefusal(answer.status, answer.body));
     }
-    if (answer?.status === 404) {
+    const kind = asRecord(answer?.body)['kind'];
+    if (answer?.status === 404 && kind === 'Status') {
       yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt };
       return true;
     }
     // A login page, or a proxy's own words, say nothing of the pod.
-    if (answer?.status === 200 && asRecord(answer.body)['kind'] === 'Pod') {
+    if (answer?.status === 200 && kind === 'Pod') {
       const metadata = asRecord(asRecord(answer.body)['metadata']);
       const executed = asText(metadata['uid']) !== target.uid || asText(metadata['deletionTimestamp']) !== '';
       if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };

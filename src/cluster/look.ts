@@ -1,9 +1,10 @@
 /** One GET of a pod, by somebody who can go on without an answer. */
+import { PodexitError } from '../errors.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { TransportFailure } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
 
-/** Whatever its status is; undefined where no answer came, or nobody waits for it any more. */
+/** Whatever its status is; undefined where no answer came, or nobody waits for it any more, or a credential plugin failed. */
 export async function look(
   cluster: Cluster,
   { namespace, name }: { namespace: string; name: string },
@@ -12,7 +13,9 @@ export async function look(
   try {
     return await cluster.request({ method: 'GET', path: podPath(namespace, name), signal });
   } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted) return undefined;
+    if (error instanceof TransportFailure || signal.aborted || isAboutCredentials(error)) return undefined;
     throw error;
   }
 }
+
+const isAboutCredentials = (error: unknown): boolean => error instanceof PodexitError && error.code.startsWith('auth.');

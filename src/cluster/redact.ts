@@ -16,8 +16,11 @@ export function createRedactor(): Redactor {
   const secrets = new Set<string>();
   return {
     hide(secret) {
-      const value = secret?.trim() ?? '';
-      if (value.length < shortestSecret) return;
+      const given = secret?.trim() ?? '';
+      if (given.length < shortestSecret) return;
+      secrets.add(given);
+      // As it goes out: half a surrogate pair has no bytes of its own, in headers or elsewhere.
+      const value = given.toWellFormed();
       secrets.add(value);
       secrets.add(Buffer.from(value).toString('base64'));
       secrets.add(encodeURIComponent(value));

@@ -29,7 +29,7 @@ import { selectors } from './watch-target.ts';
 export async function* watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, health = untold }: { signal: AbortSignal; health?: Health },
+  { signal, health = untold() }: { signal: AbortSignal; health?: Health },
 ): AsyncGenerator<Sighting, void> {
   const { surroundings, memory } = cluster;
   const position = beginning(surroundings.now());

@@ -1,6 +1,7 @@
 /** `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language. */
 import { JSONPath } from 'jsonpath-plus';
 import type { ExitReport } from '../trace/report.ts';
+import { assertFilters } from './jsonpath-filter.ts';
 import { inOrder, reportOrder } from './key-order.ts';
 import type { JsonPathTemplate, TemplatePart } from './jsonpath-template.ts';
 import { badTemplate, parseJsonPath } from './jsonpath-template.ts';
@@ -22,8 +23,15 @@ export function renderJsonPathAsJson(report: ExitReport, template: JsonPathTempl
   return `${forJson(JSON.stringify(collect(parsed(template), root, root), null, 4))}\n`;
 }
 
+/** The template as it can be filled in. Throws what is wrong with it, filters included, whatever a report may hold. */
+export function readTemplate(template: string): JsonPathTemplate {
+  const parts = parseJsonPath(template);
+  assertFilters(parts);
+  return parts;
+}
+
 const parsed = (template: JsonPathTemplate | string): JsonPathTemplate =>
-  typeof template === 'string' ? parseJsonPath(template) : template;
+  typeof template === 'string' ? readTemplate(template) : template;
 
 function fill(parts: readonly TemplatePart[], root: unknown, here: unknown): string {
   const texts = parts.map((part) => {
@@ -47,8 +55,10 @@ function evaluate(part: Exclude<TemplatePart, { kind: 'text' }>, root: unknown, 
   const json = part.from === 'root' ? root : here;
   if (typeof json !== 'object' || json === null) return part.path === '$' ? [json] : [];
   try {
-    // `safe` interprets filters; nothing that a template holds is ever compiled to code.
-    return JSONPath<unknown[]>({ path: part.path, json, wrap: true, eval: 'safe' }) ?? [];
+    // `safe` interprets filters; nothing that a template holds is ever compiled to code. An item without the field that
+    // a filter asks for does not match, as with kubectl.
+    const how = { wrap: true, eval: 'safe', ignoreEvalErrors: true } as const;
+    return JSONPath<unknown[]>({ path: part.path, json, ...how }) ?? [];
   } catch (error) {
     throw badTemplate(part.source, error instanceof Error ? error.message : 'it cannot be evaluated');
   }

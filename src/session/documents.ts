@@ -7,6 +7,11 @@ type DocumentKind = Exclude<Format['kind'], 'live' | 'lines' | 'ndjson'>;
 export const isDocument = (format: Format): format is Format & { kind: DocumentKind } =>
   format.kind !== 'live' && format.kind !== 'lines' && format.kind !== 'ndjson';
 
+/** To be asked before a pod is deleted. Throws `output.jsonpath` where no report could be put into the template. */
+export async function assertRenderable(format: Format): Promise<void> {
+  if ('template' in format) (await import('../render/jsonpath.ts')).readTemplate(format.template);
+}
+
 export async function renderDocument(format: Format & { kind: DocumentKind }, report: ExitReport): Promise<string> {
   return renderers[format.kind](report, 'template' in format ? format.template : '');
 }

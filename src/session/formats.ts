@@ -24,7 +24,7 @@ export function parseFormat(text: string): Format {
   if (plain && template === undefined) return { kind: plain };
   const templated = templateFormats.find((one) => one === word);
   if (templated && template) {
-    // A template that is wrong is said before a pod is deleted for it.
+    // Its filters are read in documents.ts: that takes a library which only templates need.
     parseJsonPath(template);
     return { kind: templated, template };
   }

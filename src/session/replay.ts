@@ -33,7 +33,8 @@ export async function openReplay(file: string, warn: (message: string) => void):
     );
   const kind = readHeader(first.value.value, file);
   if (kind.kind === 'podexit') return { sightings: recorded(lines, file), logText: kind.header.logText };
-  return { sightings: endedLikeLive(rawSightings(await rowsOf(first.value, lines))), logText: false };
+  // Whoever recorded a namespace kept what its containers said.
+  return { sightings: endedLikeLive(rawSightings(await rowsOf(first.value, lines))), logText: true };
 }
 
 async function* recorded(lines: AsyncIterable<ParsedLine>, file: string): AsyncGenerator<Sighting> {

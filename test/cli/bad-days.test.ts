@@ -60,7 +60,7 @@ describe.concurrent('the cluster says no', () => {
     const withPlugin = (command: string, args: string[]): string =>
       fileWith(
         JSON.stringify({
-          clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:9' } }],
+          clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:9' } }],
           users: [{ name: 'u', user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command, args } } }],
           contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
           'current-context': 'x',
@@ -84,6 +84,8 @@ describe.concurrent('the cluster says no', () => {
 
   it.each([
     ['a template that cannot be read', ['-o', 'jsonpath={.verdict.outcome'], /never closed/],
+    ['a filter that can never be evaluated', ['-o', 'jsonpath={.marks[?(@.name = )]}'], /marks\[\?\(@\.name = \)\]/],
+    ['a filter for what is no field', ['-o', 'jsonpath={.marks[?(foo.bar>1)]}'], /"foo"/],
     [
       'a report whose folder is not there',
       ['--report', '/nowhere/at/all/exit.html'],
@@ -222,7 +224,7 @@ it('a server that cannot be reached is told as that also where a selector is ask
 it('a template that cannot be filled in costs no report file', () =>
   serving('exit-143', {}, async ({ server, flags, folder }) => {
     const file = join(folder, 'r.json');
-    const ran = await runMain([server.pod, '-o', 'jsonpath={.marks[?(foo.bar>1)]}', `--report=${file}`, ...flags]);
+    const ran = await runMain([server.pod, '-o', 'jsonpath={.grace[?(@.a[?(@.b>1)])]}', `--report=${file}`, ...flags]);
     expect(ran.code).toBe(1);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ kind: 'ExitReport' });
   }));

@@ -36,7 +36,7 @@ it('goes through a proxy', async () => {
 
 it('asks the auth provider of the kubeconfig', async () => {
   const file = kubeconfig(
-    { server: 'http://127.0.0.1:9' },
+    { server: 'https://127.0.0.1:9' },
     {
       'auth-provider': {
         name: 'oidc',

@@ -4,6 +4,7 @@ import { connectionOf } from '../../src/cli/connection-flags.ts';
 import { buildProgram, commandName } from '../../src/cli/program.ts';
 import type { Flags } from '../../src/cli/options.ts';
 import { plainWords } from '../../src/cli/words.ts';
+import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -56,8 +57,9 @@ it('switches may say true or false, short flags may have "=", and words after "-
 });
 
 it('--server and --token need no kubeconfig', () =>
-  serving('graceful-exit', { token: 'sesame' }, async ({ server }) => {
-    const words = [server.pod, '--dry-run=client', '-o', 'name', '-n', server.namespace, '--server', server.url];
+  serving('graceful-exit', { token: 'sesame', tls: selfSigned() }, async ({ server }) => {
+    const where = ['-n', server.namespace, '--server', server.url, '--insecure-skip-tls-verify'];
+    const words = [server.pod, '--dry-run=client', '-o', 'name', ...where];
     const env = { KUBECONFIG: '/nowhere' };
     expect(await runMain([...words, '--token=sesame'], { env })).toMatchObject({
       code: 0,
@@ -67,10 +69,10 @@ it('--server and --token need no kubeconfig', () =>
   }));
 
 it('-v=6 tells requests on stderr, and no secret', () =>
-  serving('graceful-exit', { token: 'sesame' }, async ({ flags, server }) => {
+  serving('graceful-exit', { token: 'sesame', tls: selfSigned() }, async ({ flags, server }) => {
     const ran = await runMain([server.pod, '--dry-run=client', '-v=6', '--token=sesame', ...flags]);
     expect(ran.stderr).toMatch(
-      /GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/namespaces\/graceful-exit\/pods\/\S+ 200 in \d+ ms/,
+      /GET https:\/\/127\.0\.0\.1:\d+\/api\/v1\/namespaces\/graceful-exit\/pods\/\S+ 200 in \d+ ms/,
     );
     expect(ran.stderr).not.toContain('sesame');
   }));

@@ -30,6 +30,11 @@ describe.concurrent('demo', () => {
     expect(ran).toMatchObject({ code: 0, stdout: 'api-0 ExitReport' });
   });
 
+  it('a filter for what the report does not have finds nothing, and takes nothing of the verdict', async () => {
+    const ran = await podexit(['demo', 'force-delete', '-o', 'jsonpath={.containers[?(@.exit.code==137)].name}']);
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+  });
+
   it.each([40, 60, 120])(
     'lists its scenarios within %i columns of a terminal, and a line each for programs',
     async (columns) => {

@@ -97,6 +97,17 @@ describe('a config file', () => {
     expect(await replay('graceful-exit', '--no-config')).toEqual({ code: 0, gates: {} });
   });
 
+  it.each([
+    [[], 'config.unreadable', '--no-config'],
+    [['--config', '.podexit.yaml'], 'config.unreadable', '--config'],
+    [['--config', 'nowhere.yaml'], 'config.missing', '--config'],
+  ])('that is a folder cannot be read, which is not to be missing: %j', async (flags, kind, hint) => {
+    mkdirSync(join(folder, '.podexit.yaml'));
+    const { code, error } = await replay('graceful-exit', ...flags);
+    expect({ code, kind: error?.code }).toEqual({ code: 1, kind });
+    expect(error?.hint).toContain(hint);
+  });
+
   it('may be empty', async () => {
     write('# nothing yet\n');
     expect(await replay('graceful-exit')).toEqual({ code: 0, gates: {} });

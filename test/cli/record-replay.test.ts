@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { podexit } from '../helpers/built.ts';
+import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
 
 describe.concurrent('a recording of a live run', () => {
   it.each(['json', 'ndjson', 'lines'])('replays to the same bytes under -o %s', async (format) => {
@@ -42,4 +44,11 @@ describe.concurrent('a recording of a live run', () => {
       expect((await podexit(['replay', file, '-o', 'json'])).stdout).toBe(ran.stdout);
     });
   });
+});
+
+it('a raw recording shows its log lines too, unless they are to be left out', async () => {
+  const file = recordingFile('exit-143');
+  expect((await runMain(['replay', file, '-o', 'lines'])).stdout).toMatch(/app +│ SIGTERM received, draining/);
+  expect((await runMain(['replay', file, '-o', 'lines', '--logs'])).stdout).toContain('SIGTERM received, draining');
+  expect((await runMain(['replay', file, '-o', 'lines', '--no-logs'])).stdout).not.toContain('SIGTERM received');
 });

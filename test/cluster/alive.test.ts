@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { askWhatIsNew } from '../../src/cluster/alive.ts';
 import { connect } from '../../src/cluster/connect.ts';
+import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
@@ -10,7 +11,7 @@ import { join } from 'node:path';
 import { dump, load } from 'js-yaml';
 
 it('a credential plugin that fails leaves open whether a stream has missed something', () =>
-  serving('graceful-exit', {}, async ({ server, flags }) => {
+  serving('graceful-exit', { tls: selfSigned() }, async ({ server, flags }) => {
     const config = load(await readFile(flags.at(-1) ?? '', 'utf8')) as { users: { user: object }[] };
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'false', interactiveMode: 'Never' };
     config.users = config.users.map((one) => ({ ...one, user: { exec } }));

@@ -7,8 +7,10 @@ import { showUrl } from '../../src/cluster/redact.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { all, kinds, stopping } from './helpers/take.ts';
+import { serveTls } from './helpers/tls-api.ts';
 
 const path = '/api/v1/namespaces/shop/pods/web';
+const doomed = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null };
 
 describe('a request', () => {
   it('goes out as the server expects it, below the path of its address, over one connection', async () => {
@@ -56,7 +58,7 @@ describe('a request', () => {
 
   it('never takes credentials to another host', async () => {
     const other = await serve((_, response) => json(response, 200, pod('web', '1')));
-    const api = await serve((_, response) => response.writeHead(302, { location: `${other.url}/x` }).end());
+    const api = await serveTls((_, response) => response.writeHead(302, { location: `${other.url}/x` }).end());
     await expect(getObject(await connected(api, { user: { token: 'secret-token' } }), path)).rejects.toMatchObject({
       code: 'server.redirected',
     });
@@ -70,7 +72,7 @@ describe('a request', () => {
   });
 
   it('says that the credentials are not accepted, after one try where nothing can be renewed', async () => {
-    const api = await serve((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
+    const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     await expect(getObject(await connected(api, { user: { token: 'wrong-token' } }), path)).rejects.toMatchObject({
       code: 'auth.unauthorized',
       message: expect.stringContaining('context "test"') as string,
@@ -84,6 +86,14 @@ describe('a request', () => {
       code: 'server.unreachable',
       message: expect.stringMatching(/0\.08 s/) as string,
     });
+  });
+
+  it('that writes is not cut by --request-timeout: what is abandoned may still be executed', async () => {
+    const api = await serve((_, response) => setTimeout(() => json(response, 200, pod('web', '9')), 400));
+    const cluster = await connected(api, { flags: { requestTimeoutMs: 100 } });
+    const seen = await all(deletePod(cluster, doomed, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['requested', 'answered']);
+    expect(api.asked.map(({ method }) => method)).toEqual(['DELETE']);
   });
 
   it('can be aborted before the headers have come', async () => {

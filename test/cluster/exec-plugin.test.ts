@@ -4,16 +4,17 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/cluster/connect.ts';
 import { getObject } from '../../src/cluster/get.ts';
 import { watchObjects } from '../../src/cluster/watch.ts';
-import type { Api } from './helpers/api.ts';
-import { bookmark, json, line, pod, serve, status, tempDir } from './helpers/api.ts';
+import { bookmark, json, line, pod, status, tempDir } from './helpers/api.ts';
 import type { TestSurroundings } from './helpers/surroundings.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { all, kinds, stopping, take } from './helpers/take.ts';
+import type { TlsApi } from './helpers/tls-api.ts';
+import { serveTls } from './helpers/tls-api.ts';
 
 const version = 'client.authentication.k8s.io/v1';
 
 /** A plugin beside the kubeconfig that counts its runs, notes what it was told and then runs `script`. */
-async function plugin(api: Api, script: string, exec: object = {}, around?: TestSurroundings, cluster: object = {}) {
+async function plugin(api: TlsApi, script: string, exec: object = {}, around?: TestSurroundings, cluster: object = {}) {
   const dir = await tempDir();
   const file = join(dir, 'config');
   await mkdir(join(dir, 'bin'));
@@ -22,7 +23,7 @@ async function plugin(api: Api, script: string, exec: object = {}, around?: Test
   const config = {
     'current-context': 'c',
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: api.url, ...cluster } }],
+    clusters: [{ name: 'c', cluster: { server: api.url, ...api.cluster, ...cluster } }],
     users: [
       { name: 'u', user: { exec: { apiVersion: version, command: 'bin/plugin', interactiveMode: 'Never', ...exec } } },
     ],
@@ -41,14 +42,14 @@ async function plugin(api: Api, script: string, exec: object = {}, around?: Test
 
 const credential = (fields: string) =>
   `echo '{"apiVersion":"${version}","kind":"ExecCredential","status":{${fields}}}'`;
-const ok = async () => await serve((_, response) => json(response, 200, {}));
+const ok = async () => await serveTls((_, response) => json(response, 200, {}));
 
 const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
 const unauthorized = status(401, 'Unauthorized', 'the token has expired');
 
 describe('a 401 in the middle of a watch', () => {
   it('is answered with new credentials, once, and the watch goes on from where it was', async () => {
-    const api = await serve(({ query }, response) => {
+    const api = await serveTls(({ query }, response) => {
       if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
       else response.write(line('MODIFIED', pod('web', query['resourceVersion'] === '7' ? '8' : '9')));
       response.end(line('ERROR', unauthorized));
@@ -60,7 +61,7 @@ describe('a 401 in the middle of a watch', () => {
   });
 
   it('ends it where the new ones are not accepted either', async () => {
-    const api = await serve(({ query }, response) => {
+    const api = await serveTls(({ query }, response) => {
       if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
       response.end(line('ERROR', unauthorized));
     });
@@ -105,7 +106,6 @@ describe('an exec plugin', () => {
       { provideClusterInfo: true },
       undefined,
       {
-        'certificate-authority-data': 'Q0E=',
         'tls-server-name': 'api.internal',
         extensions: [extension],
       },
@@ -116,7 +116,7 @@ describe('an exec plugin', () => {
         cluster: {
           server: api.url,
           'tls-server-name': 'api.internal',
-          'certificate-authority-data': 'Q0E=',
+          ...api.cluster,
           config: { audience: 'x' },
         },
       },
@@ -135,7 +135,7 @@ describe('an exec plugin', () => {
   });
 
   it('is run again once after a 401, for all requests together', async () => {
-    const api = await serve(({ headers }, response) => {
+    const api = await serveTls(({ headers }, response) => {
       if (headers.authorization === 'Bearer second') json(response, 200, {});
       else json(response, 401, status(401, 'Unauthorized', 'Unauthorized'));
     });
@@ -149,7 +149,7 @@ describe('an exec plugin', () => {
   });
 
   it('that brings nothing better is not run for ever', async () => {
-    const api = await serve((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
+    const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     const { cluster, runs } = await plugin(api, credential('"token":"useless"'));
     await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.unauthorized' });
     expect(await runs()).toBe(2);

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ConnectOptions } from '../../src/cluster/connect-options.ts';
@@ -12,6 +12,7 @@ import { mergeKubeconfigs } from '../../src/cluster/kubeconfig/merge.ts';
 import { parseKubeconfig } from '../../src/cluster/kubeconfig/parse.ts';
 import { connected, json, serve, tempDir } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
+import { serveTls } from './helpers/tls-api.ts';
 
 const yaml = (name: string, more = '') => `
 apiVersion: v1
@@ -210,6 +211,16 @@ describe('flags over a kubeconfig', () => {
     expect(choose({ kubeconfig, files }, { version: '0', user: 'both', token: 't' }).user).toEqual({ token: 't' });
   });
 
+  it.each([
+    ['a context', 'namespace: "a\\uD800"', {}],
+    ['a flag', 'namespace: a', { namespace: 'a\uD800' }],
+  ])('cannot make up for half a character in the namespace of %s', (_, namespace, flags) => {
+    const text = `contexts: [{name: c, context: {cluster: c, ${namespace}}}]\nclusters: [{name: c, cluster: {server: "https://h"}}]`;
+    expect(() =>
+      choose({ kubeconfig: parseKubeconfig(text, '/c'), files }, { version: '0', context: 'c', ...flags }),
+    ).toThrow(expect.objectContaining({ code: 'kubeconfig.bad-namespace' }) as Error);
+  });
+
   it('may impersonate', async () => {
     const api = await serve((_, response) => json(response, 200, {}));
     const flags = {
@@ -244,6 +255,44 @@ describe('flags over a kubeconfig', () => {
   });
 });
 
+const expired = { 'cmd-path': '/no/such/gcloud', 'access-token': 'old', expiry: '2020-01-01T00:00:00Z' };
+
+describe('without TLS', () => {
+  const ran = async (dir: string) => await readFile(join(dir, 'ran'), 'utf8').catch(() => 'not run');
+
+  it.each([
+    ['a token', { token: 'abcd' }],
+    ['a token file', { tokenFile: '/proc/self/comm' }],
+    ['basic authentication', { username: 'u', password: 'pass' }],
+    ['what an auth provider would give', { 'auth-provider': { name: 'gcp', config: expired } }],
+  ])('%s is not sent, as with kubectl', async (_, user) => {
+    const api = await serve((__, response) => json(response, 200, {}));
+    await getObject(await connected(api, { user: { ...user, as: 'jane', 'as-groups': ['dev'] } }), '/x');
+    expect(api.asked[0]?.headers).not.toHaveProperty('authorization');
+    expect(api.asked[0]?.headers).toMatchObject({ 'impersonate-user': 'jane', 'impersonate-group': 'dev' });
+  });
+
+  it('a token of a flag is not sent either, nor where the address has no scheme', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const server = api.url.replace('http://', '');
+    await getObject(await connected({ url: server }, { flags: { token: 'abcd' } }), '/x');
+    expect(api.asked[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('a plugin is not run', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const dir = await tempDir();
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: 'sh',
+      args: ['-c', `echo > ${dir}/ran`],
+      interactiveMode: 'Never',
+    };
+    expect((await getObject(await connected(api, { user: { exec } }), '/x')).status).toBe(200);
+    expect(await ran(dir)).toBe('not run');
+  });
+});
+
 describe('credentials that need no plugin', () => {
   it.each([
     ['a token', { token: 'abc' }, 'Bearer abc'],
@@ -251,13 +300,13 @@ describe('credentials that need no plugin', () => {
     ['basic authentication', { username: 'u', password: 'p' }, `Basic ${Buffer.from('u:p').toString('base64')}`],
     ['nothing', {}, undefined],
   ])('%s', async (_, user, header) => {
-    const api = await serve((__, response) => json(response, 200, {}));
+    const api = await serveTls((__, response) => json(response, 200, {}));
     await getObject(await connected(api, { user }), '/x');
     expect(api.asked[0]?.headers.authorization).toBe(header);
   });
 
   it('a token file is read again for each request, and goes before a token', async () => {
-    const api = await serve((_, response) => json(response, 200, {}));
+    const api = await serveTls((_, response) => json(response, 200, {}));
     const file = join(await tempDir(), 'token');
     await writeFile(file, 'first\n');
     const cluster = await connected(api, { user: { token: 'old', tokenFile: file } });
@@ -268,7 +317,7 @@ describe('credentials that need no plugin', () => {
   });
 
   it('an id-token of the legacy OIDC provider, read by the client library', async () => {
-    const api = await serve((_, response) => json(response, 200, {}));
+    const api = await serveTls((_, response) => json(response, 200, {}));
     const part = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url');
     const idToken = `${part({ alg: 'none' })}.${part({ exp: Math.floor(Date.now() / 1000) + 3600 })}.sig`;
     const config = {
@@ -282,10 +331,9 @@ describe('credentials that need no plugin', () => {
   });
 
   it('an auth-provider that gives nothing is named', async () => {
-    const api = await serve((_, response) => json(response, 200, {}));
-    const config = { 'cmd-path': '/no/such/gcloud', 'access-token': 'old', expiry: '2020-01-01T00:00:00Z' };
+    const api = await serveTls((_, response) => json(response, 200, {}));
     await expect(
-      getObject(await connected(api, { user: { 'auth-provider': { name: 'gcp', config } } }), '/x'),
+      getObject(await connected(api, { user: { 'auth-provider': { name: 'gcp', config: expired } } }), '/x'),
     ).rejects.toMatchObject({
       code: 'auth.provider-failed',
       message: expect.stringContaining('"gcp"') as string,

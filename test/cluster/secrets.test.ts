@@ -13,6 +13,8 @@ import { connected, json, nowhere, pod, serve, status, tempDir } from './helpers
 import { certificates } from './helpers/certificates.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { all, stopping } from './helpers/take.ts';
+import type { TlsApi } from './helpers/tls-api.ts';
+import { serveTls } from './helpers/tls-api.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const canary = (place: string) => `canary-${place}-0123456789`;
@@ -81,40 +83,43 @@ const servers: Record<string, Handler> = {
 
 describe('no secret is told at any verbosity', () => {
   it.each(Object.keys(servers))('by a server %s', async (name) => {
-    const api = await serve(servers[name] as Handler);
-    const told = await tellAll(api.url);
+    const api = await serveTls(servers[name] as Handler);
+    const told = await tellAll(api);
+    expect(api.asked.map(({ headers }) => headers.authorization)).toContain(`Bearer ${canary('token')}`);
     expect(told.text).not.toMatch(/canary-/);
     expect(told.places).toBe(11);
     expect(told.lines).toBeGreaterThan(20);
   });
 
   it('by a server that cannot be reached', async () => {
-    expect((await tellAll(nowhere)).text).not.toMatch(/canary-/);
+    expect((await tellAll({ url: nowhere.replace('http:', 'https:') })).text).not.toMatch(/canary-/);
   });
 
   it('by a server that is not trusted, nor by its address', async () => {
     const { server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const url = api.url.replace('https://', `https://user:${canary('userinfo')}@`);
-    const told = await tellAll(`${url}/?token=${canary('query')}`);
+    const told = await tellAll({ url: `${url}/?token=${canary('query')}` });
     expect(told.text).not.toMatch(/canary-/);
     expect(told.text).toContain('server.untrusted');
   });
 
   it('but what is no secret is still told', async () => {
-    const api = await serve((_, response) => json(response, 200, {}));
-    expect((await tellAll(api.url)).text).toContain(`GET ${api.url}/api/v1/namespaces/shop/pods/web 200`);
+    const api = await serveTls((_, response) => json(response, 200, {}));
+    expect((await tellAll(api)).text).toContain(`GET ${api.url}/api/v1/namespaces/shop/pods/web 200`);
   });
 });
 
 /** Everything that a run through every place says: errors with their causes, logs, stderr, sightings. */
-async function tellAll(url: string): Promise<{ text: string; places: number; lines: number }> {
+async function tellAll(
+  api: Pick<TlsApi, 'url'> & Partial<TlsApi>,
+): Promise<{ text: string; places: number; lines: number }> {
   const said: string[] = [];
   const all_ = Object.values(await places());
   for (const { user, cluster } of all_) {
     const around = surroundings({ speed: 5000, env: { PATH: process.env['PATH'] ?? '' } });
     try {
-      const connection = await connected({ url }, { user, ...(cluster && { cluster }), around });
+      const connection = await connected(api, { user, ...(cluster && { cluster }), around });
       for (const action of actions) said.push(await action(connection).then(String, tellError));
     } catch (error) {
       said.push(tellError(error));
@@ -152,6 +157,15 @@ describe('the redactor', () => {
     redactor.hide('p@ss word');
     expect(redactor.clean(`a p@ss word b ${encodeURIComponent('p@ss word')} c ${base64('p@ss word')}`)).toBe(
       'a <redacted> b <redacted> c <redacted>',
+    );
+  });
+
+  it('hides also what is no valid Unicode, as given and as sent', () => {
+    const redactor = createRedactor();
+    redactor.hide('abc\uD800def');
+    const sent = Buffer.from('abc\uD800def');
+    expect(redactor.clean(`a abc\uD800def b ${sent.toString()} c ${sent.toString('base64')} d abc%EF%BF%BDdef`)).toBe(
+      'a <redacted> b <redacted> c <redacted> d <redacted>',
     );
   });
 

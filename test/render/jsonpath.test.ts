@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PodexitError } from '../../src/errors.ts';
 import { parseJsonPath } from '../../src/render/jsonpath-template.ts';
-import { renderJsonPath, renderJsonPathAsJson } from '../../src/render/jsonpath.ts';
+import { readTemplate, renderJsonPath, renderJsonPathAsJson } from '../../src/render/jsonpath.ts';
 import { hostile } from './helpers/hostile.ts';
 import { graceful, killed } from './helpers/sample-reports.ts';
 import { unseenIn } from './helpers/unseen.ts';
@@ -59,6 +59,46 @@ describe('-o jsonpath', () => {
   ])('refuses %s and names the bad part', (template, part) => {
     expect(() => parseJsonPath(template)).toThrow(PodexitError);
     expect(() => parseJsonPath(template)).toThrow(part);
+  });
+
+  it.each([
+    ['{.containers[?(@.exit.code==143)].name}', 'worker'],
+    ['{.containers[?(@.preStop.outcome=="failed")].name}', ''],
+    ['{.containers[?(@.preStop.outcome!="failed")].name}', ''],
+    ['{range .containers[?(@.exit.at.earliest.nothing)]}{.name}{end}', ''],
+    ['{.grace[?(@.code==1)]}', ''],
+  ])('an item without the field that a filter asks for does not match: %s', (template, expected) => {
+    const report = killed();
+    const containers = report.containers.map(({ exit, ...one }) => (one.name === 'web' ? one : { ...one, exit }));
+    expect(renderJsonPath({ ...report, containers }, template)).toBe(expected);
+  });
+
+  it.each([
+    ['{.marks[?(@.name = )]}', 'Expected expression'],
+    ['{.marks[?(@.name==)]}', 'Expected expression'],
+    ['{.marks[?(@.name=exited)]}', 'not one comparison'],
+    ['{.marks[?(@.name==exited)]}', '"exited" in it is no field and no quoted text'],
+    ['{.marks[?(@.name "exited")]}', 'not one comparison'],
+    ['{.marks[?()]}', 'not one comparison'],
+    ['{.marks[?(@.constructor=="x")]}', '"constructor" in it is no field'],
+    ['{.nothing[?(@.here[?(@.name==)])]}', 'Expected expression'],
+    ['{range .marks[*]}{.at[?(@.a==b)]}{end}', '"b" in it'],
+    ['{.marks[(@.length-1)]}', 'an index is a number'],
+    ['{.marks[*].name@other()}', 'no type of this name'],
+  ])('refuses a filter that no report could be put into: %s', (template, why) => {
+    expect(() => readTemplate(template)).toThrow(PodexitError);
+    expect(() => readTemplate(template)).toThrow(why);
+  });
+
+  it.each([
+    '{.containers[?(@.name=="web" || @.exit.code > 0)].name}',
+    '{.containers[?(@.name.startsWith("we"))].name}',
+    "{.containers[?(/^w/.test(@['name']))].name}",
+    '{.containers[?(@.exit)].name}',
+    '{.containers[?(!@.preStop)].name}',
+    "{.containers[?(@.exit.reason=='Error')].exit.code}",
+  ])('takes the filter of %s', (template) => {
+    expect(() => readTemplate(template)).not.toThrow();
   });
 
   it('names a filter that cannot be evaluated', () => {

@@ -35,7 +35,8 @@ export interface ResolveOptions {
 /**
  * The identity of a run. Tokens, files, basic authentication and certificates are handled here; an exec plugin or a
  * legacy auth-provider is loaded only where the kubeconfig asks for one. Where there are several, the order is
- * client-go's: token, basic, exec, auth-provider. Throws PodexitError `kubeconfig.bad-file` for a file that cannot be
+ * client-go's: token, basic, exec, auth-provider. Without TLS there is none of them (client-go ClientConfig), only whom
+ * to impersonate, which is no secret. Throws PodexitError `kubeconfig.bad-file` for a file that cannot be
  * read, and later the errors of exec plugins.
  */
 export async function resolveCredentials(options: ResolveOptions): Promise<Credentials> {
@@ -75,8 +76,10 @@ function withCertificate(tls: TlsOptions, { cert, key }: Proof): TlsOptions {
 }
 
 async function chooseSource(options: ResolveOptions): Promise<Source> {
-  const { user, redactor } = options;
+  const { cluster, user, redactor } = options;
   [user.token, user.password].forEach((secret) => redactor.hide(secret));
+  // Anybody on the way could read them.
+  if (new URL(cluster.server).protocol !== 'https:') return fixed({});
   if (user.tokenFile !== undefined || user.token !== undefined) return tokenSource(user);
   if (user.username !== undefined) return fixed({ authorization: basic(user.username, user.password ?? '') });
   if (user.exec !== undefined) return (await import('./exec-plugin.ts')).execSource(user.exec, options);

@@ -18,7 +18,10 @@ export interface ClientOptions {
   transport: Transport;
   credentials: Credentials;
   userAgent: string;
-  /** kubectl's --request-timeout; 0 or absent: none. Streams are bound by it only until their headers are there. */
+  /**
+   * kubectl's --request-timeout; 0 or absent: none. Streams are bound by it only until their headers are there, writes only
+   * until they have a connection.
+   */
   requestTimeoutMs?: number;
   memory: ClusterMemory;
   surroundings: Surroundings;
@@ -44,15 +47,18 @@ export function createClient(options: ClientOptions): Client {
   return {
     stream,
     async request(question) {
-      // A write that is abandoned may still be executed: only reading is cut short.
-      const limit = question.method === 'GET' ? options.requestTimeoutMs : undefined;
-      return await withTimeout(limit, question, async (bounded) => {
+      return await withTimeout(timeoutFor(options, question), question, async (bounded) => {
         const flow = await stream(bounded);
         const body = await readJson(flow.body, question.signal);
         return { ...flow, at: options.surroundings.now(), body };
       });
     },
   };
+}
+
+/** A write that is abandoned may still be executed: only reading is cut short, and what has no connection yet. */
+function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: Question): number | undefined {
+  return method === 'GET' ? requestTimeoutMs : undefined;
 }
 
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -121,7 +127,7 @@ async function fresh(
         tls: identity.tls,
         ...(question.signal === undefined ? {} : { signal: question.signal }),
         connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),
-        headersTimeoutMs: limit(options.requestTimeoutMs, longestSilenceMs),
+        headersTimeoutMs: limit(timeoutFor(options, question), longestSilenceMs),
         now: () => surroundings.now(),
         onSent: (sentAt) => question.onSent?.(sentAt),
       });

@@ -15,7 +15,7 @@ export interface Chosen {
 /**
  * Context, cluster and user as kubectl picks them, with the flags over them. Throws PodexitError
  * `kubeconfig.unknown-context` (or -cluster, -user), `kubeconfig.no-context`, `kubeconfig.no-server`,
- * `usage.impersonation`.
+ * `kubeconfig.bad-namespace`, `usage.impersonation`.
  */
 export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: ConnectOptions): Chosen {
   const contextName = options.context ?? kubeconfig.currentContext;
@@ -28,10 +28,20 @@ export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: Con
   const user = withFlags(pick('user', kubeconfig.users, options.user ?? context.user), options);
   return {
     ...(contextName === undefined ? {} : { contextName }),
-    namespace: options.namespace || context.namespace || ownNamespace || 'default',
+    namespace: assertText(options.namespace || context.namespace || ownNamespace || 'default'),
     cluster: { ...cluster, server: withScheme(cluster.server, cluster, user) },
     user,
   };
+}
+
+/** Half a surrogate pair, which YAML can write, stands in no path. */
+function assertText(namespace: string): string {
+  if (namespace.isWellFormed()) return namespace;
+  throw new PodexitError(
+    'kubeconfig.bad-namespace',
+    `the namespace ${JSON.stringify(namespace)} cannot be one: it is no valid Unicode text`,
+    'Correct the namespace of the context in the kubeconfig, or name another one with -n.',
+  );
 }
 
 /** client-go DefaultServerURL: an address without a scheme is https where anything speaks of TLS, else http. */
@@ -96,7 +106,10 @@ function clusterFlags(options: ConnectOptions): ClusterEntry {
   };
 }
 
-/** A flag that says who we are takes the place of all that the kubeconfig says about it. */
+/**
+ * A token or a password of a flag takes the place of every other proof in the kubeconfig but the client certificate, which
+ * TLS shows beside it: so does kubectl.
+ */
 function withFlags(user: UserEntry, options: ConnectOptions): UserEntry {
   const { token, username, password, clientCertificate, clientKey } = options;
   const certificate = {

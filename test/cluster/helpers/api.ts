@@ -85,7 +85,7 @@ export async function tempDir(): Promise<string> {
 
 /** Connects through a kubeconfig file, as a user would. */
 export async function connected(
-  api: Pick<Api, 'url'>,
+  api: Pick<Api, 'url'> & { cluster?: object },
   options: { cluster?: object; user?: object; flags?: Partial<ConnectOptions>; around?: TestSurroundings } = {},
 ): Promise<Cluster> {
   const file = join(await tempDir(), 'config');
@@ -94,7 +94,7 @@ export async function connected(
     kind: 'Config',
     'current-context': 'test',
     contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace: 'shop' } }],
-    clusters: [{ name: 'test', cluster: { server: api.url, ...options.cluster } }],
+    clusters: [{ name: 'test', cluster: { server: api.url, ...api.cluster, ...options.cluster } }],
     users: [{ name: 'test', user: options.user ?? {} }],
   };
   await writeFile(file, JSON.stringify(config));

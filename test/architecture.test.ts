@@ -75,7 +75,8 @@ it('keeps clocks and the process out of the pure rooms, timers of the process ou
     const name = relative(source, file).split(sep).join('/');
     const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     if (/^(trace|verdict)\//.test(name)) return impure.test(text);
-    if (/^(render|session|recording)\//.test(name) && name !== 'session/clock.ts' && processTimer.test(text)) return true;
+    if (/^(render|session|recording)\//.test(name) && name !== 'session/clock.ts' && processTimer.test(text))
+      return true;
     return /^(render|session|cluster|recording)\//.test(name) && /\bprocess\.(?!nextTick)/.test(text);
   });
   expect(touching.map((file) => relative(source, file))).toEqual([]);

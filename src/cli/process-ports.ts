@@ -16,6 +16,7 @@ export function processPorts(): Ports {
     ask,
     env: process.env,
     clock: systemClock,
+    nextTurn: (work) => void setImmediate(work),
     platform: process.platform,
     version,
     random: Math.random,
@@ -29,7 +30,7 @@ export function processPorts(): Ports {
   };
 }
 
-async function ask(question: string): Promise<string | undefined> {
+async function ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // A terminal that is being read hands Ctrl-C to its reader, and to nobody else.
@@ -39,8 +40,9 @@ async function ask(question: string): Promise<string | undefined> {
   });
   const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
   try {
-    return await Promise.race([lines.question(question), ended]);
+    return await Promise.race([lines.question(question, signal ? { signal } : {}), ended]);
   } finally {
+    // Whoever leaves instead of answering: a terminal that is read keeps the process.
     lines.close();
   }
 }

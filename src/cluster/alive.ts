@@ -1,5 +1,6 @@
 import type { Sighting } from '../trace/observation.ts';
 import { PodexitError } from '../errors.ts';
+import { acceptMetadata } from './accept-metadata.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf, versionOf } from './resource-version.ts';
@@ -60,7 +61,9 @@ export async function askWhatIsNew(
   return { ...told, complete, dated: answer.dated };
 }
 
-const isExecFailure = (error: unknown): boolean => error instanceof PodexitError && error.code === 'auth.exec-failed';
+/** The credential plugin failed. */
+export const isExecFailure = (error: unknown): boolean =>
+  error instanceof PodexitError && error.code === 'auth.exec-failed';
 
 type Compared = Pick<Alive, 'has' | 'latest'>;
 
@@ -86,17 +89,18 @@ function ofCollection({ status, body }: Answer, target: WatchTarget, { newest, t
 
 function aboutObject(target: WatchTarget, signal: AbortSignal) {
   const path = `${target.path}/${encodeURIComponent(target.name ?? '')}`;
-  return { method: 'GET', path, accept: metadataOf('PartialObjectMetadata'), signal } as const;
+  return { method: 'GET', path, accept: acceptMetadata('PartialObjectMetadata'), signal } as const;
 }
 
 function aboutCollection(target: WatchTarget, signal: AbortSignal) {
   const narrowed = selectors(target);
   const limit = Object.keys(narrowed).length > 0 ? lookedAt.narrowed : lookedAt.whole;
   const query = { ...narrowed, limit };
-  return { method: 'GET', path: target.path, query, accept: metadataOf('PartialObjectMetadataList'), signal } as const;
-}
-
-/** Asks for metadata alone; a server that cannot sends all. */
-export function metadataOf(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
-  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
+  return {
+    method: 'GET',
+    path: target.path,
+    query,
+    accept: acceptMetadata('PartialObjectMetadataList'),
+    signal,
+  } as const;
 }

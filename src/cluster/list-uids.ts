@@ -1,4 +1,4 @@
-import { metadataOf } from './alive.ts';
+import { acceptMetadata } from './accept-metadata.ts';
 import type { Cluster } from './cluster.ts';
 import { TransportFailure } from './http/failure.ts';
 import { versionOf } from './resource-version.ts';
@@ -20,7 +20,7 @@ const most = '500';
 /** Who is in a collection, by metadata alone; undefined where the server does not say, or not of all. */
 export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<Uids | undefined> {
   const query = { ...selectors(target), limit: most };
-  const accept = metadataOf('PartialObjectMetadataList');
+  const accept = acceptMetadata('PartialObjectMetadataList');
   try {
     const { status, body, sentAt, at } = await cluster.request({
       method: 'GET',

@@ -1,4 +1,5 @@
 import type { Sighting } from '../trace/observation.ts';
+import { isExecFailure } from './alive.ts';
 import type { Around } from './around.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import type { Next, Outcome } from './decide.ts';
@@ -24,7 +25,7 @@ import { selectors } from './watch-target.ts';
  * not let us; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
  *
  * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`,
- * `server.not-kubernetes`, or `server.unreachable` where the server was never reached.
+ * `server.not-kubernetes`, and, where the server was never reached, `server.unreachable` or `auth.exec-failed`.
  */
 export async function* watchObjects(
   cluster: Cluster,
@@ -104,6 +105,9 @@ async function* attempt(around: Around, step: GoOn): Attempt {
       return { outcome: { kind: 'unanswered', untrusted: isUntrusted(error) }, failure: error, verb: 'watch' };
     }
     if (signal.aborted) return { outcome: { kind: 'ended' }, verb: 'watch' };
+    // A laptop wakes before its network does: who has reached the server once tries the plugin again, as the server itself.
+    if (isExecFailure(error) && cluster.memory.reached)
+      return { outcome: { kind: 'unanswered', untrusted: false }, verb: 'watch' };
     throw error;
   }
 }

@@ -4,7 +4,6 @@ import { getObject } from '../cluster/get.ts';
 import { listOnce } from '../cluster/list-once.ts';
 import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
 import { podPath } from '../cluster/resource-path.ts';
-import { notKubernetes } from '../cluster/trouble.ts';
 import { PodexitError } from '../errors.ts';
 import type { EndpointSlice, Node, Service } from '../trace/kube.ts';
 import { narrow } from '../trace/observe.ts';
@@ -13,9 +12,11 @@ import type { CheckFacts, Source } from '../verdict/check/facts.ts';
 import { checkHeader, forecast } from '../verdict/check/forecast.ts';
 import { budgetText, budgetsOf } from './budgets.ts';
 import { advisingSameCluster, connectCluster } from './connected.ts';
+import { createDeadline } from './deadline.ts';
 import { finishReport } from './finish.ts';
 import { hookSecondsOf } from './hook-seconds.ts';
-import { noSuchPod } from './pod-checks.ts';
+import { unlessLeft } from './leaving.ts';
+import { noSuchPod, uidToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { assertWritable } from './report-files.ts';
 import { resolveTarget } from './resolve-target.ts';
@@ -29,8 +30,12 @@ export async function checkPod(options: TraceOptions, ports: Ports): Promise<num
   await assertWritable(options.reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
-    const { name } = await resolveTarget(cluster, { ...options, mode: 'check', timeoutMs: null }, ports);
-    const facts = await readFacts(cluster, name, options, ports);
+    // Its --timeout is that of the run it speaks of.
+    const deadline = createDeadline(ports.clock, null);
+    const facts = await unlessLeft(ports, async (left) => {
+      const { name } = await resolveTarget(cluster, { ...options, mode: 'check', deadline, left }, ports);
+      return readFacts(cluster, name, options, ports);
+    });
     return await finishReport(forecast(facts, options.policy), advisingSameCluster(options), ports, checkHeader(facts));
   } finally {
     cluster.close();
@@ -77,7 +82,7 @@ async function readPod(cluster: Cluster, name: string): Promise<Raw> {
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
   if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
   const raw = asRaw(answer.body);
-  if (typeof metadataOf(raw)['uid'] !== 'string') throw notKubernetes(cluster);
+  uidToDelete(cluster, raw);
   if (metadataOf(raw)['deletionTimestamp'] === undefined) return raw;
   throw new PodexitError(
     'check.terminating',

@@ -2,6 +2,7 @@
  * A run from its first request to the DELETE: opens what is watched (watched.ts), and sends the DELETE when they are
  * in sync, and only then. The end comes by what the trace tells (live.ts).
  */
+import { PodexitError } from '../errors.ts';
 import type { StreamName } from '../trace/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { sightingsOf } from './foregoing.ts';
@@ -12,9 +13,9 @@ import { createGate } from './gate.ts';
 import type { Run } from './live.ts';
 import { once } from './once.ts';
 import { listServices, lookAtKin, openFirstLanes, openLastLanes } from './open-lanes.ts';
-import { deletionNotBegun, noSuchPod, refuseMirror } from './pod-checks.ts';
+import { deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import type { Raw } from './watched.ts';
-import { asRaw, firstTargets, metadataOf } from './watched.ts';
+import { asRaw, firstTargets, metadataOf, uidOf } from './watched.ts';
 
 /** How long the lanes may keep the DELETE waiting (docs/architecture.md "What is watched"). */
 const syncPatience = 3000;
@@ -69,7 +70,10 @@ function lastKnown({ options: { before, uid } }: Run, found: Raw | undefined): R
 function sendsDelete({ options }: Run, pod: Raw): boolean {
   const terminating = metadataOf(pod)['deletionTimestamp'] !== undefined;
   const deletes = options.mode !== 'attach' && (!terminating || options.insist);
-  if (deletes) refuseMirror(pod);
+  if (deletes) {
+    refuseMirror(pod);
+    uidToDelete(options.cluster, pod);
+  }
   if (terminating && options.mode !== 'attach')
     options.warn(
       deletes
@@ -102,18 +106,29 @@ async function inSync({ options, signal, deliver }: Run, gate: Gate): Promise<vo
 
 async function request(run: Run, pod: Raw): Promise<void> {
   const { options, signal, deliver } = run;
-  const uid = metadataOf(pod)['uid'];
   const { cluster, namespace, name, graceSeconds, mode } = options;
   if (signal.aborted || run.trace?.gone) return;
-  const target = { namespace, name, uid: typeof uid === 'string' ? uid : '', graceSeconds, evict: mode === 'evict' };
+  const target = { namespace, name, uid: uidOf(pod), graceSeconds, evict: mode === 'evict' };
   const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn };
-  for await (const sighting of askDeletion(cluster, target, pod, asking)) {
-    // Not before: an eviction may wait for its budget until somebody gives up.
-    if (sighting.kind === 'requested') run.requested = true;
-    await deliver(sighting);
+  try {
+    for await (const sighting of askDeletion(cluster, target, pod, asking)) {
+      // Not before: an eviction may wait for its budget until somebody gives up.
+      if (sighting.kind === 'requested') run.requested = true;
+      await deliver(sighting);
+    }
+  } catch (error) {
+    tellOvertaken(run, error);
   }
   if (signal.aborted || run.trace?.deletion || run.trace?.gone) return;
   expectMark(run);
+}
+
+/** An error of the request where the deletion goes on without it, somebody else's or our own: it costs no report. */
+function tellOvertaken({ options, trace }: Run, error: unknown): void {
+  if (!(error instanceof PodexitError && (trace?.deletion || trace?.gone))) throw error;
+  const fate = trace.gone ? 'the pod is gone' : 'the pod is being deleted';
+  const allTheSame = error.code === 'pod.gone' ? '' : `${fate} all the same, and `;
+  options.warn(`${error.message}; ${allTheSame}the report tells how`);
 }
 
 /** Counts only while the pod's stream has a connection: what was never heard is nobody's fault. */

@@ -1,4 +1,5 @@
 /** Names for completion, from the cluster or the kubeconfig. What cannot be had is no names, and no error. */
+import { acceptMetadata } from '../cluster/accept-metadata.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ConnectOptions } from '../cluster/connect-options.ts';
 import { connectCluster } from './connected.ts';
@@ -11,10 +12,6 @@ export interface KnownName {
   name: string;
   about?: string;
 }
-
-/** Only metadata is asked for: a pod with its spec is fifty times as long. */
-const metadataOnly =
-  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
 /** One page: nobody reads more than five hundred completions. */
 export async function namesInCluster(
@@ -30,7 +27,8 @@ export async function namesInCluster(
       method: 'GET',
       path,
       query: { limit: '500' },
-      accept: metadataOnly,
+      // A pod with its spec is fifty times as long.
+      accept: acceptMetadata('PartialObjectMetadataList'),
       signal,
     });
     const items = asRaw(answer.body)['items'];

@@ -25,8 +25,15 @@ export function leaveOnSignals(
   return stop;
 }
 
-/** Work before anything is deleted. Throws `run.left` on a signal; whatever goes on then ends with its connection. */
-export async function unlessLeft<T>(ports: Pick<Ports, 'onSignal'>, work: Promise<T>): Promise<T> {
+/**
+ * Work before anything is deleted. Throws `run.left` on a signal, and aborts `left`: a question is no longer asked then.
+ * Requests that go on end with their connection.
+ */
+export async function unlessLeft<T>(
+  ports: Pick<Ports, 'onSignal'>,
+  work: (left: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const leaving = new AbortController();
   let deaf = (): void => {};
   const left = new Promise<never>((_, reject) => {
     deaf = ports.onSignal((signal) => {
@@ -34,10 +41,11 @@ export async function unlessLeft<T>(ports: Pick<Ports, 'onSignal'>, work: Promis
       reject(
         new PodexitError('run.left', `${signal}: podexit was told to leave`, 'Nothing was deleted.', { exitCode }),
       );
+      leaving.abort();
     });
   });
   try {
-    return await Promise.race([work, left]);
+    return await Promise.race([work(leaving.signal), left]);
   } finally {
     deaf();
   }

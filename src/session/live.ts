@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Began, Interrupted, Mode, Sighting, StreamName } from '../trace/observation.ts';
+import type { Began, Gap, Interrupted, Mode, Sighting, StreamName } from '../trace/observation.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { Clock } from './clock.ts';
 import { conduct } from './conduct.ts';
@@ -36,6 +36,8 @@ export interface LiveOptions extends FoundPod {
   insist: boolean;
   /** ms; null: never; `by-grace`: effective grace + 120 s. */
   timeoutMs: number | null | 'by-grace';
+  /** Client ms at which that time is over, where some of it was spent before the run. */
+  until?: number | undefined;
   waitReplacement: boolean;
   followLogs: boolean;
   /** Ask again for as long as a budget refuses the eviction. */
@@ -189,14 +191,22 @@ function goOn(run: Run, { end, again, unread }: { end(): void; again(): void; un
   run.timers.set('settled', clock.setTimeout(again, wait));
 }
 
-const lostStreams = ({ lanes, options }: Run): Sighting[] =>
-  lanes.lost().map(({ stream, since }) => ({
-    at: options.clock.now(),
-    kind: 'gap',
-    stream,
-    from: since,
-    cause: 'disconnected',
-  }));
+/** What has been told as lost already is told once. */
+const lostStreams = ({ lanes, options, trace }: Run): Sighting[] =>
+  lanes
+    .lost()
+    .filter(({ stream }) => !trace?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
+    .map(({ stream, since }) => ({
+      at: options.clock.now(),
+      kind: 'gap',
+      stream,
+      from: since,
+      cause: 'disconnected',
+    }));
+
+/** Of the whole stream: each container's log is a lane of its own. */
+const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
+  gap.stream === stream && gap.to === undefined && gap.container === undefined;
 
 /** `began` comes first in every recording, also where streams told something before it could be said. */
 function heldUntilBegun(options: LiveOptions, queue: Queue<Sighting>): Pick<Run, 'begin'> & { put: Run['deliver'] } {

@@ -5,7 +5,7 @@ import { watchObjects } from '../cluster/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting } from '../trace/observation.ts';
 import type { PodSelector } from './candidates.ts';
-import type { Clock } from './clock.ts';
+import type { Deadline } from './deadline.ts';
 import type { Ahead, State } from './foregoing.ts';
 import { listenAhead } from './foregoing.ts';
 import type { FoundPod } from './found-pod.ts';
@@ -17,9 +17,7 @@ export interface Waiting {
   selector: PodSelector;
   /** For messages. */
   what: string;
-  clock: Clock;
-  /** ms; null: for ever. */
-  timeoutMs: number | null;
+  deadline: Deadline;
 }
 
 /** A pod that is being deleted, and what was heard before, where that was more than its end. */
@@ -29,18 +27,17 @@ export interface TerminatingPod extends FoundPod {
 
 /** Throws `attach.not-started` (exit 3) when none came by the timeout, and as refusedPods says. */
 export async function nextTerminating(waiting: Waiting): Promise<TerminatingPod> {
-  const { cluster, selector, what, clock, timeoutMs } = waiting;
+  const { cluster, selector, what, deadline } = waiting;
   const [stop, deaf] = [new AbortController(), new AbortController()];
-  const cancel = timeoutMs === null ? () => {} : clock.setTimeout(() => stop.abort(), timeoutMs);
+  const over = AbortSignal.any([stop.signal, deadline.signal]);
   const ahead = listenAhead(cluster, deaf.signal, () => deaf.abort());
   let found: TerminatingPod | undefined;
   try {
-    for await (const pod of terminatingPods(cluster, selector, stop.signal, ahead)) {
+    for await (const pod of terminatingPods(cluster, selector, over, ahead)) {
       found = pod;
       break;
     }
   } finally {
-    cancel();
     stop.abort();
     // Who routes is heard on until the pod's own run does.
     if (!found?.before) deaf.abort();

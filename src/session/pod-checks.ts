@@ -1,6 +1,7 @@
 /** What stands in the way of tracing a pod, said before anything is sent. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { getObject } from '../cluster/get.ts';
+import { notKubernetes } from '../cluster/trouble.ts';
 import { PodexitError } from '../errors.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf } from './watched.ts';
@@ -15,6 +16,13 @@ export function refuseMirror(pod: Raw): void {
     `pod "${String(name)}" in namespace "${String(namespace)}" is the mirror of a static pod: deleting it stops nothing`,
     `Remove its manifest on node ${String(node)} instead, and trace that with --attach.`,
   );
+}
+
+/** Without it nothing keeps a DELETE from the pod's successor. Throws `server.not-kubernetes`. */
+export function uidToDelete(cluster: Cluster, pod: Raw): string {
+  const { uid } = metadataOf(pod);
+  if (typeof uid !== 'string' || uid === '') throw notKubernetes(cluster);
+  return uid;
 }
 
 /** 404, told apart: no such pod, or no such namespace (the server's answer is the same for both). */

@@ -17,10 +17,15 @@ export interface Ports {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdinIsTty: boolean;
-  /** Asks on stderr and reads one line of stdin; undefined where that has ended. Absent where nobody can be asked. */
-  ask?(question: string): Promise<string | undefined>;
+  /**
+   * Asks on stderr and reads one line of stdin; undefined where that has ended. Rejects, and reads no more, on abort. Absent
+   * where nobody can be asked.
+   */
+  ask?(question: string, signal?: AbortSignal): Promise<string | undefined>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** Does it when all that is due now has been done. */
+  nextTurn(work: () => void): void;
   readonly platform: string;
   /** Version of the program. */
   readonly version: string;

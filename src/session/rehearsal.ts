@@ -10,10 +10,11 @@ import { reduce } from '../trace/reduce.ts';
 import { printTime } from '../trace/stamps.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { Stage } from './audience.ts';
+import type { Ports } from './ports.ts';
 import type { Audience } from './run.ts';
 
-/** The stage as the audience of a live run. */
-export function rehearsing(stage: Stage): Audience {
+/** The stage as the audience of a live run. `nextTurn` does a thing in the loop's next turn. */
+export function rehearsing(stage: Stage, nextTurn: Ports['nextTurn']): Audience {
   let isSerious = false;
   const imagine = (trace: Trace, sighting: Sighting, seq: number): Trace => {
     const imagined = reduce(trace, observe(sighting, seq, { logText: false }));
@@ -24,7 +25,7 @@ export function rehearsing(stage: Stage): Audience {
     if (!turn || isSerious) return;
     try {
       const imagined = turn.reduce((known, sighting, index) => imagine(known, sighting, seq + index), trace);
-      setImmediate(() => rehearse(imagined, seq + turn.length, rest));
+      nextTurn(() => rehearse(imagined, seq + turn.length, rest));
     } catch {
       // It will fail again when it counts, and is told then.
     }
@@ -36,7 +37,7 @@ export function rehearsing(stage: Stage): Audience {
       const pod = trace.pod?.value;
       // In the loop's next turn: the DELETE itself is written in this one.
       if (observation.kind === 'requested' && pod && stage.rehearse)
-        setImmediate(() => rehearse(trace, observation.seq + 1, newsOf(pod, trace.now)));
+        nextTurn(() => rehearse(trace, observation.seq + 1, newsOf(pod, trace.now)));
     },
   };
 }

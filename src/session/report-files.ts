@@ -69,10 +69,27 @@ async function writeWhole(file: string, text: string, { clock }: Ports): Promise
 }
 
 /** Report files of one of several pods, each named after its pod: `exit.html` becomes `exit-POD.html`. 0, or 1. */
-export async function finishFiles(report: ExitReport, files: readonly ReportFile[], ports: Ports): Promise<number> {
-  const own = files.map(({ file, format }) => ({ file: ownFile(file, report.pod.name), format }));
+export async function finishFiles(
+  report: ExitReport,
+  pod: string,
+  files: readonly ReportFile[],
+  ports: Ports,
+): Promise<number> {
+  const own = files.map(({ file, format }) => ({ file: ownFile(file, pod), format }));
   const written = await Promise.all(own.map((one) => writeReport(one, report, ports)));
   return written.includes(false) ? 1 : 0;
+}
+
+/** Names pods apart: a StatefulSet's next pod has the name of the last one, and is called `web-0-2`. */
+export function ownNames(): (pod: { name: string; uid: string }) => string {
+  const owners = new Map<string, string>();
+  return ({ name, uid }) => {
+    for (let nth = 1; ; nth++) {
+      const own = nth === 1 ? name : `${name}-${nth}`;
+      if (!owners.has(own)) owners.set(own, uid);
+      if (owners.get(own) === uid) return own;
+    }
+  };
 }
 
 /** `exit.html` of one of several pods, also where the name has no ending; /dev/stdout and the like take all of them. */

@@ -1,8 +1,12 @@
 /** From what the user named to one pod. */
 import type { Cluster } from '../cluster/cluster.ts';
+import { PodexitError } from '../errors.ts';
 import type { Mode } from '../trace/observation.ts';
+import type { PodSelector } from './candidates.ts';
 import { listCandidates, podSelector } from './candidates.ts';
 import { choosePod } from './choose-pod.ts';
+import type { Deadline } from './deadline.ts';
+import { inTime } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
 import { nextTerminating } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
@@ -13,30 +17,48 @@ export interface Resolving {
   target: Target;
   pick?: Pick;
   mode: Mode;
-  /** ms; null: never gives up. */
-  timeoutMs: number | null;
+  deadline: Deadline;
+  /** Aborted where nobody wants an answer any more. */
+  left: AbortSignal;
 }
 
-/** Throws as podSelector, choosePod and nextTerminating do. A pod's own name costs no request. */
+/** Throws as podSelector, choosePod and nextTerminating do, and `target.unread`. A pod's own name costs no request. */
 export async function resolveTarget(cluster: Cluster, resolving: Resolving, ports: Ports): Promise<FoundPod> {
-  const { target, pick, mode, timeoutMs } = resolving;
+  const { target, pick, mode, deadline, left } = resolving;
   if (target.kind === 'pod') return { name: target.name };
-  const selector = await podSelector(cluster, target);
   const what = targetText(target);
+  const selector = await selectorInTime(cluster, target, deadline);
   const { clock, random, stderr, ask } = ports;
   if (mode === 'attach' && pick === undefined) {
     stderr.write(`podexit: waiting for the next terminating pod of ${what}\n`);
-    return nextTerminating({ cluster, selector, what, clock, timeoutMs });
+    return nextTerminating({ cluster, selector, what, deadline });
   }
   const { name, uid } = await choosePod({
     what,
     namespace: cluster.namespace,
     reach: cluster.reach,
-    candidates: await listCandidates(cluster, selector),
+    candidates: await inTime(deadline, listCandidates(cluster, selector), () => unread(cluster, what)),
     ...(pick === undefined ? {} : { pick }),
-    ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty ? {} : { ask }),
+    ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty
+      ? {}
+      : { ask: (question: string) => deadline.unhurried(() => ask(question, left)) }),
     now: clock.now(),
     random,
   });
   return { name, uid };
 }
+
+/** Throws as podSelector does, and `target.unread`. */
+export const selectorInTime = (
+  cluster: Cluster,
+  target: Exclude<Target, { kind: 'pod' }>,
+  deadline: Deadline,
+): Promise<PodSelector> => inTime(deadline, podSelector(cluster, target), () => unread(cluster, targetText(target)));
+
+const unread = ({ namespace }: Cluster, what: string): PodexitError =>
+  new PodexitError(
+    'target.unread',
+    `${what} in namespace "${namespace}" could not be read within --timeout`,
+    'Nothing was deleted. See what is asked and answered with: -v=6',
+    { exitCode: 3 },
+  );

@@ -1,6 +1,7 @@
 /** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
 import type { Surroundings } from '../cluster/surroundings.ts';
 import { passed } from '../cluster/surroundings.ts';
+import { pathText } from './target.ts';
 import type { Raw } from './watched.ts';
 import { metadataOf } from './watched.ts';
 
@@ -22,6 +23,8 @@ const settleMs = 1000;
 export function createProgress(running: () => number, waits: (owners: string[]) => void = () => {}): Progress {
   const owners = new Map<string, boolean>();
   const terminating = new Set<string>();
+  // Also those that were given up on: they are still there, and tell of themselves.
+  const traced = new Set<string>();
   // A rollout that starts after us is waited for.
   let hasBegun = false;
   let hasWaited = false;
@@ -34,7 +37,7 @@ export function createProgress(running: () => number, waits: (owners: string[]) 
       wake();
     },
     podSeen(uid, pod) {
-      if (pod && metadataOf(pod)['deletionTimestamp'] !== undefined) {
+      if (pod && !traced.has(uid) && metadataOf(pod)['deletionTimestamp'] !== undefined) {
         terminating.add(uid);
         hasBegun = true;
       }
@@ -42,9 +45,10 @@ export function createProgress(running: () => number, waits: (owners: string[]) 
       wake();
     },
     podTraced(uid) {
+      traced.add(uid);
       terminating.delete(uid);
       wake();
-      const pending = [...owners].flatMap(([path, isDone]) => (isDone ? [] : [path.split('/').slice(-2).join('/')]));
+      const pending = [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
       if (hasWaited || terminating.size > 0 || running() > 0 || pending.length === 0) return;
       hasWaited = true;
       waits(pending);

@@ -23,11 +23,20 @@ export type Pick = (typeof picks)[number];
 /** As kubectl prints it: `deployment/checkout`. */
 export function targetText(target: Target): string {
   if (target.kind === 'pod') return `pod/${target.name}`;
-  if (target.kind === 'workload') return `${workloadKinds[target.resource].kind.toLowerCase()}/${target.name}`;
+  if (target.kind === 'workload') return workloadText(target.resource, target.name);
   const { labels, fields } = target;
   return [...(labels === '' ? [] : [`-l ${labels}`]), ...(fields === '' ? [] : [`--field-selector ${fields}`])].join(
     ' ',
   );
+}
+
+const workloadText = (resource: WorkloadResource, name: string): string =>
+  `${workloadKinds[resource].kind.toLowerCase()}/${name}`;
+
+/** The same of the object at such a path. */
+export function pathText(path: string): string {
+  const [resource = '', name = ''] = path.split('/').slice(-2);
+  return workloadText(resource as WorkloadResource, decodeURIComponent(name));
 }
 
 /** Path of a workload object. `namespace` is escaped here. */

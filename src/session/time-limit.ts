@@ -14,12 +14,14 @@ interface Limited {
   readonly clock: Clock;
   /** ms from the start of the run; null: never; `by-grace`: effective grace + 120 s. */
   readonly timeoutMs: number | null | 'by-grace';
+  /** Client ms at which an explicit limit is reached, where it began before the run. */
+  readonly until?: number | undefined;
 }
 
 const beyondGrace = 120_000;
 
 /** `over` is called once. An explicit limit counts from here on, also while nothing answers yet. */
-export function createTimeLimit({ clock, timeoutMs }: Limited, over: () => void): TimeLimit {
+export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () => void): TimeLimit {
   let cancel = (): void => {};
   let followed = false;
   let cancelled = false;
@@ -27,7 +29,7 @@ export function createTimeLimit({ clock, timeoutMs }: Limited, over: () => void)
     cancel();
     if (!cancelled) cancel = clock.setTimeout(over, ms);
   };
-  if (typeof timeoutMs === 'number') arm(timeoutMs);
+  if (typeof timeoutMs === 'number') arm(until === undefined ? timeoutMs : Math.max(0, until - clock.now()));
   const byGrace = (seconds: number): void => {
     if (timeoutMs === 'by-grace') arm(seconds * 1000 + beyondGrace);
   };

@@ -8,6 +8,8 @@ import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
 import { advisingSameCluster, connectCluster } from './connected.ts';
+import type { Deadline } from './deadline.ts';
+import { createDeadline } from './deadline.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
@@ -66,8 +68,9 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertWritable(reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
+  const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   try {
-    return await onCluster(cluster, advisingSameCluster(options), ports);
+    return await onCluster(cluster, advisingSameCluster(options), deadline, ports);
   } catch (error) {
     // kubectl's --ignore-not-found is about the object, never about its namespace or its rights; it says nothing then,
     // under no -o, and so nothing is said here: a script tells it by an empty stdout.
@@ -76,24 +79,26 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
     if (options.ignoreNotFound && missing) return 0;
     throw error;
   } finally {
+    deadline.cancel();
     cluster.close();
   }
 }
 
-async function onCluster(cluster: Cluster, options: TraceOptions, ports: Ports): Promise<number> {
-  const timeoutMs = options.timeoutMs ?? null;
-  const pod = await unlessLeft(ports, resolveTarget(cluster, { ...options, timeoutMs }, ports));
-  if (options.interactive && !(await unlessLeft(ports, agreed(pod.name, cluster.namespace, ports))))
-    return cancelled(ports);
-  if (!options.once) return traceOne(cluster, pod, options, ports);
+async function onCluster(cluster: Cluster, options: TraceOptions, deadline: Deadline, ports: Ports): Promise<number> {
+  const pod = await unlessLeft(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
+  const ask = (left: AbortSignal): Promise<boolean> =>
+    deadline.unhurried(() => agreed(pod.name, cluster.namespace, ports, left));
+  if (options.interactive && !(await unlessLeft(ports, ask))) return cancelled(ports);
+  if (!options.once) return traceOne(cluster, pod, options, deadline, ports);
   const { deleteOnce } = await import('./delete-once.ts');
-  return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict' }, ports);
+  return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
 }
 
 /** kubectl's question, on stderr since stdout may be read by a program. */
-async function agreed(name: string, namespace: string, { ask }: Ports): Promise<boolean> {
+async function agreed(name: string, namespace: string, { ask }: Ports, left: AbortSignal): Promise<boolean> {
   const answer = await ask?.(
     `pod "${forTerminal(name)}" in namespace "${forTerminal(namespace)}" will be deleted\nDo you want to continue? (y/N): `,
+    left,
   );
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
@@ -105,7 +110,13 @@ function cancelled({ stderr }: Ports): number {
 }
 
 /** Traces one pod to its end. The exit code. */
-async function traceOne(cluster: Cluster, pod: FoundPod, options: ExitOptions, ports: Ports): Promise<number> {
+async function traceOne(
+  cluster: Cluster,
+  pod: FoundPod,
+  options: ExitOptions,
+  { until }: Deadline,
+  ports: Ports,
+): Promise<number> {
   // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
   const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
   const stage = await openStage(options.format, options.look, ports);
@@ -122,6 +133,7 @@ async function traceOne(cluster: Cluster, pod: FoundPod, options: ExitOptions, p
     graceSeconds: options.graceSeconds,
     insist: options.insist,
     timeoutMs: options.timeoutMs === undefined ? (ports.stdout.isTty ? null : 'by-grace') : options.timeoutMs,
+    until,
     waitReplacement: options.waitReplacement,
     followLogs: options.followLogs,
     retryEvict: options.retryEvict,
@@ -133,7 +145,7 @@ async function traceOne(cluster: Cluster, pod: FoundPod, options: ExitOptions, p
       source: live.sightings,
       logText: options.logText,
       record: recorder.write,
-      audience: rehearsing(stage),
+      audience: rehearsing(stage, ports.nextTurn),
       onTrace: live.onTrace,
     });
     return await finish(trace, options, stage, ports, recorder.failure !== undefined);

@@ -10,8 +10,9 @@ import { signalCodes } from '../verdict/exit-code.ts';
 import { reportOf } from '../verdict/report.ts';
 import { summaryOf } from '../verdict/rollout.ts';
 import type { PodSelector } from './candidates.ts';
-import { podSelector } from './candidates.ts';
 import { advisingSameCluster, connectCluster } from './connected.ts';
+import type { Deadline } from './deadline.ts';
+import { createDeadline } from './deadline.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { listenAhead } from './foregoing.ts';
 import type { Live } from './live.ts';
@@ -21,7 +22,8 @@ import { terminatingPods } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
 import { publish } from './publish.ts';
 import { recorderFor } from './recording-file.ts';
-import { assertWritable, finishFiles, ownFile } from './report-files.ts';
+import { assertWritable, finishFiles, ownFile, ownNames } from './report-files.ts';
+import { selectorInTime } from './resolve-target.ts';
 import { ownersOf, watchOwner } from './rollout-owners.ts';
 import type { Several } from './rollout-owners.ts';
 import type { RolloutOutput } from './rollout-output.ts';
@@ -37,16 +39,18 @@ interface Rollout {
   readonly cluster: Cluster;
   readonly options: ExitOptions;
   readonly ports: Ports;
-  /** Client ms at which --timeout ends everything. */
-  readonly until: number | undefined;
+  readonly deadline: Deadline;
   readonly output: RolloutOutput;
   /** Aborted when no further pod is wanted; those that are being traced go on to their end. */
   readonly stop: AbortController;
   readonly progress: Progress;
   readonly lives: Set<Live>;
+  /** Of each pod that was seen to terminate. */
   readonly traces: Promise<void>[];
   readonly reports: ExitReport[];
-  /** Exit codes of all that is no report: files that could not be written, a signal. */
+  /** Files of a pod are named after it. */
+  readonly nameOf: (pod: { name: string; uid: string }) => string;
+  /** Exit codes of all that is no report: files that could not be written, traces that failed, a signal. */
   readonly codes: number[];
 }
 
@@ -57,8 +61,9 @@ export async function traceRollout(options: TraceOptions & { target: Several }, 
   await assertWritable(reports);
   const output = rolloutOutput(advisingSameCluster(options), ports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
+  const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   try {
-    const selector = await podSelector(cluster, options.target);
+    const selector = await selectorInTime(cluster, options.target, deadline);
     const [stop, lives] = [new AbortController(), new Set<Live>()];
     const progress = createProgress(
       () => lives.size,
@@ -67,50 +72,46 @@ export async function traceRollout(options: TraceOptions & { target: Several }, 
           `podexit: no pod is terminating now; waiting until ${forTerminal(owners.join(', '), 2000)} has rolled out\n`,
         ),
     );
-    const { timeoutMs } = options;
-    const until = timeoutMs == null ? undefined : ports.clock.now() + timeoutMs;
     const rollout = {
       cluster,
       options,
       ports,
-      until,
+      deadline,
       output,
       stop,
       progress,
       lives,
       traces: [],
       reports: [],
+      nameOf: ownNames(),
       codes: [],
     };
-    return await follow(rollout, options, selector);
+    return await follow(rollout, options.target, selector);
   } finally {
+    deadline.cancel();
     cluster.close();
   }
 }
 
 /** What was traced is told also where the watching fails half-way; the error comes after it. */
-async function follow(
-  rollout: Rollout,
-  { target, timeoutMs }: TraceOptions & { target: Several },
-  selector: PodSelector,
-): Promise<number> {
-  const { ports, stop, reports, codes, output } = rollout;
+async function follow(rollout: Rollout, target: Several, selector: PodSelector): Promise<number> {
+  const { ports, stop, deadline, traces, reports, codes, output } = rollout;
   const what = targetText(target);
-  const cancel = timeoutMs == null ? () => {} : ports.clock.setTimeout(() => stop.abort(), timeoutMs);
+  deadline.signal.addEventListener('abort', () => stop.abort(), { once: true });
   const deaf = leaveAllOnSignals(rollout);
   ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
   const failures = await failuresOf([untilDone(rollout, target, selector)]);
   stop.abort();
-  cancel();
-  failures.push(...(await failuresOf(rollout.traces)));
+  failures.push(...(await failuresOf(traces)));
   deaf();
   if (reports.length === 0) {
     if (failures.length > 0) throw failures[0];
-    if (codes.length === 0)
-      ports.stderr.write(
-        `podexit: no pod of ${forTerminal(what)} was seen to terminate: start the rollout while this waits, or wait longer (--timeout)\n`,
-      );
-    codes.push(nothingTerminated);
+    const seen =
+      traces.length > 0
+        ? `what terminated of ${forTerminal(what)} could not be traced`
+        : `no pod of ${forTerminal(what)} was seen to terminate: start the rollout while this waits, or wait longer (--timeout)`;
+    if (codes.length === 0) ports.stderr.write(`podexit: ${seen}\n`);
+    codes.push(nothingEnded);
   }
   const summary = summaryOf(what, reports, codes);
   await output.end(reports, summary);
@@ -118,10 +119,10 @@ async function follow(
   return summary.exitCode;
 }
 
-/** Exit code where no pod was seen to terminate: still there at --timeout. */
-const nothingTerminated = 3;
-/** Exit code where a recording is incomplete: could not do the work. */
-const recordingFailed = 1;
+/** Exit code where no pod was seen to end: still there at --timeout. */
+const nothingEnded = 3;
+/** Exit code where a recording is incomplete, or a pod could not be traced. */
+const notDone = 1;
 
 async function failuresOf(works: readonly Promise<unknown>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(works);
@@ -163,23 +164,24 @@ async function tracePods(rollout: Rollout, selector: PodSelector): Promise<void>
 }
 
 async function tracePod(rollout: Rollout, pod: TerminatingPod): Promise<void> {
-  const { options, ports, output, progress, reports, codes } = rollout;
-  const { uid } = pod;
+  const { options, ports, output, progress, nameOf, reports, codes } = rollout;
   const trace = await traceOneOfMany(rollout, pod);
   const report = trace && reportOf(trace, options.policy);
-  // The name may have passed to a successor before its trace began.
-  if (report !== undefined && report.pod.uid === uid) {
+  if (report !== undefined) {
     reports.push(report);
     await output.tell(report, trace && headerOf(trace));
-    codes.push(await finishFiles(report, options.reports, ports));
+    codes.push(await finishFiles(report, nameOf(pod), options.reports, ports));
     await publish(report, options.publish, options.format, ports);
   }
-  progress.podTraced(uid);
+  progress.podTraced(pod.uid);
 }
 
-/** One pod, attached to; undefined where it was gone before it could be seen. What was recorded has a file of its own. */
+/** A pod that could not be traced because it was over. */
+const goneBefore: ReadonlySet<string> = new Set(['pod.not-found', 'pod.replaced']);
+
+/** One pod, attached to; undefined where it was gone, or had a successor, before it could be seen, or could not be traced. */
 async function traceOneOfMany(
-  { cluster, options, ports, lives, until, codes }: Rollout,
+  { cluster, options, ports, lives, deadline, nameOf, codes }: Rollout,
   pod: TerminatingPod,
 ): Promise<Trace | undefined> {
   const { followLogs, logText, record } = options;
@@ -187,7 +189,7 @@ async function traceOneOfMany(
   const warn = (message: string): void =>
     ports.stderr.write(`podexit: ${forTerminal(name)}: ${forTerminal(message, 2000)}\n`);
   warn('is terminating');
-  const recorder = recorderFor(record === undefined ? undefined : ownFile(record, name), logText, ports, warn);
+  const recorder = recorderFor(record === undefined ? undefined : ownFile(record, nameOf(pod)), logText, ports, warn);
   const live = liveSource({
     cluster,
     clock: ports.clock,
@@ -196,7 +198,8 @@ async function traceOneOfMany(
     mode: 'attach',
     graceSeconds: null,
     insist: false,
-    timeoutMs: until === undefined ? 'by-grace' : Math.max(0, until - ports.clock.now()),
+    timeoutMs: options.timeoutMs ?? 'by-grace',
+    until: deadline.until,
     waitReplacement: false,
     followLogs,
     warn,
@@ -208,11 +211,12 @@ async function traceOneOfMany(
   } catch (error) {
     if (!(error instanceof PodexitError)) throw error;
     warn(error.message);
+    if (!goneBefore.has(error.code)) codes.push(notDone);
     return undefined;
   } finally {
     live.stop();
     lives.delete(live);
     recorder.close();
-    if (recorder.failure !== undefined) codes.push(recordingFailed);
+    if (recorder.failure !== undefined) codes.push(notDone);
   }
 }

@@ -32,7 +32,7 @@ it('is of what a DELETE is usually followed by, once, when it has been sent', as
   const { stage, marks } = rehearsed();
   const all = await sightingsOf('graceful-exit');
   const until = all.findIndex(({ kind }) => kind === 'requested') + 1;
-  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage) });
+  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage, setImmediate) });
   expect(marks()).toEqual([]);
   for (const _ of Array.from({ length: 9 })) await turn();
   const stages = [
@@ -55,7 +55,7 @@ it('is of what a DELETE is usually followed by, once, when it has been sent', as
 
 it('is given up when it becomes serious', async () => {
   const { stage, marks } = rehearsed();
-  await run({ source: await sightingsOf('graceful-exit'), logText: false, audience: rehearsing(stage) });
+  await run({ source: await sightingsOf('graceful-exit'), logText: false, audience: rehearsing(stage, setImmediate) });
   for (const _ of Array.from({ length: 9 })) await turn();
   expect(marks()).toEqual([]);
 });
@@ -64,7 +64,7 @@ it('tells nobody', async () => {
   const [told, rehearsedToo] = [await ndjson(), await ndjson()];
   const source = await sightingsOf('graceful-exit');
   await run({ source, logText: false, audience: told.stage });
-  await run({ source, logText: false, audience: rehearsing(rehearsedToo.stage) });
+  await run({ source, logText: false, audience: rehearsing(rehearsedToo.stage, setImmediate) });
   await turn();
   expect(rehearsedToo.written()).toBe(told.written());
   expect(told.written()).toContain('"replacement-created');
@@ -84,7 +84,7 @@ it('keeps a fault to itself: it will show when it counts', async () => {
     close: () => {},
   };
   const until = all.findIndex(({ kind }) => kind === 'requested') + 1;
-  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage) });
+  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage, setImmediate) });
   await turn();
   await turn();
   expect([tries, steps]).toEqual([1, until]);

@@ -1,0 +1,114 @@
+/** `--all-terminating` and its pods one by one: those of one name, and those whose trace fails. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Loopback } from '../../src/loopback/loopback.ts';
+import { ownNames } from '../../src/session/report-files.ts';
+import type { ExitReport } from '../../src/trace/report.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const terminating = { deletionTimestamp: '2031-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
+
+/** Tells one state of a pod that has the label `a=b` and no owner. */
+function write(server: Loopback, type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, uid: string, metadata = {}) {
+  const creationTimestamp = '2031-01-01T00:00:00Z';
+  const { namespace } = server;
+  server.write('pods', type, {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name, namespace, uid, creationTimestamp, labels: { a: 'b' }, ...metadata },
+    spec: { containers: [{ name: 'app' }] },
+    status: {},
+  });
+}
+
+/** As a StatefulSet's pod: it ends, and its successor does too. `wait`: ms between the changes. */
+async function endTwice(server: Loopback, wait = 400): Promise<void> {
+  const pause = () => new Promise((resolve) => setTimeout(resolve, wait));
+  for (const uid of ['u1', 'u2']) {
+    write(server, 'ADDED', 'web-0', uid);
+    await pause();
+    write(server, 'MODIFIED', 'web-0', uid, terminating);
+    await pause();
+    write(server, 'DELETED', 'web-0', uid, terminating);
+  }
+}
+
+const watched = (server: Loopback) =>
+  new Promise<void>((resolve) => {
+    const poll = setInterval(() => {
+      if (!server.requests.some(({ resource, verb }) => resource === 'pods' && verb === 'watch')) return;
+      clearInterval(poll);
+      resolve();
+    }, 10);
+  });
+
+const traced = ['-l', 'a=b', '--all-terminating', '-o', 'json'];
+
+describe('a pod that takes the name of another one that ended', () => {
+  it('has files of its own', () =>
+    serving('exit-143', {}, async ({ flags, server, folder }) => {
+      const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'rec.ndjson')}`];
+      void watched(server).then(() => endTwice(server));
+      const ran = await runMain([...traced, ...files, ...flags]);
+      const { items } = JSON.parse(ran.stdout) as { items: ExitReport[] };
+      expect(items.map(({ pod }) => pod.uid)).toEqual(['u1', 'u2']);
+      const names = ['exit-web-0-2.json', 'exit-web-0.json', 'rec-web-0-2.ndjson', 'rec-web-0.ndjson'];
+      expect(readdirSync(folder).filter((name) => name.includes('web-0'))).toEqual(names);
+      const uidIn = (name: string) => (JSON.parse(readFileSync(join(folder, name), 'utf8')) as ExitReport).pod.uid;
+      expect([uidIn('exit-web-0.json'), uidIn('exit-web-0-2.json')]).toEqual(['u1', 'u2']);
+      const replayed = await runMain(['replay', join(folder, 'rec-web-0-2.ndjson'), '-o', 'json']);
+      expect(JSON.parse(replayed.stdout)).toMatchObject({ pod: { uid: 'u2' } });
+    }));
+
+  it('is never called as a third pod is', () => {
+    const nameOf = ownNames();
+    const pods = [
+      ['web-0', 'u1'],
+      ['web-0-2', 'u2'],
+      ['web-0', 'u3'],
+      ['web-0', 'u1'],
+      ['web-0', 'u3'],
+    ] as const;
+    expect(pods.map(([name, uid]) => nameOf({ name, uid }))).toEqual([
+      'web-0',
+      'web-0-2',
+      'web-0-3',
+      'web-0',
+      'web-0-3',
+    ]);
+  });
+});
+
+describe('a pod whose own watch is refused', () => {
+  /** The first watch of pods is that of all. */
+  const refused = (skip: number) => ({ kind: 'status', resource: 'pods', verb: 'watch', code: 403, skip }) as const;
+
+  it('was seen to terminate, and is what could not be done', () =>
+    serving('exit-143', { faults: [refused(1)] }, async ({ flags, server }) => {
+      void watched(server).then(() => write(server, 'ADDED', 'web-0', 'u1', terminating));
+      const ran = await runMain([...traced, ...flags]);
+      expect(ran.stderr).toMatch(/web-0: is terminating\n[\s\S]*web-0: you may not watch pods/);
+      expect(ran.stderr).not.toContain('was seen to terminate');
+      expect(ran.code).toBe(1);
+      expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { exitCode: 1 } });
+    }));
+
+  it('is not made good by another one that went well', () =>
+    serving('exit-143', { faults: [refused(2)] }, async ({ flags, server }) => {
+      void watched(server).then(async () => {
+        for (const [name, uid] of [
+          ['web-0', 'u1'],
+          ['web-1', 'u2'],
+        ] as const) {
+          write(server, 'ADDED', name, uid, terminating);
+          await new Promise((resolve) => setTimeout(resolve, 400));
+        }
+        write(server, 'DELETED', 'web-0', 'u1', terminating);
+      });
+      const ran = await runMain([...traced, ...flags]);
+      expect((JSON.parse(ran.stdout) as { items: ExitReport[] }).items.map(({ pod }) => pod.name)).toEqual(['web-0']);
+      expect(ran.code).toBe(1);
+    }));
+});

@@ -1,0 +1,77 @@
+/** `--timeout` is one budget for all that a command does, and nothing of it is left behind. */
+import { expect, it } from 'vitest';
+import type { Clock } from '../../src/session/clock.ts';
+import { systemClock } from '../../src/session/clock.ts';
+import { serve } from '../cluster/helpers/api.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+/** The system's, and how long the timers were meant to last (ms) that nobody has cancelled yet. */
+function countingClock() {
+  const pending = new Map<object, number>();
+  const clock: Clock = {
+    now: systemClock.now,
+    setTimeout: (callback, ms) => {
+      const key = {};
+      pending.set(key, ms);
+      const cancel = systemClock.setTimeout(() => {
+        pending.delete(key);
+        callback();
+      }, ms);
+      return () => {
+        pending.delete(key);
+        cancel();
+      };
+    },
+  };
+  return { clock, pending: () => [...pending.values()] };
+}
+
+it.each([['--wait=false'], ['--dry-run=server']])('%s that is refused keeps no timer of --timeout', (word) =>
+  serving('exit-143', { faults: [{ kind: 'status', verb: 'delete', code: 403 }] }, async ({ server, flags }) => {
+    const { clock, pending } = countingClock();
+    const ran = await runMain([server.pod, word, '--timeout=10m', ...flags], { clock });
+    expect(ran.code).toBe(1);
+    expect(pending().filter((ms) => ms > 300_000)).toEqual([]);
+  }),
+);
+
+it.each([
+  [['deploy/web'], /deployment\/web in namespace "default" could not be read within --timeout/],
+  [['-l', 'app=web', '--pick=oldest'], /-l app=web in namespace "default" could not be read within --timeout/],
+  [['deploy/web', '--attach'], /deployment\/web in namespace "default" could not be read within --timeout/],
+  [['deploy/web', '--all-terminating'], /deployment\/web in namespace "default" could not be read within --timeout/],
+  [['web-0', '--wait=false'], /did not accept the deletion of pod "web-0" .* within --timeout/],
+  [['web-0', '--dry-run=client'], /did not accept the deletion of pod "web-0" .* within --timeout/],
+])('%j gives up on a silent server with exit 3', async (words, sentence) => {
+  const silent = await serve(() => {});
+  const began = performance.now();
+  const ran = await runMain([...words, '--timeout=500ms', '--server', silent.url, '--no-config']);
+  expect(ran.stderr).toMatch(sentence);
+  expect(ran.code).toBe(3);
+  expect(performance.now() - began).toBeLessThan(3000);
+});
+
+it('what the wait for a deletion took is no longer there for its trace', () =>
+  serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags }) => {
+    const began = performance.now();
+    const ran = await runMain(['-l', 'app=checkout', '--attach', '--timeout=2500ms', '-o', 'json', ...flags]);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'stuck' } });
+    expect(ran.code).toBe(3);
+    expect(performance.now() - began).toBeLessThan(3700);
+  }));
+
+it.each([
+  ['a yes', 'y'],
+  ['a choice', '1'],
+])('who thinks about %s does it in their own time', (_, answer) =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const asks = answer === 'y' ? [server.pod, '-i'] : ['-l', 'app=checkout'];
+    const ran = await runMain([...asks, '--wait=false', '--timeout=600ms', ...flags], {
+      answers: [],
+      ask: () => new Promise((resolve) => setTimeout(() => resolve(answer), 1000)),
+    });
+    expect(ran).toMatchObject({ code: 0 });
+    expect(server.deletesAccepted).toBe(1);
+  }),
+);

@@ -12,6 +12,8 @@ export interface Progress {
   podSeen(this: void, uid: string, pod: Raw | undefined): void;
   /** Its trace has come to an end. */
   podTraced(uid: string): void;
+  /** Owners that have not rolled out, as a person names them. */
+  pending(): string[];
   /** Resolves when something has rolled out or ended and it has been quiet since, or on abort. */
   untilOver(surroundings: Surroundings, signal: AbortSignal): Promise<void>;
 }
@@ -29,6 +31,7 @@ export function createProgress(running: () => number, waits: (owners: string[]) 
   let hasBegun = false;
   let hasWaited = false;
   let wake = (): void => {};
+  const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isOver = (): boolean =>
     hasBegun && terminating.size === 0 && running() === 0 && [...owners.values()].every(Boolean);
   return {
@@ -48,11 +51,11 @@ export function createProgress(running: () => number, waits: (owners: string[]) 
       traced.add(uid);
       terminating.delete(uid);
       wake();
-      const pending = [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
-      if (hasWaited || terminating.size > 0 || running() > 0 || pending.length === 0) return;
+      if (hasWaited || terminating.size > 0 || running() > 0 || pending().length === 0) return;
       hasWaited = true;
-      waits(pending);
+      waits(pending());
     },
+    pending,
     async untilOver(surroundings, signal) {
       signal.addEventListener('abort', () => wake(), { once: true });
       while (!signal.aborted) {

@@ -4,6 +4,7 @@ import type { ConnectOptions } from '../cluster/connect-options.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Mode } from '../trace/observation.ts';
+import { worstCode } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
@@ -25,6 +26,7 @@ import { assertWritable } from './report-files.ts';
 import { resolveTarget } from './resolve-target.ts';
 import { run } from './run.ts';
 import type { Pick, Target } from './target.ts';
+import { notReplaced, unreplaced } from './unreplaced.ts';
 
 export interface TraceOptions {
   connection: ConnectOptions;
@@ -148,7 +150,10 @@ async function traceOne(
       audience: rehearsing(stage, ports.nextTurn),
       onTrace: live.onTrace,
     });
-    return await finish(trace, options, stage, ports, recorder.failure !== undefined);
+    const late = unreplaced(trace);
+    if (late !== undefined) warn(late);
+    const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
+    return worstCode([code, ...(late === undefined ? [] : [notReplaced])]);
   } finally {
     live.stop();
     stopListening();

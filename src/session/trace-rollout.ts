@@ -95,7 +95,7 @@ export async function traceRollout(options: TraceOptions & { target: Several }, 
 
 /** What was traced is told also where the watching fails half-way; the error comes after it. */
 async function follow(rollout: Rollout, target: Several, selector: PodSelector): Promise<number> {
-  const { ports, stop, deadline, traces, reports, codes, output } = rollout;
+  const { ports, stop, deadline, progress, traces, reports, codes, output } = rollout;
   const what = targetText(target);
   deadline.signal.addEventListener('abort', () => stop.abort(), { once: true });
   const deaf = leaveAllOnSignals(rollout);
@@ -111,7 +111,11 @@ async function follow(rollout: Rollout, target: Several, selector: PodSelector):
         ? `what terminated of ${forTerminal(what)} could not be traced`
         : `no pod of ${forTerminal(what)} was seen to terminate: start the rollout while this waits, or wait longer (--timeout)`;
     if (codes.length === 0) ports.stderr.write(`podexit: ${seen}\n`);
-    codes.push(nothingEnded);
+    codes.push(notOver);
+  } else if (deadline.signal.aborted && progress.pending().length > 0) {
+    const owners = forTerminal(progress.pending().join(', '), 2000);
+    ports.stderr.write(`podexit: gave up at --timeout: ${owners} had not rolled out\n`);
+    codes.push(notOver);
   }
   const summary = summaryOf(what, reports, codes);
   await output.end(reports, summary);
@@ -119,8 +123,8 @@ async function follow(rollout: Rollout, target: Several, selector: PodSelector):
   return summary.exitCode;
 }
 
-/** Exit code where no pod was seen to end: still there at --timeout. */
-const nothingEnded = 3;
+/** Exit code where no pod was seen to end, or a rollout was not done: still there at --timeout. */
+const notOver = 3;
 /** Exit code where a recording is incomplete, or a pod could not be traced. */
 const notDone = 1;
 

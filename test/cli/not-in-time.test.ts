@@ -1,0 +1,37 @@
+/** What was waited for and had not come by `--timeout` is said, and is exit code 3: no pipeline goes on with half a rollout. */
+import { expect, it } from 'vitest';
+import { loadRecording } from '../loopback/helpers/load.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+it('a pod that nothing replaces', () =>
+  serving('exit-143', {}, async ({ server, flags }) => {
+    const ran = await runMain([server.pod, '--wait-replacement', '--timeout=2s', '-o', 'json', ...flags]);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'graceful', exitCode: 0 } });
+    expect(ran.stderr).toContain(`pod "${server.pod}" is gone, but no replacement of it was seen by --timeout\n`);
+    expect(ran.code).toBe(3);
+  }));
+
+it('and one whose replacement is ready in time is none of that', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const ran = await runMain([server.pod, '--wait-replacement', '--timeout=20s', '-o', 'json', ...flags]);
+    expect(ran.stderr).not.toContain('is gone, but');
+    expect(ran.code).toBe(0);
+  }));
+
+it('a rollout that is stuck after its first pod', () => {
+  const scenario = loadRecording('rolling-update');
+  // Its Deployment never comes to what a rollout is done with: as many pods as it wants, all of them new.
+  type Told = { event?: { object?: { kind?: string; status?: { observedGeneration?: number; replicas?: number } } } };
+  const isDone = ({ event }: Told): boolean =>
+    event?.object?.kind === 'Deployment' &&
+    event.object.status?.observedGeneration === 2 &&
+    event.object.status.replicas === 1;
+  const stuck = { ...scenario, rows: scenario.rows.filter((row) => !isDone(row as Told)) };
+  return serving('rolling-update', { attachDelayMs: 1500, scenario: stuck }, async ({ flags }) => {
+    const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=9s', '-o', 'json', ...flags]);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ summary: { pods: 1, outcomes: { graceful: 1 }, exitCode: 3 } });
+    expect(ran.stderr).toContain('podexit: gave up at --timeout: deployment/checkout had not rolled out\n');
+    expect(ran.code).toBe(3);
+  });
+});

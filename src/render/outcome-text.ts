@@ -1,5 +1,6 @@
 /** The outcome in one sentence, as a colleague would say it, and what each container used of its grace. */
 import type { ContainerReport, ExitReport, Gate, Instant, Outcome, PhaseName, Range } from '../trace/report.ts';
+import { exitCodes } from '../verdict/exit-code.ts';
 import { list, plural, seconds } from '../verdict/words.ts';
 import { millis, zeroOf } from './offsets.ts';
 import { triggerText } from './summary.ts';
@@ -17,13 +18,17 @@ export const outcomeWord = ({ mode, verdict }: ExitReport): string => (mode === 
 export const deletedBy = ({ mode, verdict, trigger }: ExitReport): string | undefined =>
   mode === 'check' || verdict.outcome === 'not-started' ? undefined : triggerText[trigger.kind];
 
-/** The exit code, and the gates that made it, where an outcome alone would not explain it. */
+/** The exit code, and the gates that made it, where the outcome alone would not have. */
 export function exitCodeWords({ verdict }: ExitReport): string {
   const failed = verdict.gates.flatMap(({ name, passed }) => (passed ? [] : [name]));
-  return failed.length > 0 && verdict.exitCode !== 0
+  const isByGates = verdict.exitCode === gatesCode && exitCodes[verdict.outcome] !== gatesCode;
+  return failed.length > 0 && isByGates
     ? `${verdict.exitCode}: gate ${failed.join(', ')} failed`
     : String(verdict.exitCode);
 }
+
+/** What a failed gate alone comes to. */
+const gatesCode = 2;
 
 export const gateWord = ({ passed, judged }: Gate): 'passed' | 'failed' | 'not judged' =>
   judged === false ? 'not judged' : passed ? 'passed' : 'failed';
@@ -171,8 +176,9 @@ function endToEnd(start: Instant, end: Instant): Range {
   return { min: Math.max(0, min) / 1000, max: Math.max(0, max) / 1000 };
 }
 
+/** Init containers too: one that still runs makes the outcome. */
 const having = ({ containers }: ExitReport, outcome: ContainerReport['outcome']): ContainerReport[] =>
-  containers.filter((one) => one.kind === 'container' && one.outcome === outcome);
+  containers.filter((one) => ['container', 'init'].includes(one.kind) && one.outcome === outcome);
 
 const names = (report: ExitReport, outcome: ContainerReport['outcome']): string =>
   few(having(report, outcome).map(({ name }) => name)) || 'a container';

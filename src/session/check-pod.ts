@@ -10,7 +10,9 @@ import { narrow } from '../trace/observe.ts';
 import { narrowPod } from '../trace/observe/pod.ts';
 import type { CheckFacts, Source } from '../verdict/check/facts.ts';
 import { checkHeader, forecast } from '../verdict/check/forecast.ts';
+import { plural } from '../verdict/words.ts';
 import { budgetText, budgetsOf } from './budgets.ts';
+import { commandLinesOf } from './command-lines.ts';
 import { advisingSameCluster, connectCluster } from './connected.ts';
 import { createDeadline } from './deadline.ts';
 import { finishReport } from './finish.ts';
@@ -68,6 +70,7 @@ async function readFacts(
     budgets: (budgets ?? []).map((one) => ({ name: one.name, allowed: one.allowed, text: budgetText(one) })),
     ...(node ? { node } : {}),
     hookSeconds: hookSecondsOf(raw),
+    commandLines: commandLinesOf(raw),
     requestedSeconds: graceSeconds,
     timeoutSeconds: timeoutMs == null ? null : timeoutMs / 1000,
     evict: mode === 'evict',
@@ -106,7 +109,8 @@ function readerOf(cluster: Cluster, now: () => number) {
     async list(source: Source, { stream, path, labelSelector }: Target): Promise<Raw[]> {
       const target = { stream, path, ...(labelSelector ? { labelSelector: printLabels(labelSelector) } : {}) };
       const result = await listOnce(cluster, target, { signal });
-      if (result.kind === 'listed') tell(source, `${source} listed: ${result.objects.length}`);
+      if (result.kind === 'listed')
+        tell(source, `the list of ${source} (${plural(result.objects.length, 'entry', 'entries')})`);
       else refuse(source);
       return result.kind === 'listed' ? result.objects.map(asRaw) : [];
     },

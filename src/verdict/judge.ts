@@ -7,6 +7,7 @@ import { exitCodeOf } from './exit-code.ts';
 import { evidenceFindings } from './findings/evidence.ts';
 import { exitFindings } from './findings/exit.ts';
 import { hookFindings } from './findings/hook.ts';
+import { nearlySpentFindings } from './findings/nearly-spent.ts';
 import { nodeFindings } from './findings/node.ts';
 import { removalFindings } from './findings/removal.ts';
 import { requestFindings } from './findings/request.ts';
@@ -43,6 +44,7 @@ export function judge(trace: Trace, timeline: Timeline, policy: Policy = noPolic
 
 const rules: ((scene: Scene) => Finding[])[] = [
   exitFindings,
+  nearlySpentFindings,
   hookFindings,
   trafficFindings,
   nodeFindings,

@@ -18,6 +18,10 @@ export const mainsOf = ({ exit }: Scene): ContainerExit[] =>
 /** Those whose hook and end nothing will take back any more (view/told.ts). */
 export const firmOf = (scene: Scene): ContainerExit[] => ranOf(scene).filter((one) => isFirm(scene.trace, one));
 
+/** The pod went with all of its kind: its namespace or its owner was deleted, and nothing is meant to follow it. */
+export const isWhole = ({ exit }: Scene): boolean =>
+  ['namespace-deletion', 'owner-deleted'].includes(exit.trigger.kind);
+
 export const ranOf = ({ exit }: Scene): ContainerExit[] => exit.containers.filter((one) => one.ran);
 
 /**

@@ -37,4 +37,8 @@ export const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`
 export const list = (words: readonly string[]): string =>
   words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
 
+/** `Service a`, `Services a and b`. */
+export const servicesNamed = (names: readonly string[]): string =>
+  `Service${names.length === 1 ? '' : 's'} ${list(names)}`;
+
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

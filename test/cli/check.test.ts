@@ -150,6 +150,22 @@ describe('outcome, gates and exit code', () => {
       ]);
     }));
 
+  it('a shell that may become the application fails no gate, one that waits for it does', () =>
+    serving('graceful-exit', {}, async (one) => {
+      const withLine = async (line: string) => {
+        await rewrite(one.server, (spec) => Object.assign(container(spec), { command: ['sh', '-c'], args: [line] }));
+        return (await check(one, '--fail-on=no-signal-handling')).code;
+      };
+      expect(await withLine('echo hi && sh /c/run.sh')).toBe(0);
+      expect(await withLine('sh /c/run.sh & wait $!')).toBe(2);
+    }));
+
+  it('what was read is told in words', () =>
+    serving('graceful-exit', {}, async ({ server, flags }) => {
+      const { stdout } = await runMain(['check', server.pod, ...flags]);
+      expect(stdout).toMatch(/seen in pod .*; the list of endpointslices \(1 entry\)/);
+    }));
+
   it('a long grace against --timeout', () =>
     serving('graceful-exit', {}, async (one) => {
       const { code, report } = await check(one, '--timeout=5s');

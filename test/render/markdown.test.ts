@@ -14,7 +14,7 @@ const withFindings = (findings: Finding[]): ExitReport => ({ ...killed(), verdic
 describe('-o markdown', () => {
   it('leads with the outcome and the numbers', () => {
     expect(renderMarkdown(killed())).toMatch(
-      /^## ✗ killed: pod `shop-0` in `shop`\n\nlegacy did not exit within the grace of 6 s and was killed[^\n]*\n\nexit code 2: gate max-grace-used failed · gone after 7\.40s · ~99% of its 6s grace used · deleted by this command · node `node1`/,
+      /^## ✗ killed: pod `shop-0` in `shop`\n\nlegacy did not exit within the grace of 6 s and was killed[^\n]*\n\nexit code 2 · gone after 7\.40s · ~99% of its 6s grace used · deleted by this command · node `node1`/,
     );
   });
 

@@ -105,7 +105,11 @@ const rules: Record<
     world.story.services.some((service) => service.publishNotReadyAddresses) && facts.acceptedAt !== undefined
       ? undefined
       : false,
-  'unmanaged-pod': (world) => world.story.owner.kind === 'none',
+  'unmanaged-pod': (world) => {
+    if (world.story.owner.kind !== 'none') return false;
+    // Nothing is missed in a namespace that goes, where that could be read.
+    return world.story.trigger.kind === 'namespace-deletion' ? undefined : true;
+  },
   'grace-shortened-ignored': (world) =>
     world.story.later.some((later) => later.kind === 'delete') ? undefined : false,
 };

@@ -1,5 +1,7 @@
 /** What a check has read of a pod that nobody is deleting, and what it would be deleted with. */
 import type { EndpointSlice, Node, Pod, Service } from '../../trace/kube.ts';
+import type { LoweredGrace } from '../grace-advice.ts';
+import { lowered } from '../grace-advice.ts';
 
 /** What was read, in the order of `observations`; evidence cites its number. */
 export type Source = 'pod' | 'services' | 'endpointslices' | 'poddisruptionbudgets' | 'nodes';
@@ -22,6 +24,8 @@ export interface CheckFacts {
   node?: Node;
   /** How long each container's preStop hook takes, where that can be read from it. Seconds. */
   hookSeconds: ReadonlyMap<string, number>;
+  /** What follows `sh -c`, by container, where its PID 1 is such a shell. */
+  commandLines: ReadonlyMap<string, string>;
   requestedSeconds: number | null;
   /** --timeout, in seconds; null: none. */
   timeoutSeconds: number | null;
@@ -31,6 +35,10 @@ export interface CheckFacts {
   sources: ReadonlyMap<Source, { at: number; what: string }>;
   refused: readonly { resource: Source; at: number }[];
 }
+
+/** The deletion would ask for less than the spec gives. */
+export const loweredOf = ({ pod, requestedSeconds }: CheckFacts): LoweredGrace | undefined =>
+  requestedSeconds === null ? undefined : lowered(requestedSeconds, pod.spec.terminationGracePeriodSeconds);
 
 export const graceOf = ({ pod, requestedSeconds }: CheckFacts): number =>
   requestedSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;

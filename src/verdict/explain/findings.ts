@@ -6,13 +6,14 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     is: 'A container was still running when its grace ended, and was killed.',
     known: "Exit code 137 no earlier than the end of grace on the kubelet's clock, and no OOMKilled.",
     wrong: 'The moment of the kill is inferred: the API reports only the exit.',
-    advice: 'Handle the stop signal; where the work really takes that long, raise terminationGracePeriodSeconds.',
+    advice:
+      'Handle the stop signal. Where the deletion asked for less than the spec (--now, --grace-period), delete without that; else, where the work really takes that long, raise terminationGracePeriodSeconds.',
   },
   'no-signal-handling': {
-    is: 'A killed container showed no sign that it had noticed the stop signal; in a check: its PID 1 may be a shell that seldom passes signals on.',
+    is: 'A killed container, sidecars too, showed no sign that it had noticed the stop signal; in a check: its PID 1 may be a shell that seldom passes signals on.',
     known: 'No log line and no change of readiness between signal and kill; in a check: the command of the container.',
     wrong:
-      'An application may drain in silence. A shell that ends with exec, or that sets a trap, does pass signals on.',
+      'An application may drain in silence. A shell that ends with exec, or that sets a trap, does pass signals on. busybox, bash and newer dash also become the last command of their line where that is a simple one (`sh -c "app"`, `a && b`), and a script that is sourced (`. run.sh`) may set a trap in the shell itself: a check cannot see which shell it is, so there it is info, and fails no gate.',
     advice:
       'Start the application as PID 1 (exec form, or exec in the script), set a trap, or use an init such as tini.',
   },
@@ -39,8 +40,10 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'prestop-cut-off': {
     is: 'The preStop hook still ran when the grace ended; in a check: it will take as long as the grace or longer.',
     known: "The hook's failure no earlier than the end of grace; in a check: a sleep whose length is known.",
-    wrong: 'In a check, hooks of unknown length are not judged.',
-    advice: 'Raise terminationGracePeriodSeconds to hook + drain + a reserve, or shorten the hook.',
+    wrong:
+      'In a check, hooks of unknown length are not judged. A forced deletion leaves a hook one second: what it cuts off is a warning, and says nothing of the pod.',
+    advice:
+      'Raise terminationGracePeriodSeconds to hook + drain + a reserve, or shorten the hook. Where the deletion asked for less than the spec, delete without that.',
   },
   'prestop-heavy': {
     is: 'A hook used at least half of the grace.',
@@ -49,16 +52,18 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     advice: 'What remains is all that the application has. Raise the grace by as much as the hook takes.',
   },
   'grace-nearly-spent': {
-    is: 'Nothing was killed, but hook and drain took at least 75 % of the grace; in a check: the known hook leaves less than a quarter.',
+    is: 'A container ended by itself, but its hook and drain took at least 75 % of the grace; in a check: the known hook leaves less than a quarter.',
     known: 'Phases against the effective grace.',
     wrong: 'One run is one sample: under load it takes longer.',
-    advice: 'Raise terminationGracePeriodSeconds before a slow day does the rest.',
+    advice:
+      'Raise terminationGracePeriodSeconds before a slow day does the rest. A sidecar stops after the main containers: where one of those held it, look at that one.',
   },
   'sidecar-killed': {
     is: 'A sidecar was killed at the end of grace; in a check: sidecars share what the main containers leave of it.',
     known: 'Exit 137 at the end of grace; in a check: init containers that restart always.',
     wrong: "A sidecar's kill seldom loses anything of the application, and so it does not change the outcome.",
-    advice: 'Let the main containers end sooner, or raise the grace.',
+    advice:
+      'Let the main containers end sooner, or raise the grace. A sidecar that ignores its stop signal (no-signal-handling) takes all of any grace: make it react.',
   },
   'drain-race': {
     is: 'The stop signal came as the endpoint was being unrouted: clients were still being sent to a process that had been asked to stop.',
@@ -71,7 +76,8 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'last-endpoint': {
     is: 'A Service had no other ready endpoint when this one was unrouted; in a check: it would have none.',
     known: 'The EndpointSlices of the Service.',
-    wrong: 'A replacement may have become ready in the same moment.',
+    wrong:
+      'A replacement may have become ready in the same moment. Where the namespace or the owner was deleted it is not told: nobody was to be left.',
     advice: 'Two replicas or more, a surge in rollouts (maxUnavailable 0), and a PodDisruptionBudget.',
   },
   'no-ready-endpoint': {
@@ -91,7 +97,8 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'finalizer-held': {
     is: 'Finalizers kept the finished pod in the API for a second or more; in a check: finalizers are set on it.',
     known: "metadata.finalizers after the kubelet's final DELETE.",
-    wrong: 'It names finalizers, not the controller that is slow.',
+    wrong:
+      'It names finalizers, not the controller that is slow. The time is that between two arrivals; where news may have been late, the bounds of the phase finalize stand behind it. A check passes over batch.kubernetes.io/job-tracking, which the Job controller takes away at once.',
     advice: 'Look for the controller that owns the finalizer.',
   },
   'node-silent': {
@@ -108,9 +115,9 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     advice: "Look at the kubelet's load and its connection to the API server.",
   },
   'slow-cleanup': {
-    is: "More than 5 s from the last exit to the kubelet's final DELETE.",
+    is: "More than 5 s from the status that told the last exit (containers-done) to the kubelet's final DELETE.",
     known: 'The two marks.',
-    wrong: 'The last exit is known to a second at best.',
+    wrong: 'The exit itself came before that status, which waits for the sandbox to be stopped.',
     advice: "Look at volume unmounts, the CNI plugin and the kubelet's log.",
   },
   'kubelet-restarted': {
@@ -149,7 +156,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'unmanaged-pod': {
     is: 'No controller will replace the pod.',
     known: 'It has no ownerReference.',
-    wrong: 'An operator may watch it without owning it.',
+    wrong: 'An operator may watch it without owning it. Where its whole namespace was deleted it is not told.',
     advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
   },
 };

@@ -55,9 +55,10 @@ export const phases: Record<PhaseName, Explanation> = {
     advice: 'The hook and the drain together need more than the grace: shorten them or raise it.',
   },
   cleanup: {
-    is: "From the last container's exit until the kubelet's final DELETE: volumes, network and cgroups are taken down.",
-    known: 'From the last exit to the state with grace 0, or to the removal.',
-    wrong: 'The kubelet reports exits late, so a part of what looks like clean-up may be its own bookkeeping.',
+    is: "From the status that told that all containers had ended (containers-done) until the kubelet's final DELETE: volumes and cgroups are taken down.",
+    known: 'From that status to the state with grace 0, or to the removal.',
+    wrong:
+      'The last exit itself came earlier: the kubelet tells it once the sandbox with its network is stopped. A part of what looks like clean-up may be its own bookkeeping.',
     advice: "More than a few seconds: look at volume detach, the CNI plugin and the kubelet's log on that node.",
   },
   finalize: {

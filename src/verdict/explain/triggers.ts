@@ -62,15 +62,15 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
     advice: 'Where nobody scaled, look for an autoscaler.',
   },
   'owner-deleted': {
-    is: 'Its owner, or the owner of that, was deleted, and the garbage collector followed.',
+    is: 'Its owner, or the owner of that, was deleted, and the garbage collector followed; so it may be with the pods of a Job whose ttlSecondsAfterFinished is over.',
     known: 'The owner was gone when the pod was marked, or within a second. No Event says so.',
     wrong: 'An owner that went at the same moment by chance looks the same.',
     advice: nothing,
   },
   job: {
-    is: 'Its Job was done, failed, suspended or past its time to live.',
-    known: "The Job's conditions or its Event, or a Job that is gone after its ttlSecondsAfterFinished.",
-    wrong: untold,
+    is: 'Its Job was done, failed or suspended, and stopped what still ran of it.',
+    known: "The Job's conditions, or its Event (SuccessfulDelete).",
+    wrong: `A Job past its ttlSecondsAfterFinished is deleted itself, and the garbage collector deletes its pods: that is the deletion of the owner, and told as owner-deleted unless the end of the Job was seen too. ${untold}`,
     advice: 'Look at the conditions of the Job.',
   },
   'namespace-deletion': {

@@ -2,10 +2,13 @@
 import { millisecondsOf } from '../../trace/assumptions.ts';
 import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
+import { shortestStop } from '../../trace/infer/grace.ts';
 import type { Finding } from '../../trace/report.ts';
+import { second, widthOf } from '../../trace/span.ts';
+import { graceAdvice, loweredGrace } from '../grace-advice.ts';
 import type { Scene } from '../scene.ts';
-import { graceWords, longestGrace, ranOf } from '../scene.ts';
-import { exactSeconds, percent, seconds } from '../words.ts';
+import { graceWords, ranOf } from '../scene.ts';
+import { exactSeconds, seconds } from '../words.ts';
 
 export const exitFindings = (scene: Scene): Finding[] =>
   ranOf(scene).flatMap((container) => [
@@ -13,10 +16,10 @@ export const exitFindings = (scene: Scene): Finding[] =>
     ...unhandled(scene, container),
     ...nonzero(container),
     ...outOfMemory(container),
-    ...nearlySpent(scene, container),
   ]);
 
-const evidenceOf = ({ exit, kill, stopping, signal }: ContainerExit): number[] => [
+/** What tells of its signal and of its end. */
+export const evidenceOf = ({ exit, kill, stopping, signal }: ContainerExit): number[] => [
   ...new Set([
     ...(stopping?.evidence ?? []),
     ...(signal?.evidence ?? []),
@@ -28,10 +31,7 @@ const evidenceOf = ({ exit, kill, stopping, signal }: ContainerExit): number[] =
 function killed(scene: Scene, container: ContainerExit): Finding[] {
   if (container.outcome !== 'killed') return [];
   const { name, kind } = container.spec;
-  const after =
-    container.signal && container.kill
-      ? ` ${seconds(between(container.signal, container.kill))} after its stop signal`
-      : '';
+  const after = afterSignal(scene, container);
   const evidence = evidenceOf(container);
   if (kind === 'ephemeral')
     return [
@@ -49,7 +49,7 @@ function killed(scene: Scene, container: ContainerExit): Finding[] {
         code: 'sidecar-killed',
         severity: 'warning',
         message: `sidecar ${name} was killed at the end of the grace${after}: sidecars share what the main containers leave of it`,
-        advice: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
+        advice: sidecarAdvice(scene, container),
         evidence,
       },
     ];
@@ -58,10 +58,37 @@ function killed(scene: Scene, container: ContainerExit): Finding[] {
       code: 'killed-at-grace',
       severity: 'error',
       message: `${name} did not exit within its grace${graceWords(scene)} and was killed${after} (exit 137)`,
-      advice: `Make ${name} exit sooner after its stop signal, or set terminationGracePeriodSeconds above what it really needs.`,
+      advice: graceAdvice(loweredGrace(scene), {
+        usual: `Make ${name} exit sooner after its stop signal, or set terminationGracePeriodSeconds above what it really needs.`,
+        faster: `make ${name} exit sooner after its stop signal`,
+      }),
       evidence,
     },
   ];
+}
+
+/**
+ * Where no hook and no turn held the signal up, the runtime was given the whole grace for it (SIGNALS.md §2 S8, S9): the kill
+ * came no sooner, however wide the interval is that was seen, and as a rule at once.
+ */
+function afterSignal({ exit }: Scene, { spec, hook, signal, kill }: ContainerExit): string {
+  if (!signal || !kill) return '';
+  const seen = between(signal, kill);
+  if (hook || spec.kind === 'sidecar') return ` ${seconds(seen)} after its stop signal`;
+  const lo = Math.max(seen.lo, shortestStop(exit.kubelet));
+  const span = { lo, hi: Math.max(lo, seen.hi) };
+  return ` ${widthOf(span) <= second / 2 ? exactSeconds(lo) : seconds(span)} after its stop signal`;
+}
+
+/** One that ignores its signal uses up whatever grace it is given. */
+function sidecarAdvice(scene: Scene, container: ContainerExit): string {
+  const { name } = container.spec;
+  if (isUnhandled(scene, container))
+    return `Make ${name} react to its stop signal (see no-signal-handling): where it ignores that, a longer grace only makes the exit slower.`;
+  return graceAdvice(loweredGrace(scene), {
+    usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
+    faster: `let ${name} stop faster`,
+  });
 }
 
 /** Its log was followed from before the signal until the kill, with nothing missing in between. */
@@ -83,13 +110,17 @@ function wasHeard({ trace }: Scene, { spec, facts: { log }, signal, kill }: Cont
 }
 
 /** Only where the log was followed: without it there is no sign of life to miss. */
-function unhandled(scene: Scene, container: ContainerExit): Finding[] {
+function isUnhandled(scene: Scene, container: ContainerExit): boolean {
   const { facts, signal, spec, outcome } = container;
-  if (outcome !== 'killed' || spec.kind === 'sidecar' || spec.kind === 'ephemeral') return [];
-  if (!signal || !wasHeard(scene, container)) return [];
+  if (outcome !== 'killed' || spec.kind === 'ephemeral') return false;
+  if (!signal || !wasHeard(scene, container)) return false;
   const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
-  const changed = facts.readyLost !== undefined || probesFailed(scene, container);
-  if (spoke || changed) return [];
+  return !spoke && facts.readyLost === undefined && !probesFailed(scene, container);
+}
+
+function unhandled(scene: Scene, container: ContainerExit): Finding[] {
+  const { spec } = container;
+  if (!isUnhandled(scene, container)) return [];
   // Some shells replace themselves with the last command of the line: bash always does so with a single one, dash never.
   const shell = spec.container.shell
     ? ' Its PID 1 may be a shell with a command line, which seldom passes signals on.'
@@ -162,27 +193,3 @@ function outOfMemory(container: ContainerExit): Finding[] {
 
 const isForMemory = ({ outcome, exit }: ContainerExit): boolean =>
   outcome === 'oom' || (outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137);
-
-/** Not killed, but hook and drain together took at least three quarters of the grace. */
-function nearlySpent(scene: Scene, container: ContainerExit): Finding[] {
-  const { outcome, exit, spec, counted, signal, hook } = container;
-  const since = spec.kind === 'sidecar' ? signal : (counted ?? signal);
-  if (!exit || exit.provisional || !since || outcome === 'killed' || outcome === 'oom') return [];
-  const waited = spec.kind === 'sidecar' && hook ? between(hook.start, hook.end).lo : 0;
-  const used = between(since, exit.at).lo + waited;
-  const share = used / longestGrace(scene);
-  if (share < 0.75) return [];
-  return [
-    {
-      code: 'grace-nearly-spent',
-      severity: 'warning',
-      message: `${spec.name} used at least ${percent(share)} of its grace: ${exactSeconds(used)}${graceWords(scene)}`,
-      // How long a hook that was cut off would have taken nobody knows.
-      advice:
-        hook?.outcome === 'cut-off'
-          ? 'A slower day ends in SIGKILL: shorten the preStop hook, or set terminationGracePeriodSeconds to more than hook and drain need.'
-          : `A slower day ends in SIGKILL: set terminationGracePeriodSeconds to ${Math.ceil((used / 1000) * 1.5)} or more, or shorten the drain.`,
-      evidence: evidenceOf(container),
-    },
-  ];
-}

@@ -3,6 +3,8 @@ import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between, isBefore } from '../../trace/infer/estimate.ts';
 import type { HookFacts } from '../../trace/infer/hook.ts';
 import type { Finding } from '../../trace/report.ts';
+import { second } from '../../trace/span.ts';
+import { graceAdvice, isForced, loweredGrace } from '../grace-advice.ts';
 import type { Scene } from '../scene.ts';
 import { firmOf, graceWords, longestGrace } from '../scene.ts';
 import { percent, seconds } from '../words.ts';
@@ -60,9 +62,13 @@ function cutOff(scene: Scene, container: ContainerExit): Finding[] {
   return [
     {
       code: 'prestop-cut-off',
-      severity: 'error',
+      severity: isForced(scene) ? 'warning' : 'error',
       message: `the preStop hook (${hook.kind}) of ${spec.name} still ran when the grace${graceWords(scene)} ended${wanted}${leftWords(container)}`,
-      advice: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
+      advice: graceAdvice(loweredGrace(scene), {
+        usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
+        faster: 'shorten the hook',
+        ...(hook.sleepSeconds === undefined ? {} : { needs: hook.sleepSeconds }),
+      }),
       evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
     },
   ];
@@ -75,18 +81,24 @@ function leftWords({ hook, signal, exit, spec }: ContainerExit): string {
   return signal ? '; the application was left with 2 s after its stop signal' : '';
 }
 
+const heavyShare = 0.5;
+
 function heavy(scene: Scene, { hook, signal, spec }: ContainerExit): Finding[] {
   if (!hook || (hook.outcome !== 'completed' && hook.outcome !== 'failed')) return [];
   const lasted = between(hook.start, hook.end);
   const share = lasted.lo / longestGrace(scene);
-  if (share < 0.5) return [];
+  if (share < heavyShare) return [];
   return [
     {
       code: 'prestop-heavy',
       severity: 'warning',
       message: `the preStop hook of ${spec.name} took ${seconds(lasted)}, at least ${percent(share)} of the grace${signal ? ', before the stop signal was even sent' : ''}`,
-      advice:
-        'Grace counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
+      advice: graceAdvice(loweredGrace(scene), {
+        usual:
+          'Grace counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
+        faster: 'shorten the hook',
+        needs: lasted.lo / second / heavyShare,
+      }),
       evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
     },
   ];

@@ -1,12 +1,14 @@
 /** Findings about what came after the containers, and about force. */
 import { heardSince } from '../../trace/infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../trace/infer/container-outcome.ts';
+import type { Estimate } from '../../trace/infer/estimate.ts';
+import { between } from '../../trace/infer/estimate.ts';
 import { controllerOf, isFinished, isMirror } from '../../trace/pod.ts';
 import type { Finding } from '../../trace/report.ts';
 import { second } from '../../trace/span.ts';
 import type { Scene } from '../scene.ts';
-import { ranOf } from '../scene.ts';
-import { exactSeconds, list } from '../words.ts';
+import { isWhole, ranOf } from '../scene.ts';
+import { exactSeconds, list, outward } from '../words.ts';
 
 export const removalFindings = (scene: Scene): Finding[] => [
   ...finalizerHeld(scene),
@@ -17,7 +19,7 @@ export const removalFindings = (scene: Scene): Finding[] => [
 
 function finalizerHeld(scene: Scene): Finding[] {
   const { trace, exit } = scene;
-  const { finalizers, finalDelete, done, held: since } = exit.removal;
+  const { finalizers, finalDelete, done, held: since, removed } = exit.removal;
   const pod = exit.deletion.facts.first.value;
   if (!since || !trace.finalizing) return [];
   // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
@@ -33,11 +35,18 @@ function finalizerHeld(scene: Scene): Finding[] {
     {
       code: 'finalizer-held',
       severity: 'warning',
-      message: `finalizers held the ${finalDelete || done || isFinished(pod) ? 'finished' : 'unscheduled'} pod ${isSeen ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}`,
+      message: `finalizers held the ${finalDelete || done || isFinished(pod) ? 'finished' : 'unscheduled'} pod ${isSeen ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}${isSeen ? possibleWords(since, removed) : ''}`,
       advice: `Whatever owns ${list(finalizers)} has to remove it; look at that controller's logs.`,
       evidence: [trace.finalizing.seq, ...(trace.gone ? [trace.gone.seq] : [])],
     },
   ];
+}
+
+/** The interval of its phase, where that says less than two arrivals seem to: news of either end may have been late. */
+function possibleWords(held: Estimate, removed: Estimate | undefined): string {
+  const { lo, hi } = removed ? between(held, removed) : { lo: 0, hi: 0 };
+  if (hi - lo <= second) return '';
+  return ` (${outward(lo / second, 1, Math.floor)}–${outward(hi / second, 1, Math.ceil)} s where news of it came late)`;
 }
 
 /** What the pod's stream brought then (client ms) it brought as it happened. */
@@ -119,9 +128,10 @@ const copyRemoved = (evidence: readonly number[]): Finding => ({
   evidence: [...evidence],
 });
 
-function unmanaged({ exit }: Scene): Finding[] {
+function unmanaged(scene: Scene): Finding[] {
+  const { exit } = scene;
   const pod = exit.deletion.facts.first.value;
-  if (controllerOf(pod) || isMirror(pod)) return [];
+  if (controllerOf(pod) || isMirror(pod) || isWhole(scene)) return [];
   return [
     {
       code: 'unmanaged-pod',

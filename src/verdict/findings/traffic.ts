@@ -10,8 +10,8 @@ import type { Trace } from '../../trace/trace.ts';
 import { isSignalFirm } from '../../trace/view/told.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { Scene } from '../scene.ts';
-import { mainsOf } from '../scene.ts';
-import { exactSeconds, list, plural } from '../words.ts';
+import { isWhole, mainsOf } from '../scene.ts';
+import { exactSeconds, plural, servicesNamed } from '../words.ts';
 
 export const trafficFindings = (scene: Scene): Finding[] => [
   ...drainRace(scene),
@@ -39,7 +39,7 @@ function drainRace(scene: Scene): Finding[] {
   );
   const [worst] = races.sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.hi - b.lead.hi);
   if (!worst) return [];
-  const services = list([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);
+  const services = servicesNamed([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);
   const { name } = worst.container.spec;
   const lost = worst.hard
     ? `; ${name} was gone or refused connections less than 1 s later, so requests may have been lost`
@@ -48,7 +48,7 @@ function drainRace(scene: Scene): Finding[] {
     {
       code: 'drain-race',
       severity: worst.hard ? 'warning' : 'info',
-      message: `${askedWords(worst)} ${leadWords(worst.lead)} Service ${services} took it out of its ready endpoints; proxies and load balancers learn of that later still, so clients may have been sent to it meanwhile${lost}`,
+      message: `${askedWords(worst)} ${leadWords(worst.lead)} ${services} took it out of its ready endpoints; proxies and load balancers learn of that later still, so clients may have been sent to it meanwhile${lost}`,
       advice:
         'A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.',
       evidence: [...new Set(worst.evidence)],
@@ -98,7 +98,10 @@ function refusedAt({ trace, exit }: Scene, { spec, stopping }: ContainerExit): P
   return refused && { client: { lo: -Infinity, hi: refused.at + 1 } };
 }
 
-function lastEndpoint({ trace, exit }: Scene): Finding[] {
+/** Where all that serves is taken down, nobody is to be left (SIGNALS.md §4). */
+function lastEndpoint(scene: Scene): Finding[] {
+  const { trace, exit } = scene;
+  if (isWhole(scene)) return [];
   const alone = exit.endpoints.filter((endpoint) => endpoint.unrouted && endpoint.otherReady === 0);
   const services = [...new Set(alone.map(serviceName))];
   return services.map((service) => ({
@@ -129,9 +132,8 @@ function noReadyEndpoint(scene: Scene): Finding[] {
   return emptySpells(scene.trace, scene.exit).map((spell) => ({
     code: 'no-ready-endpoint',
     severity: 'error',
-    message: `Service ${spell.service} had no ready endpoint for ${spell.open ? 'at least ' : ''}${exactSeconds(spell.ms)}${spell.open ? ', and still none at the end' : ''}`,
-    advice:
-      'Meanwhile new requests had at best endpoints that were terminating, if those still served, and else failed: have the replacement ready first (more replicas, or a rolling update with maxUnavailable 0).',
+    message: `Service ${spell.service} had no ready endpoint for ${spell.open ? 'at least ' : ''}${exactSeconds(spell.ms)}${spell.open ? ', and still none when podexit stopped looking' : ''}`,
+    advice: `Meanwhile new requests had at best endpoints that were terminating, if those still served, and else failed${isWhole(scene) ? '.' : ': have the replacement ready first (more replicas, or a rolling update with maxUnavailable 0).'}`,
     evidence: spell.evidence,
   }));
 }

@@ -1,20 +1,32 @@
 /** How the containers would stop: hooks, the budget that they leave, PID 1, sidecars, grace. */
-import { containersOf, hookOf } from '../../../trace/pod.ts';
+import { minimumGrace } from '../../../trace/infer/grace.ts';
+import { containersOf, hookOf, isRunning, statusesOf } from '../../../trace/pod.ts';
 import type { ContainerSpec } from '../../../trace/pod.ts';
 import type { Finding } from '../../../trace/report.ts';
-import { percent } from '../../words.ts';
+import { second } from '../../../trace/span.ts';
+import { graceAdvice } from '../../grace-advice.ts';
+import { list, percent } from '../../words.ts';
 import type { CheckFacts } from '../facts.ts';
-import { cite, graceOf } from '../facts.ts';
+import { cite, graceOf, loweredOf } from '../facts.ts';
+import { shellFateOf } from '../shell-line.ts';
 
 export const stoppingRules = (facts: CheckFacts): Finding[] => [
   ...noGrace(facts),
-  ...stopped(facts).flatMap((one) => [...hookThatFails(facts, one), ...budget(facts, one), ...shell(facts, one)]),
+  ...stopped(facts).flatMap((one) => [...hookThatFails(facts, one), ...budget(facts, one)]),
+  ...[...runningInits(facts), ...stopped(facts)].flatMap((one) => shell(facts, one)),
   ...sharedGrace(facts),
 ];
 
 /** Containers that get a preStop hook and a stop signal. */
 const stopped = ({ pod }: CheckFacts): ContainerSpec[] =>
   containersOf(pod).filter(({ kind }) => kind === 'container' || kind === 'sidecar');
+
+/** An init container gets a stop signal too where it still runs; a hook it cannot have. */
+const runningInits = ({ pod }: CheckFacts): ContainerSpec[] =>
+  containersOf(pod).filter(
+    ({ kind, name }) =>
+      kind === 'init' && statusesOf(pod).some((status) => status.name === name && isRunning(status.state)),
+  );
 
 function noGrace(facts: CheckFacts): Finding[] {
   if (graceOf(facts) > 0) return [];
@@ -49,7 +61,11 @@ function budget(facts: CheckFacts, { name }: ContainerSpec): Finding[] {
   const grace = graceOf(facts);
   if (hook === undefined || grace === 0 || hook < grace / 2) return [];
   const rest = `${hook} s of ${grace} s (${percent(hook / grace)})`;
-  const advice = `Raise terminationGracePeriodSeconds by about ${hook} s, or shorten the hook.`;
+  const advice = graceAdvice(loweredOf(facts), {
+    usual: `Raise terminationGracePeriodSeconds by about ${hook} s, or shorten the hook.`,
+    faster: 'shorten the hook',
+    needs: hook,
+  });
   const evidence = cite(facts, 'pod');
   if (hook >= grace)
     return [
@@ -61,7 +77,7 @@ function budget(facts: CheckFacts, { name }: ContainerSpec): Finding[] {
         evidence,
       },
     ];
-  const left = `leaves ${grace - hook} s for ${name} after its stop signal`;
+  const left = `leaves ${leftOf(grace, hook)} for ${name} after its stop signal`;
   const nearly = hook >= grace * 0.75;
   return [
     {
@@ -74,13 +90,25 @@ function budget(facts: CheckFacts, { name }: ContainerSpec): Finding[] {
   ];
 }
 
+/** The kubelet counts a hook in whole seconds, and gives 2 s after it whatever it took (SIGNALS.md §2 S6, S8). */
+function leftOf(grace: number, hook: number): string {
+  const rest = grace - Math.floor(hook);
+  return rest < leastLeft ? `${leastLeft} s (the least that the kubelet gives)` : `${rest} s`;
+}
+
+const leastLeft = minimumGrace / second;
+
 function shell(facts: CheckFacts, { name, container }: ContainerSpec): Finding[] {
   if (!container.shell) return [];
+  const killed = `${name} is killed when the grace of ${graceOf(facts)} s ends`;
+  const depends = shellFateOf(facts.commandLines.get(name) ?? '') === 'depends';
   return [
     {
       code: 'no-signal-handling',
-      severity: 'warning',
-      message: `forecast: PID 1 of ${name} may be a shell with neither exec nor trap: such a shell does not pass the stop signal on, so that ${name} is killed when the grace of ${graceOf(facts)} s ends`,
+      severity: depends ? 'info' : 'warning',
+      message: depends
+        ? `forecast: PID 1 of ${name} is started as a shell, and it depends on the shell whether its command gets the stop signal: busybox, bash and newer dash become the last simple command of their line, and run a sourced script themselves; where the shell stays as it is, ${killed}`
+        : `forecast: PID 1 of ${name} may be a shell with neither exec nor trap: such a shell does not pass the stop signal on, so that ${killed}`,
       advice: 'Start the application by "exec …" or without a shell, or put an init such as tini in front of it.',
       evidence: cite(facts, 'pod'),
     },
@@ -94,7 +122,7 @@ function sharedGrace(facts: CheckFacts): Finding[] {
     {
       code: 'sidecar-killed',
       severity: 'info',
-      message: `forecast: ${sidecars.map(({ name }) => name).join(', ')} stop after the main containers, within what these leave of the ${graceOf(facts)} s; what is then still running is killed`,
+      message: `forecast: ${list(sidecars.map(({ name }) => name))} ${sidecars.length === 1 ? 'stops' : 'stop'} after the main containers, within what these leave of the ${graceOf(facts)} s; what is then still running is killed`,
       evidence: cite(facts, 'pod'),
     },
   ];

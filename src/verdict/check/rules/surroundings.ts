@@ -12,15 +12,18 @@ export const surroundingRules = (facts: CheckFacts): Finding[] => [
   ...unread(facts),
 ];
 
+/** The Job controller sets it on each of its pods, and takes it away as soon as one has finished (SIGNALS.md §4). */
+const ownToJobs = 'batch.kubernetes.io/job-tracking';
+
 function finalizers(facts: CheckFacts): Finding[] {
-  const { finalizers: set = [] } = facts.pod.metadata;
+  const set = (facts.pod.metadata.finalizers ?? []).filter((finalizer) => finalizer !== ownToJobs);
   if (set.length === 0) return [];
   return [
     {
       code: 'finalizer-held',
       severity: 'warning',
-      message: `forecast: the finished pod stays until ${list(set)} is removed from its finalizers`,
-      advice: 'Make sure that the controller behind it is running.',
+      message: `forecast: the finished pod stays until ${list(set)} ${set.length === 1 ? 'is' : 'are'} removed from its finalizers`,
+      advice: `Make sure that ${set.length === 1 ? 'the controller behind it is' : 'the controllers behind them are'} running.`,
       evidence: cite(facts, 'pod'),
     },
   ];

@@ -1,7 +1,7 @@
 /** What clients of the pod's Services would notice. */
 import { containersOf, hookOf } from '../../../trace/pod.ts';
 import type { Finding } from '../../../trace/report.ts';
-import { list } from '../../words.ts';
+import { list, servicesNamed } from '../../words.ts';
 import type { Route } from '../endpoints.ts';
 import { routesOf } from '../endpoints.ts';
 import type { CheckFacts } from '../facts.ts';
@@ -24,11 +24,12 @@ function race(facts: CheckFacts, routes: readonly Route[]): Finding[] {
   const following = routes.filter((route) => !isKept(route));
   const hasty = mains(facts).filter(({ container }) => !hookOf(container));
   if (following.length === 0 || hasty.length === 0) return [];
+  const told = names(following);
   return [
     {
       code: 'drain-race',
       severity: 'info',
-      message: `forecast: ${list(hasty.map(({ name }) => name))} has no preStop hook, so the stop signal comes as Service ${list(names(following))} is still being told`,
+      message: `forecast: ${list(hasty.map(({ name }) => name))} ${hasty.length === 1 ? 'has' : 'have'} no preStop hook, so the stop signal comes as ${servicesNamed(told)} ${told.length === 1 ? 'is' : 'are'} still being told`,
       advice:
         'A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.',
       evidence: cite(facts, 'pod', 'endpointslices'),
@@ -59,12 +60,14 @@ function kept(facts: CheckFacts, routes: readonly Route[]): Finding[] {
 function unprobed(facts: CheckFacts, routes: readonly Route[]): Finding[] {
   const blind = mains(facts).filter(({ container }) => !container.readinessProbe);
   if (blind.length === 0) return [];
+  const services = names(routes);
+  const isOne = services.length === 1;
   return [
     {
       code: 'stays-ready',
       severity: 'info',
-      message: `forecast: ${list(blind.map(({ name }) => name))} has no readiness probe: Service ${list(names(routes))} counts its replacement as ready as soon as it runs, and never learns that it stopped serving`,
-      advice: 'Give it a readiness probe.',
+      message: `forecast: ${list(blind.map(({ name }) => name))} ${blind.length === 1 ? 'has' : 'have'} no readiness probe: ${servicesNamed(services)} ${isOne ? 'counts' : 'count'} a replacement of the pod as ready as soon as it runs, and never ${isOne ? 'learns' : 'learn'} that it stopped serving`,
+      advice: `Give ${blind.length === 1 ? 'it' : 'each of them'} a readiness probe.`,
       evidence: cite(facts, 'pod', 'endpointslices'),
     },
   ];

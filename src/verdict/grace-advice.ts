@@ -1,0 +1,45 @@
+/** Who is to blame for a grace that was too short: the spec, or a deletion that asked for less. Pure. */
+import { isWitnessed } from '../trace/infer/deletion.ts';
+import type { Scene } from './scene.ts';
+
+/** Seconds of grace that a deletion asked for, and the spec's that it gave up by that. */
+export interface LoweredGrace {
+  readonly asked: number;
+  readonly spec: number;
+}
+
+/** Undefined where the pod was left its own grace, or more. */
+export function loweredGrace({ trace, exit }: Scene): LoweredGrace | undefined {
+  const { deletion, kubelet } = exit;
+  // The 0 of a state that was not seen to begin is as often the kubelet's last DELETE as anybody's wish (SIGNALS.md trap 2).
+  const isAsked = deletion.grace > 0 || isWitnessed(trace, deletion.facts);
+  const left = Math.min(isAsked ? deletion.grace : Infinity, kubelet.grace.max);
+  return lowered(left, deletion.facts.first.value.spec.terminationGracePeriodSeconds);
+}
+
+/** The same of a grace that is only asked for yet. */
+export function lowered(asked: number, spec = 30): LoweredGrace | undefined {
+  // The kubelet makes 1 s of 0 s (SIGNALS.md §2 S1).
+  return Math.max(1, asked) < spec ? { asked, spec } : undefined;
+}
+
+/** Nobody's hook or drain is to be judged by what a forced deletion left it. */
+export const isForced = (scene: Scene): boolean => loweredGrace(scene)?.asked === 0;
+
+/** What would have helped. */
+export interface Remedy {
+  /** Where the spec's own grace was too short: a sentence. */
+  readonly usual: string;
+  /** What the pod itself can do about it, behind "or". */
+  readonly faster: string;
+  /** Seconds that would have done, where that is known. */
+  readonly needs?: number;
+}
+
+/** What to do about a grace that was too short. */
+export function graceAdvice(grace: LoweredGrace | undefined, { usual, faster, needs = 0 }: Remedy): string {
+  if (!grace) return usual;
+  const told = `The deletion asked for ${grace.asked} s instead of the spec's ${grace.spec} s`;
+  if (needs >= grace.spec) return `${told}, but even ${grace.spec} s are too few. ${usual}`;
+  return `${told}: delete without that grace (--grace-period, --now, --force), or ${faster}.`;
+}

@@ -1,0 +1,124 @@
+/** Who is to blame for a grace that was too short: the spec, or a deletion that asked for less. */
+import { describe, expect, it } from 'vitest';
+import { drains, plainContainer } from '../../src/loopback/kubelet/plain-story.ts';
+import type { AppStory, ContainerStory } from '../../src/loopback/kubelet/story.ts';
+import type { ExitReport, Finding, FindingCode } from '../../src/trace/report.ts';
+import { alone, attached, deaf, judged, storyReport, told } from '../helpers/cases.ts';
+import { reportOfRecording } from '../helpers/recordings.ts';
+import { asked, pod } from '../helpers/story-changes.ts';
+
+const findingOf = ({ verdict }: ExitReport, code: FindingCode): Finding | undefined =>
+  verdict.findings.find((finding) => finding.code === code);
+
+const adviceOf = (report: ExitReport, code: FindingCode): string => findingOf(report, code)?.advice ?? '';
+
+/** A pod of 30 s, deleted with `graceSeconds`. */
+const lowered = (graceSeconds: number | null, container: Partial<ContainerStory>) =>
+  storyReport({ ...alone(container), ...pod({ graceSeconds: 30 }), ...asked(graceSeconds) });
+
+const sidecar = (app: AppStory, change: Partial<ContainerStory> = {}) =>
+  plainContainer({ name: 'proxy', kind: 'sidecar', app, ...change });
+
+describe('a deletion that asked for less grace than the spec gives', () => {
+  it('is what a kill is blamed on, not the spec', () => {
+    const advice = adviceOf(lowered(2, { app: drains(6000) }), 'killed-at-grace');
+    expect(advice).toBe(
+      "The deletion asked for 2 s instead of the spec's 30 s: delete without that grace (--grace-period, --now, --force), or make app exit sooner after its stop signal.",
+    );
+  });
+
+  it('is what a hook that was cut off is blamed on', () => {
+    const advice = adviceOf(lowered(1, { preStop: { kind: 'sleep', seconds: 3 } }), 'prestop-cut-off');
+    expect(advice).toMatch(/^The deletion asked for 1 s instead of the spec's 30 s: .*, or shorten the hook\.$/);
+  });
+
+  it('is what a heavy hook and a grace that was nearly spent are blamed on', () => {
+    const report = lowered(8, { preStop: { kind: 'sleep', seconds: 6 }, app: drains(300) });
+    for (const code of ['prestop-heavy', 'grace-nearly-spent'] as const)
+      expect(adviceOf(report, code)).toMatch(
+        /asked for 8 s instead of the spec's 30 s.*, or shorten the (preStop )?hook/,
+      );
+  });
+
+  it('is what the kill of a sidecar is blamed on', () => {
+    const slow = sidecar(drains(9000));
+    const report = storyReport({
+      containers: [plainContainer({ app: drains(100) }), slow],
+      ...pod({ graceSeconds: 30 }),
+      ...asked(4),
+    });
+    expect(adviceOf(report, 'sidecar-killed')).toMatch(/asked for 4 s instead .* or let proxy stop faster\.$/);
+  });
+
+  it('is told of somebody else’s deletion too', () => {
+    const theirs = told({
+      ...alone({ app: drains(6000) }),
+      ...pod({ graceSeconds: 30 }),
+      trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 3 },
+    });
+    expect(adviceOf(judged(attached(theirs)), 'killed-at-grace')).toMatch(/asked for 3 s instead of the spec's 30 s/);
+  });
+
+  it('does not hide a spec that is too short as well', () => {
+    const advice = adviceOf(lowered(5, { preStop: { kind: 'sleep', seconds: 40 } }), 'prestop-cut-off');
+    expect(advice).toMatch(/but even 30 s are too few\. Shorten the hook, or set terminationGracePeriodSeconds above/);
+  });
+
+  it('is not made up where the pod had all of its grace', () => {
+    for (const grace of [null, 30])
+      expect(adviceOf(lowered(grace, { app: deaf }), 'killed-at-grace')).toMatch(/^Make app exit sooner/);
+  });
+
+  it('makes nothing of a hook that only force cut off an error of the pod', () => {
+    const hook = { preStop: { kind: 'sleep', seconds: 3 } } as const;
+    expect(findingOf(lowered(0, hook), 'prestop-cut-off')?.severity).toBe('warning');
+    expect(findingOf(lowered(1, hook), 'prestop-cut-off')?.severity).toBe('error');
+  });
+});
+
+describe('a sidecar', () => {
+  it('that ignores its stop signal is told so, and more grace is no remedy', () => {
+    const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(deaf)] });
+    expect(report.verdict.outcome).toBe('graceful');
+    expect(findingOf(report, 'no-signal-handling')?.message).toMatch(/^proxy showed no reaction to its stop signal/);
+    expect(adviceOf(report, 'sidecar-killed')).toMatch(
+      /^Make proxy react .* a longer grace only makes the exit slower/,
+    );
+  });
+
+  it('that says something after its signal is only slow', () => {
+    const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(drains(30_000))] });
+    expect(findingOf(report, 'no-signal-handling')).toBeUndefined();
+    expect(adviceOf(report, 'sidecar-killed')).toMatch(
+      /^Let proxy stop faster, or raise terminationGracePeriodSeconds/,
+    );
+  });
+
+  it('that a main container held is not blamed for the grace', () => {
+    const held = sidecar(drains(0), { preStop: { kind: 'sleep', seconds: 6 } });
+    const report = storyReport({ containers: [plainContainer({ app: deaf }), held], ...pod({ graceSeconds: 7 }) });
+    expect(adviceOf(report, 'grace-nearly-spent')).toMatch(
+      /^proxy stops after the main containers, and app still ran when its hook was over: make app exit sooner/,
+    );
+  });
+
+  it('that spent the grace on its own hook is told to shorten that', () => {
+    const hooked = sidecar(drains(0), { preStop: { kind: 'sleep', seconds: 6 } });
+    const report = storyReport({
+      containers: [plainContainer({ app: drains(100) }), hooked],
+      ...pod({ graceSeconds: 7 }),
+    });
+    expect(adviceOf(report, 'grace-nearly-spent')).toMatch(/or shorten the preStop hook\.$/);
+  });
+});
+
+it.each(['sigkill-after-grace', 'multi-container', 'no-grace-spec-default', 'grace-shortened'])(
+  'the kill in %s, which no hook held up, is not said to have come before the grace was over',
+  async (name) => {
+    const report = await reportOfRecording(name);
+    const [, least] =
+      / was killed \D*(\d+(?:\.\d+)?) .* its stop signal/.exec(findingOf(report, 'killed-at-grace')?.message ?? '') ??
+      [];
+    expect(Number(least)).toBeGreaterThanOrEqual(report.grace.effectiveSeconds);
+  },
+);

@@ -1,0 +1,92 @@
+/** What findings say, and where they say nothing. */
+import { describe, expect, it } from 'vitest';
+import { exitCodeWords, outcomeSentence } from '../../src/render/outcome-text.ts';
+import type { ExitReport, FindingCode } from '../../src/trace/report.ts';
+import { findingTexts } from '../../src/verdict/explain/findings.ts';
+import { phases } from '../../src/verdict/explain/phases.ts';
+import { triggerTexts } from '../../src/verdict/explain/triggers.ts';
+import { adding, findingCodes, judged, listed, markedIn, stampOf, storyReport, told } from '../helpers/cases.ts';
+import { reportOfRecording } from '../helpers/recordings.ts';
+import { graceful, killed } from '../render/helpers/sample-reports.ts';
+
+const findingOf = ({ verdict }: ExitReport, code: FindingCode) =>
+  verdict.findings.find((finding) => finding.code === code);
+
+describe('a pod that goes with its namespace or its owner', () => {
+  it('needs no more replicas, and nobody to replace it', () => {
+    const sightings = told({ trigger: { kind: 'namespace-deletion', atMs: 1240 } });
+    const { at } = markedIn(sightings);
+    const metadata = { name: 'story', uid: 'uid-story', deletionTimestamp: stampOf(at - 1000) };
+    const ending = { kind: 'Namespace', metadata, spec: {}, status: { phase: 'Terminating' } };
+    const report = judged(adding(sightings, listed(at + 20, 'namespace', ending)));
+    expect(report.trigger.kind).toBe('namespace-deletion');
+    expect(findingCodes(report)).not.toContain('unmanaged-pod');
+    expect(findingCodes(report)).not.toContain('last-endpoint');
+    expect(JSON.stringify(report.verdict.findings)).not.toContain('replica');
+  });
+
+  it('is still told to have left its Service without endpoints', async () => {
+    const report = await reportOfRecording('owner-deleted');
+    expect(findingCodes(report)).not.toContain('last-endpoint');
+    expect(findingOf(report, 'no-ready-endpoint')?.advice).not.toContain('replica');
+  });
+
+  it('is not taken for one that somebody deleted', () => {
+    expect(findingCodes(storyReport())).toEqual(expect.arrayContaining(['unmanaged-pod', 'last-endpoint']));
+  });
+});
+
+it('a Service without endpoints is looked at until podexit leaves, which is later than the end of the pod', async () => {
+  const { message } = findingOf(await reportOfRecording('multi-container'), 'no-ready-endpoint') ?? {};
+  expect(message).toMatch(/ for at least 7\.54 s, and still none when podexit stopped looking$/);
+});
+
+it('what finalizers held has the interval of its phase beside what was seen', async () => {
+  const report = await reportOfRecording('finalizer');
+  const phase = report.phases.find(({ name }) => name === 'finalize')?.seconds;
+  expect(phase).toMatchObject({ min: 3.062, max: 5.911 });
+  expect(findingOf(report, 'finalizer-held')?.message).toBe(
+    'finalizers held the finished pod about 5.56 s: example.com/audit (3–6 s where news of it came late)',
+  );
+});
+
+describe('the first words of a verdict', () => {
+  it('name an init container that was killed', () => {
+    const report = killed();
+    const one = report.containers.find(({ outcome }) => outcome === 'killed');
+    if (!one) throw new Error('none was killed');
+    const init = { ...report, containers: [{ ...one, name: 'migrate', kind: 'init' as const }] };
+    expect(outcomeSentence(init)).toMatch(/^migrate did not exit within the grace of \d+ s and was killed\.$/);
+  });
+
+  it('blame a gate for the exit code only where the outcome alone would give another', () => {
+    const gates = [{ name: 'max-duration', passed: false, message: 'too long' }];
+    const withGates = (report: ExitReport) => ({
+      ...report,
+      verdict: { ...report.verdict, gates, exitCode: 2 },
+    });
+    expect(exitCodeWords(withGates(killed()))).toBe('2');
+    expect(exitCodeWords(withGates(graceful()))).toBe('2: gate max-duration failed');
+  });
+});
+
+describe('explain', () => {
+  it('measures the clean-up from the status that told the exits, as the report does', () => {
+    expect(phases.cleanup.is).toMatch(/^From the status that told .*\(containers-done\)/);
+    expect(findingTexts['slow-cleanup'].is).toContain('containers-done');
+  });
+
+  it('leaves the pods of a Job that outlived its time to the deletion of the owner', () => {
+    expect(triggerTexts.job.known).not.toContain('ttl');
+    expect(triggerTexts.job.wrong).toMatch(/ttlSecondsAfterFinished .* told as owner-deleted/);
+    expect(triggerTexts['owner-deleted'].is).toContain('ttlSecondsAfterFinished');
+  });
+
+  it('does not say that nothing was killed where one container was slow and another killed', () => {
+    expect(findingTexts['grace-nearly-spent'].is).not.toMatch(/nothing was killed/i);
+  });
+
+  it('says where a shell passes signals on after all', () => {
+    expect(findingTexts['no-signal-handling'].wrong).toMatch(/busybox, bash and newer dash .* sourced/);
+  });
+});

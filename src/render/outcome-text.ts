@@ -8,7 +8,7 @@ import { triggerText } from './summary.ts';
 /** Without the outcome's own word before it. Names are as the cluster wrote them: to be escaped. */
 export const outcomeSentence = (report: ExitReport): string =>
   report.mode === 'check'
-    ? 'nothing was deleted; this is how its exit would go.'
+    ? `nothing was deleted; the forecast is ${report.verdict.outcome}.`
     : sentences[report.verdict.outcome](report);
 
 /** What stands in front of the sentence: of a forecast nobody has seen the outcome. */

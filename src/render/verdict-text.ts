@@ -1,5 +1,6 @@
 /** The verdict in prose: the outcome, what used the grace, then the findings with evidence and one thing to do. */
 import type { ExitReport, Finding, Gate, Outcome, Severity } from '../trace/report.ts';
+import { togetherWith } from '../trace/report.ts';
 import { millis } from './offsets.ts';
 import { longestName } from './mark-line.ts';
 import { arrivedAt, signed } from './moments.ts';
@@ -141,7 +142,7 @@ const told = 3;
  */
 function evidenceText(
   { observations, marks, mode }: ExitReport,
-  { evidence }: Finding,
+  { evidence, message }: Finding,
   zero: number,
 ): string | undefined {
   const cited = observations.filter(({ seq }) => evidence.includes(seq));
@@ -151,10 +152,18 @@ function evidenceText(
   const shown = cited.slice(-told).map(({ seq, at, what }) => {
     const time = millis(at);
     const offset = time === undefined ? '?' : signed(((sent.includes(seq) ? time : arrivedAt(time)) - zero) / 1000, 3);
-    return `${mode === 'check' ? '' : `${offset} `}${forTerminal(what, 120)}`;
+    return `${mode === 'check' ? '' : `${offset} `}${forTerminal(factOf(what, message), 120)}`;
   });
   const rest = cited.length - shown.length;
   return `seen ${mode === 'check' ? 'in' : 'at'} ${[...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}`;
+}
+
+/** Of all that an observation told, what names something that the finding is about; else the first of it. */
+function factOf(what: string, message: string): string {
+  const facts = what.split(togetherWith);
+  const named = new Set(message.split(/[\s,.:;()]+/));
+  const subjectOf = (fact: string): string => / about (\S+)/.exec(fact)?.[1] ?? fact.split(' ')[0] ?? '';
+  return facts.find((fact) => named.has(subjectOf(fact))) ?? facts[0] ?? what;
 }
 
 const gateLooks = { passed: 'good', failed: 'bad', 'not judged': 'info' } as const;

@@ -1,3 +1,4 @@
+import { togetherWith } from '../report.ts';
 import type { Fact, Trace } from '../trace.ts';
 
 /** What every fold needs of an observation: its number and its arrival. */
@@ -6,11 +7,23 @@ export interface Seen {
   readonly at: number;
 }
 
-/** Keeps one line about an observation, so that evidence can be read by a person. The first line of a `seq` stays. */
+/** Keeps one line about an observation, so that evidence can be read by a person: of all that it told. */
 export function note(trace: Trace, seen: Seen, what: string): Trace {
-  if (trace.notes?.seq === seen.seq) return trace;
-  return { ...trace, notes: { seq: seen.seq, at: seen.at, what, ...(trace.notes ? { earlier: trace.notes } : {}) } };
+  const { notes } = trace;
+  if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joined(notes.what, what) } };
+  return { ...trace, notes: { seq: seen.seq, at: seen.at, what, ...(notes ? { earlier: notes } : {}) } };
 }
+
+/** Characters; a list of a thousand Events is one observation. */
+const longest = 600;
+
+function joined(before: string, what: string): string {
+  const facts = before.split(togetherWith);
+  if (facts.includes(what) || facts.at(-1) === others) return before;
+  return `${before}${togetherWith}${before.length + what.length > longest ? others : what}`;
+}
+
+const others = 'others';
 
 export const factOf = <T>(value: T, seen: Seen): Fact<T> => ({ value, seq: seen.seq, at: seen.at });
 

@@ -77,7 +77,9 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
       ? 'no deletion had begun when podexit was told to leave.'
       : report.pod.reason !== undefined
         ? `the kubelet ended the pod by itself (${report.pod.reason}): nobody deleted it, and no exit is left to trace.`
-        : 'no deletion began while podexit was watching.',
+        : report.mode === 'evict'
+          ? 'the eviction was not allowed while podexit was watching, so nothing was deleted.'
+          : 'no deletion began while podexit was watching.',
 };
 
 /** Of a pod whose containers all have an outcome, the only doubt that is left is about the grace. */
@@ -99,6 +101,9 @@ export function goOn(report: ExitReport, reach = ''): string | undefined {
   const command = `kubectl podexit ${pod.name} -n ${pod.namespace}${reach}`;
   if (verdict.outcome === 'not-started' && pod.reason !== undefined)
     return `its status says more: kubectl describe pod ${pod.name} -n ${pod.namespace}${reach}`;
+  // Not a plain deletion: it would heed no budget.
+  if (verdict.outcome === 'not-started' && report.mode === 'evict')
+    return `ask again with: ${command} --evict --retry-evict`;
   if (verdict.outcome === 'not-started' && !wasLeft(report))
     return `have it deleted (a rollout, a drain) while this waits: ${command} --attach; or let podexit delete it: ${command}`;
   const isOpen =

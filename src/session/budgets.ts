@@ -50,14 +50,21 @@ export function budgetText({ name, allowed, healthy, desired, expected }: Budget
   return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now: ${healthy} of ${pods} healthy, and ${desired} must stay`;
 }
 
+/** Every pod that there is to be is healthy, and every one must stay: no waiting makes room for an eviction. */
+export const neverAllows = ({ allowed, healthy, desired, expected }: Budget): boolean =>
+  allowed === 0 && expected > 0 && healthy >= expected && desired >= expected;
+
 /** The server's refusal of an eviction, told with the budgets behind it. */
 export function explainRefusal(refused: PodexitError, budgets: readonly Budget[] | undefined): PodexitError {
   if (!budgets || budgets.length === 0) return refused;
   const several = budgets.length > 1 ? ' (the eviction API refuses a pod that several budgets cover)' : '';
+  const isHopeless = budgets.some(neverAllows);
   return new PodexitError(
     refused.code,
-    `${refused.message}; ${budgets.map(budgetText).join('; ')}${several}`,
-    'Wait until more of its siblings are healthy (--retry-evict does), or delete it without --evict, which heeds no budget.',
+    `${refused.message}; ${budgets.map(budgetText).join('; ')}${several}${isHopeless ? ': as it is, it can never allow one' : ''}`,
+    isHopeless
+      ? 'Add a replica, or relax minAvailable or maxUnavailable of the budget: to wait for its pods changes nothing.'
+      : 'Wait until more of its siblings are healthy (--retry-evict does), or delete it without --evict, which heeds no budget.',
     { cause: refused },
   );
 }

@@ -119,8 +119,21 @@ describe('--evict', () => {
       expect(ran.code).toBe(1);
       expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'evict.disruption-budget' });
       expect(ran.stderr).toMatch(
-        /PodDisruptionBudget "checkout" allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay/,
+        /PodDisruptionBudget "checkout" allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay: as it is, it can never allow one\nAdd a replica/,
       );
+      expect(server.deletesAccepted).toBe(0);
+    }));
+
+  it('that no budget allows in time advises no plain deletion, which would heed none', () =>
+    serving('graceful-exit', {}, async ({ flags, server }) => {
+      server.write('poddisruptionbudgets', 'ADDED', budget(0));
+      const ran = await runMain([server.pod, '--evict', '--retry-evict', '--timeout=2s', ...flags]);
+      expect(ran.code).toBe(3);
+      expect(ran.stdout).toMatch(
+        /not-started: the eviction was not allowed while podexit was watching, so nothing was deleted/,
+      );
+      expect(ran.stdout).toMatch(/ask again with: kubectl podexit \S+ -n \S+ .*--evict --retry-evict/);
+      expect(ran.stdout).not.toContain('let podexit delete it');
       expect(server.deletesAccepted).toBe(0);
     }));
 

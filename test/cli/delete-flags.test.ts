@@ -127,7 +127,7 @@ describe('--evict', () => {
   it('that no budget allows in time advises no plain deletion, which would heed none', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
-      const ran = await runMain([server.pod, '--evict', '--retry-evict', '--timeout=2s', ...flags]);
+      const ran = await runMain([server.pod, '--evict', '--retry-evict', '--timeout=6s', ...flags]);
       expect(ran.code).toBe(3);
       expect(ran.stdout).toMatch(
         /not-started: the eviction was not allowed while podexit was watching, so nothing was deleted/,

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { watchObjects } from '../../src/cluster/watch.ts';
-import { bookmark, connected, json, line, pod, serve, status, tempDir } from './helpers/api.ts';
+import { bookmark, connected, json, line, pod, status, tempDir } from './helpers/api.ts';
+import { serveTls } from './helpers/tls-api.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { all, kinds, stopping, take } from './helpers/take.ts';
 
@@ -20,20 +21,20 @@ async function failing(fails: number): Promise<object> {
 const around = () => surroundings({ env: { PATH: process.env['PATH'] ?? '' }, speed: 20 });
 
 it('goes on after a plugin that failed once on its way back', async () => {
-  const api = await serve(({ query, headers }, response) => {
+  const api = await serveTls(({ query, headers }, response) => {
     if (query['sendInitialEvents']) return response.end(line('ADDED', pod('web', '6')) + bookmark('7', true));
     if (headers.authorization === 'Bearer t1') return json(response, 401, status(401, 'Unauthorized', 'expired'));
     response.write(line('MODIFIED', pod('web', '8')));
   });
-  const cluster = await connected(api, { user: await failing(2), around: around() });
+  const cluster = await connected(api, { cluster: api.cluster, user: await failing(2), around: around() });
   const seen = await take(watchObjects(cluster, target, { signal: stopping() }), 3);
   expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
   expect(api.asked.at(-1)?.headers.authorization).toBe('Bearer t3');
 });
 
 it('ends where the plugin fails before the server was ever reached', async () => {
-  const api = await serve((_, response) => json(response, 200, {}));
-  const cluster = await connected(api, { user: await failing(1), around: around() });
+  const api = await serveTls((_, response) => json(response, 200, {}));
+  const cluster = await connected(api, { cluster: api.cluster, user: await failing(1), around: around() });
   const watched = all(watchObjects(cluster, target, { signal: stopping() }));
   await expect(watched).rejects.toMatchObject({ code: 'auth.exec-failed' });
 });

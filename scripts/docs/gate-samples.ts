@@ -1,9 +1,7 @@
 /** The sentences of gates that docs/gates.md shows, each of a recording: a test compares them with what is in docs/. */
 import { fileURLToPath } from 'node:url';
 import { openReplay } from '../../src/session/replay.ts';
-import { emptyTrace } from '../../src/trace/empty-trace.ts';
-import { observe } from '../../src/trace/observe.ts';
-import { reduce } from '../../src/trace/reduce.ts';
+import { run } from '../../src/session/run.ts';
 import type { GateSpec } from '../../src/verdict/gates.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 import { reportOf } from '../../src/verdict/report.ts';
@@ -29,9 +27,7 @@ export async function gateDocs(page: string): Promise<string> {
 async function sentenceOf(recording: string, spec: GateSpec): Promise<string> {
   const path = fileURLToPath(new URL(`../../test/recordings/${recording}.ndjson`, import.meta.url));
   const { sightings } = await openReplay(path, () => {});
-  let trace = emptyTrace;
-  let seq = 0;
-  for await (const sighting of sightings) trace = reduce(trace, observe(sighting, ++seq, { logText: false }));
+  const trace = await run({ source: sightings, logText: false });
   const [gate] = reportOf(trace, { gates: [gateRule(spec)], warnOnly: false })?.verdict.gates ?? [];
   return `${gate?.name.padEnd(16)}  ${gate?.message}`;
 }

@@ -4,7 +4,7 @@ import type { Answer, Cluster } from './cluster.ts';
 import { TransportFailure } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
 
-/** Whatever its status is; undefined where no answer came, or nobody waits for it any more, or a credential plugin failed. */
+/** Whatever its status is; undefined where no answer came, or nobody waits for it any more, or the server or the credentials stand in the way. */
 export async function look(
   cluster: Cluster,
   { namespace, name }: { namespace: string; name: string },
@@ -13,9 +13,7 @@ export async function look(
   try {
     return await cluster.request({ method: 'GET', path: podPath(namespace, name), signal });
   } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted || isAboutCredentials(error)) return undefined;
+    if (error instanceof TransportFailure || error instanceof PodexitError || signal.aborted) return undefined;
     throw error;
   }
 }
-
-const isAboutCredentials = (error: unknown): boolean => error instanceof PodexitError && error.code.startsWith('auth.');

@@ -1,7 +1,9 @@
 /** What a container is doing at a moment, in words, with the countdown to its kill. */
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Estimate } from '../trace/infer/estimate.ts';
+import { minimumGrace } from '../trace/infer/grace.ts';
 import type { ContainerOutcome } from '../trace/report.ts';
+import { second } from '../trace/span.ts';
 import type { Exit } from '../trace/timeline.ts';
 import type { Ink } from './palette.ts';
 
@@ -130,12 +132,9 @@ const endInk: Record<ContainerOutcome, Ink> = {
   unknown: 'warning',
 };
 
-/** SIGNALS.md §2 S8: the kubelet has the runtime wait at least so long after the stop signal, whatever the grace. */
-const minimumGraceMs = 2000;
-
 /** Seconds that the kubelet waits where a grace (seconds) is shorter than that. */
 export const leastWait = (grace: number): number | undefined =>
-  grace * 1000 < minimumGraceMs ? minimumGraceMs / 1000 : undefined;
+  grace * second < minimumGrace ? minimumGrace / second : undefined;
 
 /**
  * When the kubelet will have it killed, ms on the client's clock: its own start plus the grace, never the
@@ -155,8 +154,8 @@ export function killAt(
   const lo = again ? again.at - newsLagMs : Number.isFinite(began.client.lo) ? began.client.lo : hi;
   const sent = signal && signal.client.hi <= now + 1 ? signal.client : undefined;
   return {
-    lo: Math.max(lo + kubelet.grace.min * 1000, (sent?.lo ?? lo) + minimumGraceMs),
-    hi: Math.max(hi + kubelet.grace.max * 1000, (sent?.hi ?? hi) + minimumGraceMs),
+    lo: Math.max(lo + kubelet.grace.min * 1000, (sent?.lo ?? lo) + minimumGrace),
+    hi: Math.max(hi + kubelet.grace.max * 1000, (sent?.hi ?? hi) + minimumGrace),
   };
 }
 

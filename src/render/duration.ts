@@ -52,9 +52,6 @@ export function digitsFor(width: number): number {
 /** `~` before whatever nobody told us directly. */
 const approximately = (basis: Basis): string => (basis === 'inferred' ? '~' : '');
 
-/** The less certain of two. */
-export const weaker = (a: Basis, b: Basis): Basis => (a === 'inferred' ? a : b);
-
 function long(seconds: number, digits: number): string {
   if (seconds < 120) return `${seconds.toFixed(digits)}s`;
   const whole = Math.round(seconds);

@@ -1,5 +1,4 @@
 /** Under `-o json` and its like an error is a document too (schema/error.schema.json), so that scripts parse one stream. */
-import type { ErrorDocument } from '../trace/report.ts';
 import { jsonText } from './json.ts';
 import { errorOrder } from './key-order.ts';
 
@@ -8,6 +7,15 @@ export interface KnownError {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
+}
+
+/** As schema/error.schema.json has it; like the report, only ever added to. */
+export interface ErrorDocument {
+  apiVersion: 'podexit/v1';
+  kind: 'Error';
+  code: string;
+  message: string;
+  hint: string;
 }
 
 export function errorDocument({ code, message, hint }: KnownError): ErrorDocument {

@@ -1,6 +1,7 @@
 /** What a phase took of the grace: told of those that spend it. */
 import type { Phase, PhaseName } from '../trace/report.ts';
-import { formatShare, weaker } from './duration.ts';
+import { weaker } from '../verdict/figures.ts';
+import { formatShare } from './duration.ts';
 
 /** Phases that spend a container's grace; the others go on beside or after it. */
 const spends: Record<PhaseName, boolean> = {

@@ -31,7 +31,7 @@ export interface LinesOptions {
   /** Show the containers' log lines, where the observations hold them. */
   readonly logs: boolean;
   /** Connection flags behind a command that is advised, each with a blank before it. */
-  readonly reach?: string;
+  readonly reach?: string | undefined;
 }
 
 export interface Lines {
@@ -65,7 +65,7 @@ export interface TextOptions {
   /** What is known of the pod beside its report. */
   readonly header?: Header;
   /** Connection flags behind a command that is advised, each with a blank before it. */
-  readonly reach?: string;
+  readonly reach?: string | undefined;
 }
 
 /** The same document as of `createLines`, from a report alone, its marks in the order in which they happened. */

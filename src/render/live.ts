@@ -27,7 +27,7 @@ export interface LiveOptions {
   /** Show the containers' log lines, where the observations hold them. */
   readonly logs?: boolean;
   /** Connection flags behind a command that is advised, each with a blank before it. */
-  readonly reach?: string;
+  readonly reach?: string | undefined;
 }
 
 /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */

@@ -1,6 +1,7 @@
 /** `-o markdown`: the exit as a page for a pull request, an incident or a step summary. */
 import type { ExitReport, Instant } from '../trace/report.ts';
-import { formatSeconds, weaker } from './duration.ts';
+import { weaker } from '../verdict/figures.ts';
+import { formatSeconds } from './duration.ts';
 import { graceShare } from './grace-share.ts';
 import { mermaidZero, renderMermaid } from './mermaid.ts';
 import { formatBounds, zeroOf } from './offsets.ts';

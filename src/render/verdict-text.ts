@@ -1,6 +1,6 @@
 /** The verdict in prose: the outcome, what used the grace, then the findings with evidence and one thing to do. */
 import type { ExitReport, Finding, Gate, Outcome, Severity } from '../trace/report.ts';
-import { togetherWith } from '../trace/report.ts';
+import { togetherWith } from '../trace/trace.ts';
 import { millis } from './offsets.ts';
 import { longestName } from './mark-line.ts';
 import { arrivedAt, signed } from './moments.ts';
@@ -152,14 +152,14 @@ function evidenceText(
   const shown = cited.slice(-told).map(({ seq, at, what }) => {
     const time = millis(at);
     const offset = time === undefined ? '?' : signed(((sent.includes(seq) ? time : arrivedAt(time)) - zero) / 1000, 3);
-    return `${mode === 'check' ? '' : `${offset} `}${forTerminal(factOf(what, message), 120)}`;
+    return `${mode === 'check' ? '' : `${offset} `}${forTerminal(factAbout(what, message), 120)}`;
   });
   const rest = cited.length - shown.length;
   return `seen ${mode === 'check' ? 'in' : 'at'} ${[...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}`;
 }
 
 /** Of all that an observation told, what names something that the finding is about; else the first of it. */
-function factOf(what: string, message: string): string {
+function factAbout(what: string, message: string): string {
   const facts = what.split(togetherWith);
   const named = new Set(message.split(/[\s,.:;()]+/));
   const subjectOf = (fact: string): string => / about (\S+)/.exec(fact)?.[1] ?? fact.split(' ')[0] ?? '';

@@ -45,24 +45,24 @@ function budgetOf(object: Raw): Budget {
 }
 
 /** `budget web allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay`. */
-export function budgetText({ name, allowed, healthy, desired, expected }: Budget): string {
+export function budgetText(budget: Budget): string {
+  const { name, allowed, healthy, desired, expected } = budget;
   const pods = expected === 1 ? '1 pod is' : `${expected} pods are`;
-  return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now: ${healthy} of ${pods} healthy, and ${desired} must stay`;
+  return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now: ${healthy} of ${pods} healthy, and ${desired} must stay${neverAllows(budget) ? ': as it is, it can never allow one' : ''}`;
 }
 
 /** Every pod that there is to be is healthy, and every one must stay: no waiting makes room for an eviction. */
-export const neverAllows = ({ allowed, healthy, desired, expected }: Budget): boolean =>
+const neverAllows = ({ allowed, healthy, desired, expected }: Budget): boolean =>
   allowed === 0 && expected > 0 && healthy >= expected && desired >= expected;
 
 /** The server's refusal of an eviction, told with the budgets behind it. */
 export function explainRefusal(refused: PodexitError, budgets: readonly Budget[] | undefined): PodexitError {
   if (!budgets || budgets.length === 0) return refused;
   const several = budgets.length > 1 ? ' (the eviction API refuses a pod that several budgets cover)' : '';
-  const isHopeless = budgets.some(neverAllows);
   return new PodexitError(
     refused.code,
-    `${refused.message}; ${budgets.map(budgetText).join('; ')}${several}${isHopeless ? ': as it is, it can never allow one' : ''}`,
-    isHopeless
+    `${refused.message}; ${budgets.map(budgetText).join('; ')}${several}`,
+    budgets.some(neverAllows)
       ? 'Add a replica, or relax minAvailable or maxUnavailable of the budget: to wait for its pods changes nothing.'
       : 'Wait until more of its siblings are healthy (--retry-evict does), or delete it without --evict, which heeds no budget.',
     { cause: refused },

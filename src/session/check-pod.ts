@@ -11,7 +11,7 @@ import { narrowPod } from '../trace/observe/pod.ts';
 import type { CheckFacts, Source } from '../verdict/check/facts.ts';
 import { checkHeader, forecast } from '../verdict/check/forecast.ts';
 import { plural } from '../verdict/words.ts';
-import { budgetText, budgetsOf, neverAllows } from './budgets.ts';
+import { budgetText, budgetsOf } from './budgets.ts';
 import { commandLinesOf } from './command-lines.ts';
 import { advisingSameCluster, connectCluster } from './connected.ts';
 import { createDeadline } from './deadline.ts';
@@ -67,11 +67,7 @@ async function readFacts(
     pod: narrowPod(raw),
     services: services.map((one) => narrow('services', one) as Service),
     slices: endpointSlices.map((one) => narrow('endpointslices', one) as EndpointSlice),
-    budgets: (budgets ?? []).map((one) => ({
-      name: one.name,
-      allowed: one.allowed,
-      text: `${budgetText(one)}${neverAllows(one) ? ': as it is, it can never allow one' : ''}`,
-    })),
+    budgets: (budgets ?? []).map((one) => ({ name: one.name, allowed: one.allowed, text: budgetText(one) })),
     ...(node ? { node } : {}),
     hookSeconds: hookSecondsOf(raw),
     commandLines: commandLinesOf(raw),

@@ -45,7 +45,7 @@ export function createDeadline(clock: Clock, timeoutMs: number | null): Deadline
 }
 
 /** Throws `late()` where the time is over first; requests that go on end with their connection. */
-export async function inTime<T>({ signal }: Deadline, work: Promise<T>, late: () => PodexitError): Promise<T> {
+export async function unlessLate<T>({ signal }: Deadline, work: Promise<T>, late: () => PodexitError): Promise<T> {
   let deaf = (): void => {};
   const over = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(late());

@@ -7,7 +7,7 @@ import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
 import type { Deadline } from './deadline.ts';
-import { inTime } from './deadline.ts';
+import { unlessLate } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
 import { assertSame } from './found-pod.ts';
 import { noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
@@ -29,7 +29,7 @@ export interface DeleteOnce extends FoundPod {
 /** The exit code, 0. Throws PodexitError where there is no such pod, or the server says no. */
 export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<number> {
   const { cluster, name, graceSeconds, evict, dryRun, nameOnly, deadline } = options;
-  await inTime(deadline, sendOnce(options, ports), () => notInTime(name, cluster, evict));
+  await unlessLate(deadline, sendOnce(options, ports), () => notInTime(name, cluster, evict));
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
   const [pod_, space] = [forTerminal(name), forTerminal(cluster.namespace)];

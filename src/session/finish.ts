@@ -77,7 +77,7 @@ async function textOf(
     style,
     ...(stdout.isTty ? { columns: stdout.columns() } : {}),
     ...(header ? { header } : {}),
-    ...(look.reach === undefined ? {} : { reach: look.reach }),
+    reach: look.reach,
   });
 }
 

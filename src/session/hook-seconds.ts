@@ -1,13 +1,12 @@
 /** How long a preStop hook takes, where its definition says so: a sleep. Pure, over the raw pod. */
 import { plainSleep } from '../trace/observe/pod.ts';
+import { rawContainersOf, wordsOf } from './raw-containers.ts';
 import type { Raw } from './watched.ts';
 import { asRaw } from './watched.ts';
 
 /** Seconds, by container. Hooks of any other kind take as long as they take, and are absent. */
 export function hookSecondsOf(pod: Raw): Map<string, number> {
-  const { containers, initContainers } = asRaw(pod['spec']);
-  const all = [containers, initContainers].flatMap((list) => (Array.isArray(list) ? list.map(asRaw) : []));
-  const known = all.flatMap((container) => {
+  const known = rawContainersOf(pod).flatMap((container) => {
     const seconds = secondsOf(asRaw(asRaw(container['lifecycle'])['preStop']));
     return seconds === undefined ? [] : [[String(container['name']), seconds] as const];
   });
@@ -17,7 +16,5 @@ export function hookSecondsOf(pod: Raw): Map<string, number> {
 function secondsOf(handler: Raw): number | undefined {
   const { seconds } = asRaw(handler['sleep']);
   if (typeof seconds === 'number') return seconds;
-  const { command } = asRaw(handler['exec']);
-  const words = Array.isArray(command) ? command.filter((word) => typeof word === 'string') : [];
-  return plainSleep(words);
+  return plainSleep(wordsOf(asRaw(handler['exec'])['command']));
 }

@@ -3,7 +3,6 @@
  * longer than the run waits.
  */
 import { look } from '../cluster/look.ts';
-import { PodexitError } from '../errors.ts';
 import type { Run } from './live.ts';
 import { asRaw, uidOf } from './watched.ts';
 
@@ -16,9 +15,7 @@ export async function lookOnceMore(run: Run): Promise<void> {
   if (!run.trace?.deletion || run.trace.gone) return;
   const tooLong = new AbortController();
   const cancel = clock.setTimeout(() => tooLong.abort(), patience);
-  const answer = await look(cluster, run.options, AbortSignal.any([run.signal, tooLong.signal]))
-    .catch(noAnswer)
-    .finally(cancel);
+  const answer = await look(cluster, run.options, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
   if (!answer) return;
   const { at, sentAt, status, body, dated } = answer;
   for (const sighting of dated) await run.deliver(sighting);
@@ -28,11 +25,6 @@ export async function lookOnceMore(run: Run): Promise<void> {
   if (isNowhere || (pod && uidOf(pod) !== run.trace.uid)) await tellMissed(run, at);
   if (isNowhere) await run.deliver({ kind: 'looked', at, sentAt });
   if (pod) await run.deliver({ kind: 'looked', at, sentAt, object: pod });
-}
-
-/** A plugin that fails just now, or credentials that ran out, are no reason to lose the report. */
-function noAnswer(error: unknown): undefined {
-  if (!(error instanceof PodexitError)) throw error;
 }
 
 /** It is gone, and its stream did not say so: whatever came since it was last seen may be missing. */

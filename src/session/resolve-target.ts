@@ -6,7 +6,7 @@ import type { PodSelector } from './candidates.ts';
 import { listCandidates, podSelector } from './candidates.ts';
 import { choosePod } from './choose-pod.ts';
 import type { Deadline } from './deadline.ts';
-import { inTime } from './deadline.ts';
+import { unlessLate } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
 import { nextTerminating } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
@@ -37,7 +37,7 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
     what,
     namespace: cluster.namespace,
     reach: cluster.reach,
-    candidates: await inTime(deadline, listCandidates(cluster, selector), () => unread(cluster, what)),
+    candidates: await unlessLate(deadline, listCandidates(cluster, selector), () => unread(cluster, what)),
     ...(pick === undefined ? {} : { pick }),
     ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty
       ? {}
@@ -53,7 +53,8 @@ export const selectorInTime = (
   cluster: Cluster,
   target: Exclude<Target, { kind: 'pod' }>,
   deadline: Deadline,
-): Promise<PodSelector> => inTime(deadline, podSelector(cluster, target), () => unread(cluster, targetText(target)));
+): Promise<PodSelector> =>
+  unlessLate(deadline, podSelector(cluster, target), () => unread(cluster, targetText(target)));
 
 const unread = ({ namespace }: Cluster, what: string): PodexitError =>
   new PodexitError(

@@ -22,7 +22,7 @@ function linesStage(look: LookOptions, ports: Ports): Stage {
     timestamps: look.timestamps,
     ...(stdout.isTty ? { columns: () => stdout.columns() } : {}),
     logs: look.logs,
-    ...(look.reach === undefined ? {} : { reach: look.reach }),
+    reach: look.reach,
   });
   return {
     step: (trace, observation) => lines.step(trace, observation),
@@ -42,7 +42,7 @@ function liveStage(look: LookOptions, ports: Ports): Stage {
     clock,
     timestamps: look.timestamps,
     logs: look.logs,
-    ...(look.reach === undefined ? {} : { reach: look.reach }),
+    reach: look.reach,
   });
   const stopResizing = stdout.onResize(() => live.resize());
   return {

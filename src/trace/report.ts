@@ -237,18 +237,6 @@ export interface ExitReport {
   assumes: { name: string; seconds: number }[];
   /** `to` is absent where it lasted. */
   gaps: { resource: string; from: Time; to?: Time; cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful' }[];
-  /** `what`: all that it told, joined by `togetherWith`. */
+  /** `what`: all that it told, with `; also ` between. */
   observations: { seq: number; at: Time; what: string }[];
-}
-
-/** Between two things that one observation told. */
-export const togetherWith = '; also ';
-
-/** Under `-o json` an error is a document too. */
-export interface ErrorDocument {
-  apiVersion: 'podexit/v1';
-  kind: 'Error';
-  code: string;
-  message: string;
-  hint: string;
 }

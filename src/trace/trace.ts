@@ -149,9 +149,12 @@ export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
 export interface Note {
   readonly seq: number;
   readonly at: number;
+  /** All that it told, `togetherWith` between. */
   readonly what: string;
   readonly earlier?: Note;
 }
+
+export const togetherWith = '; also ';
 
 /** A stream was cut and went on, or was found to be behind: news from `at` to `until` may be as old as `since`. */
 export interface Resume {

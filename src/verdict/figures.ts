@@ -72,7 +72,8 @@ function apart(from: Instant, to: Instant): Range {
   };
 }
 
-const weaker = (a: Instant['basis'], b: Instant['basis']): Instant['basis'] => (a === 'inferred' ? a : b);
+/** The less certain of two. */
+export const weaker = (a: Instant['basis'], b: Instant['basis']): Instant['basis'] => (a === 'inferred' ? a : b);
 
 const byEarliest = (a: Instant, b: Instant): number =>
   (parseTime(a.earliest) ?? -Infinity) - (parseTime(b.earliest) ?? -Infinity);

@@ -11,7 +11,7 @@ export interface LoweredGrace {
 /** Undefined where the pod was left its own grace, or more. */
 export function loweredGrace({ trace, exit }: Scene): LoweredGrace | undefined {
   const { deletion, kubelet } = exit;
-  // The 0 of a state that was not seen to begin is as often the kubelet's last DELETE as anybody's wish (SIGNALS.md trap 2).
+  // The 0 of a state that was not seen to begin may be the kubelet's last DELETE, which nobody asked for (SIGNALS.md trap 2).
   const isAsked = deletion.grace > 0 || isWitnessed(trace, deletion.facts);
   const left = Math.min(isAsked ? deletion.grace : Infinity, kubelet.grace.max);
   return lowered(left, deletion.facts.first.value.spec.terminationGracePeriodSeconds);

@@ -1,21 +1,13 @@
 /** Who is asked something at a terminal can leave instead of answering. */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { bin } from '../helpers/built.ts';
+import { hasPythonWithPty } from '../helpers/python.ts';
 import { serving } from '../helpers/serving.ts';
 
 const script = fileURLToPath(new URL('./helpers/leave-on-pty.py', import.meta.url));
-
-function pythonIsThere(): boolean {
-  try {
-    execFileSync('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode']);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** What the command shows, and how it ends, where it is left at its question. */
 async function leftAt(how: string, question: string, words: readonly string[]) {
@@ -32,7 +24,7 @@ const ways = [
   ['SIGHUP', 129],
 ] as const;
 
-const python = pythonIsThere();
+const python = hasPythonWithPty();
 // Said in the list of tests, where a skipped one is seen.
 describe.skipIf(!python)(`a question at a terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
   it.each(ways)('%s instead of a yes ends the process with %i, and deletes nothing', (how, code) =>

@@ -2,25 +2,17 @@
  * The live view on a real pseudo-terminal, resized in the middle. PODEXIT_PTY_COMMAND names another command to hold to
  * the same, e.g. `bin/kubectl-podexit demo`; it has to trace graceful-exit.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { hasPythonWithPty } from '../helpers/python.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { screenOf } from './helpers/screen.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const own = [process.execPath, here('../../node_modules/tsx/dist/cli.mjs'), here('./helpers/play-live.ts')];
 const command = process.env['PODEXIT_PTY_COMMAND']?.split(' ') ?? [...own, recordingFile('graceful-exit'), '2'];
-
-function pythonIsThere(): boolean {
-  try {
-    execFileSync('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode']);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function onPty(first: string, second: string, seconds: number) {
   const { stdout } = await promisify(execFile)(
@@ -33,7 +25,7 @@ async function onPty(first: string, second: string, seconds: number) {
   return { before: text(before), after: text(after), status };
 }
 
-const python = pythonIsThere();
+const python = hasPythonWithPty();
 // Said in the list of tests, where a skipped one is seen.
 describe.skipIf(!python)(`on a pseudo-terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
   it.each([

@@ -97,3 +97,17 @@ it('a pod that was seen to terminate, and is gone before its run can look, has i
     expect(server.deletesAccepted).toBe(0);
     cluster.close();
   }));
+
+it('a run that ends before it hears all by itself stops what was watched before it', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const metadata = { name: server.pod, namespace: server.namespace, uid: 'u', resourceVersion: '1' };
+    const state = { pod: { kind: 'Pod', metadata }, at: Date.now() };
+    let stopped = 0;
+    const stop = (): void => void stopped++;
+    const before = { alive: state, ending: state, since: state.at, routes: () => undefined, stop };
+    const { cluster, live } = await tracing({ server, flags }, { before }, 'attach');
+    expect(stopped).toBe(0);
+    live.stop();
+    expect(stopped).toBe(1);
+    cluster.close();
+  }));

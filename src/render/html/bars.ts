@@ -1,6 +1,7 @@
 /** What is drawn on each lane: stretches with uncertain ends, and moments. Values only; timeline.ts draws them. */
 import type { ExitReport, Instant, Mark, Range } from '../../trace/report.ts';
-import { formatSeconds, weaker } from '../duration.ts';
+import { weaker } from '../../verdict/figures.ts';
+import { formatSeconds } from '../duration.ts';
 import { graceShare } from '../grace-share.ts';
 import type { Lane } from '../lanes.ts';
 import { formatBounds, offsetRange } from '../offsets.ts';

@@ -1,7 +1,8 @@
 /** The report's tables: whatever the picture shows can be read, too. */
 import { gateWord } from '../outcome-text.ts';
 import type { ExitReport, Instant } from '../../trace/report.ts';
-import { formatSeconds, weaker } from '../duration.ts';
+import { weaker } from '../../verdict/figures.ts';
+import { formatSeconds } from '../duration.ts';
 import { graceShare } from '../grace-share.ts';
 import { formatBounds, zeroOf } from '../offsets.ts';
 import { shownIn } from '../shown.ts';

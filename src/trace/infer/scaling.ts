@@ -1,5 +1,6 @@
 /** What a Deployment says in its Events that it did to its ReplicaSets (SIGNALS.md §4). */
 import type { Occurrence, Trace } from '../trace.ts';
+import { isMerged, newestMessage } from './merged.ts';
 
 export interface Scaling {
   readonly way: 'up' | 'down';
@@ -10,17 +11,14 @@ export interface Scaling {
   readonly event: Occurrence;
 }
 
-/** From the tenth within ten minutes on they are one Event, whose message is that of the newest (SIGNALS.md §2.1). */
-const combined = '(combined from similar events): ';
-
 export const scalingsOf = ({ events }: Trace): Scaling[] =>
   events.flatMap((event) => {
-    const [, , way, set, to] = scaled.exec(event.message) ?? [];
+    const [, way, set, to] = scaled.exec(newestMessage(event)) ?? [];
     if (event.reason !== 'ScalingReplicaSet' || set === undefined) return [];
     return [{ way: way === 'up' ? ('up' as const) : ('down' as const), set, to: Number(to), event }];
   });
 
-const scaled = /^(\(combined from similar events\): )?Scaled (up|down) replica set (\S+) (?:from \d+ )?to (\d+)$/;
+const scaled = /^Scaled (up|down) replica set (\S+) (?:from \d+ )?to (\d+)$/;
 
 /** The ReplicaSet that was scaled up last; undefined where that is not known. */
 export function newestGrown(trace: Trace, until: number): Scaling | undefined {
@@ -32,10 +30,10 @@ export function newestGrown(trace: Trace, until: number): Scaling | undefined {
 /** A list tells only the newest of those that became one Event: whoever was scaled up between is not told. */
 const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>
   events.some(
-    ({ reason, message, isOld, time, id }) =>
-      reason === 'ScalingReplicaSet' &&
-      message.startsWith(combined) &&
-      isOld &&
-      id !== newest.event.id &&
-      time.hi > newest.event.time.lo,
+    (event) =>
+      event.reason === 'ScalingReplicaSet' &&
+      isMerged(event) &&
+      event.isOld &&
+      event.id !== newest.event.id &&
+      event.time.hi > newest.event.time.lo,
   );

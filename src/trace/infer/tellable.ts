@@ -1,5 +1,6 @@
 /** Whether an Event of the kubelet would certainly have been told: only then does it say something that none was. */
 import type { Trace } from '../trace.ts';
+import { isMerged } from './merged.ts';
 
 /** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
 const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
@@ -9,14 +10,15 @@ const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
  * No absence of a Killing tells anything: of those that are alike ten become one, which names the first, and none is made any
  * more once a pod has spent what the kubelet allows it (SIGNALS.md §2.1).
  */
-export const isUntellable = (trace: Trace): boolean => isClosed(trace) || isSpent(trace.normals) || isMerged(trace);
+export const isUntellable = (trace: Trace): boolean =>
+  isClosed(trace) || isSpent(trace.normals) || areKillingsMerged(trace);
 
 /** The same of a Warning. */
 export const isWarningUntellable = ({ namespaceEnding, warnings }: Trace): boolean =>
   namespaceEnding !== undefined || isSpent(warnings);
 
-const isMerged = ({ events }: Trace): boolean =>
-  events.some(({ reason, message }) => reason === 'Killing' && message.startsWith('(combined from similar events)'));
+const areKillingsMerged = ({ events }: Trace): boolean =>
+  events.some((event) => event.reason === 'Killing' && isMerged(event));
 
 const isSpent = (counts: ReadonlyMap<string, number>): boolean =>
   [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewest;

@@ -1,5 +1,5 @@
-import { togetherWith } from '../report.ts';
 import type { Fact, Trace } from '../trace.ts';
+import { togetherWith } from '../trace.ts';
 
 /** What every fold needs of an observation: its number and its arrival. */
 export interface Seen {

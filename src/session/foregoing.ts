@@ -5,11 +5,12 @@
  */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Sighting } from '../trace/observation.ts';
+import type { PodSelector } from './candidates.ts';
 import type { ToldRoutes } from './routes-ahead.ts';
 import { routesAhead } from './routes-ahead.ts';
 import { watchSuspension } from './suspension.ts';
 import type { Raw } from './watched.ts';
-import { uidOf } from './watched.ts';
+import { asRaw, uidOf } from './watched.ts';
 
 export interface Foregoing {
   /** The pod's last state without a deletionTimestamp. */
@@ -22,6 +23,8 @@ export interface Foregoing {
   readonly since: number;
   /** Who may have routed to it; undefined where that was not heard in time. */
   routes(): ToldRoutes | undefined;
+  /** Undefined where a list brought the ending: it tells no order, and whoever came after the deletion may stand in it too. */
+  readonly siblings?: Siblings;
   /** The run hears all by itself from now on. */
   stop(): void;
 }
@@ -33,6 +36,13 @@ export interface State {
   readonly at: number;
   /** Client ms: when the list that told it was asked for. */
   readonly sentAt?: number;
+}
+
+/** Who there was when the ending came: a watch tells all changes in order, so whoever comes later was created after it. */
+export interface Siblings {
+  /** The label selector of the watch, as a query parameter. */
+  readonly labels: string;
+  readonly pods: readonly Raw[];
 }
 
 type Resumed = Extract<Sighting, { kind: 'resumed' }>;
@@ -49,11 +59,20 @@ export interface Ahead {
   forget(uid: string): void;
 }
 
-/** Ends with the signal, or with the cluster. `stop` is asked by whoever is done with what it was handed. */
-export function listenAhead(cluster: Cluster, signal: AbortSignal, stop: () => void = () => {}): Ahead {
+/**
+ * Beside a watch of these pods. Ends with the signal, or with the cluster. `stop` is asked by whoever is done with what it was
+ * handed.
+ */
+export function listenAhead(
+  cluster: Cluster,
+  selector: Pick<PodSelector, 'labels' | 'fields'>,
+  signal: AbortSignal,
+  stop: () => void = () => {},
+): Ahead {
   const came = (at: number): void => suspension.before(at).forEach(takeResumed);
   const routes = routesAhead(cluster, signal, came);
   const states = new Map<string, State>();
+  const present = presentIn(selector);
   let resumed: Resumed | undefined;
   const takeResumed = (sighting: Sighting): void => {
     if (sighting.kind !== 'resumed') return;
@@ -65,6 +84,7 @@ export function listenAhead(cluster: Cluster, signal: AbortSignal, stop: () => v
   return {
     heard(sighting) {
       came(sighting.at);
+      present.heard(sighting);
       if (sighting.kind === 'resumed') resumed = { ...sighting, stream: 'pod' };
     },
     saw(state) {
@@ -76,12 +96,14 @@ export function listenAhead(cluster: Cluster, signal: AbortSignal, stop: () => v
       states.delete(uidOf(ending.pod));
       if (!alive) return undefined;
       const cut = resumed && resumed.at >= alive.at ? resumed : undefined;
+      const siblings = present.now();
       return {
         alive,
         ...(cut ? { resumed: cut } : {}),
         ending,
         since: cut && ending.at - cut.at <= mayBeOld ? Math.min(ending.at, cut.since) : ending.at,
         routes: () => routes.told(ending.pod),
+        ...(siblings ? { siblings } : {}),
         stop,
       };
     },
@@ -89,6 +111,31 @@ export function listenAhead(cluster: Cluster, signal: AbortSignal, stop: () => v
     forget: (uid) => void states.delete(uid),
   };
 }
+
+/** All pods of the watch, whatever they are doing. */
+function presentIn({ labels, fields }: Pick<PodSelector, 'labels' | 'fields'>) {
+  const pods = new Map<string, Raw>();
+  let isOrdered = false;
+  return {
+    heard(sighting: Sighting): void {
+      if (sighting.kind === 'listed') {
+        isOrdered = false;
+        pods.clear();
+        sighting.objects.map(asRaw).forEach((pod) => pods.set(uidOf(pod), pod));
+      }
+      if (sighting.kind !== 'changed') return;
+      isOrdered = true;
+      const pod = asRaw(sighting.object);
+      if (sighting.change === 'DELETED') pods.delete(uidOf(pod));
+      else pods.set(uidOf(pod), pod);
+    },
+    now: (): Siblings | undefined =>
+      isOrdered && fields === '' && pods.size <= mostHandedOver ? { labels, pods: [...pods.values()] } : undefined,
+  };
+}
+
+/** More than these would stand in the recording of each pod's run. */
+const mostHandedOver = 500;
 
 /** ms after a watch went on in which what it brings may have waited for that: `delivery-lag`, twice over. */
 const mayBeOld = 5000;

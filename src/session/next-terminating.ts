@@ -30,7 +30,7 @@ export async function nextTerminating(waiting: Waiting): Promise<TerminatingPod>
   const { cluster, selector, what, deadline } = waiting;
   const [stop, deaf] = [new AbortController(), new AbortController()];
   const over = AbortSignal.any([stop.signal, deadline.signal]);
-  const ahead = listenAhead(cluster, deaf.signal, () => deaf.abort());
+  const ahead = listenAhead(cluster, selector, deaf.signal, () => deaf.abort());
   let found: TerminatingPod | undefined;
   try {
     for await (const pod of terminatingPods(cluster, selector, over, ahead)) {

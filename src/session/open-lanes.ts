@@ -149,7 +149,21 @@ function openOwner(run: Run, owner: { kind: string; name: string }, below?: Raw)
 
 function openSiblings(run: Run, owner: Raw | undefined): void {
   const target = owner && siblingTarget(run.options.namespace, owner);
-  if (target) void follow(run, target, createGate());
+  if (!target) return;
+  const join = once(handOverSiblings(run, target));
+  void follow(run, target, createGate(), (told) => void (told.kind === 'listed' && join(told.at)));
+}
+
+/**
+ * Tells who there was when the pod began to terminate, as a watch of the same pods heard it before this run: whoever else the
+ * run finds came after that. Returns what to do when its own first look has come, at `at` (client ms).
+ */
+function handOverSiblings({ options: { before }, deliver }: Run, target: Target): (at: number) => void {
+  if (!before?.siblings || before.siblings.labels !== watchTarget(target).labelSelector) return () => {};
+  const { since, siblings, ending } = before;
+  const stream = 'siblings';
+  void deliver({ kind: 'listed', at: ending.at, stream, resourceVersion: '', objects: [...siblings.pods] });
+  return (at) => void deliver({ kind: 'resumed', at, stream, since });
 }
 
 /** Whether the namespace itself is on its way out: one GET. A 404 is no answer to that, and no loss. */

@@ -159,7 +159,7 @@ async function untilDone(rollout: Rollout, target: Several, selector: PodSelecto
 
 async function tracePods(rollout: Rollout, selector: PodSelector): Promise<void> {
   const { cluster, progress, stop, traces } = rollout;
-  const ahead = listenAhead(cluster, stop.signal);
+  const ahead = listenAhead(cluster, selector, stop.signal);
   for await (const pod of terminatingPods(cluster, selector, stop.signal, ahead, progress.podSeen)) {
     const trace = tracePod(rollout, pod);
     trace.catch(() => stop.abort());

@@ -24,12 +24,22 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
     const counted = byKin(sibling);
     if (counted) return counted;
     if (!first) return 'unknown';
-    if (isOlder(pod.metadata.resourceVersion, first.metadata.resourceVersion)) return 'old';
+    if (wasWrittenBefore(trace, pod)) return 'old';
     const created = parseFloor(pod.metadata.creationTimestamp);
     if (!created || !asked) return 'unknown';
     if (created.hi <= asked.lo) return 'old';
     return created.lo >= asked.hi ? 'new' : 'unknown';
   };
+}
+
+/**
+ * The state of a pod is older than the one in which the traced pod was first seen to terminate. Versions of pods may be
+ * compared, but where the deletion itself was not witnessed, that state may be younger than a pod that came for it.
+ */
+export function wasWrittenBefore({ deletion, gaps }: Trace, { metadata }: Pod): boolean {
+  if (!deletion || deletion.underWay) return false;
+  const isMark = deletion.isAnswer || gaps.every(({ value }) => value.stream !== 'pod');
+  return isMark && isOlder(metadata.resourceVersion, deletion.first.value.metadata.resourceVersion);
 }
 
 /** What the list of the controller's pods that was made before the deletion says of a pod; nothing of another one's. */

@@ -9,7 +9,7 @@ const pod = (uid: string, ending = false) => ({
 });
 
 /** A workload's watch whose times are said; nothing answers about Services. */
-function ahead(startedAt = 1000) {
+function ahead({ startedAt = 1000, fields = '' } = {}) {
   let now = startedAt;
   const stop = new AbortController();
   const refuse = async (): Promise<never> => Promise.reject(new Error('nobody is there'));
@@ -22,7 +22,7 @@ function ahead(startedAt = 1000) {
     request: refuse,
     stream: refuse,
   } as unknown as Cluster;
-  const listening = listenAhead(cluster, stop.signal);
+  const listening = listenAhead(cluster, { labels: 'app=web', fields }, stop.signal);
   const at = (ms: number): number => {
     now = ms;
     listening.heard({ kind: 'synced', at: ms, stream: 'siblings' });
@@ -64,4 +64,38 @@ it('is nothing where the pod had not been seen before, or a list no longer had i
   keepOnly(new Set(['c']));
   forget('c');
   for (const uid of ['b', 'c']) expect(ends({ pod: pod(uid, true), at: at(1300) })).toBeUndefined();
+});
+
+it('has who was there when a change brought the ending, of a watch that selects by labels', () => {
+  const changed = (uid: string, change: 'ADDED' | 'DELETED' | 'MODIFIED', ending = false) =>
+    ({ kind: 'changed', at: 1200, stream: 'siblings', change, object: pod(uid, ending) }) as const;
+  const listed = (...uids: string[]) =>
+    ({
+      kind: 'listed',
+      at: 1100,
+      stream: 'siblings',
+      resourceVersion: '1',
+      objects: uids.map((uid) => pod(uid)),
+    }) as const;
+  const endsAfter =
+    (...told: (ReturnType<typeof changed> | ReturnType<typeof listed>)[]) =>
+    (fields?: string) => {
+      const { saw, ends, heard, at } = ahead(fields === undefined ? {} : { fields });
+      saw({ pod: pod('a'), at: at(1100) });
+      told.forEach(heard);
+      return ends({ pod: pod('a', true), at: at(1200) })?.siblings;
+    };
+  const uidsIn = (siblings: ReturnType<ReturnType<typeof endsAfter>>) =>
+    siblings?.pods.map(({ metadata }) => (metadata as { uid: string }).uid);
+  const ordered = endsAfter(
+    listed('a', 'gone'),
+    changed('b', 'ADDED'),
+    changed('gone', 'DELETED'),
+    changed('a', 'MODIFIED', true),
+  );
+  expect(uidsIn(ordered())).toEqual(['a', 'b']);
+  expect(ordered()).toMatchObject({ labels: 'app=web' });
+  expect(ordered('spec.nodeName=n')).toBeUndefined();
+  // Whoever stands in a list may have come after the deletion that it tells.
+  expect(endsAfter(changed('b', 'ADDED'), listed('a', 'b'))()).toBeUndefined();
 });

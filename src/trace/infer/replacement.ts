@@ -9,7 +9,7 @@ import { atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { TriggerKind } from '../report.ts';
 import type { Age } from '../siblings.ts';
-import { agesIn, kinIn } from '../siblings.ts';
+import { agesIn, kinIn, wasWrittenBefore } from '../siblings.ts';
 import type { Fact, SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
@@ -39,7 +39,7 @@ export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind
   const own = deletion.facts.first.value;
   const ageOf = agesIn(trace);
   const isOf = (age: Age, facts: SiblingFacts): boolean =>
-    ageOf(facts) === age && takesPlaceOf(own, facts) && (trigger === 'rollout' || !wasBefore(deletion, facts));
+    ageOf(facts) === age && takesPlaceOf(own, facts) && (trigger === 'rollout' || !wasBefore(trace, deletion, facts));
   const all = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
   for (const isMeant of rankedFor(own)) {
@@ -64,11 +64,11 @@ const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): bool
   (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
     (parseFloor(other.pod.metadata.creationTimestamp)?.hi ?? Infinity);
 
-function wasBefore(deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
+function wasBefore(trace: Trace, deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
   const stamp = parseFloor(pod.metadata.creationTimestamp);
-  const { accepted, facts, api } = deletion;
+  const { accepted, api } = deletion;
   const isStamped = stamp !== undefined && toClient(api, stamp, seen.at + 1).hi < accepted.client.lo;
-  return isStamped || isOlder(pod.metadata.resourceVersion, facts.first.value.metadata.resourceVersion);
+  return isStamped || wasWrittenBefore(trace, pod);
 }
 
 function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFacts): Replacement {

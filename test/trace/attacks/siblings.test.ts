@@ -69,6 +69,15 @@ describe('a first list of siblings that comes after the DELETE', () => {
   it('one that has not changed since before the deletion is old, whatever its stamp', async () => {
     expect(judged(await listedLate(1, -1n)).replacement).toBeUndefined();
   });
+
+  it('may have come after a deletion that was under way already: the state that a run finds first may be younger than it', async () => {
+    const late = await listedLate(1, -1n);
+    const marked = markedIn(late);
+    const found = attached(late).map((one): Sighting =>
+      one.kind === 'listed' && one.stream === 'pod' ? { ...one, objects: [marked.object] } : one,
+    );
+    expect(judged(found).replacement).toBeDefined();
+  });
 });
 
 describe('who was listed with the pod before the DELETE', () => {

@@ -38,7 +38,7 @@ export interface History {
   zero(): Zero | undefined;
 }
 
-/** Waiting for somebody else's deletion, the heading comes when nothing more of the surroundings is to be expected. */
+/** ms after which nothing more of the surroundings is to be expected: then the heading comes without them. */
 const settledAfter = 1000;
 
 /** Characters of a log line; what is longer is cut. */
@@ -102,12 +102,22 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
   };
 }
 
-/** The request is about to be answered, the deletion is known, or there is nothing but waiting for one. */
+/** The request is about to be answered; the deletion is known, and who routes; or there is nothing but waiting for either. */
 function isDue(trace: Trace, observation: Observation): boolean {
   if (!trace.pod) return false;
-  if (observation.kind === 'requested' || trace.deletion) return true;
-  return trace.began?.value.mode === 'attach' && trace.now - trace.pod.at >= settledAfter;
+  if (observation.kind === 'requested' || trace.gone) return true;
+  if (trace.deletion && areRoutesKnown(trace)) return true;
+  // A pod may have been seen long before its run began.
+  const known = Math.max(trace.pod.at, trace.began?.at ?? trace.pod.at);
+  const isAttached = trace.began?.value.mode === 'attach';
+  return (isAttached || trace.deletion !== undefined) && trace.now - known >= settledAfter;
 }
+
+/** Or cannot be. */
+const areRoutesKnown = ({ slicesSince, servicesKnown, services, refused }: Trace): boolean =>
+  slicesSince !== undefined ||
+  (servicesKnown && services.size === 0) ||
+  refused.some(({ value: { stream } }) => stream === 'services' || stream === 'endpointslices');
 
 const hookIn = (header: Header | undefined, container: string): string | undefined => {
   const words = header?.containers.find(({ name }) => name === container)?.preStop;

@@ -5,15 +5,16 @@
 import { PodexitError } from '../errors.ts';
 import type { StreamName } from '../trace/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
-import { sightingsOf } from './foregoing.ts';
 import { assertSame } from './found-pod.ts';
 import { follow } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
+import { handOverPast } from './hand-over.ts';
 import type { Run } from './live.ts';
 import { once } from './once.ts';
 import { listServices, lookAtKin, openFirstLanes, openLastLanes } from './open-lanes.ts';
 import { deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
+import type { ToldRoutes } from './routes-ahead.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, firstTargets, metadataOf, uidOf } from './watched.ts';
 
@@ -27,11 +28,12 @@ export async function conduct(run: Run): Promise<void> {
   const { namespace, name, cluster, mode } = run.options;
   const first = firstTargets(namespace, name);
   const gate = createGate();
+  let told: ToldRoutes | undefined;
   const pod = new Promise<Raw | undefined>((resolve) => {
-    const tellForegoing = once((at: number) => tellStates(run, at));
+    const handOver = once((at: number) => void (told = handOverPast(run, at)));
     void follow(run, first.pod, gate, (sighting) => {
       if (sighting.kind !== 'listed') return;
-      tellForegoing(sighting.at);
+      handOver(sighting.at);
       resolve(sighting.objects[0] as Raw | undefined);
     });
   });
@@ -45,7 +47,7 @@ export async function conduct(run: Run): Promise<void> {
   assertSame(run.options, namespace, metadataOf(raw)['uid']);
   const deletes = sendsDelete(run, raw);
   run.begin(deletes ? mode : 'attach');
-  openFirstLanes(run, raw, services, gate);
+  openFirstLanes(run, raw, { listed: services, told }, gate);
   if (deletes) void lookAtKin(run, raw).catch(run.fail);
   run.timeLimit.byGrace(graceOf(run, raw, deletes));
   if (deletes) await inSync(run, gate);
@@ -54,11 +56,6 @@ export async function conduct(run: Run): Promise<void> {
   if (deletes) run.later.start();
   else run.later.hurry();
   await requested;
-}
-
-/** What was heard of the pod before this run, ahead of what it finds itself. */
-function tellStates({ options: { before }, deliver }: Run, at: number): void {
-  if (before) for (const sighting of sightingsOf(before, at)) void deliver(sighting);
 }
 
 /** A pod that was seen to terminate may be gone, or have a successor of its name, before its run can look. */

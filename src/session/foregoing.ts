@@ -140,14 +140,18 @@ const mostHandedOver = 500;
 /** ms after a watch went on in which what it brings may have waited for that: `delivery-lag`, twice over. */
 const mayBeOld = 5000;
 
-/** What the run is told of the pod. Its own look, at `at` (client ms), may find what is as old as `since`. */
-export function sightingsOf({ alive, resumed, ending, since }: Foregoing, at: number): Sighting[] {
+/**
+ * What the run is told of the pod, and of who routes to it (`told`), in the order in which it came. Its own look, at `at`
+ * (client ms), may find what is as old as `since`.
+ */
+export function sightingsOf({ alive, resumed, ending, since }: Foregoing, at: number, told?: ToldRoutes): Sighting[] {
   const { sentAt } = alive;
   const asked = sentAt === undefined ? {} : { sentAt };
-  return [
+  const past: Sighting[] = [
     { kind: 'listed', at: alive.at, ...asked, stream: 'pod', resourceVersion: '', objects: [alive.pod] },
     ...(resumed ? [resumed] : []),
+    ...(told ? [told.services, ...told.sightings] : []),
     { kind: 'changed', at: ending.at, stream: 'pod', change: 'MODIFIED', object: ending.pod },
-    { kind: 'resumed', at, stream: 'pod', since },
   ];
+  return [...past.sort((one, other) => one.at - other.at), { kind: 'resumed', at, stream: 'pod', since }];
 }

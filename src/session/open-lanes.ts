@@ -7,6 +7,7 @@ import { readRefusal } from '../cluster/status.ts';
 import { follow, followContainer, lose, warnRefused, watchTarget } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
+import { handOverSiblings, joinRoutes } from './hand-over.ts';
 import type { Run } from './live.ts';
 import { once } from './once.ts';
 import type { ToldRoutes } from './routes-ahead.ts';
@@ -14,7 +15,6 @@ import type { Raw, Target } from './watched.ts';
 import {
   asRaw,
   candidateServices,
-  isSelecting,
   kinTarget,
   namesOf,
   nodeTargets,
@@ -25,10 +25,18 @@ import {
   sliceTarget,
 } from './watched.ts';
 
+/** What is known of who may route to the pod. */
+export interface Routes {
+  /** The namespace's Services; undefined where they may not be listed. */
+  readonly listed: Promise<Raw[] | undefined>;
+  /** What was heard before this run. */
+  readonly told: ToldRoutes | undefined;
+}
+
 /** Lanes that the DELETE waits for open `gate`. The owner's are asked for too: siblings are told by who came first. */
-export function openFirstLanes(run: Run, pod: Raw, services: Promise<Raw[] | undefined>, gate: Gate): void {
+export function openFirstLanes(run: Run, pod: Raw, routes: Routes, gate: Gate): void {
   const { options, fail } = run;
-  void openRoutes(run, pod, services, gate).catch(fail);
+  void openRoutes(run, pod, routes, gate).catch(fail);
   if (options.followLogs)
     for (const container of runningContainers(pod)) void followContainer(run, pod, container, gate);
   const owner = ownerOf(pod);
@@ -78,9 +86,8 @@ export async function listServices(run: Run, target: Target, gate: Gate): Promis
   return undefined;
 }
 
-async function openRoutes(run: Run, pod: Raw, listed: Promise<Raw[] | undefined>, gate: Gate): Promise<void> {
+async function openRoutes(run: Run, pod: Raw, { listed, told }: Routes, gate: Gate): Promise<void> {
   const { namespace, clock } = run.options;
-  const handedOver = handOverRoutes(run);
   const services = await listed;
   if (!services) return ['services', 'endpointslices'].forEach(gate.open);
   const candidates = candidateServices(services, pod);
@@ -89,41 +96,8 @@ async function openRoutes(run: Run, pod: Raw, listed: Promise<Raw[] | undefined>
   gate.open('services');
   const slices = sliceTarget(namespace, namesOf(candidates));
   if (!slices) return gate.open('endpointslices');
-  const join = once((lookedAt: number) => joinRoutes(run, handedOver, candidates, lookedAt));
-  await follow(run, slices, gate, (told) => void (told.kind === 'listed' && join(told.at)));
-}
-
-/** Tells who routed until now, as it was heard before this run. What was not heard is a gap until the run's own first look. */
-function handOverRoutes({ options: { before, clock }, deliver }: Run): ToldRoutes | undefined {
-  if (!before) return undefined;
-  const told = before.routes();
-  before.stop();
-  const at = clock.now();
-  if (told) for (const sighting of [told.services, ...told.sightings]) void deliver(sighting);
-  if (!told || told.lostSince !== undefined)
-    void deliver({
-      kind: 'gap',
-      at,
-      stream: 'endpointslices',
-      from: told?.lostSince ?? before.alive.at,
-      cause: 'not-synced',
-    });
-  return told;
-}
-
-/** The first look finds what is as old as the deletion, and Services that nobody heard of before. At `at`, client ms. */
-function joinRoutes(
-  { options: { before }, deliver }: Run,
-  told: ToldRoutes | undefined,
-  found: readonly Raw[],
-  at: number,
-): void {
-  if (!before || !told) return;
-  void deliver({ kind: 'resumed', at, stream: 'endpointslices', since: before.since });
-  const known = new Set(namesOf(told.services.objects.map(asRaw)));
-  const isNew = namesOf(found.filter(isSelecting)).some((name) => !known.has(name));
-  if (isNew)
-    void deliver({ kind: 'gap', at, stream: 'endpointslices', from: before.alive.at, to: at, cause: 'not-synced' });
+  const join = once((lookedAt: number) => joinRoutes(run, told, candidates, lookedAt));
+  await follow(run, slices, gate, (sighting) => void (sighting.kind === 'listed' && join(sighting.at)));
 }
 
 /** The owner, the owner's owner, and the pods of the topmost one's selector. */
@@ -151,19 +125,7 @@ function openSiblings(run: Run, owner: Raw | undefined): void {
   const target = owner && siblingTarget(run.options.namespace, owner);
   if (!target) return;
   const join = once(handOverSiblings(run, target));
-  void follow(run, target, createGate(), (told) => void (told.kind === 'listed' && join(told.at)));
-}
-
-/**
- * Tells who there was when the pod began to terminate, as a watch of the same pods heard it before this run: whoever else the
- * run finds came after that. Returns what to do when its own first look has come, at `at` (client ms).
- */
-function handOverSiblings({ options: { before }, deliver }: Run, target: Target): (at: number) => void {
-  if (!before?.siblings || before.siblings.labels !== watchTarget(target).labelSelector) return () => {};
-  const { since, siblings, ending } = before;
-  const stream = 'siblings';
-  void deliver({ kind: 'listed', at: ending.at, stream, resourceVersion: '', objects: [...siblings.pods] });
-  return (at) => void deliver({ kind: 'resumed', at, stream, since });
+  void follow(run, target, createGate(), (sighting) => void (sighting.kind === 'listed' && join(sighting.at)));
 }
 
 /** Whether the namespace itself is on its way out: one GET. A 404 is no answer to that, and no loss. */

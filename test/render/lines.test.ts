@@ -7,7 +7,7 @@ import { observe } from '../../src/trace/observe.ts';
 import type { Sighting } from '../../src/trace/observation.ts';
 import { reduce } from '../../src/trace/reduce.ts';
 import { emptyTrace } from '../../src/trace/empty-trace.ts';
-import { attached, comingAt, markedIn } from '../helpers/cases.ts';
+import { adding, attached, comingAt, markedIn } from '../helpers/cases.ts';
 import {
   mustReport,
   observationsOf,
@@ -100,6 +100,22 @@ describe('lines', () => {
         assumes at most: clock-drift 0.001s, delivery-lag 2.5s, event-lag 1s, log-stamp-lag 0.1s, signal-lag 0.9s
       "
     `);
+  });
+
+  it.each([
+    ['was under way: the heading waits until it is known', 1500, 1520, true],
+    ['was under way: not for ever', 1500, 2800, false],
+    ['was seen long before its run began', -1500, 20, true],
+  ])('say who routes to a pod whose deletion %s', async (_, seen, listed, isTold) => {
+    const late = (all: Sighting[]): Sighting[] => {
+      const marked = markedAt(all);
+      const slices = all.filter((one) => one.kind === 'listed' && ['services', 'endpointslices'].includes(one.stream));
+      const rest = comingAt(marked + seen, attached(all)).filter((one) => !slices.includes(one));
+      const began = rest.map((one) => (one.kind === 'began' ? { ...one, at: Math.max(one.at, marked) } : one));
+      return adding(began, ...slices.map((one) => ({ ...one, at: marked + listed })));
+    };
+    const [heading = ''] = (await linesOf('graceful-exit', {}, late)).split('\n\n');
+    expect(heading.includes('routes  checkout')).toBe(isTold);
   });
 
   it('name an end told too early, and what became of it', async () => {

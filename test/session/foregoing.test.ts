@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { listenAhead, sightingsOf } from '../../src/session/foregoing.ts';
+import type { ToldRoutes } from '../../src/session/routes-ahead.ts';
 import { surroundings } from '../cluster/helpers/surroundings.ts';
 
 const pod = (uid: string, ending = false) => ({
@@ -41,6 +42,26 @@ it('is the last state without a deletionTimestamp, and the change that brought o
     { kind: 'resumed', at: 1950, since: 1900 },
   ]);
   expect(told?.routes()).toBeUndefined();
+});
+
+it('is told in the order in which it came: who routed to the pod before its end, and after it', () => {
+  const { saw, ends, at } = ahead();
+  saw({ pod: pod('a'), at: at(1100) });
+  const told = ends({ pod: pod('a', true), at: at(1900) });
+  const listed = { kind: 'listed' as const, resourceVersion: '', objects: [] };
+  const change = { kind: 'changed', at: 1920, stream: 'endpointslices', change: 'MODIFIED', object: {} } as const;
+  const routes: ToldRoutes = {
+    services: { ...listed, at: 1105, stream: 'services' },
+    sightings: [{ ...listed, at: 1110, stream: 'endpointslices' }, change],
+  };
+  expect(told && sightingsOf(told, 1950, routes).map((one) => [one.at, one.kind])).toEqual([
+    [1100, 'listed'],
+    [1105, 'listed'],
+    [1110, 'listed'],
+    [1900, 'changed'],
+    [1920, 'changed'],
+    [1950, 'resumed'],
+  ]);
 });
 
 it('may be as old as a standstill that it came after', () => {

@@ -34,16 +34,7 @@ export const gateWord = ({ passed, judged }: Gate): 'passed' | 'failed' | 'not j
   judged === false ? 'not judged' : passed ? 'passed' : 'failed';
 
 const sentences: Record<Outcome, (report: ExitReport) => string> = {
-  graceful: (report) => {
-    const used = usedBy(mainContainers(report), report);
-    const last = used[0];
-    if (!last) return 'whatever still ran of it ended by itself.';
-    const [only, ...others] = mainContainers(report);
-    const time = `${span(last.range)} of ${graceOf(report)}`;
-    if (only && others.length === 0)
-      return only.preStop ? `${only.name} ended in ${time}, its preStop included.` : `${only.name} drained in ${time}.`;
-    return `all ${plural(others.length + 1, 'container')} ended by themselves, the longest (${last.name}) in ${time}.`;
-  },
+  graceful: (report) => `${endedWell(report)}${killedSidecars(report)}.`,
   removed: (report) =>
     `nothing was running, so nothing had to be stopped; the object was removed${afterRequest(report)}.`,
   killed: (report) => {
@@ -81,6 +72,24 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
           ? 'the eviction was not allowed while podexit was watching, so nothing was deleted.'
           : 'no deletion began while podexit was watching.',
 };
+
+function endedWell(report: ExitReport): string {
+  const [only, ...more] = mainContainers(report);
+  const last = usedBy(mainContainers(report), report)[0];
+  if (!only || !last) return 'whatever still ran of it ended by itself';
+  const time = `${span(last.range)} of ${graceOf(report)}`;
+  if (more.length > 0)
+    return `all ${plural(more.length + 1, 'container')} ended by themselves, the longest (${last.name}) in ${time}`;
+  return only.preStop ? `${only.name} ended in ${time}, its preStop included` : `${only.name} drained in ${time}`;
+}
+
+/** They make no outcome, but a sentence without them would say that all went well. */
+function killedSidecars({ containers }: ExitReport): string {
+  const killed = containers.filter(({ kind, outcome }) => kind === 'sidecar' && ['killed', 'oom'].includes(outcome));
+  if (killed.length === 0) return '';
+  const [sidecar, was] = killed.length > 1 ? ['sidecars', 'were'] : ['sidecar', 'was'];
+  return `; its ${sidecar} ${few(killed.map(({ name }) => name))} ${was} killed`;
+}
 
 /** Of a pod whose containers all have an outcome, the only doubt that is left is about the grace. */
 function doubtOf(report: ExitReport): string {

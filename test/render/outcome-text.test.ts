@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderHtml } from '../../src/render/html.ts';
 import { outcomeSentence } from '../../src/render/outcome-text.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ContainerReport, ExitReport } from '../../src/trace/report.ts';
+import { reportOfRecording } from '../helpers/recordings.ts';
 import { killed } from './helpers/sample-reports.ts';
 
 /** The killed sample, with so many more containers that ended well. */
@@ -23,5 +24,18 @@ describe('the sentence of a pod of many containers', () => {
   it('names them all where one more would have to be counted', () => {
     expect(outcomeSentence(crowded(4))).toMatch(/web-2 exited 0 and web-3 exited 0\.$/);
     expect(outcomeSentence(crowded(5))).toMatch(/web-2 exited 0 and 2 more containers\.$/);
+  });
+});
+
+describe('the sentence of a graceful exit', () => {
+  it.each([
+    [['completed', 'completed'], ''],
+    [['killed', 'completed'], '; its sidecar logs was killed'],
+    [['killed', 'oom'], '; its sidecars logs and proxy were killed'],
+  ] as const)('names the sidecars that were killed: %j', async ([logs, proxy], words) => {
+    const report = await reportOfRecording('native-sidecar');
+    const outcomes: Record<string, ContainerReport['outcome']> = { logs, proxy };
+    const containers = report.containers.map((one) => ({ ...one, outcome: outcomes[one.name] ?? one.outcome }));
+    expect(outcomeSentence({ ...report, containers })).toBe(`app drained in 3 s of 12 s${words}.`);
   });
 });

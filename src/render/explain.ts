@@ -29,6 +29,7 @@ const headings: Record<TopicKind, string> = {
   mark: 'mark of a timeline',
   trigger: 'what deleted the pod',
   finding: 'finding',
+  gate: 'gate for pipelines',
   gap: 'cause of a gap',
   assumption: 'assumption',
 };

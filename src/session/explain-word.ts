@@ -36,7 +36,7 @@ function unknownWord(word: string, topics: readonly Topic[]): PodexitError {
   const near = [...new Set((named.length > 0 ? named : told).map(({ name }) => name))];
   return new PodexitError(
     'explain.unknown',
-    `there is no outcome, phase, mark, trigger, finding, gap or assumption "${word.slice(0, 80)}"`,
+    `there is no outcome, phase, mark, trigger, finding, gate, gap or assumption "${word.slice(0, 80)}"`,
     near.length > 0 ? `Near it: ${near.join(', ')}` : 'All of them: kubectl podexit explain',
   );
 }

@@ -12,6 +12,7 @@ import {
   triggerKinds,
 } from '../../src/trace/report.ts';
 import { gapTexts } from '../../src/verdict/explain/gaps.ts';
+import { gateTexts } from '../../src/verdict/explain/gates.ts';
 import { topics } from '../../src/verdict/explain/topics.ts';
 import { runMain } from './helpers/in-process.ts';
 
@@ -24,6 +25,7 @@ const words = new Set<string>([
   ...markNames,
   ...triggerKinds,
   ...findingCodes,
+  ...Object.keys(gateTexts),
   ...Object.keys(gapTexts),
 ]);
 
@@ -70,7 +72,7 @@ it('an unknown word names those near it', async () => {
   const ran = await runMain(['explain', 'hook']);
   expect(ran).toMatchObject({ code: 1, stdout: '' });
   expect(ran.stderr).toMatch(
-    /no outcome, phase, mark, trigger, finding, gap or assumption "hook"\nNear it: .*prestop-failed/,
+    /no outcome, phase, mark, trigger, finding, gate, gap or assumption "hook"\nNear it: .*prestop-failed/,
   );
 });
 

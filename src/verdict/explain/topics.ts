@@ -6,12 +6,24 @@ import type { Explanation } from './explanation.ts';
 import { findingTexts } from './findings.ts';
 import type { GapWord } from './gaps.ts';
 import { gapTexts } from './gaps.ts';
+import type { GateWord } from './gates.ts';
+import { gateTexts } from './gates.ts';
 import { markTexts } from './marks.ts';
 import { containerTexts, outcomeTexts } from './outcomes.ts';
 import { phases } from './phases.ts';
 import { triggerTexts } from './triggers.ts';
 
-export const topicKinds = ['outcome', 'container', 'phase', 'mark', 'trigger', 'finding', 'gap', 'assumption'] as const;
+export const topicKinds = [
+  'outcome',
+  'container',
+  'phase',
+  'mark',
+  'trigger',
+  'finding',
+  'gate',
+  'gap',
+  'assumption',
+] as const;
 export type TopicKind = (typeof topicKinds)[number];
 
 /** As somebody asks for all of a kind. */
@@ -24,6 +36,7 @@ export interface Topic {
 }
 
 const gapWords = Object.keys(gapTexts) as GapWord[];
+const gateWords = Object.keys(gateTexts) as GateWord[];
 const assumptionNames = Object.keys(assumptionTexts) as AssumptionName[];
 
 export const topics: readonly Topic[] = [
@@ -33,6 +46,7 @@ export const topics: readonly Topic[] = [
   ...markNames.map((name) => ({ kind: 'mark' as const, name, text: markTexts[name] })),
   ...triggerKinds.map((name) => ({ kind: 'trigger' as const, name, text: triggerTexts[name] })),
   ...findingCodes.map((name) => ({ kind: 'finding' as const, name, text: findingTexts[name] })),
+  ...gateWords.map((name) => ({ kind: 'gate' as const, name, text: gateTexts[name] })),
   ...gapWords.map((name) => ({ kind: 'gap' as const, name, text: gapTexts[name] })),
   ...assumptionNames.map((name) => ({ kind: 'assumption' as const, name, text: assumptionTexts[name] })),
 ];
@@ -45,6 +59,7 @@ export const kindTitles: Record<TopicKind, string> = {
   mark: 'Marks',
   trigger: 'Triggers',
   finding: 'Findings',
+  gate: 'Gates',
   gap: 'Gaps',
   assumption: 'Assumptions',
 };

@@ -1,0 +1,43 @@
+import type { GateSpec } from '../gates.ts';
+import type { Explanation } from './explanation.ts';
+
+export type GateWord = GateSpec['kind'];
+
+const unproved =
+  'It fails also where the interval of what was measured reaches beyond the limit: its sentence then says that it may be more, or that nothing proves it, and the limit may have been kept.';
+
+/** The limits of verdict/gates.ts (docs/gates.md). */
+export const gateTexts: Record<GateWord, Explanation> = {
+  'max-duration': {
+    is: 'A limit on the whole exit: from the request, or from its acceptance where the deletion was not ours, until the object was gone.',
+    known:
+      'The request bears our own clock and the removal when it arrived; where neither is ours, the interval of the acceptance counts in full.',
+    wrong: `${unproved} Of a run that ended before the pod did, only the shortest time is known.`,
+    advice:
+      'Look at the phases: the longest one says what to change. Leave room above what an exit usually takes, since the clean-up alone differs by a second or two.',
+  },
+  'max-grace-used': {
+    is: 'A limit on the share of the grace after which a container was still running, of the container that used most of it.',
+    known:
+      "From when the kubelet began with it (`stopping`) to its exit, against the shortest grace that the kubelet can have gone by. A sidecar's grace runs from the beginning, so what passes before its turn counts.",
+    wrong: `${unproved} Without logs an exit is known to about a second, which of a short grace is a large share.`,
+    advice:
+      'Make the container that the sentence names end sooner, or raise terminationGracePeriodSeconds; let podexit follow the logs (`pods/log`) for a narrower proof.',
+  },
+  'min-drain-lead': {
+    is: 'A limit on the lead of the least lucky container: how long before its stop signal each Service had taken the pod out of its ready endpoints.',
+    known:
+      'The EndpointSlice tells the unrouting and the signal is inferred; of all pairs of a Service that follows readiness and a container that is no sidecar the least counts.',
+    wrong: `${unproved} Proxies and load balancers learn of the unrouting later still, which no gate sees. A pod without a Service passes.`,
+    advice:
+      'Add a preStop sleep that is longer than the lead you want, and raise terminationGracePeriodSeconds by as much. Start the trace before the deletion, so that the endpoints are watched by then.',
+  },
+  'fail-on': {
+    is: 'A gate that fails where the verdict has a finding of this code, whatever its severity.',
+    known: 'By the findings of the same report; the sentence of the gate is theirs.',
+    wrong:
+      'A finding says what is proved, so its absence proves nothing: an exit whose endpoints could not be watched has no `drain-race`.',
+    advice:
+      'See `kubectl podexit explain CODE` for the finding. Ask for `min-drain-lead` where a proof is wanted, and for `fail-on: [evidence-lost]` to refuse exits of which something may have been missed.',
+  },
+};

@@ -1,7 +1,8 @@
-/** The outcome in one sentence, as a colleague would say it, and what each container used of its grace. */
+/** The outcome in one sentence, as a colleague would say it. */
 import type { ContainerReport, ExitReport, Gate, Instant, Outcome, PhaseName, Range } from '../trace/report.ts';
 import { exitCodes } from '../verdict/exit-code.ts';
-import { list, plural, seconds } from '../verdict/words.ts';
+import { list, plural } from '../verdict/words.ts';
+import { endWords, span } from './container-story.ts';
 import { millis, zeroOf } from './offsets.ts';
 import { triggerText } from './summary.ts';
 
@@ -120,48 +121,6 @@ export function goOn(report: ExitReport, reach = ''): string | undefined {
   return isOpen ? `go on with: ${command} --attach` : undefined;
 }
 
-/** `drain 3.1 s, exited 0`: what a container spent its grace on, in order, and how it ended. */
-export function containerStory(report: ExitReport, container: ContainerReport): string {
-  const { name, kind, preStop, outcome } = container;
-  const own = report.phases.filter(({ subject }) => subject === name);
-  const parts = own.flatMap(({ name: phase, seconds: range }) => {
-    const word = phaseWords[phase];
-    if (word === undefined) return [];
-    const text = word.replace('%', span(range));
-    return phase === 'prestop' && preStop ? `preStop ${preStop.kind} ${hookWords[preStop.outcome]}${text}` : text;
-  });
-  return [...(kind === 'container' ? [] : [kind]), ...parts, endWords(container, outcome)].join(', ');
-}
-
-const phaseWords: Partial<Record<PhaseName, string>> = {
-  prestop: '%',
-  'sidecar-wait': 'waited % for its turn',
-  drain: 'drain %',
-  overtime: '% of it after the grace had run out',
-};
-
-const hookWords: Record<NonNullable<ContainerReport['preStop']>['outcome'], string> = {
-  completed: '',
-  failed: 'failed after ',
-  'cut-off': 'cut off after ',
-  unknown: '',
-};
-
-function endWords({ exit, stopSignal }: ContainerReport, outcome: ContainerReport['outcome']): string {
-  const code = exit === undefined ? '' : ` ${exit.code}`;
-  const words: Record<ContainerReport['outcome'], string> = {
-    completed: 'exited 0',
-    signalled: `ended by ${stopSignal ? 'its stop' : 'a'} signal (exit${code})`,
-    failed: `exited${code}`,
-    killed: 'killed (SIGKILL, exit 137)',
-    oom: 'killed for memory (OOMKilled)',
-    abandoned: 'still ran when the object was removed',
-    'not-running': 'was not running',
-    unknown: exit === undefined ? 'was not seen to end' : `exited${code}, nothing tells why`,
-  };
-  return words[outcome];
-}
-
 const mainContainers = ({ containers }: ExitReport): ContainerReport[] =>
   containers.filter(({ kind, outcome }) => kind === 'container' && outcome !== 'not-running');
 
@@ -203,7 +162,7 @@ const wasKilled = (report: ExitReport, outcome: 'killed' | 'oom'): string =>
 /** `; web exited 0`: what became of the other main containers. */
 function others(report: ExitReport, outcome: ContainerReport['outcome']): string {
   const rest = mainContainers(report).filter((one) => one.outcome !== outcome);
-  return rest.length === 0 ? '' : `; ${few(rest.map((one) => `${one.name} ${endWords(one, one.outcome)}`))}`;
+  return rest.length === 0 ? '' : `; ${few(rest.map((one) => `${one.name} ${endWords(one)}`))}`;
 }
 
 function afterRequest(report: ExitReport): string {
@@ -240,7 +199,3 @@ const few = (words: readonly string[]): string =>
   words.length <= mostNamed + 1
     ? list(words)
     : list([...words.slice(0, mostNamed), `${words.length - mostNamed} more containers`]);
-
-/** Seconds in words that follow "in": `3.1 s`, `about 3 s`, `at most 1 s`, `1.9–3.8 s`. */
-const span = ({ min, max }: Range): string =>
-  seconds({ lo: min * 1000, hi: max * 1000 }).replace(/^between (.+) s and (.+ s)$/, '$1–$2');

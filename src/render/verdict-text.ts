@@ -4,15 +4,8 @@ import { togetherWith } from '../trace/trace.ts';
 import { millis } from './offsets.ts';
 import { longestName } from './mark-line.ts';
 import { arrivedAt, signed } from './moments.ts';
-import {
-  containerStory,
-  deletedBy,
-  exitCodeWords,
-  gateWord,
-  goOn,
-  outcomeSentence,
-  outcomeWord,
-} from './outcome-text.ts';
+import { containerStory } from './container-story.ts';
+import { deletedBy, exitCodeWords, gateWord, goOn, outcomeSentence, outcomeWord } from './outcome-text.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';

@@ -36,11 +36,15 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
  * The state of a pod is older than the one in which the traced pod was first seen to terminate. Versions of pods may be
  * compared, but where the deletion itself was not witnessed, that state may be younger than a pod that came for it.
  */
-export function wasWrittenBefore({ deletion, gaps }: Trace, { metadata }: Pod): boolean {
-  if (!deletion || deletion.underWay) return false;
-  const isMark = deletion.isAnswer || gaps.every(({ value }) => value.stream !== 'pod');
-  return isMark && isOlder(metadata.resourceVersion, deletion.first.value.metadata.resourceVersion);
+export function wasWrittenBefore(trace: Trace, { metadata }: Pod): boolean {
+  const { deletion } = trace;
+  if (!deletion || deletion.underWay || !(deletion.isAnswer || wasWholeUntil(trace, deletion.seenAt))) return false;
+  return isOlder(metadata.resourceVersion, deletion.first.value.metadata.resourceVersion);
 }
+
+/** Nothing of the pod was missed by then (client ms). */
+const wasWholeUntil = ({ gaps }: Trace, at: number): boolean =>
+  gaps.every(({ value }) => value.stream !== 'pod' || value.from >= at);
 
 /** What the list of the controller's pods that was made before the deletion says of a pod; nothing of another one's. */
 export function kinIn(trace: Trace): (sibling: SiblingFacts) => Age | undefined {
@@ -59,8 +63,8 @@ export function kinIn(trace: Trace): (sibling: SiblingFacts) => Age | undefined 
  * Versions of pods may be compared. The first state that is seen to be terminating may be younger than the deletion, where
  * something was missed: then the list must have been answered before we asked.
  */
-function wasMadeBefore({ kin, requests, gaps }: Trace, own: Pod): boolean {
+function wasMadeBefore(trace: Trace, own: Pod): boolean {
+  const { kin, requests, deletion } = trace;
   if (!kin || !isOlder(kin.value.resourceVersion, own.metadata.resourceVersion)) return false;
-  const isPodWhole = gaps.every(({ value }) => value.stream !== 'pod');
-  return isPodWhole || requests.some(({ sent }) => kin.seq < sent.seq);
+  return wasWholeUntil(trace, deletion?.seenAt ?? Infinity) || requests.some(({ sent }) => kin.seq < sent.seq);
 }

@@ -78,6 +78,23 @@ describe('a first list of siblings that comes after the DELETE', () => {
     );
     expect(judged(found).replacement).toBeDefined();
   });
+
+  it.each([
+    ['before the deletion was seen: nothing is known of its order', -1000, true],
+    ['only later', 100, false],
+  ])('by a version, where something of the pod was missed %s', async (_, from, isTold) => {
+    const late = attached(await listedLate(1, -1n));
+    const { at } = deletionIn(late);
+    const gap: Sighting = {
+      at: at + from + 500,
+      kind: 'gap',
+      stream: 'pod',
+      from: at + from,
+      to: at + from + 500,
+      cause: 'expired',
+    };
+    expect(judged(adding(late, gap)).replacement !== undefined).toBe(isTold);
+  });
 });
 
 describe('who was listed with the pod before the DELETE', () => {

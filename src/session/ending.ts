@@ -5,8 +5,9 @@ import { triggerOf } from '../trace/infer/trigger.ts';
 import type { Pod } from '../trace/kube.ts';
 import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../trace/pod.ts';
 import { wasStartedSince } from '../trace/infer/started-untold.ts';
-import { agesIn } from '../trace/siblings.ts';
+import { agesIn, wasWrittenBefore } from '../trace/siblings.ts';
 import { takesPlaceOf } from '../trace/infer/place.ts';
+import { isOfNewerTemplate } from '../trace/infer/template.ts';
 import { second } from '../trace/span.ts';
 import type { SiblingFacts, Trace } from '../trace/trace.ts';
 
@@ -21,7 +22,7 @@ const lastFacts = 2 * second;
 
 export function endingOf(trace: Trace): Ending {
   if (!trace.gone) return endedUndeleted(trace) ? { kind: 'done' } : { kind: 'open' };
-  if (trace.began?.value.waitReplacement && !replaced(trace)) return { kind: 'open' };
+  if (trace.began?.value.waitReplacement && !replaced(trace) && !isHopeless(trace)) return { kind: 'open' };
   const missing = missingFacts(trace);
   return missing ? { kind: 'settling', until: trace.gone.at + patience(trace) } : { kind: 'done' };
 }
@@ -39,13 +40,21 @@ function endedUndeleted(trace: Trace): boolean {
   );
 }
 
+/** Nobody will come in its place: it was scaled away, or its namespace goes with it. */
+export function isHopeless(trace: Trace): boolean {
+  const deletion = deletionOf(trace);
+  return deletion !== undefined && ['namespace-deletion', 'scale-down'].includes(triggerOf(trace, deletion).kind);
+}
+
 const replaced = (trace: Trace): boolean => hasSuccessor(trace, ({ ready }) => ready !== undefined);
 
 /** Who came and may take over; in another place it is not the one that is waited for. */
 function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean = () => true): boolean {
   const own = trace.deletion?.first.value ?? trace.pod?.value;
   const ageOf = agesIn(trace);
-  const mayTakeOver = (one: SiblingFacts): boolean => ageOf(one) === 'new' && (!own || takesPlaceOf(own, one));
+  const mayTakeOver = (one: SiblingFacts): boolean =>
+    ageOf(one) === 'new' &&
+    (!own || (takesPlaceOf(own, one) && (!wasWrittenBefore(trace, one.pod) || isOfNewerTemplate(one, own))));
   for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
   return false;
 }

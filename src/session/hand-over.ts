@@ -1,10 +1,10 @@
 /** A run is handed what was heard before it (foregoing.ts), and told where that ends and its own first looks begin. */
 import { sightingsOf } from './foregoing.ts';
-import { watchTarget } from './follow.ts';
 import type { Run } from './live.ts';
 import type { ToldRoutes } from './routes-ahead.ts';
+import { covers, readLabels } from './selectors.ts';
 import type { Raw, Target } from './watched.ts';
-import { asRaw, isSelecting, namesOf } from './watched.ts';
+import { asRaw, isSelecting, namesOf, selects } from './watched.ts';
 
 /**
  * Tells the pod's states and who routed to it until now, ahead of what the run finds itself, at `at` (client ms). What was not
@@ -42,13 +42,15 @@ export function joinRoutes(
 }
 
 /**
- * Tells who there was when the pod began to terminate, as a watch of the same pods heard it before this run: whoever else the
+ * Tells who there was when the pod began to terminate, as a watch that had them all heard it before this run: whoever else the
  * run finds came after that. Returns what to do when its own first look has come, at `at` (client ms).
  */
 export function handOverSiblings({ options: { before }, deliver }: Run, target: Target): (at: number) => void {
-  if (!before?.siblings || before.siblings.labels !== watchTarget(target).labelSelector) return () => {};
+  const watched = before?.siblings && readLabels(before.siblings.labels);
+  if (!before?.siblings || !watched || !covers(watched, target.labelSelector ?? {})) return () => {};
   const { since, siblings, ending } = before;
   const stream = 'siblings';
-  void deliver({ kind: 'listed', at: ending.at, stream, resourceVersion: '', objects: [...siblings.pods] });
+  const objects = siblings.pods.filter((pod) => selects(target, pod));
+  void deliver({ kind: 'listed', at: ending.at, stream, resourceVersion: '', objects });
   return (at) => void deliver({ kind: 'resumed', at, stream, since });
 }

@@ -22,6 +22,45 @@ export const operators: Record<string, (value: string | undefined, values: strin
   DoesNotExist: (value) => value === undefined,
 };
 
+/** Whatever the second selects the first selects too, as far as their words show it. */
+export const covers = (wide: LabelSelector, narrow: LabelSelector): boolean =>
+  requirementsOf(wide).every((one) => requirementsOf(narrow).some((other) => isImplied(one, other)));
+
+type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
+
+const requirementsOf = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Requirement[] => [
+  ...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })),
+  ...matchExpressions,
+];
+
+function isImplied({ key, operator, values }: Requirement, by: Requirement): boolean {
+  const holds = operators[operator];
+  if (key !== by.key || !holds) return false;
+  if (by.operator === 'In') return by.values.every((value) => holds(value, values));
+  return operator === by.operator && values.every((value) => by.values.includes(value));
+}
+
+/** A label selector as somebody wrote it; undefined where it has words that this does not know. */
+export function readLabels(text: string): LabelSelector | undefined {
+  const parts = text.split(/,(?![^()]*\))/).map((part) => part.trim());
+  if (parts.length === 1 && parts[0] === '') return {};
+  const read = parts.map(readRequirement);
+  return read.every((one) => one !== undefined) ? { matchExpressions: read } : undefined;
+}
+
+function readRequirement(text: string): Requirement | undefined {
+  const { not, key = '', sign, value = '', word, list = '' } = requirement.exec(text)?.groups ?? {};
+  if (key === '') return undefined;
+  if (sign !== undefined) return { key, operator: sign === '!=' ? 'NotIn' : 'In', values: [value] };
+  if (word !== undefined)
+    return { key, operator: word === 'in' ? 'In' : 'NotIn', values: list.split(',').map((one) => one.trim()) };
+  return { key, operator: not ? 'DoesNotExist' : 'Exists', values: [] };
+}
+
+/** As apimachinery's labels.Parse reads it, but for the comparisons with numbers. */
+const requirement =
+  /^(?:(?<not>!)\s*)?(?<key>[\w./-]+)(?:\s*(?<sign>==|=|!=)\s*(?<value>[\w.-]*)|\s+(?<word>in|notin)\s*\((?<list>[\w.,\s-]*)\))?$/;
+
 /** A label selector as a query parameter. */
 export function printLabels({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const words: Record<string, (key: string, values: string[]) => string> = {

@@ -20,14 +20,14 @@ const created = (name: string): Raw => ({
 });
 
 /** The ages of two pods of the workload, of which a watch by these labels had heard the one when the deletion came. */
-async function agesAfter(labels: string): Promise<Record<string, string>> {
+async function agesAfter(labels: string, ...others: Raw[]): Promise<Record<string, string>> {
   const target = siblingTarget('shop', { spec: { selector: { matchLabels: { app: 'checkout' } } } });
   if (!target) throw new Error('a selector selects');
   const told: Sighting[] = [];
   const before: Partial<Foregoing> = {
     since: marked.at,
     ending: { pod: {}, at: marked.at },
-    siblings: { labels, pods: [created('there')] },
+    siblings: { labels, pods: [created('there'), ...others] },
   };
   const join = handOverSiblings(
     { options: { before }, deliver: async (one: Sighting) => void told.push(one) } as unknown as Run,
@@ -41,10 +41,23 @@ async function agesAfter(labels: string): Promise<Record<string, string>> {
   return Object.fromEntries([...trace.siblings].map(([uid, one]) => [uid, ageOf(one)]));
 }
 
-it('tells who came after it', async () => {
-  expect(await agesAfter('app=checkout')).toMatchObject({ there: 'unknown', newcomer: 'new' });
-});
+it.each(['app=checkout', 'app==checkout', 'app in (checkout, cart)', 'app', 'app!=cart', '', ' app = checkout '])(
+  'tells who came after it, to a watch of all of them: %j',
+  async (labels) => {
+    expect(await agesAfter(labels)).toMatchObject({ there: 'unknown', newcomer: 'new' });
+  },
+);
 
-it('tells nothing where other labels were watched: who was not heard may have been left out', async () => {
-  expect(await agesAfter('app=checkout,tier=web')).toMatchObject({ there: 'unknown', newcomer: 'unknown' });
+it.each(['app=checkout,tier=web', 'tier notin (db)', '!tier', 'app=cart', 'app in (cart)', 'app>1', 'app=checkout,'])(
+  'tells nothing where who was not heard may have been left out: %j',
+  async (labels) => {
+    expect(await agesAfter(labels)).toMatchObject({ there: 'unknown', newcomer: 'unknown' });
+  },
+);
+
+it('of others that were watched with them it says nothing', async () => {
+  const { metadata } = created('other');
+  expect(
+    await agesAfter('app', { ...marked.object, metadata: { ...metadata, labels: { app: 'cart' } } }),
+  ).not.toHaveProperty('other');
 });

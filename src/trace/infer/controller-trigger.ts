@@ -50,7 +50,8 @@ function bySet(trace: Trace, pod: Pod, { above, scaled, evidence }: SetFacts): T
     return seqs && { kind: 'rollout', evidence: [...evidence, ...seqs] };
   }
   if (!coming) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
-  const last = coming.ready.find(({ at }) => at >= scaled.at);
+  const seenAt = trace.deletion?.seenAt ?? -Infinity;
+  const last = coming.ready.find(({ at }) => at >= scaled.at && at <= seenAt);
   if (last) return { kind: 'rollout', evidence: [...evidence, ...coming.seqs, last.seq] };
   return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...coming.seqs] };
 }

@@ -1,6 +1,6 @@
 /**
- * The pod that takes over: of the same name, or of the same owner, and in the same place where pods have places. Only a rollout makes it before the old pod is
- * deleted; any other one that was there had work of its own.
+ * The pod that takes over: of the same name, or of the same owner, and in the same place where pods have places. It comes after
+ * the deletion; only a rollout may make it before, and then nobody else comes.
  */
 import { toClient } from '../clock.ts';
 import type { Pod } from '../kube.ts';
@@ -16,7 +16,9 @@ import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, narrowed, notBefore, onClient, onNode, unbounded } from './estimate.ts';
 import type { Kubelet } from './kubelet.ts';
+import { deletedBy } from './controller-trigger.ts';
 import { takesPlaceOf } from './place.ts';
+import { isOfNewerTemplate } from './template.ts';
 
 export interface Replacement {
   readonly name: string;
@@ -35,21 +37,37 @@ interface Clocks {
 }
 
 export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind): Replacement | undefined {
+  if (isUnwanted(trace, trigger)) return undefined;
   const { deletion } = clocks;
   const own = deletion.facts.first.value;
   const ageOf = agesIn(trace);
-  const isOf = (age: Age, facts: SiblingFacts): boolean =>
-    ageOf(facts) === age && takesPlaceOf(own, facts) && (trigger === 'rollout' || !wasBefore(trace, deletion, facts));
+  const isBefore = ([, facts]: Sibling): boolean => wasBefore(trace, deletion, facts);
+  const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && takesPlaceOf(own, facts);
   const all = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
   for (const isMeant of rankedFor(own)) {
-    const [uid, facts] = all.find(([, one]) => isMeant(one.pod) && isOf('new', one)) ?? [];
+    const [uid, facts] = all.find((one) => isMeant(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
     // Who was there in the deletion's own second may have come for it: then whoever came later did not.
-    if (all.some(([, one]) => isMeant(one.pod) && isOf('unknown', one) && !isYounger(one, facts))) return undefined;
+    const isDoubtful = (one: Sibling): boolean =>
+      isMeant(one[1].pod) && isOf('unknown', one) && !isBefore(one) && !isYounger(one[1], facts);
+    if (all.some(isDoubtful)) return undefined;
     if (uid !== undefined && facts) return replacement(trace, clocks, uid, facts);
   }
-  return undefined;
+  // Which of several stands for this pod nobody can tell, and before the pod is gone one may still come for it.
+  if (trigger !== 'rollout' || !trace.gone) return undefined;
+  const ahead = all.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
+  const [only] = ahead;
+  return only && ahead.length === 1 ? replacement(trace, clocks, ...only) : undefined;
 }
+
+type Sibling = readonly [uid: string, facts: SiblingFacts];
+
+/**
+ * Whoever comes up afterwards comes for something else. A ReplicaSet deletes a pod of its own only to have fewer, for a rollout
+ * or for good: where it is not known which, neither is whether another one was wanted.
+ */
+const isUnwanted = (trace: Trace, trigger: TriggerKind): boolean =>
+  trigger === 'scale-down' || (trigger === 'unknown' && deletedBy(trace) !== undefined);
 
 /** Whom to take for it, in this order: a pod of its name, one of its controller, any of the workload. */
 const rankedFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => [

@@ -74,7 +74,7 @@ const revision = (pod: Pod): string | undefined =>
   pod.metadata.labels?.['pod-template-hash'] ?? pod.metadata.labels?.['controller-revision-hash'];
 
 /** A pod of another revision that is younger than ours. */
-function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
+export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
   const [theirs, ours] = [revision(pod), revision(own)];
   const created = (one: Pod): number => parseTime(one.metadata.creationTimestamp) ?? NaN;
   return theirs !== undefined && ours !== undefined && theirs !== ours && created(pod) > created(own);

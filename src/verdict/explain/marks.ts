@@ -19,8 +19,8 @@ export const markTexts: Record<MarkName, Explanation> = {
     advice: nothing,
   },
   acknowledged: {
-    is: "The first status of the kubelet that knows of the deletion (the pod's observedGeneration).",
-    known: 'The arrival of that status.',
+    is: "The first sign of the kubelet that it knows of the deletion: a status (the pod's observedGeneration), or a Killing Event.",
+    known: 'The arrival of whichever came first.',
     wrong:
       "Before Kubernetes 1.35 the status has no such field, and a probe's result may be written before the kubelet begins.",
     advice: 'Where it is missing for seconds, see node-silent and slow-start.',
@@ -98,7 +98,8 @@ export const markTexts: Record<MarkName, Explanation> = {
   'replacement-created': {
     is: 'A pod of the same workload came that may take the place of this one.',
     known: "Its creationTimestamp and its arrival on the workload's watch.",
-    wrong: 'In a rollout several come at once, and none is promised to this one.',
+    wrong:
+      'In a rollout several come at once, and none is promised to this one: the first after the deletion is named, or the only one of the new template that came before it, once the pod is gone. None is where it was scaled away, or its controller deleted it and nothing tells what for.',
     advice: nothing,
   },
   'replacement-scheduled': {

@@ -71,7 +71,7 @@ export const phases: Record<PhaseName, Explanation> = {
     is: "From the replacement's creation until it was ready; its marks tell when it got a node and when its containers had started.",
     known: 'The pods of the same workload, watched by its selector.',
     wrong:
-      'In a rollout several pods come at once; the one that is named is the first new one, not a promise of who serves for whom.',
+      'In a rollout several pods come at once; the one that is named is the first that came after the deletion (else the only one before it), not a promise of who serves for whom.',
     advice: 'Long: look at scheduling, image pulls and the readiness probe.',
   },
 };

@@ -112,7 +112,8 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     is: 'The kubelet began 3 s or more after acceptance.',
     known: 'The earliest sign of the kubelet against the acceptance.',
     wrong: "It is judged on the clocks' certain bounds, so smaller delays may go untold.",
-    advice: "Look at the kubelet's load and its connection to the API server.",
+    advice:
+      "Look at the kubelet's load and its connection to the API server; where a probe had just failed, at the restart that was under way.",
   },
   'slow-cleanup': {
     is: "More than 5 s from the status that told the last exit (containers-done) to the kubelet's final DELETE.",

@@ -2,6 +2,7 @@
 import { millisecondsOf } from '../../trace/assumptions.ts';
 import { toClient } from '../../trace/clock.ts';
 import { heardSince } from '../../trace/infer/arrival.ts';
+import { askedAt } from '../../trace/infer/around.ts';
 import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
 import { isUntellable } from '../../trace/infer/tellable.ts';
@@ -139,15 +140,32 @@ function slowStart(scene: Scene): Finding[] {
   // That the kubelet had just started, and may have known before, can still be on its way.
   const isHeardOut = trace.gone !== undefined || trace.heard >= first.client.hi + millisecondsOf('delivery-lag');
   if (!isHeardOut) return [];
+  const restart = restartUnderWay(scene);
+  const why = restart
+    ? `It had begun to restart ${restart.about.container ?? 'a container'}, whose probe had failed, and may have heeded that first`
+    : 'It may have been pulling an image, running a postStart hook, or be busy';
   return [
     {
       code: 'slow-start',
       severity: 'info',
       message: `the kubelet began to stop containers ${seconds(delay)} after the deletion was accepted`,
-      advice: 'It may have been pulling an image, running a postStart hook, or be busy; the grace counts from then.',
-      evidence: [...new Set([...exit.deletion.accepted.evidence, ...first.evidence])],
+      advice: `${why}; the grace counts from then.`,
+      evidence: [
+        ...new Set([...exit.deletion.accepted.evidence, ...first.evidence, ...(restart ? [restart.seq] : [])]),
+      ],
     },
   ];
+}
+
+/** A container whose probe fails is stopped with the pod's grace, and the pod's worker does nothing else meanwhile. */
+function restartUnderWay({ trace, exit }: Scene): Occurrence | undefined {
+  const { facts, grace } = exit.deletion;
+  const isUnderWay = ({ reason, message, time, seq }: Occurrence): boolean =>
+    reason === 'Killing' &&
+    / failed (?:liveness|startup) probe, /.test(message) &&
+    seq < facts.seenSeq &&
+    time.hi + grace * second >= askedAt(trace);
+  return trace.events.findLast(isUnderWay);
 }
 
 /** Its grace counts anew from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */

@@ -123,3 +123,26 @@ describe('findings only where they are proved', () => {
     expect(advice).toContain('Its PID 1 may be a shell');
   });
 });
+
+describe('a kubelet that begins late', () => {
+  /** Of node-down, where a container's probe had failed so many ms before the deletion. */
+  async function failedBefore(ms: number): Promise<string | undefined> {
+    const sightings = await recorded('node-down');
+    const { at, object } = markedIn(sightings);
+    const { name, uid } = object.metadata;
+    const killing = eventOf(
+      { kind: 'Pod', name, uid: String(uid), container: 'app' },
+      { reason: 'Killing', message: 'Container app failed liveness probe, will be restarted' },
+      { at: at - ms },
+    );
+    const listedThen = sightings.map((one) =>
+      one.kind === 'listed' && one.stream === 'events' ? { ...one, objects: [...one.objects, killing] } : one,
+    );
+    return judged(listedThen).verdict.findings.find(({ code }) => code === 'slow-start')?.advice;
+  }
+
+  it('was restarting a container, if one had just failed its probe', async () => {
+    expect(await failedBefore(2000)).toMatch(/^It had begun to restart app, whose probe had failed/);
+    expect(await failedBefore(120_000)).toMatch(/^It may have been pulling an image/);
+  });
+});

@@ -1,6 +1,6 @@
 /**
  * The pod that takes over: of the same name, or of the same owner, and in the same place where pods have places. It comes after
- * the deletion; only a rollout may make it before, and then nobody else comes.
+ * the deletion; only a rollout may have made it before, where nobody else comes.
  */
 import { toClient } from '../clock.ts';
 import type { Pod } from '../kube.ts';
@@ -37,9 +37,9 @@ interface Clocks {
 }
 
 export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind): Replacement | undefined {
-  if (isUnwanted(trace, trigger)) return undefined;
   const { deletion } = clocks;
   const own = deletion.facts.first.value;
+  if (isUnwanted(trace, own, trigger)) return undefined;
   const ageOf = agesIn(trace);
   const isBefore = ([, facts]: Sibling): boolean => wasBefore(trace, deletion, facts);
   const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && takesPlaceOf(own, facts);
@@ -66,8 +66,10 @@ type Sibling = readonly [uid: string, facts: SiblingFacts];
  * Whoever comes up afterwards comes for something else. A ReplicaSet deletes a pod of its own only to have fewer, for a rollout
  * or for good: where it is not known which, neither is whether another one was wanted.
  */
-const isUnwanted = (trace: Trace, trigger: TriggerKind): boolean =>
-  trigger === 'scale-down' || (trigger === 'unknown' && deletedBy(trace) !== undefined);
+function isUnwanted(trace: Trace, own: Pod, trigger: TriggerKind): boolean {
+  const isOfSet = controllerOf(own)?.kind === 'ReplicaSet';
+  return trigger === 'scale-down' || (trigger === 'unknown' && isOfSet && deletedBy(trace) !== undefined);
+}
 
 /** Whom to take for it, in this order: a pod of its name, one of its controller, any of the workload. */
 const rankedFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => [

@@ -15,7 +15,7 @@ import {
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
-import { ownedCase } from '../../helpers/owned.ts';
+import { ownedCase, successfulDelete } from '../../helpers/owned.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 import { pod, somebody } from '../../helpers/story-changes.ts';
 
@@ -100,6 +100,15 @@ describe('a pod of the same owner in another place', () => {
     const sightings = beside(kind, other);
     expect(judged(sightings).replacement).toBeUndefined();
     expect(endingOf(traceOf(observationsOf(sightings))).kind).toBe('open');
+  });
+
+  it('is told also where the controller deleted the pod and nobody knows what for: places tell who comes for it', () => {
+    const sightings = beside('DaemonSet', { name: 'api-zzzzz', node: 'node1' });
+    const { at, object } = markedIn(sightings);
+    const message = `Deleted pod: ${object.metadata.name}`;
+    const deleted = successfulDelete('DaemonSet', 'api', 'daemonset-controller', message, at);
+    const report = judged(adding(sightings, changed(at + 8, 'owner-events', deleted, 'ADDED')));
+    expect(report).toMatchObject({ trigger: { kind: 'unknown' }, replacement: { name: 'api-zzzzz' } });
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { triggerOf } from '../trace/infer/trigger.ts';
 import type { Pod } from '../trace/kube.ts';
 import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../trace/pod.ts';
 import { wasStartedSince } from '../trace/infer/started-untold.ts';
-import { agesIn, wasWrittenBefore } from '../trace/siblings.ts';
+import { agesIn, olderThanDeletion } from '../trace/siblings.ts';
 import { takesPlaceOf } from '../trace/infer/place.ts';
 import { isOfNewerTemplate } from '../trace/infer/template.ts';
 import { second } from '../trace/span.ts';
@@ -52,9 +52,10 @@ const replaced = (trace: Trace): boolean => hasSuccessor(trace, ({ ready }) => r
 function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean = () => true): boolean {
   const own = trace.deletion?.first.value ?? trace.pod?.value;
   const ageOf = agesIn(trace);
-  const mayTakeOver = (one: SiblingFacts): boolean =>
-    ageOf(one) === 'new' &&
-    (!own || (takesPlaceOf(own, one) && (!wasWrittenBefore(trace, one.pod) || isOfNewerTemplate(one, own))));
+  const isWrittenBefore = olderThanDeletion(trace);
+  const isMeant = (own: Pod, one: SiblingFacts): boolean =>
+    takesPlaceOf(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
+  const mayTakeOver = (one: SiblingFacts): boolean => ageOf(one) === 'new' && (!own || isMeant(own, one));
   for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
   return false;
 }

@@ -15,6 +15,7 @@ export type Age = 'old' | 'new' | 'unknown';
  */
 export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
   const byKin = kinIn(trace);
+  const isWrittenBefore = olderThanDeletion(trace);
   const first = trace.deletion?.first.value;
   const asked = trace.deletion && requestTime(trace, trace.deletion);
   return (sibling) => {
@@ -24,7 +25,7 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
     const counted = byKin(sibling);
     if (counted) return counted;
     if (!first) return 'unknown';
-    if (wasWrittenBefore(trace, pod)) return 'old';
+    if (isWrittenBefore(pod)) return 'old';
     const created = parseFloor(pod.metadata.creationTimestamp);
     if (!created || !asked) return 'unknown';
     if (created.hi <= asked.lo) return 'old';
@@ -33,13 +34,15 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
 }
 
 /**
- * The state of a pod is older than the one in which the traced pod was first seen to terminate. Versions of pods may be
- * compared, but where the deletion itself was not witnessed, that state may be younger than a pod that came for it.
+ * Whether the state of a pod is older than the one in which the traced pod was first seen to terminate. Versions of pods may
+ * be compared, but where the deletion itself was not witnessed, that state may be younger than a pod that came for it.
  */
-export function wasWrittenBefore(trace: Trace, { metadata }: Pod): boolean {
+export function olderThanDeletion(trace: Trace): (pod: Pod) => boolean {
   const { deletion } = trace;
-  if (!deletion || deletion.underWay || !(deletion.isAnswer || wasWholeUntil(trace, deletion.seenAt))) return false;
-  return isOlder(metadata.resourceVersion, deletion.first.value.metadata.resourceVersion);
+  if (!deletion || deletion.underWay || !(deletion.isAnswer || wasWholeUntil(trace, deletion.seenAt)))
+    return () => false;
+  const first = deletion.first.value.metadata.resourceVersion;
+  return ({ metadata }) => isOlder(metadata.resourceVersion, first);
 }
 
 /** Nothing of the pod was missed by then (client ms). */

@@ -9,14 +9,14 @@ import { atMost } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { TriggerKind } from '../report.ts';
 import type { Age } from '../siblings.ts';
-import { agesIn, kinIn, wasWrittenBefore } from '../siblings.ts';
+import { agesIn, kinIn, olderThanDeletion } from '../siblings.ts';
 import type { Fact, SiblingFacts, Trace } from '../trace.ts';
 import { arrival } from './arrival.ts';
+import { deletedBy } from './controller-trigger.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, narrowed, notBefore, onClient, onNode, unbounded } from './estimate.ts';
 import type { Kubelet } from './kubelet.ts';
-import { deletedBy } from './controller-trigger.ts';
 import { takesPlaceOf } from './place.ts';
 import { isOfNewerTemplate } from './template.ts';
 
@@ -41,7 +41,8 @@ export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind
   const own = deletion.facts.first.value;
   if (isUnwanted(trace, own, trigger)) return undefined;
   const ageOf = agesIn(trace);
-  const isBefore = ([, facts]: Sibling): boolean => wasBefore(trace, deletion, facts);
+  const isWrittenBefore = olderThanDeletion(trace);
+  const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(deletion, facts);
   const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && takesPlaceOf(own, facts);
   const all = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
@@ -84,11 +85,9 @@ const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): bool
   (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
     (parseFloor(other.pod.metadata.creationTimestamp)?.hi ?? Infinity);
 
-function wasBefore(trace: Trace, deletion: Deletion, { pod, seen }: SiblingFacts): boolean {
+function isStampedBefore({ accepted, api }: Deletion, { pod, seen }: SiblingFacts): boolean {
   const stamp = parseFloor(pod.metadata.creationTimestamp);
-  const { accepted, api } = deletion;
-  const isStamped = stamp !== undefined && toClient(api, stamp, seen.at + 1).hi < accepted.client.lo;
-  return isStamped || wasWrittenBefore(trace, pod);
+  return stamp !== undefined && toClient(api, stamp, seen.at + 1).hi < accepted.client.lo;
 }
 
 function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFacts): Replacement {

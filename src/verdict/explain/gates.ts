@@ -11,7 +11,7 @@ export const gateTexts: Record<GateWord, Explanation> = {
   'max-duration': {
     is: 'A limit on the whole exit: from the request, or from its acceptance where the deletion was not ours, until the object was gone.',
     known:
-      'The request bears our own clock and the removal when it arrived; where neither is ours, the interval of the acceptance counts in full.',
+      'The request bears our own clock and the removal when it arrived; where the request was not ours, the interval of the acceptance counts in full.',
     wrong: `${unproved} Of a run that ended before the pod did, only the shortest time is known.`,
     advice:
       'Look at the phases: the longest one says what to change. Leave room above what an exit usually takes, since the clean-up alone differs by a second or two.',

@@ -4,7 +4,7 @@ import { acceptMetadata } from './accept-metadata.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf, versionOf } from './resource-version.ts';
-import { asArray, asRecord, asText } from './status.ts';
+import { asArray, asRecord, asText, readRefusal } from './status.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { isForeign, selectors } from './watch-target.ts';
 
@@ -28,6 +28,8 @@ export interface Alive {
   latest?: string;
   /** The answer spoke of all that the stream is about, not of its first page. */
   complete: boolean;
+  /** The server does not want to be asked again before this has passed. */
+  retryAfterMs?: number;
   dated: Sighting[];
 }
 
@@ -58,7 +60,12 @@ export async function askWhatIsNew(
   const next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
   const complete = target.name !== undefined || next === '';
   const told = target.name === undefined ? ofCollection(answer, target, known) : ofObject(answer, known);
-  return { ...told, complete, dated: answer.dated };
+  return { ...told, ...wishOf(answer), complete, dated: answer.dated };
+}
+
+function wishOf({ status, body, headers }: Answer): Pick<Alive, 'retryAfterMs'> {
+  const { retryAfterMs } = status === 200 ? {} : readRefusal(status, body, headers);
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
 }
 
 /** The credential plugin failed. */

@@ -119,7 +119,7 @@ function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor:
     // 403 no right; 404 and 405 the server is too old for this resource; other 4xx: asking again changes nothing.
     return status >= 400 ? { next: 'refuse' } : again(cursor, 1);
   // 504 to `resourceVersionMatch=NotOlderThan` is a server that has still to catch up: it names its own delay.
-  if (retryAfterMs !== undefined) return after([retryAfterMs, retryAfterMs * 1.2], cursor);
+  if (retryAfterMs !== undefined) return after(asWished(retryAfterMs), cursor);
   // The server is busy, or starting, or has lost its etcd (client-go reflector: backoff with jitter). And an ERROR line
   // ends one watch, not the right to watch.
   return again(cursor, 1);
@@ -144,6 +144,12 @@ function after(wait: Wait, cursor: Cursor): Next {
   if (cursor.resourceVersion === undefined) return { next: 'relist', wait };
   return cursor.lost === undefined ? { next: 'resume', wait } : { next: 'relist', wait, lost: cursor.lost };
 }
+
+/** Before the next question about an open stream, when so many in a row have told nothing. */
+export const askAgain = (inVain: number, retryAfterMs: number | undefined): Wait =>
+  retryAfterMs === undefined ? backoff({ failures: inVain }) : asWished(retryAfterMs);
+
+const asWished = (retryAfterMs: number): Wait => [retryAfterMs, retryAfterMs * 1.2];
 
 /** Short, because while a pod dies a late line costs more than a request; capped at 5 s. */
 function backoff({ failures }: Pick<Cursor, 'failures'>): Wait {

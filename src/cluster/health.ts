@@ -1,11 +1,16 @@
 /** What a stream says of itself while it runs, and how it is asked; for whoever decides when enough is known. */
 export interface Health {
-  /** The connection is gone: what came after `since` (client ms) is not known, until it flows again. */
+  /**
+   * What came after `since` (client ms) is not known, until it flows again: the connection is gone, or the stream is silent
+   * and nobody answers whether it should be.
+   */
   lost(since: number): void;
   flows(): void;
+  /** Nothing that came until `at` (client ms) is missing. */
+  sure(at: number): void;
   /** Aborts when somebody wants to know whether the stream has told all there is. */
   readonly doubted: AbortSignal;
-  /** The answer: it has (or the server would not say). */
+  /** The answer: it has. */
   whole(): void;
 }
 
@@ -13,6 +18,7 @@ export interface Health {
 export const untold = (): Health => ({
   lost: () => {},
   flows: () => {},
+  sure: () => {},
   doubted: new AbortController().signal,
   whole: () => {},
 });

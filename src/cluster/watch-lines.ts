@@ -6,6 +6,7 @@ import type { LineEvent } from './lines.ts';
 import type { Health } from './health.ts';
 import { takeLines } from './lines.ts';
 import { isNewer } from './resource-version.ts';
+import { createSilence } from './silence.ts';
 import type { WatchLine } from './watch-line.ts';
 import { readWatchLine } from './watch-line.ts';
 import type { Ending, Position } from './watch-position.ts';
@@ -19,17 +20,16 @@ import { isForeign } from './watch-target.ts';
 /** More than etcd stores for one object, many times over. */
 const mostLineBytes = 32 * 1024 * 1024;
 
-/** ms without a line, and what silence of this length means. */
+/** ms without a line, once it was asked why. */
 const quiet = {
-  /** An open stream may be silent for minutes; now and then it is worth asking. */
-  beforeAsking: 10_000,
-  /** Somebody waits for the answer. */
-  whenDoubted: 10,
   /** An answer that takes longer says nothing any more: it is asked again. */
   forAnswer: 3000,
   /** The answer was ahead: so long may the line itself still be under way. */
   grace: 1000,
 };
+
+/** ms after which a server that has less than was told is no longer one that is only behind. */
+const longBehind = 10_000;
 
 /** ms after which a watch has lived, though it brought nothing: longer than any wait between two of them. */
 const longLife = 6000;
@@ -78,27 +78,44 @@ async function* followLines(
 
 async function* readChanges(reader: Reader, target: WatchTarget, position: Position): AsyncGenerator<Sighting, Ending> {
   const { cluster, signal, health, next } = reader;
+  const silence = createSilence(cluster.surroundings, health);
   for (;;) {
+    health.sure(position.goodAt);
+    if (health.doubted.aborted && isOver(target, position)) tellWhole(position, health);
     const isDoubted = health.doubted.aborted && !position.whole;
-    const patience = isDoubted ? quiet.whenDoubted : quiet.beforeAsking;
-    const event = await next(cluster, patience, health.doubted.aborted ? signal : health.doubted);
+    const event = await next(cluster, silence.patience(isDoubted), health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return end({ kind: 'ended' });
+    if (event === undefined && silence.isTooEarly()) continue;
     const told = event ?? (yield* askAndListen(reader, target, position));
-    if (told === 'unknown') continue;
     if (told === 'alive') {
+      silence.answered();
       if (isDoubted) tellWhole(position, health);
       continue;
     }
     if (told === 'dead' || told === 'astray') return end({ kind: told });
+    if (told.kind === 'unanswered') {
+      silence.unanswered(position.goodAt, told.retryAfterMs);
+      continue;
+    }
     if (told.kind !== 'line') return end(outcomeOf(told));
     const ending = yield* tellLine(target, position, readWatchLine(told.bytes), told.at);
     if (ending !== undefined) return ending;
+    silence.broken();
   }
 }
+
+/** It told that its object is gone: whatever else it may have to say is of another one. */
+const isOver = ({ name }: WatchTarget, { whole, present }: Position): boolean =>
+  name !== undefined && !present && !whole;
 
 function tellWhole(position: Position, health: Health): void {
   position.whole = true;
   health.whole();
+}
+
+interface Unanswered {
+  kind: 'unanswered';
+  retryAfterMs: number | undefined;
 }
 
 /** Never cuts a stream for being silent: only for being silent about something that the server has. */
@@ -106,7 +123,7 @@ async function* askAndListen(
   { cluster, signal, next }: Reader,
   target: WatchTarget,
   position: Position,
-): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'astray' | 'unknown'> {
+): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'astray' | Unanswered> {
   const asked = cluster.surroundings.now();
   const { newest, told, present } = position;
   const known = {
@@ -121,13 +138,13 @@ async function* askAndListen(
   // The stream is read on: a line makes the question moot, and an answer may be long in coming.
   const line = await next(cluster, quiet.forAnswer, answered.signal);
   if (line !== undefined) return line;
-  if (!answered.signal.aborted) return 'unknown';
+  if (!answered.signal.aborted) return { kind: 'unanswered', retryAfterMs: undefined };
   const alive = await question;
   yield* alive.dated;
   if (alive.has === 'less') return outlived(position, asked) ? 'astray' : 'alive';
   if (alive.has !== 'more') {
     position.failures = 0;
-    if (alive.has === 'unknown') return 'unknown';
+    if (alive.has === 'unknown') return { kind: 'unanswered', retryAfterMs: alive.retryAfterMs };
     isWell(position);
     if (alive.complete) Object.assign(position, { goodAt: asked, sureAt: asked });
     return 'alive';
@@ -141,7 +158,7 @@ async function* askAndListen(
 /** Whether the server has had less than what was told for longer than one that is behind would. */
 function outlived(position: Position, asked: number): boolean {
   position.lessSince ??= asked;
-  return asked - position.lessSince >= quiet.beforeAsking;
+  return asked - position.lessSince >= longBehind;
 }
 
 /** Tells one line and moves the cursor, in this order: what the consumer did not take comes again. */

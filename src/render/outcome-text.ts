@@ -3,7 +3,7 @@ import type { ContainerReport, ExitReport, Gate, Instant, Outcome, PhaseName, Ra
 import { exitCodes } from '../verdict/exit-code.ts';
 import { list, plural } from '../verdict/words.ts';
 import { endWords, span } from './container-story.ts';
-import { millis, zeroOf } from './offsets.ts';
+import { millis, offsetRange, zeroOf } from './offsets.ts';
 import { triggerText } from './summary.ts';
 
 /** Without the outcome's own word before it. Names are as the cluster wrote them: to be escaped. */
@@ -15,9 +15,15 @@ export const outcomeSentence = (report: ExitReport): string =>
 /** What stands in front of the sentence: of a forecast nobody has seen the outcome. */
 export const outcomeWord = ({ mode, verdict }: ExitReport): string => (mode === 'check' ? 'check' : verdict.outcome);
 
-/** Who deleted it; undefined where nobody has. */
-export const deletedBy = ({ mode, verdict, trigger }: ExitReport): string | undefined =>
-  mode === 'check' || verdict.outcome === 'not-started' ? undefined : triggerText[trigger.kind];
+/** Who deleted it; undefined where nobody was seen to. */
+export const deletedBy = (report: ExitReport): string | undefined =>
+  report.mode === 'check' || report.verdict.outcome === 'not-started' || isUnseen(report)
+    ? undefined
+    : triggerText[report.trigger.kind];
+
+/** It may have been deleted, and nothing was seen of that. */
+const isUnseen = ({ verdict, containers, marks }: ExitReport): boolean =>
+  verdict.outcome === 'unknown' && containers.length === 0 && !marks.some(({ name }) => name === 'accepted');
 
 /** The exit code, and the gates that made it, where the outcome alone would not have. */
 export function exitCodeWords({ verdict }: ExitReport): string {
@@ -59,11 +65,13 @@ const sentences: Record<Outcome, (report: ExitReport) => string> = {
   },
   stuck: (report) => `still terminating when the time to wait ran out; waiting for ${missing(report)}.`,
   unknown: (report) =>
-    wasLeft(report) && wasRemoved(report)
-      ? 'the pod was gone, but podexit was told to leave before all was known of how it ended.'
-      : wasLeft(report)
-        ? `podexit was told to leave while waiting for ${missing(report)}; the deletion goes on.`
-        : doubtOf(report),
+    isUnseen(report)
+      ? unseenEnd(report)
+      : wasLeft(report) && wasRemoved(report)
+        ? 'the pod was gone, but podexit was told to leave before all was known of how it ended.'
+        : wasLeft(report)
+          ? `podexit was told to leave while waiting for ${missing(report)}; the deletion goes on.`
+          : doubtOf(report),
   'not-started': (report) =>
     wasLeft(report)
       ? 'no deletion had begun when podexit was told to leave.'
@@ -92,6 +100,14 @@ function killedSidecars({ containers }: ExitReport): string {
   return `; its ${sidecar} ${few(killed.map(({ name }) => name))} ${was} killed`;
 }
 
+function unseenEnd(report: ExitReport): string {
+  if (wasRemoved(report)) return 'the pod is gone, and nothing was seen of how it ended.';
+  if (wasLeft(report)) return 'podexit was told to leave before it was known whether a deletion had begun.';
+  return report.mode === 'attach'
+    ? 'the pod was lost from sight before any deletion of it was seen.'
+    : 'it was asked for, and nothing was heard after that: whether the pod is being deleted is not known.';
+}
+
 /** Of a pod whose containers all have an outcome, the only doubt that is left is about the grace. */
 function doubtOf(report: ExitReport): string {
   const mains = mainContainers(report);
@@ -116,6 +132,10 @@ export function goOn(report: ExitReport, reach = ''): string | undefined {
     return `ask again with: ${command} --evict --retry-evict`;
   if (verdict.outcome === 'not-started' && !wasLeft(report))
     return `have it deleted (a rollout, a drain) while this waits: ${command} --attach; or let podexit delete it: ${command}`;
+  if (isUnseen(report) && !wasLeft(report))
+    return wasRemoved(report)
+      ? undefined
+      : `see whether it is still there: kubectl get pod ${pod.name} -n ${pod.namespace}${reach}`;
   const isOpen =
     ['stuck', 'not-started'].includes(verdict.outcome) || (verdict.outcome === 'unknown' && wasLeft(report));
   return isOpen ? `go on with: ${command} --attach` : undefined;
@@ -165,11 +185,16 @@ function others(report: ExitReport, outcome: ContainerReport['outcome']): string
   return rest.length === 0 ? '' : `; ${few(rest.map((one) => `${one.name} ${endWords(one)}`))}`;
 }
 
+/** Its latest moment; told as a bound, rounded up, where the truth may lie well before it. */
 function afterRequest(report: ExitReport): string {
   const removed = report.marks.find(({ name }) => name === 'removed');
   const requested = report.marks.some(({ name }) => name === 'requested');
-  const at = removed && millis(removed.at.latest);
-  return at === undefined || !requested ? '' : ` ${((at - zeroOf(report)) / 1000).toFixed(2)} s after the request`;
+  const range = removed && offsetRange(zeroOf(report), removed.at);
+  if (!range || !requested) return '';
+  const isWide = range.max - range.min > 0.1;
+  return isWide
+    ? ` at most ${(Math.ceil(range.max * 100) / 100).toFixed(2)} s after the request`
+    : ` ${range.max.toFixed(2)} s after the request`;
 }
 
 /** Ctrl-C and the like: exit codes from 128 on are signals. */

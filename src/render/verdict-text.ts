@@ -151,12 +151,15 @@ function evidenceText(
   return `seen ${mode === 'check' ? 'in' : 'at'} ${[...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}`;
 }
 
-/** Of all that an observation told, what names something that the finding is about; else the first of it. */
+/**
+ * Of all that an observation told, the last that names something that the finding is about (a list has Events in order of time);
+ * else the first of it.
+ */
 function factAbout(what: string, message: string): string {
   const facts = what.split(togetherWith);
   const named = new Set(message.split(/[\s,.:;()]+/));
   const subjectOf = (fact: string): string => / about (\S+)/.exec(fact)?.[1] ?? fact.split(' ')[0] ?? '';
-  return facts.find((fact) => named.has(subjectOf(fact))) ?? facts[0] ?? what;
+  return facts.findLast((fact) => named.has(subjectOf(fact))) ?? facts[0] ?? what;
 }
 
 const gateLooks = { passed: 'good', failed: 'bad', 'not judged': 'info' } as const;

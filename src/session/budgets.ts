@@ -13,6 +13,8 @@ export interface Budget {
   /** Healthy pods that must stay. */
   desired: number;
   expected: number;
+  /** Its unhealthyPodEvictionPolicy is AlwaysAllow: pods that are not ready go whatever is allowed. */
+  evictsUnready: boolean;
 }
 
 /** The budgets whose selector matches the pod; undefined where they may not be listed. */
@@ -41,6 +43,7 @@ function budgetOf(object: Raw): Budget {
     healthy: count('currentHealthy'),
     desired: count('desiredHealthy'),
     expected: count('expectedPods'),
+    evictsUnready: asRaw(object['spec'])['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
   };
 }
 

@@ -18,7 +18,7 @@ import { createDeadline } from './deadline.ts';
 import { finishReport } from './finish.ts';
 import { hookSecondsOf } from './hook-seconds.ts';
 import { unlessLeft } from './leaving.ts';
-import { noSuchPod, uidToDelete } from './pod-checks.ts';
+import { noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { assertWritable } from './report-files.ts';
 import { resolveTarget } from './resolve-target.ts';
@@ -27,7 +27,7 @@ import type { Raw, Target } from './watched.ts';
 import { printLabels } from './selectors.ts';
 import { asRaw, candidateServices, firstTargets, metadataOf, namesOf, nodeTargets, sliceTarget } from './watched.ts';
 
-/** The exit code. Throws PodexitError where the pod cannot be read, and `check.terminating`. */
+/** The exit code. Throws PodexitError where the pod cannot be read, `check.terminating` and `pod.mirror`. */
 export async function checkPod(options: TraceOptions, ports: Ports): Promise<number> {
   await assertWritable(options.reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
@@ -67,7 +67,7 @@ async function readFacts(
     pod: narrowPod(raw),
     services: services.map((one) => narrow('services', one) as Service),
     slices: endpointSlices.map((one) => narrow('endpointslices', one) as EndpointSlice),
-    budgets: (budgets ?? []).map((one) => ({ name: one.name, allowed: one.allowed, text: budgetText(one) })),
+    budgets: (budgets ?? []).map((one) => ({ ...one, text: budgetText(one) })),
     ...(node ? { node } : {}),
     hookSeconds: hookSecondsOf(raw),
     commandLines: commandLinesOf(raw),
@@ -86,7 +86,11 @@ async function readPod(cluster: Cluster, name: string): Promise<Raw> {
   if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
   const raw = asRaw(answer.body);
   uidToDelete(cluster, raw);
-  if (metadataOf(raw)['deletionTimestamp'] === undefined) return raw;
+  if (metadataOf(raw)['deletionTimestamp'] === undefined) {
+    // As the command itself: there is no exit to forecast where a DELETE stops nothing.
+    refuseMirror(raw);
+    return raw;
+  }
   throw new PodexitError(
     'check.terminating',
     `pod "${name}" in namespace "${namespace}" is being deleted already, so there is nothing to forecast`,

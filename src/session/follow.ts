@@ -17,7 +17,7 @@ import { asRaw, metadataOf, uidOf } from './watched.ts';
 export async function follow(run: Run, target: Target, gate: Gate, look?: (sighting: Sighting) => void): Promise<void> {
   const { options, signal } = run;
   gate.expect(target.stream);
-  const health = run.lanes.open(target.stream);
+  const health = run.lanes.open(target.stream, options.clock.now());
   try {
     for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal, health })) {
       if (sighting.kind === 'refused' && target.stream === 'pod') {
@@ -69,7 +69,7 @@ export async function followContainer(run: Run, pod: Raw, container: string, gat
   const { uid } = metadataOf(pod);
   const lane = `logs/${container}`;
   gate.expect(lane);
-  const health = run.lanes.open('logs');
+  const health = run.lanes.open('logs', options.clock.now());
   try {
     const log = followLog(
       options.cluster,

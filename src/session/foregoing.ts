@@ -141,17 +141,25 @@ const mostHandedOver = 500;
 const mayBeOld = 5000;
 
 /**
- * What the run is told of the pod, and of who routes to it (`told`), in the order in which it came. Its own look, at `at`
- * (client ms), may find what is as old as `since`.
+ * What the run is told of the pod, and of who routes to it (`told`): the pod first, since nothing can be told of its endpoints
+ * before its uid is known, then the rest in the order in which it came (an eviction changes the pod once more just before it
+ * ends it). Its own look, at `at` (client ms), may find what is as old as `since`.
  */
 export function sightingsOf({ alive, resumed, ending, since }: Foregoing, at: number, told?: ToldRoutes): Sighting[] {
   const { sentAt } = alive;
   const asked = sentAt === undefined ? {} : { sentAt };
+  const living: Sighting = {
+    kind: 'listed',
+    at: alive.at,
+    ...asked,
+    stream: 'pod',
+    resourceVersion: '',
+    objects: [alive.pod],
+  };
   const past: Sighting[] = [
-    { kind: 'listed', at: alive.at, ...asked, stream: 'pod', resourceVersion: '', objects: [alive.pod] },
     ...(resumed ? [resumed] : []),
     ...(told ? [told.services, ...told.sightings] : []),
     { kind: 'changed', at: ending.at, stream: 'pod', change: 'MODIFIED', object: ending.pod },
   ];
-  return [...past.sort((one, other) => one.at - other.at), { kind: 'resumed', at, stream: 'pod', since }];
+  return [living, ...past.sort((one, other) => one.at - other.at), { kind: 'resumed', at, stream: 'pod', since }];
 }

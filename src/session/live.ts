@@ -124,7 +124,7 @@ export function liveSource(options: LiveOptions): Live {
       leaving = true;
       // Left before the pod was known: what was asked for is all that can be told.
       begin(options.mode);
-      lostStreams(run).forEach((gap) => void queue.put(gap));
+      untoldStreams(run).forEach((gap) => void queue.put(gap));
       void queue.put(sighting).then(end);
     },
   };
@@ -192,9 +192,9 @@ function goOn(run: Run, { end, again, unread }: { end(): void; again(): void; un
 }
 
 /** What has been told as lost already is told once. */
-const lostStreams = ({ lanes, options, trace }: Run): Sighting[] =>
+const untoldStreams = ({ lanes, options, trace }: Run): Sighting[] =>
   lanes
-    .lost()
+    .unsure()
     .filter(({ stream }) => !trace?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
     .map(({ stream, since }) => ({
       at: options.clock.now(),

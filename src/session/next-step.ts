@@ -14,10 +14,10 @@ export type NextStep =
 
 /** ms for the streams to say whether they have told all there is. */
 const doubtPatience = 2000;
-/** ms for a stream without a connection to come back: more than the longest pause between two tries. */
-const lostPatience = 10_000;
+/** ms for a stream that is lost to come back and tell the rest: more than the longest pause between two tries. */
+export const lostPatience = 10_000;
 
-export function nextStep(trace: Trace, lanes: Pick<Lanes, 'areWhole' | 'lost'>, now: number): NextStep {
+export function nextStep(trace: Trace, lanes: Pick<Lanes, 'areWhole' | 'isComingBack'>, now: number): NextStep {
   const ending = endingOf(trace);
   if (ending.kind === 'open') return { kind: 'go-on' };
   const whole = lanes.areWhole();
@@ -25,7 +25,7 @@ export function nextStep(trace: Trace, lanes: Pick<Lanes, 'areWhole' | 'lost'>, 
   const over = trace.gone?.at ?? trace.now;
   const until = Math.max(
     ending.kind === 'settling' ? ending.until : 0,
-    whole ? 0 : over + (lanes.lost().length > 0 ? lostPatience : doubtPatience),
+    whole ? 0 : over + (lanes.isComingBack() ? lostPatience : doubtPatience),
   );
   return now < until ? { kind: 'wait', until } : { kind: 'settled' };
 }

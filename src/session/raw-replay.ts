@@ -3,12 +3,16 @@
  * order of asking, the same end. Whatever else the recorder saw or did is left out.
  */
 import type { Row } from '../recording/rows.ts';
-import type { Sighting, StreamName } from '../trace/observation.ts';
+import type { Sighting } from '../trace/observation.ts';
 import type { Cuts } from './raw-cuts.ts';
 import { cutsOf } from './raw-cuts.ts';
+import type { RequestRow } from './raw-requests.ts';
+import { answerTo, graceOf, marksIn, verbOf } from './raw-requests.ts';
 import type { Subject } from './raw-subject.ts';
-import { began, graceOf, podsOf, responseTo, subjectOf, verbOf } from './raw-subject.ts';
-import { takes, targetsOf, withKind } from './raw-targets.ts';
+import { began, podsOf, subjectOf } from './raw-subject.ts';
+import type { Late } from './raw-lists.ts';
+import { lateIn } from './raw-lists.ts';
+import { streamsOf, takes, targetsOf, withKind } from './raw-targets.ts';
 import type { Target } from './watched.ts';
 import { metadataOf } from './watched.ts';
 
@@ -24,22 +28,38 @@ export function* rawSightings(rows: readonly Row[]): Generator<Sighting> {
   const first = rows[0]?.at ?? 0;
   yield { at: first, ...began(subject) };
   const targets = targetsOf(rows, subject);
+  const late = lateIn(rows, targets, dueAt(rows, subject));
+  // A live run states it when its DELETE has to go; nothing is told of such a stream until then anyway.
+  for (const stream of late.keys()) yield { at: first, kind: 'gap', stream, from: first, cause: 'not-synced' };
   const logs = new Map<string, number>();
-  let requested: Extract<Row, { type: 'request' }> | undefined;
-  const response = responseTo(rows, subject);
+  let requested: RequestRow | undefined;
+  const response = subject.request && answerTo(rows, subject.request);
   const cuts = cutsOf(rows);
   for (const row of rows) {
     if (row === subject.request) requested = subject.request;
-    yield* sightingsOf(row, { subject, targets, logs, requested, response, cuts, rows });
+    yield* sightingsOf(row, { subject, targets, late, logs, requested, response, cuts, rows });
+    for (const [stream, heard] of late) if (row === heard) yield { at: row.at, kind: 'synced', stream };
   }
+}
+
+/**
+ * Where among the rows the pod was asked to go, or went without being asked: by then a live run has its streams in sync. Who
+ * came to a deletion under way, which a list tells, is in sync when he can be.
+ */
+function dueAt(rows: readonly Row[], { name, request }: Subject): number {
+  const marked = marksIn(rows).get(name) ?? Infinity;
+  const isUnderWay = rows[marked]?.type === 'list';
+  return Math.min(request ? rows.indexOf(request) : Infinity, isUnderWay ? Infinity : marked);
 }
 
 interface Context {
   subject: Subject;
   targets: Target[];
+  /** Streams that were not in sync in time. */
+  late: Late;
   /** When each container's log was opened (ms). */
   logs: Map<string, number>;
-  requested: Extract<Row, { type: 'request' }> | undefined;
+  requested: RequestRow | undefined;
   /** The first answer to it: the recorder may have sent the same request again. */
   response: Row | undefined;
   cuts: Cuts;
@@ -54,7 +74,8 @@ type OfType<T extends Row['type']> = Extract<Row, { type: T }>;
 
 const ofRow: { [T in Row['type']]: (row: OfType<T>, context: Context) => Iterable<Sighting> } = {
   list: ofList,
-  ready: ({ at }, { targets }) => streamsOf(targets).map((stream) => ({ at, kind: 'synced', stream })),
+  ready: ({ at }, { targets, late }) =>
+    streamsOf(targets).flatMap((stream) => (late.has(stream) ? [] : { at, kind: 'synced', stream })),
   watch: ofWatch,
   'watch-end': (row, context) => (context.cuts.lasting.has(row) ? gapsIn(row, context, { from: row.at }) : []),
   request: ofRequest,
@@ -63,8 +84,6 @@ const ofRow: { [T in Row['type']]: (row: OfType<T>, context: Context) => Iterabl
   log: ofLog,
   'log-end': ofLogEnd,
 };
-
-const streamsOf = (targets: readonly Target[]): StreamName[] => [...new Set(targets.map(({ stream }) => stream))];
 
 const gapsIn = (
   { at, resource }: OfType<'list' | 'watch-end'>,

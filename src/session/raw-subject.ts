@@ -1,24 +1,52 @@
 /** What a raw recording is of: the pod, and what its recorder itself asked for. */
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../trace/observation.ts';
+import type { Removal, RequestRow } from './raw-requests.ts';
+import { graceOf, markingOf, marksIn, podsIn, removalsOf, verbOf } from './raw-requests.ts';
 import type { Raw } from './watched.ts';
-import { asRaw, metadataOf } from './watched.ts';
+import { metadataOf } from './watched.ts';
 
 export interface Subject {
   namespace: string;
   name: string;
   /** The row of the recorder's own DELETE or eviction of the pod. */
-  request?: Extract<Row, { type: 'request' }>;
+  request?: RequestRow;
 }
 
 /** The pod that the recorder deleted or evicted, else the one whose logs it followed, else the first that got deleted. */
 export function subjectOf(rows: readonly Row[]): Subject | undefined {
-  for (const row of rows) {
-    const match = row.type === 'request' ? /\/namespaces\/([^/]+)\/pods\/([^/]+?)(\/eviction)?$/.exec(row.path) : null;
-    const [, namespace, name, eviction] = match ?? [];
-    if (row.type !== 'request' || namespace === undefined || name === undefined) continue;
-    if (row.method === 'DELETE' || (row.method === 'POST' && eviction)) return { namespace, name, request: row };
+  const seen = new Set(rows.flatMap(podsIn).map((pod) => metadataOf(pod)['name']));
+  const removed = removedIn(rows, seen);
+  return removed && seen.has(removed.name) ? removed : (seenIn(rows) ?? removed);
+}
+
+/**
+ * Somebody may have cleaned up before: of several pods the one that was seen, whose logs were followed, and whose removal was
+ * accepted, in this order; of equals the one that was removed first.
+ */
+function removedIn(rows: readonly Row[], seen: ReadonlySet<unknown>): Subject | undefined {
+  const marks = marksIn(rows);
+  const followed = new Set(rows.flatMap((row) => (row.type === 'log-open' ? [row.pod] : [])));
+  const rankOf = ({ name, doubt }: Removal): number =>
+    Number(seen.has(name)) * 4 + Number(followed.has(name)) * 2 + Number(doubt === 0);
+  const [found] = byPod(removalsOf(rows))
+    .flatMap((ofPod) => markingOf(ofPod, marks.get(ofPod[0]?.name)) ?? [])
+    .sort((a, b) => rankOf(b) - rankOf(a));
+  return found && { namespace: found.namespace, name: found.name, request: found.request };
+}
+
+function byPod(removals: readonly Removal[]): Removal[][] {
+  const pods = new Map<string, Removal[]>();
+  for (const removal of removals) {
+    const pod = `${removal.namespace}/${removal.name}`;
+    const others = pods.get(pod);
+    if (others) others.push(removal);
+    else pods.set(pod, [removal]);
   }
+  return [...pods.values()];
+}
+
+function seenIn(rows: readonly Row[]): Subject | undefined {
   const deleted = rows.find(
     (row) =>
       row.type === 'watch' && row.resource === 'pods' && metadataOf(row.object)['deletionTimestamp'] !== undefined,
@@ -46,18 +74,9 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 /** All pods of its lists, newer states of one pod behind older ones. */
 export const podsOf = (rows: readonly Row[]): Raw[] => listsOf(rows, 'pods');
 
-/** What the API server answered to the recorder's own request. */
-export function responseTo(rows: readonly Row[], { request }: Subject): Row | undefined {
-  const sent = request ? rows.indexOf(request) : -1;
-  return rows
-    .slice(sent + 1)
-    .find((row) => row.type === 'response' && row.path === request?.path && row.method === request.method);
-}
-
 /** How a live run of the same would have begun. */
 export function began({ namespace, name, request }: Subject): Began {
-  const evicts = request?.path.endsWith('/eviction') === true;
-  const mode = request ? (evicts ? 'evict' : 'delete') : 'attach';
+  const mode = request ? verbOf(request) : 'attach';
   return {
     kind: 'began',
     mode,
@@ -68,14 +87,3 @@ export function began({ namespace, name, request }: Subject): Began {
     waitReplacement: false,
   };
 }
-
-/** Seconds that the recorder asked for with its request; null: the pod's own. */
-export function graceOf(request: Subject['request']): number | null {
-  const options = request?.path.endsWith('/eviction') ? asRaw(request.body['deleteOptions']) : request?.body;
-  const grace = options?.['gracePeriodSeconds'];
-  return typeof grace === 'number' ? grace : null;
-}
-
-/** Of the request's path: an eviction is a POST to a subresource. */
-export const verbOf = (row: Extract<Row, { type: 'request' }>): 'delete' | 'evict' =>
-  row.path.endsWith('/eviction') ? 'evict' : 'delete';

@@ -47,6 +47,10 @@ export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): T
   ];
 }
 
+export const streamsOf = (targets: readonly Target[]): StreamName[] => [
+  ...new Set(targets.map(({ stream }) => stream)),
+];
+
 /** Whether a live run would have been told of the object by this target. */
 export const takes = (target: Target & { keep?: Set<string> }, object: Raw): boolean =>
   target.keep ? target.keep.has(textOf(metadataOf(object)['name'])) : selects(target, object);

@@ -10,7 +10,12 @@ import { observe } from '../trace/observe.ts';
 import type { Sighting } from '../trace/observation.ts';
 import { reduce } from '../trace/reduce.ts';
 import { emptyTrace } from '../trace/empty-trace.ts';
+import type { Trace } from '../trace/trace.ts';
 import { endingOf } from './ending.ts';
+import { needed } from './lanes.ts';
+import { lostPatience } from './next-step.ts';
+import type { Absence } from './raw-cuts.ts';
+import { absencesIn } from './raw-cuts.ts';
 import { rawSightings } from './raw-replay.ts';
 
 export interface Replay {
@@ -34,7 +39,7 @@ export async function openReplay(file: string, warn: (message: string) => void):
   const kind = readHeader(first.value.value, file);
   if (kind.kind === 'podexit') return { sightings: recorded(lines, file), logText: kind.header.logText };
   // Whoever recorded a namespace kept what its containers said.
-  return { sightings: endedLikeLive(rawSightings(await rowsOf(first.value, lines))), logText: true };
+  return { sightings: replayOf(await rowsOf(first.value, lines)), logText: true };
 }
 
 async function* recorded(lines: AsyncIterable<ParsedLine>, file: string): AsyncGenerator<Sighting> {
@@ -47,22 +52,67 @@ async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Prom
   return rows.flatMap((row) => row ?? []).sort((a, b) => a.at - b.at);
 }
 
-/** Ends where a live run would have ended: its timer is an observation, here in the recording's own time. */
-export function* endedLikeLive(sightings: Iterable<Sighting>): Generator<Sighting> {
+/** A raw recording, whose rows are in the order of their arrival. */
+export const replayOf = (rows: readonly Row[]): Iterable<Sighting> =>
+  endedLikeLive(rawSightings(rows), absencesIn(rows));
+
+/**
+ * Ends where a live run would have ended: its timer is an observation, here in the recording's own time. What is still away by
+ * then is told as the gap that a live run would have stated.
+ */
+export function* endedLikeLive(sightings: Iterable<Sighting>, absences: readonly Absence[] = []): Generator<Sighting> {
   let trace = emptyTrace;
   let seq = 0;
   for (const sighting of sightings) {
-    const ending = endingOf(trace);
-    if (ending.kind === 'settling' && sighting.at > ending.until) {
-      yield { at: ending.until, kind: 'timer', name: 'settled' };
+    const end = endOf(trace, absences);
+    if (end && sighting.at > end.at) {
+      yield* lastWords(trace, end, absences);
       return;
     }
     yield sighting;
     seq += 1;
     trace = reduce(trace, observe(sighting, seq, { logText: false }));
-    if (endingOf(trace).kind === 'done') return;
+    const next = endOf(trace, absences);
+    if (!next?.isNow) continue;
+    yield* lastWords(trace, next, absences);
+    return;
   }
   // Whoever recorded it stopped before a live run would have.
+  const end = endOf(trace, absences);
+  if (end) yield* lastWords(trace, end, absences);
+}
+
+interface End {
+  /** Client ms. */
+  at: number;
+  /** Nothing more is waited for. */
+  isNow: boolean;
+  /** By a timer: something that was waited for did not come. */
+  settled: boolean;
+}
+
+function endOf(trace: Trace, absences: readonly Absence[]): End | undefined {
   const ending = endingOf(trace);
-  if (ending.kind === 'settling') yield { at: ending.until, kind: 'timer', name: 'settled' };
+  if (ending.kind === 'open') return undefined;
+  const settled = ending.kind === 'settling';
+  const at = settled ? Math.max(ending.until, trace.now) : trace.now;
+  const back = backAt(trace, at, absences);
+  return { at: back ?? at, isNow: !settled && back === undefined, settled };
+}
+
+/** When the streams are back that are away at `at` and that a live run waits for; undefined: there is none. */
+function backAt(trace: Trace, at: number, absences: readonly Absence[]): number | undefined {
+  const latest = (trace.gone?.at ?? at) + lostPatience;
+  const awaited = absences.filter(
+    ({ stream, from, to }) => needed.has(stream) && from <= at && at <= to && to <= latest,
+  );
+  return awaited.length > 0 ? Math.max(...awaited.map(({ to }) => to)) : undefined;
+}
+
+function* lastWords(trace: Trace, { at, settled }: End, absences: readonly Absence[]): Generator<Sighting> {
+  const isTold = ({ stream, from }: Absence): boolean =>
+    trace.gaps.some(({ value }) => value.stream === stream && value.from === from);
+  for (const absence of absences.filter((one) => one.from <= at && !isTold(one)))
+    yield { at, kind: 'gap', stream: absence.stream, from: absence.from, cause: 'disconnected' };
+  if (settled) yield { at, kind: 'timer', name: 'settled' };
 }

@@ -79,6 +79,7 @@ async function listen(cluster: Cluster, target: Target, heard: HeardSlices, sign
   const health = {
     lost: (since: number) => heard.lost(since),
     flows: () => heard.lost(undefined),
+    sure: () => {},
     whole: () => {},
     doubted: signal,
   };

@@ -193,8 +193,12 @@ export function selects(target: Target, object: Raw): boolean {
 }
 
 function fieldOf(object: Raw, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => asRaw(value)[key], object);
+  return path.split('.').reduce<unknown>((value, key) => partOf(asRaw(value), key), object);
 }
+
+/** An Event of events.k8s.io calls differently what it is about; live runs ask for the core form alone. */
+const partOf = (object: Raw, key: string): unknown =>
+  object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
 
 export const asRaw = (value: unknown): Raw =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : {};

@@ -26,6 +26,7 @@ import type { Span } from './span.ts';
 import type { Trace } from './trace.ts';
 import { marksOf } from './view/marks.ts';
 import { phasesOf } from './view/phases.ts';
+import { unseenMarks } from './view/unseen.ts';
 
 /** The conclusions about a deletion, before they become marks and phases. */
 export interface Exit {
@@ -59,7 +60,7 @@ export interface TimelinePhase {
 
 export interface Timeline {
   readonly pod: Pod;
-  /** Absent while nobody has deleted the pod. */
+  /** Absent while nobody was seen to delete the pod. */
   readonly exit?: Exit;
   readonly marks: readonly TimelineMark[];
   readonly phases: readonly TimelinePhase[];
@@ -75,7 +76,7 @@ export function timelineOf(trace: Trace): Timeline | undefined {
   if (!exit)
     return {
       pod,
-      marks: [],
+      marks: unseenMarks(trace),
       phases: [],
       offsets: offsets(trace, withDates(trace.clocks.api, trace.clocks.dates), trace.clocks.node),
     };

@@ -12,7 +12,7 @@ import { nodeFindings } from './findings/node.ts';
 import { removalFindings } from './findings/removal.ts';
 import { requestFindings } from './findings/request.ts';
 import { trafficFindings } from './findings/traffic.ts';
-import { beforeDeletion, outcomesOf } from './outcome.ts';
+import { outcomeUnseen, outcomesOf } from './outcome.ts';
 import type { Scene } from './scene.ts';
 
 /** A gate of a pipeline: judged on what the verdict says otherwise. */
@@ -27,7 +27,7 @@ export const noPolicy: Policy = { gates: [], warnOnly: false };
 
 export function judge(trace: Trace, timeline: Timeline, policy: Policy = noPolicy): Verdict {
   const scene = timeline.exit && { trace, timeline, exit: timeline.exit };
-  const outcomes = scene ? outcomesOf(scene) : [beforeDeletion];
+  const outcomes = scene ? outcomesOf(scene) : [outcomeUnseen(trace)];
   const outcome = outcomes[0] ?? 'unknown';
   const holding = outcomes.filter((one) => one !== 'graceful' && one !== 'removed');
   const findings = scene ? findingsOf(scene) : [];

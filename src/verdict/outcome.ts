@@ -2,6 +2,7 @@
 import type { ContainerExit } from '../trace/infer/container.ts';
 import type { Outcome } from '../trace/report.ts';
 import type { Trace } from '../trace/trace.ts';
+import { mayHaveCounted } from '../trace/view/unseen.ts';
 import { overran } from '../trace/view/phases.ts';
 import type { Scene } from './scene.ts';
 import { mainsOf, ranOf } from './scene.ts';
@@ -11,8 +12,14 @@ export function outcomesOf(scene: Scene): Outcome[] {
   return order.filter((outcome) => holds[outcome](scene));
 }
 
-/** Nobody deleted the pod: `--attach` waited in vain, or the pod ended without ever being deleted. */
-export const beforeDeletion: Outcome = 'not-started';
+/**
+ * Of a run that saw no deletion: nobody deleted the pod (`--attach` waited in vain, or it ended without ever being deleted),
+ * unless it went all the same, may have been lost from sight, or a request for it was executed, or may have been.
+ */
+export function outcomeUnseen(trace: Trace): Outcome {
+  const mayHaveBegun = trace.gone !== undefined || isBlind(trace) || trace.requests.some(mayHaveCounted);
+  return mayHaveBegun ? 'unknown' : 'not-started';
+}
 
 type Judged = Exclude<Outcome, 'not-started'>;
 
@@ -26,7 +33,9 @@ const holds: Record<Judged, (scene: Scene) => boolean> = {
   oom: (scene) => some(scene, 'oom'),
   killed: (scene) => some(scene, 'killed'),
   failed: (scene) => some(scene, 'failed'),
+  // What is not known may have been a kill, and so may what is not known of its neighbours.
   overran: (scene) =>
+    !some(scene, 'unknown') &&
     mainsOf(scene).some(
       (one) =>
         one.outcome !== 'killed' &&
@@ -52,10 +61,16 @@ const isBad = (scene: Scene): boolean =>
   (['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](scene));
 
 /** The pod's stream was lost, never came back, and nothing showed the pod since. */
-const isBlind = ({ gaps, pod }: Trace): boolean =>
-  gaps.some(
-    ({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= (pod?.at ?? -Infinity),
+const isBlind = (trace: Trace): boolean =>
+  trace.gaps.some(
+    ({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= lastShownAt(trace),
   );
+
+/** The answer to the DELETE shows where the end began, which says nothing of how it went on. */
+function lastShownAt({ pod, requests }: Trace): number {
+  const isAnswer = requests.some(({ answer }) => answer !== undefined && answer.seq === pod?.seq);
+  return pod && !isAnswer ? pod.at : -Infinity;
+}
 
 const ended = ({ exit }: ContainerExit): boolean => exit !== undefined && !exit.provisional;
 

@@ -174,6 +174,16 @@ describe('outcome, gates and exit code', () => {
       expect((await check(one, '--timeout=1m')).code).toBe(0);
     }));
 
+  it.each(['completed', 'pending', 'crashloop'])('no grace against --timeout where nothing runs: %s', async (name) =>
+    serving(name, {}, async (one) => {
+      const { code, report } = await check(one, '--timeout=3s');
+      expect(report.verdict.gates).toMatchObject([
+        { name: 'timeout', passed: true, message: expect.stringContaining('nothing runs in the pod') as string },
+      ]);
+      expect(code).toBe(0);
+    }),
+  );
+
   it('a budget forbids an eviction, and is told of a deletion', () =>
     serving('graceful-exit', {}, async (one) => {
       one.server.write('poddisruptionbudgets', 'ADDED', {
@@ -193,6 +203,26 @@ describe('outcome, gates and exit code', () => {
         report: { verdict: { gates: [{ ...gate, passed: false }] } },
       });
     }));
+
+  it('a budget lets an unready pod be evicted where its policy is AlwaysAllow', () =>
+    serving('graceful-exit', {}, async (one) => {
+      await rewrite(one.server, (_, pod) =>
+        Object.assign(pod['status'] as object, { conditions: [{ type: 'Ready', status: 'False' }] }),
+      );
+      const evicted = async (unhealthyPodEvictionPolicy?: string) => {
+        one.server.write('poddisruptionbudgets', 'ADDED', {
+          apiVersion: 'policy/v1',
+          kind: 'PodDisruptionBudget',
+          metadata: { name: 'keep', namespace: 'graceful-exit', uid: 'b' },
+          spec: { selector: { matchLabels: { app: 'checkout' } }, unhealthyPodEvictionPolicy },
+          status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2, expectedPods: 2 },
+        });
+        return (await check(one, '--evict')).code;
+      };
+      expect(await evicted()).toBe(2);
+      expect(await evicted('IfHealthyBudget')).toBe(2);
+      expect(await evicted('AlwaysAllow')).toBe(0);
+    }));
 });
 
 it('a pod that ends already is sent to --attach', () =>
@@ -201,6 +231,19 @@ it('a pod that ends already is sent to --attach', () =>
     const ran = await runMain(['check', server.pod, ...flags]);
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(/is being deleted already[\s\S]*--attach/);
+  }));
+
+it('the mirror of a static pod is refused in the words of the command itself', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    await rewrite(server, (_, pod) =>
+      Object.assign(pod.metadata, { annotations: { 'kubernetes.io/config.mirror': 'x' } }),
+    );
+    const checked = await runMain(['check', server.pod, ...flags]);
+    expect(checked).toMatchObject({ code: 1, stdout: '' });
+    expect(checked.stderr).toMatch(/mirror of a static pod: deleting it stops nothing/);
+    expect(checked.stderr).toBe((await runMain([server.pod, ...flags])).stderr);
+    const { stdout } = await runMain(['check', server.pod, '-o', 'json', ...flags]);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'pod.mirror' });
   }));
 
 it('what may not be read is a gap, and only that is missing', () =>

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { gateDocs } from '../../scripts/docs/gate-samples.ts';
 import { explainDocs, flagDocs } from '../../scripts/docs/pages.ts';
+import { drains } from '../../src/loopback/kubelet/plain-story.ts';
 import {
   containerOutcomes,
   findingCodes,
@@ -13,7 +14,9 @@ import {
 } from '../../src/trace/report.ts';
 import { gapTexts } from '../../src/verdict/explain/gaps.ts';
 import { gateTexts } from '../../src/verdict/explain/gates.ts';
+import { containerTexts } from '../../src/verdict/explain/outcomes.ts';
 import { topics } from '../../src/verdict/explain/topics.ts';
+import { alone, containerOf, storyReport } from '../helpers/cases.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const doc = (name: string): string => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
@@ -50,6 +53,17 @@ it('how figures are to be read has a page', async () => {
   const { code, stdout } = await runMain(['explain', 'figures']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^figures {2}\(how to read them\)\n\n {4}Every moment is an interval\./);
+});
+
+it('the codes that it calls signalled, of a stop signal that the API does not tell, are those that a trace does', () => {
+  const { known } = containerTexts.signalled;
+  const codes = Array.from({ length: 15 }, (_, index) => 129 + index);
+  const outcomeOf = (code: number) => containerOf(storyReport(alone({ app: drains(1000, code) }))).outcome;
+  expect(codes.filter((code) => known.includes(`${code} (`))).toEqual(
+    codes.filter((code) => outcomeOf(code) === 'signalled'),
+  );
+  expect(known).toMatch(/132, 134 and 139 tell of a crash: failed\.$/);
+  expect([132, 134, 139].map(outcomeOf)).toEqual(['failed', 'failed', 'failed']);
 });
 
 it('without a word it lists what there is', async () => {

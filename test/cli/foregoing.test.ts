@@ -1,6 +1,6 @@
 /** A workload that is watched before one of its pods terminates: the pod's report knows what the deletion found. */
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../src/loopback/faults/fault.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import type { Serving } from '../helpers/serving.ts';
@@ -32,6 +32,20 @@ describe.concurrent('--attach with a workload', () => {
       expect(heldAgainst(report, scene.server.truth())).toMatchObject([{ hit: true }, { hit: true }]);
       const replayed = await runMain(['replay', record, '-o', 'json', '--min-drain-lead=3s']);
       expect(JSON.parse(replayed.stdout)).toEqual(report);
+    }));
+
+  it('tells it too where an eviction changes the pod just before it ends it', () =>
+    serving('evicted', { scenario: loadRecording('evicted') }, async (scene) => {
+      const watching = attached(scene);
+      await vi.waitFor(
+        () => expect(scene.server.requests.map(({ resource }) => resource)).toContain('endpointslices'),
+        { timeout: 10_000 },
+      );
+      await runMain([scene.server.pod, '--evict', '--wait=false', ...scene.flags]);
+      const { report } = await watching;
+      expect(report.trigger).toMatchObject({ kind: 'eviction-api' });
+      expect(ids(report)).toContain('unrouted');
+      expect(report.gaps).toEqual([]);
     }));
 
   it('loses nothing when the stream of the slices was cut before', () =>

@@ -4,6 +4,7 @@ import type { Fault } from '../../src/loopback/faults/fault.ts';
 import { loadRecording } from '../loopback/helpers/load.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import type { Traced } from './helpers/traced.ts';
+import { noAnswers } from './helpers/no-answers.ts';
 import { traced } from './helpers/traced.ts';
 
 /** The pod is gone after some seconds; the run waits twelve. */
@@ -49,6 +50,61 @@ it('where nobody tells of it any more, its end is unknown', async () => {
   ]);
   expect(report?.verdict.outcome).toBe('unknown');
   expect(report?.gaps.map(({ resource, to }) => [resource, to])).toContainEqual(['pods', undefined]);
+});
+
+/** The answer to the DELETE is the last that is heard; or the deletion itself is. */
+const lastHeard = [0, 150];
+/** Longer than a silent stream is left alone, and shorter: then nobody asks before the run gives up. */
+const limits = [20_000, 5_000];
+
+it.each(
+  noAnswers(1).flatMap(([how, fault]) =>
+    lastHeard.flatMap((afterMs) => limits.map((limit) => [how, afterMs, limit, fault] as const)),
+  ),
+)(
+  'where its stream is half-open and %s answers who asks (from +%i ms, for %i ms), its end is unknown',
+  async (_, afterMs, timeoutMs, fault) => {
+    const faults: Fault[] = [
+      { kind: 'silent', resource: 'pods', verb: 'watch', afterMs },
+      { ...fault, resource: 'pods', verb: 'get', afterMs },
+    ];
+    const run = await traced(loadRecording('graceful-exit'), { server: { faults }, live: { timeoutMs } });
+    expect(run.report?.verdict).toMatchObject({ outcome: 'unknown', exitCode: 4 });
+    expect(run.report?.verdict.findings.map(({ code }) => code)).toContain('evidence-lost');
+    const gap = run.report?.gaps.find(({ resource }) => resource === 'pods');
+    expect(gap?.cause).toBe('disconnected');
+    expect(gap?.to).toBeUndefined();
+    const heard = run.observations.filter((one) => one.kind === 'changed' && one.stream === 'pod');
+    const sentAt = run.observations.find(({ kind }) => kind === 'requested')?.at ?? NaN;
+    expect(Date.parse(gap?.from ?? '')).toBeLessThanOrEqual(heard.at(-1)?.at ?? sentAt);
+    expect(Date.parse(gap?.from ?? '')).toBeGreaterThan(sentAt - 1000);
+  },
+);
+
+const quiet: [what: string, faults: Fault[]][] = [
+  ['answers', []],
+  ['answers, but for once', [{ kind: 'status', code: 503, resource: 'pods', verb: 'get', afterMs: 0, times: 1 }]],
+];
+
+it.each(quiet)(
+  'a pod whose stream is quiet and whose server %s is stuck, and nothing is missing',
+  async (_, faults) => {
+    const { report } = await traced(loadRecording('no-grace-spec-default'), {
+      server: { faults },
+      live: { timeoutMs: 25_000 },
+    });
+    expect(report?.verdict).toMatchObject({ outcome: 'stuck', exitCode: 3 });
+    expect(report?.gaps).toEqual([]);
+  },
+);
+
+it('a stream that has just spoken is believed, whatever a busy server says', async () => {
+  const { report } = await traced(loadRecording('finalizer'), {
+    server: { faults: [{ kind: 'status', code: 429, resource: 'pods', verb: 'get' }] },
+    live: { timeoutMs: 1500 },
+  });
+  expect(report?.verdict).toMatchObject({ outcome: 'stuck', exitCode: 3 });
+  expect(report?.gaps).toEqual([]);
 });
 
 it('a pod that is still there is stuck, also where its stream is lost', async () => {

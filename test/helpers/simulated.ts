@@ -3,8 +3,7 @@ import { tellStory } from '../../src/loopback/kubelet/tell.ts';
 import type { InstantName, TrueInstant } from '../../src/loopback/kubelet/expected.ts';
 import type { Story } from '../../src/loopback/kubelet/story.ts';
 import { rowOf } from '../../src/recording/rows.ts';
-import { rawSightings } from '../../src/session/raw-replay.ts';
-import { endedLikeLive } from '../../src/session/replay.ts';
+import { replayOf } from '../../src/session/replay.ts';
 import type { ExitReport, Instant } from '../../src/trace/report.ts';
 import { mustReport, observationsOf, traceOf } from './recordings.ts';
 import { nanoTime } from './truth.ts';
@@ -22,7 +21,7 @@ export interface Judged {
 export function judgeStory(story: Story): Judged {
   const { rows, expected } = tellStory(story);
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
-  const report = mustReport(traceOf(observationsOf([...endedLikeLive(rawSightings(parsed))])));
+  const report = mustReport(traceOf(observationsOf([...replayOf(parsed)])));
   const claims = expected.instants.map((truth) => ({ truth, claimed: claimOf(report, truth.name, truth.subject) }));
   const instants = claims.map(({ truth: { name }, claimed }) => ({ name, width: claimed && widthOf(claimed) }));
   const missed = claims

@@ -189,6 +189,17 @@ describe('a server that goes away', () => {
     expect((await send(run.pod)).status).toBe(404);
   });
 
+  it('can be taken and never answered', async () => {
+    const { pod, clock, server } = await playing('exit-143', { faults: [{ kind: 'hang', verb: 'get', times: 1 }] });
+    const sent = send(pod);
+    const failed = expect(sent).rejects.toThrow();
+    await clock.advance(60_000);
+    expect(server.requests).toMatchObject([{ verb: 'get', status: 0 }]);
+    expect((await send(pod)).status).toBe(200);
+    await server.close();
+    await failed;
+  });
+
   it('can close a kept-alive connection just as it is used', async () => {
     const { pods, pod, server } = await playing('exit-143', { faults: [{ kind: 'keepalive-race', verb: 'delete' }] });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

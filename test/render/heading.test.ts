@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { headingOf, headingOfReport } from '../../src/render/heading.ts';
 import { goOn } from '../../src/render/outcome-text.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport, Instant, Mark } from '../../src/trace/report.ts';
 import type { Header } from '../../src/trace/view/header.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { blank } from './helpers/sample-reports.ts';
@@ -55,8 +55,11 @@ describe('the containers', () => {
 describe('what to do next', () => {
   const ended = (outcome: ExitReport['verdict']['outcome'], exitCode: number): ExitReport => {
     const report = blank();
-    return { ...report, verdict: { ...report.verdict, outcome, exitCode } };
+    return { ...report, marks: [accepted], verdict: { ...report.verdict, outcome, exitCode } };
   };
+  const stamp = '2026-11-20T23:04:29.612Z';
+  const at: Instant = { earliest: stamp, latest: stamp, basis: 'observed', evidence: [] };
+  const accepted: Mark = { id: 'accepted', name: 'accepted', at };
   const command = 'kubectl podexit checkout-754699c75f-5qlrp -n shop';
 
   it.each([
@@ -68,6 +71,11 @@ describe('what to do next', () => {
   ] as const)('after %s with exit code %i: %s', (outcome, code, words) =>
     expect(goOn(ended(outcome, code))).toBe(words),
   );
+
+  it('where nobody saw whether the pod is being deleted, it is to be looked for', () =>
+    expect(goOn({ ...ended('unknown', 4), marks: [] })).toBe(
+      'see whether it is still there: kubectl get pod checkout-754699c75f-5qlrp -n shop',
+    ));
 
   it('where nobody deleted the pod, both ways to an exit are named', () =>
     expect(goOn(ended('not-started', 3))).toBe(

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderHtml } from '../../src/render/html.ts';
+import { zeroOf } from '../../src/render/offsets.ts';
 import { outcomeSentence } from '../../src/render/outcome-text.ts';
-import type { ContainerReport, ExitReport } from '../../src/trace/report.ts';
+import type { ContainerReport, ExitReport, Instant } from '../../src/trace/report.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { killed } from './helpers/sample-reports.ts';
 
@@ -11,6 +12,13 @@ function crowded(more: number): ExitReport {
   const web = report.containers.find(({ name }) => name === 'web')!;
   const others = Array.from({ length: more }, (_, index) => ({ ...web, name: `web-${index}` }));
   return { ...report, containers: [...report.containers, ...others] };
+}
+
+/** So many seconds after its request. */
+function momentAfter(report: ExitReport, earliest: number, latest: number): Instant {
+  const zero = zeroOf(report);
+  const at = (seconds: number): string => new Date(zero + seconds * 1000).toISOString();
+  return { earliest: at(earliest), latest: at(latest), basis: 'inferred', evidence: [] };
 }
 
 describe('the sentence of a pod of many containers', () => {
@@ -37,5 +45,26 @@ describe('the sentence of a graceful exit', () => {
     const outcomes: Record<string, ContainerReport['outcome']> = { logs, proxy };
     const containers = report.containers.map((one) => ({ ...one, outcome: outcomes[one.name] ?? one.outcome }));
     expect(outcomeSentence({ ...report, containers })).toBe(`app drained in 3 s of 12 s${words}.`);
+  });
+});
+
+describe('the sentence of an object that was removed', () => {
+  /** The object was gone between `earliest` and `latest`, seconds after the request. */
+  const removedIn = async (earliest: number, latest: number): Promise<string> => {
+    const report = await reportOfRecording('completed');
+    const marks = report.marks.map((mark) =>
+      mark.name === 'removed' ? { ...mark, at: momentAfter(report, earliest, latest) } : mark,
+    );
+    return outcomeSentence({ ...report, marks });
+  };
+
+  it('tells a moment that is known', async () => {
+    expect(await removedIn(0, 0.022)).toMatch(/; the object was removed 0\.02 s after the request\.$/);
+    expect(await removedIn(0.35, 0.43)).toMatch(/; the object was removed 0\.43 s after the request\.$/);
+  });
+
+  it('tells the last that it can have been as no more than that', async () => {
+    expect(await removedIn(0, 2.512)).toMatch(/; the object was removed at most 2\.52 s after the request\.$/);
+    expect(await removedIn(0.3, 0.43)).toMatch(/; the object was removed at most 0\.43 s after the request\.$/);
   });
 });

@@ -20,7 +20,7 @@ describe('the verdict in words', () => {
     );
     expect(sentences.join('\n')).toMatchInlineSnapshot(`
       "completed removed: nothing was running, so nothing had to be stopped; the object was removed 0.01 s after the request.
-      crashloop removed: nothing was running, so nothing had to be stopped; the object was removed 0.43 s after the request.
+      crashloop removed: nothing was running, so nothing had to be stopped; the object was removed at most 0.43 s after the request.
       evicted graceful: app drained in 1.1 s of 8 s.
       exit-143 graceful: app drained in at most 0.3 s of 10 s.
       finalizer graceful: app drained in 1.1 s of 5 s.
@@ -113,4 +113,15 @@ describe('the verdict in words', () => {
           expect(stringWidth(line), line).toBeLessThanOrEqual(width);
     }
   });
+});
+
+it('cites of a list of Events the last one about what a finding names', async () => {
+  const report = await reportOfRecording('graceful-exit');
+  const killing = 'Event Killing about app';
+  const observations = report.observations.map((one) =>
+    one.what === killing ? { ...one, what: `Event Started about app; also ${killing}` } : one,
+  );
+  const lines = verdictLines(pen, { ...report, observations }, { zero: zeroOf(report), width: Infinity });
+  expect(lines).toEqual(verdictLines(pen, report, { zero: zeroOf(report), width: Infinity }));
+  expect(lines.filter((line) => line.includes(killing))).not.toEqual([]);
 });

@@ -44,9 +44,10 @@ it('is the last state without a deletionTimestamp, and the change that brought o
   expect(told?.routes()).toBeUndefined();
 });
 
-it('is told in the order in which it came: who routed to the pod before its end, and after it', () => {
+it('is told in the order in which it came, but for the pod: who routed to it before its last change, and after it', () => {
   const { saw, ends, at } = ahead();
   saw({ pod: pod('a'), at: at(1100) });
+  saw({ pod: pod('a'), at: at(1890) });
   const told = ends({ pod: pod('a', true), at: at(1900) });
   const listed = { kind: 'listed' as const, resourceVersion: '', objects: [] };
   const change = { kind: 'changed', at: 1920, stream: 'endpointslices', change: 'MODIFIED', object: {} } as const;
@@ -55,7 +56,7 @@ it('is told in the order in which it came: who routed to the pod before its end,
     sightings: [{ ...listed, at: 1110, stream: 'endpointslices' }, change],
   };
   expect(told && sightingsOf(told, 1950, routes).map((one) => [one.at, one.kind])).toEqual([
-    [1100, 'listed'],
+    [1890, 'listed'],
     [1105, 'listed'],
     [1110, 'listed'],
     [1900, 'changed'],

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
 import { rawSightings } from '../../src/session/raw-replay.ts';
+import { replayOf } from '../../src/session/replay.ts';
 import { judged, markOf } from '../helpers/cases.ts';
-import { rowsOf } from '../helpers/recordings.ts';
+import { mustReport, observationsOf, rowsOf, traceOf } from '../helpers/recordings.ts';
 
 type WatchRow = Extract<Row, { type: 'watch' }>;
 
@@ -52,5 +53,47 @@ describe('a watch that ended', () => {
     expect(report.gaps.find(({ resource }) => resource === 'endpointslices')?.to).toBeUndefined();
     const [endpoint] = report.endpoints;
     expect(Date.parse(endpoint?.unroutedAt?.earliest ?? '')).toBeLessThanOrEqual(from);
+  });
+});
+
+describe('a watch that ended, and whose resource is listed only when the pod is gone,', () => {
+  /** The watch ends just before the request; what it would have told is in a list, so long after the last row. */
+  async function relisted(name: string, resource: string, later: number) {
+    const rows = await rowsOf(name);
+    const from = (rows.find((row) => row.type === 'request')?.at ?? NaN) - 2;
+    const to = Math.max(...rows.map(({ at }) => at)) + later;
+    const objects = rows.flatMap((row) => {
+      if (row.type === 'list' && row.resource === resource) return row.objects;
+      return isWatchOf(row, resource) ? [row.object] : [];
+    });
+    const kept = rows.filter((row) => !(isWatchOf(row, resource) && row.at > from));
+    const end: Row = { at: from, type: 'watch-end', resource };
+    const all = inOrder(...kept, end, list(to, resource, ...objects));
+    return { from, to, report: mustReport(traceOf(observationsOf([...replayOf(all)]))) };
+  }
+
+  it('is waited for as a live run waits for it, and the gap ends with the list', async () => {
+    const { from, to, report } = await relisted('prestop-exceeds-grace', 'events', 6000);
+    const [gap, ...others] = report.gaps;
+    expect(others).toEqual([]);
+    expect(gap).toMatchObject({ resource: 'events', cause: 'disconnected' });
+    expect([gap?.from, gap?.to].map((time) => Date.parse(time ?? ''))).toEqual([from, to]);
+    expect(report.verdict.outcome).toBe('overran');
+  });
+
+  it('leaves a gap that lasts where that is longer than a live run waits', async () => {
+    const { from, report } = await relisted('prestop-exceeds-grace', 'events', 60_000);
+    const [gap, ...others] = report.gaps;
+    expect(others).toEqual([]);
+    expect(gap).toMatchObject({ resource: 'events', cause: 'disconnected' });
+    expect(Date.parse(gap?.from ?? '')).toBe(from);
+    expect(gap?.to).toBeUndefined();
+    expect(report.verdict.findings.map(({ code }) => code)).toContain('evidence-lost');
+  });
+
+  it('leaves a gap that lasts where nobody waits for its stream', async () => {
+    const { report } = await relisted('graceful-exit', 'replicasets', 3000);
+    expect(report.gaps).toMatchObject([{ resource: 'owners', cause: 'disconnected' }]);
+    expect(report.gaps[0]?.to).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { narrowPod } from '../../src/trace/observe/pod.ts';
 import type { ExitReport, FindingCode } from '../../src/trace/report.ts';
-import type { CheckFacts } from '../../src/verdict/check/facts.ts';
+import type { BudgetFacts, CheckFacts } from '../../src/verdict/check/facts.ts';
 import { forecast } from '../../src/verdict/check/forecast.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 
@@ -123,6 +123,133 @@ describe('what a hook leaves', () => {
   it('is blamed on the request where that lowered the grace', () => {
     expect(after(30, 6, 5)?.advice).toMatch(/^The deletion asked for 5 s instead of the spec's 30 s/);
     expect(after(30, 40)?.advice).toMatch(/^Raise terminationGracePeriodSeconds/);
+  });
+});
+
+describe('a container that does not run', () => {
+  const starting = { waiting: { reason: 'PodInitializing' } };
+  const crashed = { waiting: { reason: 'CrashLoopBackOff' } };
+  /** Its hook is as long as the grace. */
+  const app = { name: 'app', lifecycle: { preStop: { sleep: { seconds: 5 } } } };
+  const facts = { hookSeconds: new Map([['app', 5]]) };
+  const behindSidecar = (main: Record<string, unknown>, sidecar: Record<string, unknown>): Case => ({
+    spec: {
+      terminationGracePeriodSeconds: 5,
+      initContainers: [{ name: 'proxy', restartPolicy: 'Always' }],
+      containers: [app],
+    },
+    status: {
+      initContainerStatuses: [{ name: 'proxy', state: sidecar }],
+      containerStatuses: [{ name: 'app', state: main }],
+    },
+    facts,
+  });
+  const beside = (state: Record<string, unknown>): Case => ({
+    spec: { terminationGracePeriodSeconds: 5, containers: [app, { name: 'web' }] },
+    status: { containerStatuses: [{ name: 'app', state }, running('web')] },
+    facts,
+  });
+
+  it.each([
+    ['that has not started behind its sidecar', behindSidecar(starting, { running: {} })],
+    ['that waits for its restart beside another', beside(crashed)],
+    ['that has ended beside another', beside({ terminated: { exitCode: 0 } })],
+  ])('%s has no hook that could be cut off', (_, one) => {
+    expect(check(one).verdict).toMatchObject({ outcome: 'graceful', exitCode: 0 });
+    expect(findingOf(one, 'prestop-cut-off')).toBeUndefined();
+  });
+
+  it('has one as soon as it runs', () => {
+    for (const one of [behindSidecar({ running: {} }, { running: {} }), beside({ running: {} })]) {
+      expect(check(one).verdict).toMatchObject({ outcome: 'overran', exitCode: 2 });
+      expect(findingOf(one, 'prestop-cut-off')).toBeDefined();
+    }
+  });
+
+  it('has neither a hook that fails nor a shell that keeps the stop signal to itself', () => {
+    const deaf = {
+      name: 'app',
+      command: ['sh', '-c', 'sleep 1000'],
+      lifecycle: { preStop: { tcpSocket: { port: 1 } } },
+    };
+    const one = (state: Record<string, unknown>): Case => ({
+      spec: { containers: [deaf, { name: 'web' }] },
+      status: { containerStatuses: [{ name: 'app', state }, running('web')] },
+      facts: { commandLines: new Map([['app', 'sleep 1000']]) },
+    });
+    const codes = (state: Record<string, unknown>) => check(one(state)).verdict.findings.map(({ code }) => code);
+    expect(codes({ running: {} })).toEqual(['no-signal-handling', 'prestop-failed', 'unmanaged-pod']);
+    expect(codes(crashed)).toEqual(['unmanaged-pod']);
+  });
+
+  it('shares no grace: neither a sidecar that waits, nor one whose main container does', () => {
+    expect(findingOf(behindSidecar({ running: {} }, { running: {} }), 'sidecar-killed')).toBeDefined();
+    expect(findingOf(behindSidecar({ running: {} }, crashed), 'sidecar-killed')).toBeUndefined();
+    expect(findingOf(behindSidecar(starting, { running: {} }), 'sidecar-killed')).toBeUndefined();
+  });
+});
+
+describe('a budget that allows no disruption', () => {
+  const budget = (change: Partial<BudgetFacts> = {}): BudgetFacts => ({
+    ...{ name: 'keep', allowed: 0, healthy: 1, desired: 2, evictsUnready: false, text: 'the budget allows 0' },
+    ...change,
+  });
+  const pod = (phase: string, ready: boolean): Case['status'] => ({
+    phase,
+    conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+  });
+  const judged = (status: Case['status'], budgets: BudgetFacts[], evict = true) => {
+    const { gates, exitCode } = check({ status: status ?? {}, facts: { budgets, evict } }).verdict;
+    return { ...gates[0], exitCode };
+  };
+
+  it.each<[string, Case['status'], BudgetFacts, RegExp]>([
+    ['has ended', pod('Succeeded', false), budget(), /heeds no budget of a pod that is Succeeded$/],
+    ['has failed', pod('Failed', false), budget(), /heeds no budget of a pod that is Failed$/],
+    ['has not begun', pod('Pending', false), budget(), /heeds no budget of a pod that is Pending$/],
+    [
+      'is not ready where AlwaysAllow holds',
+      pod('Running', false),
+      budget({ evictsUnready: true }),
+      /it is not ready, and the budget's unhealthyPodEvictionPolicy is AlwaysAllow$/,
+    ],
+    [
+      'is not ready beside enough that are healthy',
+      pod('Running', false),
+      budget({ healthy: 2 }),
+      /it is not ready, and as many others are healthy as must stay$/,
+    ],
+  ])('lets a pod be evicted that %s', (_, status, one, words) => {
+    for (const evict of [true, false])
+      expect(judged(status, [one], evict)).toMatchObject({
+        passed: true,
+        message: expect.stringMatching(words) as string,
+        exitCode: 0,
+      });
+  });
+
+  it.each<[string, Case['status'], BudgetFacts]>([
+    ['is ready', pod('Running', true), budget({ healthy: 2 })],
+    ['is ready where AlwaysAllow holds', pod('Running', true), budget({ evictsUnready: true })],
+    ['is not ready beside too few that are healthy', pod('Running', false), budget()],
+    ['is not ready where none has to be healthy', pod('Running', false), budget({ healthy: 0, desired: 0 })],
+    ['nobody has heard of since', pod('Unknown', false), budget()],
+  ])('holds a pod that %s', (_, status, one) => {
+    expect(judged(status, [one])).toMatchObject({ passed: false, message: 'the budget allows 0', exitCode: 2 });
+    expect(judged(status, [one], false)).toMatchObject({
+      passed: true,
+      message: expect.stringMatching(/an eviction \(kubectl drain\) would be refused$/) as string,
+    });
+  });
+
+  it('is refused with a second one whatever they allow, but for a pod that no budget counts for', () => {
+    const two = [budget({ allowed: 1, evictsUnready: true }), budget({ allowed: 1 })];
+    for (const ready of [true, false])
+      expect(judged(pod('Running', ready), two)).toMatchObject({
+        passed: false,
+        message: expect.stringMatching(/refuses a pod that several budgets cover$/) as string,
+      });
+    expect(judged(pod('Pending', false), two)).toMatchObject({ passed: true });
   });
 });
 

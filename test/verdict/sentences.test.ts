@@ -1,11 +1,12 @@
 /** What findings say, and where they say nothing. */
 import { describe, expect, it } from 'vitest';
+import { drains, plainStory } from '../../src/loopback/kubelet/plain-story.ts';
 import { exitCodeWords, outcomeSentence } from '../../src/render/outcome-text.ts';
 import type { ExitReport, FindingCode } from '../../src/trace/report.ts';
 import { findingTexts } from '../../src/verdict/explain/findings.ts';
 import { phases } from '../../src/verdict/explain/phases.ts';
 import { triggerTexts } from '../../src/verdict/explain/triggers.ts';
-import { adding, findingCodes, judged, listed, markedIn, stampOf, storyReport, told } from '../helpers/cases.ts';
+import { adding, alone, findingCodes, judged, listed, markedIn, stampOf, storyReport, told } from '../helpers/cases.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { graceful, killed } from '../render/helpers/sample-reports.ts';
 
@@ -48,6 +49,20 @@ it('what finalizers held has the interval of its phase beside what was seen', as
   expect(findingOf(report, 'finalizer-held')?.message).toBe(
     'finalizers held the finished pod about 5.56 s: example.com/audit (3–6 s where news of it came late)',
   );
+});
+
+describe('137 of an own choice', () => {
+  const ownDoing = (change: Parameters<typeof alone>[0], graceSeconds: number) => {
+    const pod = { ...plainStory().pod, graceSeconds };
+    return findingOf(storyReport(alone({ app: drains(600, 137), ...change }, { pod })), 'exit-nonzero')?.message;
+  };
+  const words = /^app exited with code 137, before the kubelet's SIGKILL could have come: its own doing, /;
+
+  it('came before the SIGKILL, whether its grace was spent by then or not', () => {
+    expect(ownDoing({}, 10)).toMatch(words);
+    // The hook takes the whole grace, so that the exit is after its end: the kubelet gives 2 s more.
+    expect(ownDoing({ preStop: { kind: 'sleep', seconds: 2 } }, 2)).toMatch(words);
+  });
 });
 
 describe('the first words of a verdict', () => {

@@ -17,6 +17,7 @@ export const onRequest: { [K in FaultKind['kind']]?: Answer<K> } = {
   status: (fault) => {
     throw statusRefusal(fault);
   },
+  hang: () => {},
   redirect: ({ to }, exchange) => {
     const { path, query } = exchange.request;
     const search = query.size === 0 ? '' : `?${query}`;

@@ -8,6 +8,7 @@ import type { Estimate } from './estimate.ts';
 import { isBefore, moved } from './estimate.ts';
 import { likelyStop } from './grace.ts';
 import { killSince } from './kill.ts';
+import { wasLoweredLate } from './kubelet.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
 
@@ -18,9 +19,12 @@ export function isDoubtfulKill(
   { began, killings, ended, since, isLate }: Rounds & { since: Estimate; isLate: boolean },
 ): boolean {
   const { trace, deletion, kubelet } = scene;
-  // Where the grace is not certain it must fit the one that was seen, or the longest.
+  // Where the grace is not certain it must fit the one that was seen, or the longest: chance hits another moment more often.
   const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, likelyStop(kubelet)));
-  if (!isWitnessed(trace, deletion.facts) && isEarly && !(ended && isPrompt(scene, since, ended))) return true;
+  const isTold = isWitnessed(trace, deletion.facts)
+    ? !wasLoweredLate(trace, deletion)
+    : ended && isPrompt(scene, since, ended);
+  if (isEarly && !isTold) return true;
   const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
   return !isLate && (isUntimed || (killings.length === 0 && isVague(scene, began)));
 }

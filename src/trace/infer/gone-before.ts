@@ -1,5 +1,6 @@
 /** Whether a container may have ended before its stop signal was due: then none was sent, and none is told. */
 import type { Clock } from '../clock.ts';
+import { isStepped } from '../clock.ts';
 import { earlierOf } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { ContainerExit } from './container.ts';
@@ -18,16 +19,22 @@ interface Ending extends Pick<ContainerExit, 'facts' | 'killings' | 'hook' | 'ex
 
 /** Counts only against a signal that no line of the log proves (container.ts). */
 export const mayHaveGone = (ending: Ending): boolean =>
-  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveGoneBefore(ending) || seemsOlder(ending);
+  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveGoneBefore(ending) || isOlder(ending);
 
 /**
- * By the clock of its node it had ended before the kubelet began with it. That clock is only doubted, since something came
- * late, and a late log is more likely than a clock that was set.
+ * By the clock of its node the second of its end was over before the kubelet began with it, or before its turn: the kubelet had
+ * not noticed yet (trap 7). Where that clock is doubted something came late, and a late log is more likely than a clock
+ * that was set; of one that certainly was stamps tell no order.
  */
-function seemsOlder({ clock, facts: { terminated }, killings }: Ending): boolean {
+function isOlder({ clock, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
   const ended = parseFloor(terminated?.value.finishedAt);
-  const [first] = killings;
-  return clock.doubt !== undefined && ended !== undefined && first !== undefined && ended.hi <= first.time.lo;
+  if (!ended || (isStepped(clock) && clock.doubt === undefined)) return false;
+  const dues = [
+    killings[0]?.time.lo ?? -Infinity,
+    hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
+    turn ? Math.min(turn.node.lo, graceEnd.node.lo) : -Infinity,
+  ];
+  return dues.some((due) => ended.lo < due && ended.hi <= due);
 }
 
 /** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */

@@ -43,7 +43,12 @@ export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const killings = groupByContainer(own);
   const noticed = noticedAt(trace, deletion, own, clock);
   const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
-  return { clock, killings, ...(noticed ? { noticed } : {}), grace: graceAt(trace, deletion, noticed, isRetried) };
+  return {
+    clock,
+    killings,
+    ...(noticed ? { noticed } : {}),
+    grace: graceAt(trace, deletion, { noticed, own, isRetried }),
+  };
 }
 
 const isAnew = (event: Occurrence): boolean => isNewRound(event) && !event.isOld;
@@ -118,25 +123,50 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
   node: earlierOf(a.node, b.node),
 });
 
+interface Began {
+  readonly noticed: Estimate | undefined;
+  /** The Killings of this deletion. */
+  readonly own: readonly Occurrence[];
+  /** It began again: with whatever grace held then. */
+  readonly isRetried: boolean;
+}
+
 /**
  * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that may have
  * come before the kubelet began, or began again, counts as possible.
  */
-function graceAt(
-  trace: Trace,
-  deletion: Deletion,
-  noticed: Estimate | undefined,
-  isRetried: boolean,
-): Kubelet['grace'] {
+function graceAt(trace: Trace, deletion: Deletion, { noticed, own, isRetried }: Began): Kubelet['grace'] {
   const first = Math.max(1, deletion.grace);
-  const later = trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
+  const later = lowered(trace, deletion);
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
-  const possible = later.filter((one) => isRetried || loweredSince(deletion, one) <= since.hi);
+  const mayCount = (one: Grace): boolean => !isAfterBegin(trace, own, one) && loweredSince(deletion, one) <= since.hi;
+  const possible = later.filter((one) => isRetried || mayCount(one));
   const certain = later.filter((one) => one.at + 1 <= since.lo);
   const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
   const likely = Math.max(least(certain), unseenGrace(trace, deletion));
   return { min: least(possible), max: mayHaveBeenLonger(trace, deletion) ? Infinity : likely, likely };
 }
+
+type Grace = Trace['graces'][number];
+
+/** What somebody lowered it to; the kubelet's own last DELETE does not. */
+const lowered = (trace: Trace, deletion: Deletion): Grace[] =>
+  trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
+
+/**
+ * The pod's own states have an order: this one was written after the kubelet had told that it knew, with which it begins (S3).
+ * A probe's status may tell so before; then no Killing has been heard either.
+ */
+const isAfterBegin = (trace: Trace, own: readonly Occurrence[], { seq }: Grace): boolean =>
+  isAfterNotice(trace, seq) && own.some((killing) => killing.seq < seq);
+
+/** Perhaps before the kubelet began, though it knew of the deletion by then. */
+export const wasLoweredLate = (trace: Trace, deletion: Deletion): boolean =>
+  lowered(trace, deletion).some(({ seq }) => isAfterNotice(trace, seq));
+
+/** A state of the pod, by its observation, that came after the first status which knows of the deletion. */
+const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
+  acknowledged !== undefined && acknowledged.seq < seq;
 
 /**
  * Where the first state of the deletion was not seen, its grace may have been lowered before: the kubelet may have begun with
@@ -148,10 +178,10 @@ const unseenGrace = (trace: Trace, deletion: Deletion): number =>
 /**
  * A grace that is not the pod's own was asked for, and one that was asked for before it may have been longer than either.
  * Only what is asked for lowers a grace, so the pod's own is seldom what another one was lowered to (SIGNALS.md §1 "Repeat
- * delete").
+ * delete"), unless it is the 0 of the last one.
  */
 const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
-  !isWitnessed(trace, deletion.facts) && deletion.grace !== ownGrace(deletion);
+  !isWitnessed(trace, deletion.facts) && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
 
 const ownGrace = ({ facts }: Deletion): number | undefined => facts.first.value.spec.terminationGracePeriodSeconds;
 
@@ -162,7 +192,7 @@ const isLastDelete = (trace: Trace, seq: number): boolean =>
  * The earliest client time of the write that lowered the grace. A deadline that has merely moved with the grace says
  * nothing of it; any other one was set to "now" (SIGNALS.md §1 "Repeat delete").
  */
-function loweredSince({ facts, grace, accepted, api }: Deletion, { value, at }: Trace['graces'][number]): number {
+function loweredSince({ facts, grace, accepted, api }: Deletion, { value, at }: Grace): number {
   const stamp = parseTime(value.deadline);
   const asked = (parseTime(facts.first.value.metadata.deletionTimestamp) ?? NaN) - grace * second;
   if (stamp === undefined || stamp - value.grace * second === asked) return accepted.client.lo;

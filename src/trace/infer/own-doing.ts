@@ -80,10 +80,12 @@ function isOlderKill({ trace, deletion, kubelet }: Scene, spec: ContainerSpec, e
   const own = kubelet.killings.get(name) ?? [];
   const isOwn = own.some(({ id, count }) => id === event.id && count === event.count);
   const isLater = event.time.lo > (own[0]?.time.lo ?? Infinity);
-  // One of the second in which this run started ended the run before it. The status at its end may tell of a later run.
+  // One of the second in which this run started ended the run before it, but for a postStart hook, which fails as a run starts.
+  const edge = event.message === 'FailedPostStartHook' ? 'lo' : 'hi';
+  // The status at its end may tell of a later run.
   const starts = [
     statusIn(deletion, spec)?.state.running?.startedAt,
     trace.containers.get(name)?.terminated?.value.startedAt,
-  ].map((stamp) => parseFloor(stamp)?.hi ?? -Infinity);
+  ].map((stamp) => parseFloor(stamp)?.[edge] ?? -Infinity);
   return !isOwn && !isLater && event.time.lo >= Math.max(...starts);
 }

@@ -6,11 +6,20 @@ import { isMerged } from './merged.ts';
 const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
   namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
 
+/** The stream of them, before the pod's end, and it never came back: a list that closes a gap has them all. */
+const isLost = ({ gaps, gone }: Trace): boolean =>
+  gaps.some(
+    ({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < (gone?.at ?? Infinity),
+  );
+
+/** No absence of a Killing tells anything. */
+export const isUntellable = (trace: Trace): boolean => isUnwritten(trace) || isLost(trace);
+
 /**
- * No absence of a Killing tells anything: of those that are alike ten become one, which names the first, and none is made any
+ * Nor would it on a stream that is whole: of those that are alike ten become one, which names the first, and none is made any
  * more once a pod has spent what the kubelet allows it (SIGNALS.md §2.1).
  */
-export const isUntellable = (trace: Trace): boolean =>
+export const isUnwritten = (trace: Trace): boolean =>
   isClosed(trace) || isSpent(trace.normals) || areKillingsMerged(trace);
 
 /** The same of a Warning. */

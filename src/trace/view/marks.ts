@@ -1,5 +1,5 @@
 /** Marks: the points of the timeline, each with a stable id. */
-import type { Trace } from '../trace.ts';
+import type { RequestFacts, Trace } from '../trace.ts';
 import { arrival } from '../infer/arrival.ts';
 import type { ContainerExit } from '../infer/container.ts';
 import type { Estimate } from '../infer/estimate.ts';
@@ -103,7 +103,8 @@ interface Extra {
   provisional?: boolean;
 }
 
-function mark(
+/** None where nothing is known of it. */
+export function mark(
   name: MarkName,
   at: Estimate | undefined,
   { subject, note, provisional = false }: Extra = {},
@@ -124,15 +125,21 @@ function mark(
 
 function requestMarks({ deletion }: Exit): TimelineMark[] {
   const { ours, facts } = deletion;
-  const sent = ours && onClient({ lo: ours.sent.at, hi: ours.sent.at + 1 }, [ours.sent.seq], 'observed');
-  const verb = ours?.verb === 'evict' ? 'eviction' : 'DELETE';
   return [
-    ...mark('requested', sent, { note: `${verb}, uid precondition` }),
+    ...(ours ? requestMark(ours) : []),
     ...mark('accepted', deletion.accepted, {
       note: `deadline ${facts.first.value.metadata.deletionTimestamp ?? 'unknown'}`,
     }),
   ];
 }
+
+/** Of what we asked for ourselves: told by nobody else. */
+export const requestMark = (request: RequestFacts): TimelineMark[] =>
+  mark('requested', sentAt(request), { note: `${request.verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
+
+/** When it left. */
+export const sentAt = ({ sent }: RequestFacts): Estimate =>
+  onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
 
 function kubeletMarks(trace: Trace, exit: Exit): TimelineMark[] {
   return mark('acknowledged', exit.kubelet.noticed, { note: killTrouble(trace, exit) });

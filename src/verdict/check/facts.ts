@@ -1,5 +1,6 @@
 /** What a check has read of a pod that nobody is deleting, and what it would be deleted with. */
 import type { EndpointSlice, Node, Pod, Service } from '../../trace/kube.ts';
+import { isRunning, statusesOf } from '../../trace/pod.ts';
 import type { LoweredGrace } from '../grace-advice.ts';
 import { lowered } from '../grace-advice.ts';
 
@@ -9,6 +10,11 @@ export type Source = 'pod' | 'services' | 'endpointslices' | 'poddisruptionbudge
 export interface BudgetFacts {
   name: string;
   allowed: number;
+  healthy: number;
+  /** Healthy pods that must stay. */
+  desired: number;
+  /** Its unhealthyPodEvictionPolicy is AlwaysAllow. */
+  evictsUnready: boolean;
   /** `PodDisruptionBudget "web" allows 0 disruptions now: …` */
   text: string;
 }
@@ -42,6 +48,17 @@ export const loweredOf = ({ pod, requestedSeconds }: CheckFacts): LoweredGrace |
 
 export const graceOf = ({ pod, requestedSeconds }: CheckFacts): number =>
   requestedSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
+
+/** Only what runs is stopped: the kubelet kills running containers, each after its hook (SIGNALS.md §2 S5). */
+export const runs = ({ pod }: CheckFacts, name: string): boolean => isRunning(stateOf(pod, name));
+
+/** It waits or has ended. One that the status leaves out may yet run: it is unknown. */
+export const isIdle = ({ pod }: CheckFacts, name: string): boolean => {
+  const state = stateOf(pod, name);
+  return state !== undefined && !isRunning(state);
+};
+
+const stateOf = (pod: Pod, name: string) => statusesOf(pod).find((status) => status.name === name)?.state;
 
 /** The observation that told of a source, as evidence; none where it could not be read. */
 export function cite({ sources }: CheckFacts, ...wanted: Source[]): number[] {

@@ -12,7 +12,7 @@ import { exitCodeOf } from '../exit-code.ts';
 import type { Policy } from '../judge.ts';
 import { routesOf } from './endpoints.ts';
 import type { CheckFacts } from './facts.ts';
-import { graceOf } from './facts.ts';
+import { graceOf, runs } from './facts.ts';
 import { gatesOf } from './gates.ts';
 import { stoppingRules } from './rules/stopping.ts';
 import { surroundingRules } from './rules/surroundings.ts';
@@ -99,12 +99,9 @@ function outcomeOf(facts: CheckFacts): Outcome {
   const grace = graceOf(facts);
   if (isFinished(facts.pod) || !statusesOf(facts.pod).some(({ state }) => isRunning(state))) return 'removed';
   if (grace === 0) return 'forced';
-  const mains = containersOf(facts.pod).filter(({ kind }) => kind === 'container');
+  const mains = containersOf(facts.pod).filter(({ kind, name }) => kind === 'container' && runs(facts, name));
   return mains.some(({ name }) => (facts.hookSeconds.get(name) ?? 0) >= grace) ? 'overran' : 'graceful';
 }
-
-const runs = ({ pod }: CheckFacts, name: string): boolean =>
-  statusesOf(pod).some((status) => status.name === name && isRunning(status.state));
 
 /** The gravest first, as in every verdict. */
 const weight = ({ severity, code }: Finding): number =>

@@ -1,6 +1,7 @@
 /** Gates of a check: those of every run, and two that only a check has. */
 import type { Finding, Gate, Outcome } from '../../trace/report.ts';
 import type { Policy } from '../judge.ts';
+import { rulingOf } from './eviction.ts';
 import type { CheckFacts } from './facts.ts';
 import { graceOf } from './facts.ts';
 
@@ -10,7 +11,7 @@ export function gatesOf(facts: CheckFacts, outcome: Outcome, findings: readonly 
   return [
     ...asked.map((gate) => tellingOpen(gate, findings.filter(isOpen))),
     ...budgetGate(facts),
-    ...timeoutGate(facts),
+    ...timeoutGate(facts, outcome),
   ];
 }
 
@@ -29,23 +30,26 @@ function measuredOnly(gate: Gate): Gate {
 }
 
 /** A budget binds evictions alone; it is told of a deletion too, since a drain would meet it. */
-function budgetGate({ budgets, evict }: CheckFacts): Gate[] {
+function budgetGate({ pod, budgets, evict }: CheckFacts): Gate[] {
   if (budgets.length === 0) return [];
-  const refuses = budgets.length > 1 || budgets.some(({ allowed }) => allowed < 1);
-  const several = budgets.length > 1 ? '; the eviction API refuses a pod that several budgets cover' : '';
-  const plain = refuses && !evict ? '; a deletion does not heed it, an eviction (kubectl drain) would be refused' : '';
-  return [
-    {
-      name: 'disruption-budget',
-      passed: !(refuses && evict),
-      message: `${budgets.map(({ text }) => text).join('; ')}${several}${plain}`,
-    },
-  ];
+  const { refused, because } = rulingOf(pod, budgets);
+  const plain = 'a deletion does not heed it, an eviction (kubectl drain) would be refused';
+  const words = [...budgets.map(({ text }) => text), because ?? [], refused && !evict ? plain : []].flat();
+  return [{ name: 'disruption-budget', passed: !(refused && evict), message: words.join('; ') }];
 }
 
-function timeoutGate(facts: CheckFacts): Gate[] {
+/** A grace is waited out only where something has to end within it: else the removal takes no time to speak of. */
+function timeoutGate(facts: CheckFacts, outcome: Outcome): Gate[] {
   const { timeoutSeconds } = facts;
   if (timeoutSeconds === null) return [];
+  if (outcome === 'removed')
+    return [
+      {
+        name: 'timeout',
+        passed: true,
+        message: `nothing runs in the pod, so that --timeout ${timeoutSeconds} s has no grace to outlast`,
+      },
+    ];
   const grace = graceOf(facts);
   const passed = timeoutSeconds > grace;
   return [

@@ -17,7 +17,7 @@ export const gapTexts: Record<GapWord, Explanation> = {
   disconnected: {
     is: 'The connection of a stream was lost, and what came meanwhile may never have been told.',
     known:
-      'It did not come back from where it was, or was still away when the run ended; a log broke eight times without a new line in between.',
+      'It did not come back from where it was, or was still away, or silent with nobody to answer for it, when the run ended; a log broke eight times without a new line in between.',
     wrong: missed,
     advice: `${rerun} Proxies and load balancers that cut idle connections are the usual cause.`,
   },

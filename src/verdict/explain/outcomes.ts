@@ -80,7 +80,8 @@ export const containerTexts: Record<ContainerOutcome, Explanation> = {
   },
   signalled: {
     is: 'It ended with 128 + its stop signal (143 for SIGTERM): the usual end of a process without a handler, or of one that chose that code.',
-    known: 'The code, and the stop signal of the container where the API tells it; 129 to 143 where it does not.',
+    known:
+      'The code, and the stop signal of the container where the API tells it. Where it does not, the codes of those that ask a program to end: 129 (HUP), 130 (INT), 131 (QUIT), 138 (USR1), 140 (USR2) and 143 (TERM). 132, 134 and 139 tell of a crash: failed.',
     wrong: 'It cannot be told from a handler that exits with this code after draining (the JVM does).',
     advice: 'Nothing, if requests were finished by then.',
   },

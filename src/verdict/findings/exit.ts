@@ -149,7 +149,9 @@ function probesFailed({ trace }: Scene, { spec, signal, kill }: ContainerExit): 
 function nonzero(container: ContainerExit): Finding[] {
   if (container.outcome !== 'failed' || container.exit?.code === undefined) return [];
   const { name } = container.spec;
-  const early = container.exit.code === 137 ? `, before the grace could have ended: ${earlyKill(container)}` : '';
+  // Not "before the grace ended": behind a hook that spent it all the kubelet gives 2 s more (SIGNALS.md §2 S8).
+  const early =
+    container.exit.code === 137 ? `, before the kubelet's SIGKILL could have come: ${earlyKill(container)}` : '';
   // SIGNALS.md §5 "Exit codes": it was not the process whose code this is.
   const starved = container.exit.reason === 'OOMKilled' && container.exit.code !== 137;
   return [

@@ -5,7 +5,7 @@ import { heardSince } from '../../trace/infer/arrival.ts';
 import { askedAt } from '../../trace/infer/around.ts';
 import type { ContainerExit } from '../../trace/infer/container.ts';
 import { between } from '../../trace/infer/estimate.ts';
-import { isUntellable } from '../../trace/infer/tellable.ts';
+import { isUnwritten } from '../../trace/infer/tellable.ts';
 import { isStart } from '../../trace/infer/rounds.ts';
 import type { StreamName } from '../../trace/observation.ts';
 import { isFinished } from '../../trace/pod.ts';
@@ -69,7 +69,7 @@ function listenedUntil({ trace, exit }: Scene): number {
       ...trace.gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)),
     );
   const isTold = exit.deletion.facts.first.value.status.observedGeneration !== undefined;
-  return Math.max(isUntellable(trace) ? -Infinity : until('events'), isTold ? until('pod') : -Infinity);
+  return Math.max(isUnwritten(trace) ? -Infinity : until('events'), isTold ? until('pod') : -Infinity);
 }
 
 /** `at`: client ms. `isOld`: it was there at the first look, and is no older than that. */

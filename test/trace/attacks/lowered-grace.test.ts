@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { drains } from '../../../src/loopback/kubelet/plain-story.ts';
 import type { AppStory } from '../../../src/loopback/kubelet/story.ts';
-import { alone, deaf, storyReport } from '../../helpers/cases.ts';
+import { alone, containerOf, deaf, findingCodes, judged, storyReport, told, without } from '../../helpers/cases.ts';
 import { asked, kubelet, pod } from '../../helpers/story-changes.ts';
 
 /** Our DELETE left the pod its 30 s, somebody's left it 1 s 0.4 s later, and the kubelet began after `noticeMs`. */
@@ -37,5 +37,32 @@ describe('a grace that was lowered before the kubelet began', () => {
     const report = lowered(deaf, 1500);
     expect(messageOf(report, 'killed-at-grace')).toContain('within its grace of at most 30 s');
     expect(report.phases.find(({ name }) => name === 'drain')?.ofGrace.max).toBeGreaterThan(1);
+  });
+});
+
+describe('a grace that was lowered after the kubelet began', () => {
+  const own: AppStory = { onSignal: { kind: 'exits', afterMs: 2600, code: 137 }, lost: false, lines: [] };
+  /** Somebody's DELETE left the pod 1 s, 1.3 s after ours had left it 6 s. */
+  const late = (app: AppStory) =>
+    told({
+      ...alone({ app, logged: false }),
+      ...pod({ graceSeconds: 6 }),
+      ...asked(null),
+      later: [{ kind: 'delete', atMs: 1300, graceSeconds: 1 }],
+    });
+
+  it('does not reach its kill: 137 before the first one ended is no kill', () => {
+    const report = judged(late(own));
+    expect(containerOf(report).outcome).toBe('failed');
+    expect(findingCodes(report)).not.toContain('killed-at-grace');
+  });
+
+  it('may have reached it where no Killing tells, and only a status that a probe may have brought', () =>
+    expect(containerOf(judged(without(late(own), 'events'))).outcome).toBe('unknown'));
+
+  it('leaves what ended in the first one graceful, and what it ended killed', () => {
+    const { outcome } = judged(late({ ...own, onSignal: { kind: 'exits', afterMs: 2600, code: 0 } })).verdict;
+    expect(outcome).toBe('graceful');
+    expect(judged(late(deaf)).verdict.outcome).toBe('killed');
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { alone, containerOf, deaf, judged, told } from '../../helpers/cases.ts';
 import type { Sighting } from '../../../src/trace/observation.ts';
 import { endingAs } from '../../helpers/raw-edits.ts';
-import { kubelet } from '../../helpers/story-changes.ts';
+import { kubelet, pod } from '../../helpers/story-changes.ts';
 
 const oom = (sightings: Sighting[]) => {
   const report = judged(endingAs(sightings, { reason: 'OOMKilled' }));
@@ -19,6 +19,17 @@ describe('OOMKilled', () => {
     expect(outcome).toBe('unknown');
     expect(message).toMatch(/killed, for memory or at the end of its grace: it cannot be told which/);
     expect(container.kill).toBeUndefined();
+  });
+
+  it('with an end after the grace, within the least that is left after a signal: nobody can say that nothing was killed', () => {
+    const story = {
+      ...alone({ app: { onSignal: { kind: 'exits', afterMs: 1900, code: 137 }, lost: false, lines: [] } }),
+      ...pod({ graceSeconds: 1 }),
+    };
+    expect(judged(endingAs(told(story), { reason: 'OOMKilled' })).verdict).toMatchObject({
+      outcome: 'unknown',
+      exitCode: 4,
+    });
   });
 
   it('well inside the grace, after it was asked to stop: while it was exiting', () => {

@@ -19,6 +19,7 @@ import {
   told,
   without,
 } from '../../helpers/cases.ts';
+import type { AppStory } from '../../../src/loopback/kubelet/story.ts';
 import type { Sighting } from '../../../src/trace/observation.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { statusesIn } from '../../helpers/raw-edits.ts';
@@ -203,6 +204,33 @@ describe('a probe that had the run before killed', () => {
     const report = judged(adding(lagging, changed(startedAt - 3990, 'events', probed, 'ADDED')));
     expect(containerOf(report)).toMatchObject({ outcome: 'killed' });
     expect(report.verdict.outcome).toBe('killed');
+  });
+});
+
+describe('a postStart hook that failed in the second in which its run started', () => {
+  it('may have had that run killed: what ended it is not known', () => {
+    const own: AppStory = { onSignal: { kind: 'exits', afterMs: 300, code: 137 }, lost: false, lines: [] };
+    const sightings = told({ ...alone({ app: own, logged: false }), ...pod({ graceSeconds: 6 }) });
+    const marked = markedIn(sightings);
+    const startedAt = Math.floor((marked.at - 2500) / 1000) * 1000;
+    const starting = editing(sightings, 'pod', (object) => {
+      for (const status of statusesIn(object)) {
+        const { running, terminated } = status['state'] as Record<string, { startedAt?: string } | undefined>;
+        for (const state of [running, terminated]) if (state) state.startedAt = stampOf(startedAt);
+      }
+      return object;
+    });
+    const { uid, name } = marked.object.metadata;
+    const killed = (message: string) => {
+      const event = eventOf(
+        { kind: 'Pod', name, uid, container: 'app' },
+        { reason: 'Killing', message },
+        { at: startedAt + 400 },
+      );
+      return containerOf(judged(adding(starting, changed(startedAt + 410, 'events', event, 'ADDED')))).outcome;
+    };
+    expect(killed('FailedPostStartHook')).toBe('unknown');
+    expect(killed('Container app failed liveness probe, will be restarted')).toBe('failed');
   });
 });
 

@@ -1,10 +1,13 @@
-/** What somebody did who wanted a false sentence in a report: sidecars whose end or words are not their turn's. */
+/** What somebody did who wanted a false sentence in a report: containers whose end or words are not their turn's. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../../../src/loopback/kubelet/plain-story.ts';
 import type { AppStory, Story } from '../../../src/loopback/kubelet/story.ts';
 import { endedLikeLive } from '../../../src/session/replay.ts';
-import { containerOf, findingCodes, told } from '../../helpers/cases.ts';
+import type { Sighting } from '../../../src/trace/observation.ts';
+import type { Raw } from '../../helpers/cases.ts';
+import { containerOf, editing, findingCodes, judged, stampOf, told } from '../../helpers/cases.ts';
 import { listenTo } from '../../helpers/prefixes.ts';
+import { quiet } from '../../helpers/raw-edits.ts';
 import { observationsOf } from '../../helpers/recordings.ts';
 import { judgeStory } from '../../helpers/simulated.ts';
 
@@ -58,3 +61,32 @@ describe('a sidecar that repeats the log of the application', () => {
     expect(listenTo(observationsOf([...endedLikeLive(told(story))]), () => undefined).broken).toEqual([]);
   });
 });
+
+describe('a sidecar whose second was over before that of the main container began', () => {
+  const all = told(beside(3000, {}));
+  const terminated = (pod: Raw, list: string) =>
+    (pod.status[list] as { state: { terminated?: { finishedAt: string } } }[] | undefined)?.[0]?.state.terminated;
+  /** The sidecar ends so many seconds after the main container's. */
+  const endingAfter = (seconds: number) =>
+    editing(all, 'pod', (pod) => {
+      const [main, sidecar] = [terminated(pod, 'containerStatuses'), terminated(pod, 'initContainerStatuses')];
+      if (main && sidecar) sidecar.finishedAt = stampOf(Date.parse(main.finishedAt) + seconds * 1000);
+      return pod;
+    });
+
+  it('ended before its turn, and got no signal, however the clocks stand', () => {
+    for (const ms of [0, 500, 900]) {
+      const report = judged(quiet(slower(endingAfter(-1), ms)));
+      expect(containerOf(report, 'proxy').stopSignal).toBeUndefined();
+      expect(report.phases.map(({ name, subject }) => `${name} ${subject}`)).not.toContain('drain proxy');
+    }
+  });
+
+  it('got its signal where it ended in the same second, or later', () => {
+    for (const seconds of [0, 1]) expect(containerOf(judged(endingAfter(seconds)), 'proxy').stopSignal).toBeDefined();
+  });
+});
+
+/** All Events and states come so much later (ms): less is known of the node's clock. */
+const slower = (sightings: readonly Sighting[], ms: number): Sighting[] =>
+  sightings.map((one) => (one.kind === 'changed' ? { ...one, at: one.at + ms } : one)).sort((a, b) => a.at - b.at);

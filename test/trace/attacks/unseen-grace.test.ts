@@ -66,6 +66,16 @@ describe('a grace that was lowered before anybody looked', () => {
     expect(Date.parse(markOf(report, 'accepted').at.latest)).toBeGreaterThanOrEqual(marked - 10);
   });
 
+  it('may have been longer than the 0 of the last DELETE, though that is the own one of the pod', () => {
+    const trigger = { kind: 'unknown', atMs: 1240, graceSeconds: 3 } as const;
+    const hooked = alone({ preStop: { kind: 'sleep', seconds: 2 }, app: drains(100) });
+    const story = { ...hooked, ...pod({ graceSeconds: 0, finalizers: ['example.com/audit'] }), trigger };
+    const report = judged(attachedAfter(20_000, { ...story, later: [{ kind: 'remove-finalizers', atMs: 40_000 }] }));
+    expect(containerOf(report)).toMatchObject({ outcome: 'completed' });
+    expect(findingCodes(report)).toContain('finalizer-held');
+    for (const code of ['prestop-cut-off', 'grace-nearly-spent']) expect(findingCodes(report)).not.toContain(code);
+  });
+
   it.each([
     ['drains', drains(20_000), 'graceful'],
     ['ignores its signal', deaf, 'killed'],

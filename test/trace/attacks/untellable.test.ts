@@ -1,8 +1,8 @@
 /** That no Killing was told says something only where it would certainly have been (SIGNALS.md §2.1). */
 import { describe, expect, it } from 'vitest';
 import type { Sighting } from '../../../src/trace/observation.ts';
-import { plainStory } from '../../../src/loopback/kubelet/plain-story.ts';
-import { adding, alone, changed, containerOf, judged, told } from '../../helpers/cases.ts';
+import { drains, plainStory } from '../../../src/loopback/kubelet/plain-story.ts';
+import { adding, alone, changed, containerOf, judged, markedIn, told, without } from '../../helpers/cases.ts';
 import { podBefore } from '../../helpers/raw-edits.ts';
 
 /** Gone by its stop signal before the kubelet has told that it knows; its Killing never came. */
@@ -62,5 +62,32 @@ describe('143 of a container without a Killing', () => {
     };
     const last = sightings.at(-1)?.at ?? 0;
     expect(containerOf(judged(adding(sightings, changed(last - 2500, 'events', merged)))).outcome).toBe('signalled');
+  });
+});
+
+describe('a hook that ran past its grace, of which nobody heard', () => {
+  const sightings = told(
+    alone(
+      { preStop: { kind: 'sleep', seconds: 2 }, app: { ...drains(0), lines: [] }, logged: false },
+      { pod: { ...plainStory().pod, graceSeconds: 1 } },
+    ),
+  );
+  const outcome = (...more: Sighting[]) => judged(adding(without(sightings, 'events'), ...more)).verdict.outcome;
+  const { at } = markedIn(sightings);
+  const gap = (from: number, to?: number): Sighting => ({
+    ...{ kind: 'gap', at: from, stream: 'events', from, cause: 'disconnected' },
+    ...(to === undefined ? {} : { to }),
+  });
+
+  it('is told by its Events', () => expect(judged(sightings).verdict.outcome).toBe('overran'));
+
+  it('may have eaten it where the stream of Events was lost and never came back', () => {
+    expect(outcome(gap(at - 1000))).toBe('unknown');
+    expect(outcome(gap(at + 500))).toBe('unknown');
+  });
+
+  it('has not where that stream came back with all of them, or was lost after the pod was gone', () => {
+    expect(outcome(gap(at - 1000, at + 500))).toBe('graceful');
+    expect(outcome(gap((sightings.at(-1)?.at ?? 0) + 100))).toBe('graceful');
   });
 });

@@ -1,13 +1,13 @@
 /** How the containers would stop: hooks, the budget that they leave, PID 1, sidecars, grace. */
 import { minimumGrace } from '../../../trace/infer/grace.ts';
-import { containersOf, hookOf, isRunning, statusesOf } from '../../../trace/pod.ts';
+import { containersOf, hookOf } from '../../../trace/pod.ts';
 import type { ContainerSpec } from '../../../trace/pod.ts';
 import type { Finding } from '../../../trace/report.ts';
 import { second } from '../../../trace/span.ts';
 import { graceAdvice } from '../../grace-advice.ts';
 import { list, percent } from '../../words.ts';
 import type { CheckFacts } from '../facts.ts';
-import { cite, graceOf, loweredOf } from '../facts.ts';
+import { cite, graceOf, isIdle, loweredOf, runs } from '../facts.ts';
 import { shellFateOf } from '../shell-line.ts';
 
 export const stoppingRules = (facts: CheckFacts): Finding[] => [
@@ -18,15 +18,12 @@ export const stoppingRules = (facts: CheckFacts): Finding[] => [
 ];
 
 /** Containers that get a preStop hook and a stop signal. */
-const stopped = ({ pod }: CheckFacts): ContainerSpec[] =>
-  containersOf(pod).filter(({ kind }) => kind === 'container' || kind === 'sidecar');
+const stopped = (facts: CheckFacts): ContainerSpec[] =>
+  containersOf(facts.pod).filter(({ kind, name }) => (kind === 'container' || kind === 'sidecar') && runs(facts, name));
 
 /** An init container gets a stop signal too where it still runs; a hook it cannot have. */
-const runningInits = ({ pod }: CheckFacts): ContainerSpec[] =>
-  containersOf(pod).filter(
-    ({ kind, name }) =>
-      kind === 'init' && statusesOf(pod).some((status) => status.name === name && isRunning(status.state)),
-  );
+const runningInits = (facts: CheckFacts): ContainerSpec[] =>
+  containersOf(facts.pod).filter(({ kind, name }) => kind === 'init' && runs(facts, name));
 
 function noGrace(facts: CheckFacts): Finding[] {
   if (graceOf(facts) > 0) return [];
@@ -115,9 +112,11 @@ function shell(facts: CheckFacts, { name, container }: ContainerSpec): Finding[]
   ];
 }
 
+/** A sidecar waits for no main container that does not run: then there is nobody to share with. */
 function sharedGrace(facts: CheckFacts): Finding[] {
-  const sidecars = stopped(facts).filter(({ kind }) => kind === 'sidecar');
-  if (sidecars.length === 0) return [];
+  const busy = containersOf(facts.pod).filter(({ name }) => !isIdle(facts, name));
+  const sidecars = busy.filter(({ kind }) => kind === 'sidecar');
+  if (sidecars.length === 0 || !busy.some(({ kind }) => kind === 'container')) return [];
   return [
     {
       code: 'sidecar-killed',

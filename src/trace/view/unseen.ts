@@ -1,0 +1,26 @@
+/** What is known of an end whose deletion nobody saw: what we asked for, and since when the pod is gone. */
+import { millisecondsOf } from '../assumptions.ts';
+import { arrival } from '../infer/arrival.ts';
+import type { Estimate } from '../infer/estimate.ts';
+import { onClient } from '../infer/estimate.ts';
+import { atLeast } from '../span.ts';
+import type { TimelineMark } from '../timeline.ts';
+import type { Fact, RequestFacts, Trace } from '../trace.ts';
+import { mark, requestMark, sentAt } from './marks.ts';
+
+/** None while the pod may still be there. */
+export function unseenMarks(trace: Trace): TimelineMark[] {
+  const { gone, pod, requests } = trace;
+  if (!gone || !pod) return [];
+  const request = requests.findLast(mayHaveCounted);
+  const removed = arrival(trace, gone, 'pod', request && isExecuted(request) ? sentAt(request) : aliveAt(pod));
+  return [...(request ? requestMark(request) : []), ...mark('removed', removed)];
+}
+
+/** It was executed, or nobody knows. */
+export const mayHaveCounted = (request: RequestFacts): boolean => !request.answer || isExecuted(request);
+
+const isExecuted = ({ answer }: RequestFacts): boolean => answer !== undefined && answer.value.status < 300;
+
+/** Its last state tells that it was there, and is older than its arrival by `delivery-lag` at most. */
+const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);

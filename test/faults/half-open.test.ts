@@ -1,0 +1,85 @@
+/** A watch that stays open and carries nothing more, while nobody says what it keeps back: its loss is told, and nobody is stormed. */
+import { expect, it } from 'vitest';
+import type { Fault } from '../../src/loopback/faults/fault.ts';
+import { loadRecording } from '../loopback/helpers/load.ts';
+import type { Traced } from './helpers/traced.ts';
+import { noAnswers } from './helpers/no-answers.ts';
+import { traced } from './helpers/traced.ts';
+
+const halfOpen = (resource: string): Fault => ({ kind: 'silent', resource, verb: 'watch', afterMs: 0 });
+
+/** The two streams, besides the pod's own, that findings rest on. */
+const needed = ['events', 'endpointslices'];
+
+const goneAt = ({ trace }: Traced): number => trace?.gone?.at ?? NaN;
+const codesOf = ({ report }: Traced): string[] => report?.verdict.findings.map(({ code }) => code) ?? [];
+const openGapOf = ({ report }: Traced, resource: string) =>
+  report?.gaps.find((gap) => gap.resource === resource && gap.to === undefined);
+
+it.each(needed.flatMap((resource) => noAnswers(4).map(([how, fault]) => [resource, how, fault] as const)))(
+  'a half-open watch of %s is a gap where %s answers whether it told all',
+  async (resource, _, fault) => {
+    const faults = [halfOpen(resource), { ...fault, resource, verb: 'list' as const, afterMs: 0 }];
+    const run = await traced(loadRecording('prestop-fails'), { server: { faults } });
+    const sentAt = run.observations.find(({ kind }) => kind === 'requested')?.at ?? NaN;
+    const gap = openGapOf(run, resource);
+    expect(gap?.cause).toBe('disconnected');
+    expect(Date.parse(gap?.from ?? '')).toBeLessThanOrEqual(sentAt);
+    expect(codesOf(run)).toContain('evidence-lost');
+    expect(openGapOf(run, 'pods')).toBeUndefined();
+    // As long as a stream that was cut is waited for, and no longer.
+    const end = run.observations.at(-1);
+    expect((end?.at ?? NaN) - goneAt(run)).toBeLessThan(11_000);
+  },
+);
+
+/** ms between the questions about a resource, from the pod's end on. */
+function pausesOf(run: Traced, resource: string): number[] {
+  const asked = run.requests.filter(
+    (one) =>
+      one.resource === resource &&
+      one.verb === 'list' &&
+      one.at >= goneAt(run) &&
+      !decodeURIComponent(one.url).includes('kind=Node'),
+  );
+  expect(asked.length).toBeGreaterThan(1);
+  return asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? NaN));
+}
+
+it.each(needed)('of a half-open watch of %s the server is asked less and less often', async (resource) => {
+  const faults = [halfOpen(resource), { kind: 'status', code: 503, resource, verb: 'list', afterMs: 0 } as const];
+  const pauses = pausesOf(await traced(loadRecording('prestop-fails'), { server: { faults } }), resource);
+  expect(pauses.length).toBeLessThan(10);
+  expect(pauses[0]).toBeGreaterThanOrEqual(125);
+  expect(pauses).toEqual([...pauses].sort((a, b) => a - b));
+});
+
+it.each([429, 503])('nor sooner than it wants to be, when it says so with a %i', async (code) => {
+  const resource = 'events';
+  const faults: Fault[] = [
+    halfOpen(resource),
+    { kind: 'status', code, retryAfterSeconds: 4, resource, verb: 'list', afterMs: 0 },
+  ];
+  const pauses = pausesOf(await traced(loadRecording('prestop-fails'), { server: { faults } }), resource);
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(4000);
+});
+
+it('a server that is busy for some seconds costs nothing but the wait', async () => {
+  const scenario = loadRecording('prestop-fails');
+  const fair = await traced(scenario);
+  const faults: Fault[] = [
+    halfOpen('endpointslices'),
+    { kind: 'status', code: 503, resource: 'endpointslices', verb: 'list', afterMs: 0, forMs: 5000 },
+  ];
+  const run = await traced(scenario, { server: { faults } });
+  expect(codesOf(run)).toEqual(codesOf(fair));
+  expect(run.report?.gaps.map(({ cause }) => cause)).toEqual(['late']);
+  expect((run.observations.at(-1)?.at ?? NaN) - goneAt(run)).toBeLessThan(10_000);
+});
+
+it('a pod that its stream has told to be gone is not asked for: who may not read it by name misses nothing', async () => {
+  const faults: Fault[] = [{ kind: 'status', code: 403, resource: 'pods', verb: 'get' }];
+  const run = await traced(loadRecording('prestop-fails'), { server: { faults } });
+  expect(run.report?.gaps).toEqual([]);
+  expect((run.observations.at(-1)?.at ?? NaN) - goneAt(run)).toBeLessThan(1000);
+});

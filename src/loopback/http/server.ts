@@ -3,6 +3,7 @@ import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { failure, Refusal } from '../data/status.ts';
+import { keepPort, type KeptPort } from './kept-port.ts';
 import { connectionOf, cut, isGone, type Incoming, type Outgoing } from './either-version.ts';
 
 /** What a TLS server shows, as PEM; with `http2` it speaks that to whoever offers it, as a real server does. */
@@ -52,10 +53,15 @@ export async function listen(handle: Handle, port: number | 'to-come-back', tls:
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
   });
-  await (port === 'to-come-back' ? startOutsideEphemeral(server) : startListening(server, port));
+  const kept = port === 'to-come-back' ? await startAtKeptPort(server) : undefined;
+  if (port !== 'to-come-back') await startListening(server, port);
   const bound = (server.address() as AddressInfo).port;
   const suspend = () => stopListening(server, sockets);
-  return { port: bound, sockets, suspend, resume: () => startListening(server, bound), close: suspend };
+  const close = async () => {
+    await suspend();
+    await kept?.release();
+  };
+  return { port: bound, sockets, suspend, resume: () => startListening(server, bound), close };
 }
 
 function createListener(tls: Tls | undefined, onRequest: (request: Incoming, response: Outgoing) => void): Server {
@@ -75,20 +81,17 @@ function startListening(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Whoever asks for any port gets one from 32768 on (Linux) or 49152 on (RFC 6335, §6). */
-const outsideEphemeral = { from: 10_000, to: 30_000 };
-/** Each may be taken. */
-const tries = 20;
-
-async function startOutsideEphemeral(server: Server): Promise<void> {
-  const { from, to } = outsideEphemeral;
-  for (let left = tries; ; left -= 1) {
+/** Listens at a port that nobody else is given while the server is suspended. */
+function startAtKeptPort(server: Server): Promise<KeptPort> {
+  return keepPort(async (port) => {
     try {
-      return await startListening(server, from + Math.floor(Math.random() * (to - from)));
+      await startListening(server, port);
+      return true;
     } catch (error) {
-      if (left === 1 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+      throw error;
     }
-  }
+  });
 }
 
 function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {

@@ -6,6 +6,7 @@ import { isatty } from 'node:tty';
 import { version } from '../../package.json';
 import { systemClock } from '../session/clock.ts';
 import type { Output, Ports } from '../session/ports.ts';
+import { collectAlone } from './settle-down.ts';
 
 export function processPorts(): Ports {
   return {
@@ -17,6 +18,7 @@ export function processPorts(): Ports {
     env: process.env,
     clock: systemClock,
     nextTurn: (work) => void setImmediate(work),
+    brace: collectAlone,
     platform: process.platform,
     version,
     random: Math.random,

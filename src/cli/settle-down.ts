@@ -42,23 +42,35 @@ const startUp = 300;
 /** Does not keep the process alive. */
 export const settleDownAfterStart = (): void => void setTimeout(() => void settleDown(), startUp).unref();
 
-/** Whoever gave Node flags of their own has decided. */
+/**
+ * For a burst of news that is about to come: one collection or two fall into it. Loading what sets flags takes one or two ms, so
+ * nothing may be due now.
+ */
+export const collectAlone = (): void => void (knownPatience() && setFlags(alone));
+
 async function settleDown(): Promise<void> {
-  const isTuned = process.execArgv.length > 0 || process.env['NODE_OPTIONS'];
-  const known = patience[process.versions.v8.split('.')[0] ?? ''];
-  if (isTuned || !known) return;
+  const known = knownPatience();
+  if (!known) return;
   const [{ setFlagsFromString }, { Script }] = await Promise.all([import('node:v8'), import('node:vm')]);
   const be = (value: number): void => setFlagsFromString(`${known.flag}=${value}`);
   const usual = valueOf(known.byDefault, be, new Script('0'));
-  be(10 * usual);
-  const others = [thrift, ...alone];
-  others.forEach(([settled]) => setFlagsFromString(settled));
-  // V8 takes the code that is kept for the next start (bin/load.js, Node's own compile cache) only if it bears the flags of
-  // that start.
-  process.prependOnceListener('exit', () => {
-    be(usual);
-    others.forEach(([, byDefault]) => setFlagsFromString(byDefault));
-  });
+  await setFlags([[`${known.flag}=${10 * usual}`, `${known.flag}=${usual}`], thrift, ...alone]);
+}
+
+/** None where V8 is not to be tuned: one that is not known, or whoever gave Node flags of their own has decided. */
+const knownPatience = () =>
+  process.execArgv.length > 0 || process.env['NODE_OPTIONS']
+    ? undefined
+    : patience[process.versions.v8.split('.')[0] ?? ''];
+
+/**
+ * Each with what undoes it: V8 takes the code that is kept for the next start (bin/load.js, Node's own compile cache) only if it
+ * bears the flags of that start.
+ */
+async function setFlags(flags: readonly (readonly [settled: string, byDefault: string])[]): Promise<void> {
+  const { setFlagsFromString } = await import('node:v8');
+  flags.forEach(([settled]) => setFlagsFromString(settled));
+  process.prependOnceListener('exit', () => flags.forEach(([, byDefault]) => setFlagsFromString(byDefault)));
 }
 
 /** V8 tells no flag's value (and `--v8-options` not the one in force), but a code cache bears a hash of all of them. */

@@ -13,8 +13,8 @@ import type { Stage } from './audience.ts';
 import type { Ports } from './ports.ts';
 import type { Audience } from './run.ts';
 
-/** The stage as the audience of a live run. `nextTurn` does a thing in the loop's next turn. */
-export function rehearsing(stage: Stage, nextTurn: Ports['nextTurn']): Audience {
+/** The stage as the audience of a live run. */
+export function rehearsing(stage: Stage, { nextTurn, brace }: Pick<Ports, 'nextTurn' | 'brace'>): Audience {
   let isSerious = false;
   const imagine = (trace: Trace, sighting: Sighting, seq: number): Trace => {
     const imagined = reduce(trace, observe(sighting, seq, { logText: false }));
@@ -37,7 +37,11 @@ export function rehearsing(stage: Stage, nextTurn: Ports['nextTurn']): Audience 
       const pod = trace.pod?.value;
       // In the loop's next turn: the DELETE itself is written in this one.
       if (observation.kind === 'requested' && pod && stage.rehearse)
-        nextTurn(() => rehearse(trace, observation.seq + 1, newsOf(pod, trace.now)));
+        nextTurn(() => {
+          if (isSerious) return;
+          brace();
+          rehearse(trace, observation.seq + 1, newsOf(pod, trace.now));
+        });
     },
   };
 }

@@ -147,7 +147,7 @@ async function traceOne(
       source: live.sightings,
       logText: options.logText,
       record: recorder.write,
-      audience: rehearsing(stage, ports.nextTurn),
+      audience: rehearsing(stage, ports),
       onTrace: live.onTrace,
     });
     const late = unreplaced(trace);

@@ -28,11 +28,13 @@ function rehearsed(): { stage: Stage; marks: () => string[][] } {
   return { stage, marks: () => traces.map((trace) => timelineOf(trace)?.marks.map(({ name }) => name) ?? []) };
 }
 
+const ports = { nextTurn: setImmediate, brace: () => {} };
+
 it('is of what a DELETE is usually followed by, once, when it has been sent', async () => {
   const { stage, marks } = rehearsed();
   const all = await sightingsOf('graceful-exit');
   const until = all.findIndex(({ kind }) => kind === 'requested') + 1;
-  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage, setImmediate) });
+  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage, ports) });
   expect(marks()).toEqual([]);
   for (const _ of Array.from({ length: 9 })) await turn();
   const stages = [
@@ -55,16 +57,30 @@ it('is of what a DELETE is usually followed by, once, when it has been sent', as
 
 it('is given up when it becomes serious', async () => {
   const { stage, marks } = rehearsed();
-  await run({ source: await sightingsOf('graceful-exit'), logText: false, audience: rehearsing(stage, setImmediate) });
+  await run({ source: await sightingsOf('graceful-exit'), logText: false, audience: rehearsing(stage, ports) });
   for (const _ of Array.from({ length: 9 })) await turn();
   expect(marks()).toEqual([]);
+});
+
+it('comes after the process has been made ready for news, once, when the DELETE has been written', async () => {
+  const happened: string[] = [];
+  const all = await sightingsOf('graceful-exit');
+  const until = all.findIndex(({ kind }) => kind === 'requested') + 1;
+  const stage = { ...rehearsed().stage, rehearse: () => void happened.push('rehearsed') };
+  const audience = rehearsing(stage, { ...ports, brace: () => void happened.push('braced') });
+  await run({ source: all.slice(0, until), logText: false, audience });
+  expect(happened).toEqual([]);
+  await turn();
+  expect(happened.slice(0, 2)).toEqual(['braced', 'rehearsed']);
+  for (const _ of Array.from({ length: 9 })) await turn();
+  expect(happened.filter((what) => what === 'braced')).toHaveLength(1);
 });
 
 it('tells nobody', async () => {
   const [told, rehearsedToo] = [await ndjson(), await ndjson()];
   const source = await sightingsOf('graceful-exit');
   await run({ source, logText: false, audience: told.stage });
-  await run({ source, logText: false, audience: rehearsing(rehearsedToo.stage, setImmediate) });
+  await run({ source, logText: false, audience: rehearsing(rehearsedToo.stage, ports) });
   await turn();
   expect(rehearsedToo.written()).toBe(told.written());
   expect(told.written()).toContain('"replacement-created');
@@ -84,7 +100,7 @@ it('keeps a fault to itself: it will show when it counts', async () => {
     close: () => {},
   };
   const until = all.findIndex(({ kind }) => kind === 'requested') + 1;
-  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage, setImmediate) });
+  await run({ source: all.slice(0, until), logText: false, audience: rehearsing(stage, ports) });
   await turn();
   await turn();
   expect([tries, steps]).toEqual([1, until]);

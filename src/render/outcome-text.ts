@@ -193,7 +193,7 @@ function afterRequest(report: ExitReport): string {
   if (!range || !requested) return '';
   const isWide = range.max - range.min > 0.1;
   return isWide
-    ? ` at most ${(Math.ceil(range.max * 100) / 100).toFixed(2)} s after the request`
+    ? ` at most ${(Math.ceil(Math.round(range.max * 1000) / 10) / 100).toFixed(2)} s after the request`
     : ` ${range.max.toFixed(2)} s after the request`;
 }
 

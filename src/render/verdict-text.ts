@@ -152,8 +152,8 @@ function evidenceText(
 }
 
 /**
- * Of all that an observation told, the last that names something that the finding is about (a list has Events in order of time);
- * else the first of it.
+ * Of all that an observation told, the last that names something that the finding is about: a list has the Events of one object
+ * in order of their names, which is that of their first occurrence. Else the first of it.
  */
 function factAbout(what: string, message: string): string {
   const facts = what.split(togetherWith);

@@ -8,7 +8,7 @@ export interface Lanes {
   open(stream: StreamName, at: number): Health;
   /** The stream is over for good: refused, or given up. */
   close(health: Health): void;
-  /** Asks every stream, once, whether it has told all there is. */
+  /** Asks every stream whether it has told all there is, until it answers. */
   doubt(): void;
   /** Takes a stream as lost that has not been sure of anything since `silentSince` (client ms): nobody else could tell either. */
   lose(stream: StreamName, silentSince: number): void;
@@ -50,7 +50,8 @@ export function createLanes(changed: () => void): Lanes {
       const health: Health = {
         doubted: doubt.signal,
         lost: (since) => {
-          lane.lostSince ??= since;
+          // What was taken for its last word may turn out to have been behind.
+          lane.lostSince = Math.min(lane.lostSince ?? Infinity, since);
           lane.wasLost = true;
         },
         flows: () => {

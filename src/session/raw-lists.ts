@@ -31,7 +31,7 @@ interface First {
 
 interface Firsts {
   list?: First;
-  /** A change tells that somebody listens, if not since when. */
+  /** A change tells that somebody listens, if not since when, and nothing of what was there before. */
   change?: First;
 }
 
@@ -47,9 +47,11 @@ function firstsIn(rows: readonly Row[]): Map<string, Firsts> {
   return firsts;
 }
 
-/** By what a stream is heard first. Services are listed once and never watched. */
+/** By what a stream is heard first. Of all but Events the state is what counts, and only a list has that. */
 function heardOf({ stream, resource }: Target, firsts: ReadonlyMap<string, Firsts>): First | undefined {
   const { list, change } = firsts.get(resource) ?? {};
-  if (stream === 'services' || !change) return list;
+  if (!ofEvents.has(stream) || !change) return list;
   return !list || change.place < list.place ? change : list;
 }
+
+const ofEvents: ReadonlySet<StreamName> = new Set(['events', 'node-events', 'owner-events']);

@@ -82,22 +82,26 @@ export function answerTo(rows: readonly Row[], request: RequestRow): ResponseRow
 export const verbOf = (row: RequestRow): 'delete' | 'evict' => (pathOf(row).endsWith('/eviction') ? 'evict' : 'delete');
 
 /**
- * Seconds that the recorder asked for with its request, in its body or else in its query, where an eviction has none; null: the
- * pod's own.
+ * Seconds that the recorder asked for with its request, in its body or, where that is empty, in its query (SIGNALS.md §1); of an
+ * eviction in its body alone. Null: the pod's own.
  */
 export function graceOf(request: RequestRow | undefined): number | null {
   if (!request) return null;
   const inBody = optionsOf(request)['gracePeriodSeconds'];
   if (typeof inBody === 'number') return inBody;
-  if (verbOf(request) === 'evict') return null;
+  if (verbOf(request) === 'evict' || !isEmpty(request)) return null;
   const inQuery = queryOf(request).get('gracePeriodSeconds') ?? '';
   return /^\d{1,9}$/.test(inQuery) ? Number(inQuery) : null;
 }
 
+/** An eviction is something created, and its query says how, beside the options of its DELETE. */
 function isDryRun(request: RequestRow): boolean {
   const inBody = [request.body, optionsOf(request)].flatMap((options) => options['dryRun'] ?? []);
-  return [...inBody, ...queryOf(request).getAll('dryRun')].includes('All');
+  const isAsked = verbOf(request) === 'evict' || isEmpty(request);
+  return [...inBody, ...(isAsked ? queryOf(request).getAll('dryRun') : [])].includes('All');
 }
+
+const isEmpty = ({ body }: RequestRow): boolean => Object.keys(body).length === 0;
 
 const optionsOf = (request: RequestRow): Raw =>
   verbOf(request) === 'evict' ? asRaw(request.body['deleteOptions']) : request.body;

@@ -16,6 +16,7 @@ import type { Audience } from './run.ts';
 /** The stage as the audience of a live run. */
 export function rehearsing(stage: Stage, { nextTurn, brace }: Pick<Ports, 'nextTurn' | 'brace'>): Audience {
   let isSerious = false;
+  let hasBegun = false;
   const imagine = (trace: Trace, sighting: Sighting, seq: number): Trace => {
     const imagined = reduce(trace, observe(sighting, seq, { logText: false }));
     stage.rehearse?.(imagined);
@@ -35,13 +36,15 @@ export function rehearsing(stage: Stage, { nextTurn, brace }: Pick<Ports, 'nextT
       stage.step(trace, observation);
       isSerious ||= trace.deletion !== undefined;
       const pod = trace.pod?.value;
+      if (observation.kind !== 'requested' || !pod || !stage.rehearse || hasBegun) return;
+      // A server that asks to come back later is sent the DELETE again.
+      hasBegun = true;
       // In the loop's next turn: the DELETE itself is written in this one.
-      if (observation.kind === 'requested' && pod && stage.rehearse)
-        nextTurn(() => {
-          if (isSerious) return;
-          brace();
-          rehearse(trace, observation.seq + 1, newsOf(pod, trace.now));
-        });
+      nextTurn(() => {
+        if (isSerious) return;
+        brace();
+        rehearse(trace, observation.seq + 1, newsOf(pod, trace.now));
+      });
     },
   };
 }

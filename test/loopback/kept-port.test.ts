@@ -45,6 +45,17 @@ describe('a server that goes down and comes back', () => {
   });
 });
 
+it('a port is not kept where the server failed to start for another reason', async () => {
+  drawnFirst(0.5, 0.5);
+  const { port, release } = await keepPort(() => Promise.resolve(true));
+  await release();
+  drawnFirst(0.5, 0.5);
+  await expect(keepPort(() => Promise.reject(new Error('EACCES')))).rejects.toThrow('EACCES');
+  const next = await keepPort(() => Promise.resolve(true));
+  expect(next.port).toBe(port);
+  await next.release();
+});
+
 it('a machine without a free port is told of', async () => {
   await expect(keepPort(() => Promise.resolve(false))).rejects.toThrow('no free port was found from 10000 to 30000');
 });

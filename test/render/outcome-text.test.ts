@@ -64,6 +64,7 @@ describe('the sentence of an object that was removed', () => {
   });
 
   it('tells the last that it can have been as no more than that', async () => {
+    expect(await removedIn(0, 1.1)).toMatch(/; the object was removed at most 1\.10 s after the request\.$/);
     expect(await removedIn(0, 2.512)).toMatch(/; the object was removed at most 2\.52 s after the request\.$/);
     expect(await removedIn(0.3, 0.43)).toMatch(/; the object was removed at most 0\.43 s after the request\.$/);
   });

@@ -51,6 +51,21 @@ describe('a resource that a recording does not hold', () => {
   );
 });
 
+describe('a change', () => {
+  it("of somebody else's EndpointSlice tells nothing of those that were there before it", async () => {
+    const rows = await rowsOf('two-services');
+    const changed = rows.find((row) => row.type === 'watch' && row.resource === 'endpointslices');
+    const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
+    if (changed?.type !== 'watch') throw new Error('no slice changed');
+    const metadata = { ...(changed.object['metadata'] as object), name: 'other-1', uid: 'other', labels: {} };
+    const others = { ...changed, at: sent - 200, object: { ...changed.object, metadata, endpoints: [] } };
+    const alone = [...(await rowsWithout('two-services', 'endpointslices')), others].sort((a, b) => a.at - b.at);
+    const report = reportOf(alone);
+    expect(gapsOf(report)).toEqual(lasting('endpointslices'));
+    expect(findingCodes(report)).toContain('evidence-lost');
+  });
+});
+
 describe('a resource that is listed when the pod was asked to go already', () => {
   it('has a gap until then, and what its list tells is as old as that', async () => {
     const rows = await rowsOf('graceful-exit');

@@ -1,6 +1,7 @@
 /** Which of the requests in a raw recording of a namespace is taken for the one that deleted the pod. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
+import { graceOf, removalsOf } from '../../src/session/raw-requests.ts';
 import { rawSightings } from '../../src/session/raw-replay.ts';
 import type { ExitReport } from '../../src/trace/report.ts';
 import { judged } from '../helpers/cases.ts';
@@ -119,4 +120,33 @@ it('a recording whose only request was a dry run is of a pod that somebody else 
   const { rows } = await exchangeIn('graceful-exit');
   const report = reportOf(rows.map((row) => (row.type === 'request' ? { ...row, body: { dryRun: ['All'] } } : row)));
   expect(report).toMatchObject({ mode: 'attach', verdict: { outcome: 'graceful' } });
+});
+
+describe('the query of a DELETE', () => {
+  const asked = (body: RequestRow['body']): RequestRow => ({
+    type: 'request',
+    at: 0,
+    method: 'DELETE',
+    path: '/api/v1/namespaces/shop/pods/web-0?gracePeriodSeconds=0&dryRun=All',
+    body,
+  });
+
+  it('is read where its body is empty', () => {
+    expect(graceOf(asked({}))).toBe(0);
+    expect(removalsOf([asked({})])).toEqual([]);
+  });
+
+  it('is not read beside a body (SIGNALS.md §1)', () => {
+    expect(graceOf(asked({ propagationPolicy: 'Background' }))).toBeNull();
+    expect(removalsOf([asked({ propagationPolicy: 'Background' })])).toHaveLength(1);
+  });
+});
+
+describe('a DELETE that a server in trouble answered, and nothing after it', () => {
+  it('may have been executed', async () => {
+    const { rows, request, response } = await exchangeIn('graceful-exit');
+    const heard = rows.filter((row) => row.at < request.at);
+    const report = reportOf([...heard, request, { ...response, ...refusedWith(504) }]);
+    expect(report.verdict).toMatchObject({ outcome: 'unknown', exitCode: 4 });
+  });
 });

@@ -76,6 +76,19 @@ it('comes after the process has been made ready for news, once, when the DELETE 
   expect(happened.filter((what) => what === 'braced')).toHaveLength(1);
 });
 
+it('is done once, however often a server asks for the DELETE to be sent again', async () => {
+  const { stage, marks } = rehearsed();
+  const all = await sightingsOf('graceful-exit');
+  const until = all.findIndex(({ kind }) => kind === 'requested') + 1;
+  const again = all.slice(until - 1, until);
+  let braced = 0;
+  const source = [...all.slice(0, until), ...Array.from({ length: 12 }, () => again).flat()];
+  await run({ source, logText: false, audience: rehearsing(stage, { ...ports, brace: () => void (braced += 1) }) });
+  for (const _ of Array.from({ length: 9 })) await turn();
+  expect(braced).toBe(1);
+  expect(marks()).toHaveLength(6);
+});
+
 it('tells nobody', async () => {
   const [told, rehearsedToo] = [await ndjson(), await ndjson()];
   const source = await sightingsOf('graceful-exit');

@@ -22,7 +22,12 @@ export async function keepPort(isFree: (port: number) => Promise<boolean>): Prom
   for (let left = tries; left > 0; left -= 1) {
     const kept = await held(from + Math.floor(Math.random() * (to - from)));
     if (kept === undefined) continue;
-    if (await isFree(kept.port)) return kept;
+    try {
+      if (await isFree(kept.port)) return kept;
+    } catch (error) {
+      await kept.release();
+      throw error;
+    }
     await kept.release();
   }
   throw new Error(`no free port was found from ${from} to ${to}, in ${tries} tries`);
@@ -40,7 +45,7 @@ function held(port: number): Promise<KeptPort | undefined> {
   };
   return new Promise((resolve, reject) => {
     lock.once('error', (error: NodeJS.ErrnoException) => {
-      lock.close();
+      void release();
       if (error.code === 'EADDRINUSE') resolve(undefined);
       else reject(error);
     });

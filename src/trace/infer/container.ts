@@ -132,7 +132,7 @@ function stopped(
     seeming === 'killed' ||
     wasStopped(scene, { killings, ended, failed: asked?.failure !== undefined });
   // Where no Killing can be heard of, the code is the best that is known; elsewhere its absence tells.
-  const isPassedOver = !isTouched && !isUntellable(scene.trace);
+  const isPassedOver = !isTouched && !isUntellable(scene.trace, ended);
   const outcome = seeming === 'signalled' && isPassedOver ? 'unknown' : seeming;
   const first = isTouched ? called : undefined;
   const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;
@@ -175,7 +175,7 @@ const mayHaveOverrun = (
   { hook, exit, graceEnd }: Pick<ContainerExit, 'hook' | 'exit'> & { graceEnd: Estimate },
 ): boolean =>
   hook?.outcome === 'unknown' &&
-  !(hook.doubted && !isUntellable(trace)) &&
+  !(hook.doubted && !isUntellable(trace, exit?.at)) &&
   !isBefore(hook.end, graceEnd) &&
   exit !== undefined &&
   !exit.provisional &&

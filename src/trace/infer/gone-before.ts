@@ -1,6 +1,6 @@
 /** Whether a container may have ended before its stop signal was due: then none was sent, and none is told. */
 import type { Clock } from '../clock.ts';
-import { isStepped } from '../clock.ts';
+import { stepsOf } from '../clock.ts';
 import { earlierOf } from '../span.ts';
 import { parseFloor } from '../stamps.ts';
 import type { ContainerExit } from './container.ts';
@@ -28,7 +28,7 @@ export const mayHaveGone = (ending: Ending): boolean =>
  */
 function isOlder({ clock, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
   const ended = parseFloor(terminated?.value.finishedAt);
-  if (!ended || (isStepped(clock) && clock.doubt === undefined)) return false;
+  if (!ended || stepsOf(clock).length > 0) return false;
   const dues = [
     killings[0]?.time.lo ?? -Infinity,
     hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,

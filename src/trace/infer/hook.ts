@@ -51,7 +51,7 @@ export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Rounds): Ho
   const isUntouched =
     inputs.killings.length === 0 &&
     !failure &&
-    ((kubelet.killings.size > 0 && !isUntellable(scene.trace)) || mayBeComing(scene.trace, inputs.ended));
+    ((kubelet.killings.size > 0 && !isUntellable(scene.trace, inputs.ended)) || mayBeComing(scene.trace, inputs.ended));
   const open = isComing ? { mayFail: true as const } : {};
   return {
     ...known,

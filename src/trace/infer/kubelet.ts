@@ -139,7 +139,8 @@ function graceAt(trace: Trace, deletion: Deletion, { noticed, own, isRetried }: 
   const first = Math.max(1, deletion.grace);
   const later = lowered(trace, deletion);
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
-  const mayCount = (one: Grace): boolean => !isAfterBegin(trace, own, one) && loweredSince(deletion, one) <= since.hi;
+  const mayCount = (one: Grace): boolean =>
+    !isAfterBegin(trace, deletion, own, one) && loweredSince(deletion, one) <= since.hi;
   const possible = later.filter((one) => isRetried || mayCount(one));
   const certain = later.filter((one) => one.at + 1 <= since.lo);
   const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
@@ -154,11 +155,14 @@ const lowered = (trace: Trace, deletion: Deletion): Grace[] =>
   trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
 
 /**
- * The pod's own states have an order: this one was written after the kubelet had told that it knew, with which it begins (S3).
- * A probe's status may tell so before; then no Killing has been heard either.
+ * The pod's own states have an order: this one was written after the kubelet had told that it knew. A probe's status may tell so
+ * before it begins (S3): so a Killing must have been told before this can have been written. That it came first proves nothing:
+ * each stream may be late by itself.
  */
-const isAfterBegin = (trace: Trace, own: readonly Occurrence[], { seq }: Grace): boolean =>
-  isAfterNotice(trace, seq) && own.some((killing) => killing.seq < seq);
+function isAfterBegin(trace: Trace, deletion: Deletion, own: readonly Occurrence[], grace: Grace): boolean {
+  const written = Math.max(arrival(trace, grace, 'pod', deletion.accepted).client.lo, loweredSince(deletion, grace));
+  return isAfterNotice(trace, grace.seq) && own.some((killing) => killing.at + 1 <= written);
+}
 
 /** Perhaps before the kubelet began, though it knew of the deletion by then. */
 export const wasLoweredLate = (trace: Trace, deletion: Deletion): boolean =>

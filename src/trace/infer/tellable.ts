@@ -1,19 +1,31 @@
 /** Whether an Event of the kubelet would certainly have been told: only then does it say something that none was. */
+import { millisecondsOf } from '../assumptions.ts';
 import type { Trace } from '../trace.ts';
+import type { Estimate } from './estimate.ts';
 import { isMerged } from './merged.ts';
 
 /** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
 const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
   namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
 
-/** The stream of them, before the pod's end, and it never came back: a list that closes a gap has them all. */
-const isLost = ({ gaps, gone }: Trace): boolean =>
-  gaps.some(
-    ({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < (gone?.at ?? Infinity),
-  );
+/**
+ * The stream of them was lost before the Killings of this deletion could come, and never came back: a list that closes a gap has
+ * them all. The kubelet writes those of all containers at once when it begins (SIGNALS.md §2 S3): where one was heard before the
+ * loss, the others would have been. `by`: client ms before which they were written.
+ */
+function isLost({ gaps, gone, events, deletion, requests }: Trace, by: number): boolean {
+  const began = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
+  const heard = events.find(({ reason, at }) => reason === 'Killing' && at >= began)?.at ?? Infinity;
+  const due = Math.min(heard, gone?.at ?? Infinity, by + millisecondsOf('event-lag') + millisecondsOf('delivery-lag'));
+  return gaps.some(({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < due);
+}
 
-/** No absence of a Killing tells anything. */
-export const isUntellable = (trace: Trace): boolean => isUnwritten(trace) || isLost(trace);
+/**
+ * No absence of a Killing tells anything. `ended`: the end of the container whose Killing it is, where that is known: it was
+ * written before.
+ */
+export const isUntellable = (trace: Trace, ended?: Estimate): boolean =>
+  isUnwritten(trace) || isLost(trace, ended?.client.hi ?? Infinity);
 
 /**
  * Nor would it on a stream that is whole: of those that are alike ten become one, which names the first, and none is made any

@@ -17,8 +17,9 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
   return [...(request ? requestMark(request) : []), ...mark('removed', removed)];
 }
 
-/** It was executed, or nobody knows. */
-export const mayHaveCounted = (request: RequestFacts): boolean => !request.answer || isExecuted(request);
+/** It was executed, or nobody knows: a server in trouble may have done it all the same. */
+export const mayHaveCounted = (request: RequestFacts): boolean =>
+  !request.answer || isExecuted(request) || request.answer.value.status >= 500;
 
 const isExecuted = ({ answer }: RequestFacts): boolean => answer !== undefined && answer.value.status < 300;
 

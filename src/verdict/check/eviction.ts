@@ -1,6 +1,7 @@
 /**
  * Whether the eviction API would let a pod go, by the rule of the API server: KK/registry/core/pod/storage/eviction.go
- * `Create` (SIGNALS.md §1 "Eviction"). Pure.
+ * `Create` (SIGNALS.md §1 "Eviction"). It refuses too while a budget's controller has not seen its last change
+ * (`checkAndDecrement`), which passes in a moment and is not looked at. Pure.
  */
 import type { Pod } from '../../trace/kube.ts';
 import { isReady, isTerminating } from '../../trace/pod.ts';

@@ -2,7 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Sighting } from '../../../src/trace/observation.ts';
 import { drains, plainStory } from '../../../src/loopback/kubelet/plain-story.ts';
-import { adding, alone, changed, containerOf, judged, markedIn, told, without } from '../../helpers/cases.ts';
+import {
+  adding,
+  alone,
+  changed,
+  changesOf,
+  containerOf,
+  editing,
+  judged,
+  markedIn,
+  recorded,
+  told,
+  without,
+} from '../../helpers/cases.ts';
 import { podBefore } from '../../helpers/raw-edits.ts';
 
 /** Gone by its stop signal before the kubelet has told that it knows; its Killing never came. */
@@ -89,5 +101,28 @@ describe('a hook that ran past its grace, of which nobody heard', () => {
   it('has not where that stream came back with all of them, or was lost after the pod was gone', () => {
     expect(outcome(gap(at - 1000, at + 500))).toBe('graceful');
     expect(outcome(gap((sightings.at(-1)?.at ?? 0) + 100))).toBe('graceful');
+  });
+});
+
+/** One of several containers whose Killing never came, while the others' did; its name is that of the recording. */
+const unheardOf = async (container: string): Promise<Sighting[]> =>
+  editing(await recorded('multi-container'), 'events', (event) => {
+    const { reason, involvedObject } = event as { reason?: string; involvedObject?: { fieldPath?: string } };
+    return reason === 'Killing' && involvedObject?.fieldPath === `spec.containers{${container}}` ? undefined : event;
+  });
+
+/** The stream of Events is lost so long after the first Killing, or before it, and does not come back. */
+function lostAfter(sightings: readonly Sighting[], ms: number): Sighting[] {
+  const killing = changesOf(sightings, 'events').find(({ object }) => object['reason'] === 'Killing');
+  const at = (killing?.at ?? NaN) + ms;
+  return adding(sightings, { kind: 'gap', at, stream: 'events', from: at, cause: 'disconnected' });
+}
+
+describe.each(['legacy', 'worker', 'web'])('the Killing of %s, which never came while others did', (container) => {
+  it.each([10, 1000, 7000])('is no less absent where the stream is lost %d ms after theirs', async (ms) => {
+    const sightings = await unheardOf(container);
+    const [whole, lost] = [judged(sightings), judged(lostAfter(sightings, ms))];
+    expect(containerOf(lost, container).outcome).toBe(containerOf(whole, container).outcome);
+    expect(lost.verdict.outcome).toBe(whole.verdict.outcome);
   });
 });

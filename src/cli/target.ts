@@ -1,5 +1,6 @@
 /** The words that name what is traced: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
 import type { Target, WorkloadResource } from '../session/target.ts';
+import { workloadKinds } from '../session/target.ts';
 import { usageError } from './usage.ts';
 
 /** kubectl's names for a kind: singular, plural, short; with or without the API group behind it. */
@@ -38,10 +39,20 @@ export function parseTarget(words: readonly string[], { selector, fieldSelector 
   return resource === 'pods' ? { kind: 'pod', name } : { kind: 'workload', resource, name };
 }
 
-/** The resource behind a word such as `deploy` or `deployments.apps`. */
+/**
+ * The resource behind a word such as `deploy`, `deployments.apps` or `deployments.v1.apps`. Another API group's kind of the same
+ * name is none of ours: `services.serving.knative.dev`, `jobs.batch.volcano.sh`.
+ */
 export function typeOf(word: string): WorkloadResource | 'pods' | undefined {
-  const [name = ''] = word.toLowerCase().split('.');
-  return (Object.keys(types) as (keyof typeof types)[]).find((resource) => types[resource].includes(name));
+  const [name = '', ...behind] = word.toLowerCase().split('.');
+  const found = (Object.keys(types) as (keyof typeof types)[]).find((resource) => types[resource].includes(name));
+  return found !== undefined && groupsOf(found).includes(behind.join('.')) ? found : undefined;
+}
+
+/** What may stand behind its name: the group, the version and the group (that of the core is empty), or nothing. */
+function groupsOf(resource: keyof typeof types): string[] {
+  const [version = '', group = ''] = (resource === 'pods' ? 'v1' : workloadKinds[resource].group).split('/').reverse();
+  return ['', group, `${version}.${group}`];
 }
 
 /** The names that completion offers. */

@@ -21,7 +21,15 @@ const mostUnconnected = 24;
 /** A server that errs this often does not execute it; each time a look has shown so. */
 const mostAmbiguous = 8;
 
-export function decideDelete(tried: Tried, failures: number): DeleteStep {
+/** `dryRun`: nothing is executed whatever is answered, so that no look could tell what became of it. */
+export function decideDelete(tried: Tried, failures: number, dryRun = false): DeleteStep {
+  const step = decideReal(tried, failures);
+  if (!dryRun) return step;
+  if (step.next === 'look') return { next: 'again', ms: step.ms };
+  return step.next === 'last-look' ? { next: 'give-up' } : step;
+}
+
+function decideReal(tried: Tried, failures: number): DeleteStep {
   switch (tried.kind) {
     case 'accepted':
       return { next: 'done' };
@@ -62,9 +70,13 @@ export function isBudget({ status, causes }: Refusal): boolean {
   return status === 429 && causes.some(({ reason }) => reason === 'DisruptionBudget');
 }
 
-/** The uid precondition failed: another pod has the name now. */
+/**
+ * The uid precondition failed: another pod has the name now. Said when the pod is read (apiserver registry/rest/delete.go
+ * `BeforeDelete`), or, where it was replaced between that and the write, by the store (storage/interfaces.go
+ * `Preconditions.Check`).
+ */
 export function isSuccessor({ status, message }: Refusal): boolean {
-  return status === 409 && message.includes('UID in the precondition');
+  return status === 409 && /UID in the precondition|Precondition failed: UID in precondition/.test(message);
 }
 
 function patience(failures: number): number {

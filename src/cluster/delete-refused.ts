@@ -26,7 +26,8 @@ export function refusedDelete(
   const pod = `pod "${name}" in namespace "${namespace}"`;
   const asked = evict ? 'eviction' : 'deletion';
   if (status === 401) return unauthorized(cluster);
-  if (status === 404) {
+  // A server without the eviction API has words of its own, which say nothing of the pod.
+  if (status === 404 && !/the requested resource/.test(message)) {
     return new PodexitError(
       'pod.gone',
       `${pod} was gone before its ${asked} was asked for`,

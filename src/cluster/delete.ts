@@ -41,7 +41,7 @@ export async function* deletePod(
   for (let failures = 0; ; failures++) {
     const tried = yield* send(cluster, target, signal);
     if (signal.aborted) return;
-    const step = decideDelete(tried, failures);
+    const step = decideDelete(tried, failures, target.dryRun ?? false);
     if (step.next === 'done') return;
     // It is gone, and an earlier try may be why: the watch tells what became of it.
     if (step.next === 'give-up' && doubtful && isGone(tried)) return;

@@ -14,6 +14,8 @@ export interface Asking {
   retryEvict: boolean;
   /** One sentence for stderr. */
   warn(message: string): void;
+  /** Somebody else has begun the deletion meanwhile: nothing is left to ask for. */
+  isOvertaken?(): boolean;
 }
 
 /** As often as `kubectl drain` tries. */
@@ -29,27 +31,34 @@ export async function* askDeletion(
   for (;;) {
     // Asked as a dry run first, so that refused tries are no part of the trace.
     if (target.evict && asking.retryEvict) await untilAllowed(cluster, target, pod, asking);
+    if (asking.signal.aborted || asking.isOvertaken?.()) return;
     try {
       return yield* deletePod(cluster, target, asking);
     } catch (error) {
       if (!isBudgetRefusal(error)) throw error;
       if (!asking.retryEvict) throw explainRefusal(error, await budgetsOf(cluster, pod, asking.signal));
     }
+    await passed(cluster.surroundings, retryMs, asking.signal);
   }
 }
 
 async function untilAllowed(cluster: Cluster, target: DeleteTarget, pod: Raw, asking: Asking): Promise<void> {
-  for (let told = false; !asking.signal.aborted; told = true) {
+  for (let told = false; !asking.signal.aborted && !asking.isOvertaken?.(); told = true) {
     try {
       for await (const _ of deletePod(cluster, { ...target, dryRun: true }, asking));
       return;
     } catch (error) {
+      if (refusesDryRuns(error)) return;
       if (!isBudgetRefusal(error)) throw error;
       if (!told) asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
     }
     await passed(cluster.surroundings, retryMs, asking.signal);
   }
 }
+
+/** A webhook that would do something is not called for a dry run (apiserver `NewDryRunUnsupportedErr`): only the eviction tells. */
+const refusesDryRuns = (error: unknown): boolean =>
+  error instanceof PodexitError && /does not support dry run/.test(error.message);
 
 const isBudgetRefusal = (error: unknown): error is PodexitError =>
   error instanceof PodexitError && error.code === 'evict.disruption-budget';

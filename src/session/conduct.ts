@@ -10,7 +10,7 @@ import { follow } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import { handOverPast } from './hand-over.ts';
-import type { Run } from './live.ts';
+import type { LiveOptions, Run } from './live.ts';
 import { once } from './once.ts';
 import { listServices, lookAtKin, openFirstLanes, openLastLanes } from './open-lanes.ts';
 import { deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
@@ -71,13 +71,17 @@ function sendsDelete({ options }: Run, pod: Raw): boolean {
     refuseMirror(pod);
     uidToDelete(options.cluster, pod);
   }
-  if (terminating && options.mode !== 'attach')
-    options.warn(
-      deletes
-        ? `pod "${options.name}" is already terminating: one more ${options.mode === 'evict' ? 'eviction' : 'DELETE'} is sent for the grace that was asked for, but a kill that is running is seldom shortened by it`
-        : `pod "${options.name}" is already terminating: attached to it, no DELETE is sent`,
-    );
+  if (terminating && options.mode !== 'attach') options.warn(alreadyTerminating(options, 'attached to it'));
   return deletes;
+}
+
+/** `instead`: of asking for its deletion. */
+function alreadyTerminating({ name, mode, insist }: LiveOptions, instead: string): string {
+  const pod = `pod "${name}" is already terminating`;
+  const verb = mode === 'evict' ? 'eviction' : 'DELETE';
+  return insist
+    ? `${pod}: one more ${verb} is sent for the grace that was asked for, but a kill that is running is seldom shortened by it`
+    : `${pod}: ${instead}, no ${verb} is sent`;
 }
 
 /** Seconds, as the server will make it, or has: Kubernetes' default is 30. */
@@ -106,7 +110,13 @@ async function request(run: Run, pod: Raw): Promise<void> {
   const { cluster, namespace, name, graceSeconds, mode } = options;
   if (signal.aborted || run.trace?.gone) return;
   const target = { namespace, name, uid: uidOf(pod), graceSeconds, evict: mode === 'evict' };
-  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn };
+  const tell = once(() => options.warn(alreadyTerminating(options, 'somebody else was faster')));
+  const isOvertaken = (): boolean => {
+    if (!isBegunElsewhere(run, pod)) return false;
+    tell();
+    return !options.insist;
+  };
+  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, isOvertaken };
   try {
     for await (const sighting of askDeletion(cluster, target, pod, asking)) {
       // Not before: an eviction may wait for its budget until somebody gives up.
@@ -119,6 +129,10 @@ async function request(run: Run, pod: Raw): Promise<void> {
   if (signal.aborted || run.trace?.deletion || run.trace?.gone) return;
   expectMark(run);
 }
+
+/** Before the request: the watch brought a deletion while all was being opened, or a budget was waited for. */
+const isBegunElsewhere = ({ trace }: Run, pod: Raw): boolean =>
+  trace?.deletion !== undefined && metadataOf(pod)['deletionTimestamp'] === undefined;
 
 /** An error of the request where the deletion goes on without it, somebody else's or our own: it costs no report. */
 function tellOvertaken({ options, trace }: Run, error: unknown): void {

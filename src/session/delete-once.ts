@@ -1,18 +1,16 @@
 /** Deletions that nothing is traced of: `--dry-run`, and `--wait=false`. They say what kubectl says. */
 import type { Cluster } from '../cluster/cluster.ts';
-import { getObject } from '../cluster/get.ts';
-import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
-import { podPath } from '../cluster/resource-path.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
 import type { Deadline } from './deadline.ts';
 import { unlessLate } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
-import { assertSame } from './found-pod.ts';
-import { noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
+import type { HowFar } from './how-far.ts';
+import { fateOf, furtherBy } from './how-far.ts';
+import { unlessLeft } from './leaving.ts';
+import { readToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
-import { asRaw } from './watched.ts';
 
 export interface DeleteOnce extends FoundPod {
   cluster: Cluster;
@@ -26,10 +24,13 @@ export interface DeleteOnce extends FoundPod {
   deadline: Deadline;
 }
 
-/** The exit code, 0. Throws PodexitError where there is no such pod, or the server says no. */
+/** The exit code, 0. Throws PodexitError where there is no such pod, the server says no, or somebody leaves. */
 export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<number> {
   const { cluster, name, graceSeconds, evict, dryRun, nameOnly, deadline } = options;
-  await unlessLate(deadline, sendOnce(options, ports), () => notInTime(name, cluster, evict));
+  const sent: Sent = { stage: 'not-asked' };
+  const inTime = (left: AbortSignal): Promise<void> =>
+    unlessLate(deadline, sendOnce(options, ports, sent, left), () => notInTime(name, cluster, evict));
+  await unlessLeft(ports, inTime, () => leftAt(sent, options));
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
   const [pod_, space] = [forTerminal(name), forTerminal(cluster.namespace)];
@@ -37,21 +38,29 @@ export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<num
   return 0;
 }
 
-async function sendOnce(options: DeleteOnce, { stderr }: Ports): Promise<void> {
+/** How far the request has come. */
+interface Sent {
+  stage: HowFar;
+}
+
+const leftAt = ({ stage }: Sent, { cluster, name, dryRun }: DeleteOnce): string => {
+  if (stage === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
+  const fate = fateOf(stage, { ...cluster, name });
+  return `${fate.charAt(0).toUpperCase()}${fate.slice(1)}`;
+};
+
+async function sendOnce(options: DeleteOnce, { stderr }: Ports, sent: Sent, left: AbortSignal): Promise<void> {
   const { cluster, name, graceSeconds, evict, retryEvict, dryRun, deadline } = options;
   const { namespace } = cluster;
-  const answer = await getObject(cluster, podPath(namespace, name));
-  if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
-  if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
-  const pod = asRaw(answer.body);
-  const uid = uidToDelete(cluster, pod);
-  assertSame(options, namespace, uid);
-  refuseMirror(pod);
+  const { pod, uid } = await readToDelete(cluster, options);
   if (dryRun === 'client') return;
   const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
-  const { signal } = deadline;
+  const signal = AbortSignal.any([deadline.signal, left]);
   const warn = (message: string): void => void stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
-  for await (const _ of askDeletion(cluster, target, pod, { signal, retryEvict, warn }));
+  for await (const sighting of askDeletion(cluster, target, pod, { signal, retryEvict, warn }))
+    sent.stage = furtherBy(sent.stage, sighting, uid);
+  if (sent.stage === 'gone')
+    warn(`no answer told what became of the request, but pod "${name}" is gone: by it, or by somebody else`);
 }
 
 const notInTime = (name: string, { namespace, reach }: Cluster, evict: boolean): PodexitError =>

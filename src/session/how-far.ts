@@ -1,5 +1,7 @@
 /** How far the deletion is, as far as this run knows: what may be said of it to somebody who leaves. Pure. */
+import type { Sighting } from '../trace/observation.ts';
 import type { Trace } from '../trace/trace.ts';
+import { asRaw } from './watched.ts';
 
 export type HowFar =
   | 'not-asked'
@@ -20,6 +22,20 @@ export function howFar(trace: Trace | undefined, requested: boolean): HowFar {
   if (trace?.deletion || answers.some((status) => status !== undefined && status < 300)) return 'under-way';
   if (!requested) return 'not-asked';
   return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
+}
+
+/** The same of a run that keeps no trace: one sighting of its request for the pod `uid` after the other. */
+export function furtherBy(stage: HowFar, sighting: Sighting, uid: string): HowFar {
+  switch (sighting.kind) {
+    case 'requested':
+      return 'asked';
+    case 'answered':
+      return sighting.status < 300 ? 'under-way' : sighting.status === tooManyRequests ? 'turned-away' : stage;
+    case 'looked':
+      return asRaw(asRaw(sighting.object)['metadata'])['uid'] === uid ? 'under-way' : 'gone';
+    default:
+      return stage;
+  }
 }
 
 /** The pod that is left, and the connection flags of a command that looks at it. */

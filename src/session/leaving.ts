@@ -26,21 +26,20 @@ export function leaveOnSignals(
 }
 
 /**
- * Work before anything is deleted. Throws `run.left` on a signal, and aborts `left`: a question is no longer asked then.
- * Requests that go on end with their connection.
+ * Work that shows nothing before its end. Throws `run.left` on a signal, and aborts `left`: a question is no longer asked then.
+ * Requests that go on end with their connection. `fate`: of what was to be deleted, by then.
  */
 export async function unlessLeft<T>(
   ports: Pick<Ports, 'onSignal'>,
   work: (left: AbortSignal) => Promise<T>,
+  fate = (): string => 'Nothing was deleted.',
 ): Promise<T> {
   const leaving = new AbortController();
   let deaf = (): void => {};
   const left = new Promise<never>((_, reject) => {
     deaf = ports.onSignal((signal) => {
       const exitCode = signalCodes[signal];
-      reject(
-        new PodexitError('run.left', `${signal}: podexit was told to leave`, 'Nothing was deleted.', { exitCode }),
-      );
+      reject(new PodexitError('run.left', `${signal}: podexit was told to leave`, fate(), { exitCode }));
       leaving.abort();
     });
   });

@@ -1,8 +1,12 @@
 /** What stands in the way of tracing a pod, said before anything is sent. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { getObject } from '../cluster/get.ts';
+import { refusalOf, refusedPod } from '../cluster/pod-refused.ts';
+import { podPath } from '../cluster/resource-path.ts';
 import { notKubernetes } from '../cluster/trouble.ts';
 import { PodexitError } from '../errors.ts';
+import type { FoundPod } from './found-pod.ts';
+import { assertSame } from './found-pod.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf } from './watched.ts';
 
@@ -23,6 +27,20 @@ export function uidToDelete(cluster: Cluster, pod: Raw): string {
   const { uid } = metadataOf(pod);
   if (typeof uid !== 'string' || uid === '') throw notKubernetes(cluster);
   return uid;
+}
+
+/** The pod that a request may end, as it is now. Throws what stands in its way, `pod.replaced` among it. */
+export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{ pod: Raw; uid: string }> {
+  const { namespace } = cluster;
+  const { name } = found;
+  const answer = await getObject(cluster, podPath(namespace, name));
+  if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
+  if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
+  const pod = asRaw(answer.body);
+  const uid = uidToDelete(cluster, pod);
+  assertSame(found, namespace, uid);
+  refuseMirror(pod);
+  return { pod, uid };
 }
 
 /** 404, told apart: no such pod, or no such namespace (the server's answer is the same for both). */

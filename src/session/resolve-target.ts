@@ -56,7 +56,8 @@ export const selectorInTime = (
 ): Promise<PodSelector> =>
   unlessLate(deadline, podSelector(cluster, target), () => unread(cluster, targetText(target)));
 
-const unread = ({ namespace }: Cluster, what: string): PodexitError =>
+/** `target.unread`, exit code 3. */
+export const unread = ({ namespace }: Cluster, what: string): PodexitError =>
   new PodexitError(
     'target.unread',
     `${what} in namespace "${namespace}" could not be read within --timeout`,

@@ -10,20 +10,21 @@ import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
 import { advisingSameCluster, connectCluster } from './connected.ts';
 import type { Deadline } from './deadline.ts';
-import { createDeadline } from './deadline.ts';
+import { createDeadline, unlessLate } from './deadline.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import type { FoundPod } from './found-pod.ts';
 import { liveSource } from './live.ts';
+import { readToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
 import { rehearsing } from './rehearsal.ts';
 import { recorderFor } from './recording-file.ts';
 import type { ReportFile } from './report-files.ts';
 import { assertWritable } from './report-files.ts';
-import { resolveTarget } from './resolve-target.ts';
+import { resolveTarget, unread } from './resolve-target.ts';
 import { run } from './run.ts';
 import type { Pick, Target } from './target.ts';
 import { notReplaced, unreplaced } from './unreplaced.ts';
@@ -76,8 +77,7 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
   } catch (error) {
     // kubectl's --ignore-not-found is about the object, never about its namespace or its rights; it says nothing then,
     // under no -o, and so nothing is said here: a script tells it by an empty stdout.
-    const missing =
-      error instanceof PodexitError && ['pod.not-found', 'target.no-pods', 'target.not-found'].includes(error.code);
+    const missing = error instanceof PodexitError && notFound.has(error.code);
     if (options.ignoreNotFound && missing) return 0;
     throw error;
   } finally {
@@ -86,8 +86,13 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
   }
 }
 
+/** `pod.gone`: as its deletion was asked for. */
+const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);
+
 async function onCluster(cluster: Cluster, options: TraceOptions, deadline: Deadline, ports: Ports): Promise<number> {
-  const pod = await unlessLeft(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
+  const found = await unlessLeft(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
+  // A yes is about the pod that the question named, not about whoever has its name by then.
+  const pod = options.interactive ? await unlessLeft(ports, () => identified(cluster, found, deadline)) : found;
   const ask = (left: AbortSignal): Promise<boolean> =>
     deadline.unhurried(() => agreed(pod.name, cluster.namespace, ports, left));
   if (options.interactive && !(await unlessLeft(ports, ask))) return cancelled(ports);
@@ -95,6 +100,11 @@ async function onCluster(cluster: Cluster, options: TraceOptions, deadline: Dead
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
 }
+
+const identified = async (cluster: Cluster, found: FoundPod, deadline: Deadline): Promise<FoundPod> => ({
+  ...found,
+  uid: (await unlessLate(deadline, readToDelete(cluster, found), () => unread(cluster, `pod/${found.name}`))).uid,
+});
 
 /** kubectl's question, on stderr since stdout may be read by a program. */
 async function agreed(name: string, namespace: string, { ask }: Ports, left: AbortSignal): Promise<boolean> {

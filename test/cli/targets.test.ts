@@ -15,6 +15,9 @@ describe('words', () => {
     [['po', 'web'], { kind: 'pod', name: 'web' }],
     [['deploy/web'], { kind: 'workload', resource: 'deployments', name: 'web' }],
     [['Deployments.apps', 'web'], { kind: 'workload', resource: 'deployments', name: 'web' }],
+    [['deployments.v1.apps/web'], { kind: 'workload', resource: 'deployments', name: 'web' }],
+    [['job.batch/once'], { kind: 'workload', resource: 'jobs', name: 'once' }],
+    [['pods.v1.', 'web'], { kind: 'pod', name: 'web' }],
     [['sts/db'], { kind: 'workload', resource: 'statefulsets', name: 'db' }],
     [['ds', 'log'], { kind: 'workload', resource: 'daemonsets', name: 'log' }],
     [['rs/web-1'], { kind: 'workload', resource: 'replicasets', name: 'web-1' }],
@@ -26,6 +29,15 @@ describe('words', () => {
     '%j is refused with the words that are meant',
     (words) =>
       expect(() => parseTarget(words)).toThrow(/one pod|no pod|no kind|cannot be the name|neither a pod nor TYPE/),
+  );
+
+  it.each([
+    'services.serving.knative.dev/web',
+    'jobs.batch.volcano.sh/train',
+    'pods.metrics.k8s.io/web',
+    'pods.apps/web',
+  ])("%s is another API group's, and no kind of ours", (word) =>
+    expect(() => parseTarget([word])).toThrow(/is no kind whose pods can be traced/),
   );
 
   it.each(['deploy', 'pods', 'svc'])('%s alone is a kind, and lacks a name; a pod may still have it', (word) => {

@@ -45,7 +45,15 @@ describe('a request that fails', () => {
     ]);
   });
 
-  it('because somebody else was first, while it waited for a budget, is one too', async () => {
+  it.each([
+    ['sent no more', false, 'pod "web" is already terminating: somebody else was faster, no eviction is sent', 1],
+    [
+      'sent for its grace',
+      true,
+      'pod "web" in namespace "shop" was gone before its eviction was asked for; the report tells how',
+      2,
+    ],
+  ])('because somebody else was first, while it waited for a budget, is %s', async (_, insist, warning, requests) => {
     let asked = 0;
     const server = await onePod({}, ({ path }, response, { now }) => {
       if (!path.endsWith('/eviction')) return false;
@@ -63,14 +71,13 @@ describe('a request that fails', () => {
     const { report, warnings } = await runOf(cluster, {
       mode: 'evict',
       retryEvict: true,
+      insist,
       waitReplacement: true,
       timeoutMs: 20_000,
     });
     expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
-    expect(warnings).toContain(
-      'pod "web" in namespace "shop" was gone before its eviction was asked for; the report tells how',
-    );
-    expect(asked).toBe(2);
+    expect(warnings).toContain(warning);
+    expect(asked).toBe(requests);
   });
 
   it('while nothing else tells of a deletion is an error', async () => {

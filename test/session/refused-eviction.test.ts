@@ -37,6 +37,20 @@ it('is told in the words of the server, and no budget is asked for', async () =>
   expect(asked).toEqual(sent);
 });
 
+it('is really asked for where a webhook allows no dry run, and again after a budget said no', async () => {
+  let real = 0;
+  const { error, sent } = await evicted(({ body }, response) => {
+    const noDryRun = 'admission webhook "guard.example.com" does not support dry run';
+    if (body.includes('dryRun')) return json(response, 400, status(400, 'BadRequest', noDryRun));
+    real += 1;
+    const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods' }];
+    if (real === 1) json(response, 429, status(429, 'TooManyRequests', 'Cannot evict', { causes }));
+    else json(response, 201, { kind: 'Status', status: 'Success' });
+  }, true);
+  expect(error).toBeUndefined();
+  expect(sent.map(({ body }) => body.includes('dryRun'))).toEqual([true, false, true, false]);
+});
+
 it('after its dry run was allowed, is not asked for again', async () => {
   const { error, sent } = await evicted(({ body }, response) => {
     if (body.includes('dryRun')) json(response, 201, { kind: 'Status', status: 'Success' });

@@ -45,6 +45,32 @@ const shell = (line: string, failOn?: FindingCode): Case => ({
   ...(failOn ? { failOn } : {}),
 });
 
+describe('a pod that stands twice', () => {
+  const [slice] = slicesOf('web');
+  const own = { targetRef: { uid: 'u' }, conditions: { ready: true } };
+  const other = { targetRef: { uid: 'o' }, conditions: { ready: true } };
+  const told = (...endpoints: object[][]): Case => ({
+    facts: {
+      slices: endpoints.map((some, at) => ({
+        ...slice,
+        metadata: { ...slice?.metadata, name: `web-${at}` },
+        endpoints: some,
+      })) as CheckFacts['slices'],
+    },
+  });
+
+  it.each([
+    ['in two slices', told([own], [own])],
+    ['in one slice', told([own, own])],
+  ])('%s is not its own other endpoint', (_, one) => {
+    expect(findingOf(one, 'last-endpoint')?.message).toBe('forecast: Service web has no other ready endpoint');
+  });
+
+  it('and another one in two slices is one other', () => {
+    expect(check(told([own, other], [other])).endpoints.map(({ otherReady }) => otherReady)).toEqual([1]);
+  });
+});
+
 describe('PID 1 that is started as a shell', () => {
   it.each([
     'sh /c/run.sh',

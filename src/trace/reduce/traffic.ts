@@ -33,7 +33,7 @@ function stateOf(slice: EndpointSlice, uid: string, absent: boolean): SliceState
   const written = writtenAt(slice);
   return {
     ...(own ? { own: conditionsOf(own) } : {}),
-    otherReady: endpoints.filter((endpoint) => endpoint !== own && conditionsOf(endpoint).ready).length,
+    otherReady: endpoints.filter((one) => one.targetRef?.uid !== uid && conditionsOf(one).ready).length,
     ...(absent ? { deleted: true } : {}),
     ...(written ? { written } : {}),
   };

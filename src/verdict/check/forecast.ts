@@ -10,7 +10,7 @@ import type { Header } from '../../trace/view/header.ts';
 import { headerOfPod } from '../../trace/view/header.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import type { Policy } from '../judge.ts';
-import { routesOf } from './endpoints.ts';
+import { readyBy, routesOf } from './endpoints.ts';
 import type { CheckFacts } from './facts.ts';
 import { graceOf, runs } from './facts.ts';
 import { gatesOf } from './gates.ts';
@@ -29,7 +29,7 @@ export function checkHeader(facts: CheckFacts): Header {
     routes: services.map((service) => {
       const own = routes.filter(({ serviceName }) => serviceName === service);
       const staysReady = own.some((route) => route.service?.spec.publishNotReadyAddresses === true);
-      return { service, ready: own.reduce((sum, one) => sum + one.otherReady + (one.ready ? 1 : 0), 0), staysReady };
+      return { service, ready: readyBy(own), staysReady };
     }),
   });
 }

@@ -21,8 +21,8 @@ import type { TerminatingPod } from './next-terminating.ts';
 import { terminatingPods } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
 import { publish } from './publish.ts';
-import { recorderFor } from './recording-file.ts';
-import { assertWritable, finishFiles, ownFile, ownNames } from './report-files.ts';
+import { recorderAnyway } from './recording-file.ts';
+import { assertRecordable, assertWritable, finishFiles, ownFile, ownNames } from './report-files.ts';
 import { selectorInTime } from './resolve-target.ts';
 import { ownersOf, watchOwner } from './rollout-owners.ts';
 import type { Several } from './rollout-owners.ts';
@@ -58,6 +58,7 @@ interface Rollout {
 export async function traceRollout(options: TraceOptions & { target: Several }, ports: Ports): Promise<number> {
   const { record, reports } = options;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
+  await assertRecordable(record);
   await assertWritable(reports);
   const output = rolloutOutput(advisingSameCluster(options), ports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
@@ -193,7 +194,7 @@ async function traceOneOfMany(
   const warn = (message: string): void =>
     ports.stderr.write(`podexit: ${forTerminal(name)}: ${forTerminal(message, 2000)}\n`);
   warn('is terminating');
-  const recorder = recorderFor(record === undefined ? undefined : ownFile(record, nameOf(pod)), logText, ports, warn);
+  const recorder = recorderAnyway(record && ownFile(record, nameOf(pod)), logText, ports, warn);
   const live = liveSource({
     cluster,
     clock: ports.clock,

@@ -1,5 +1,5 @@
 /** `--all-terminating` and its pods one by one: those of one name, and those whose trace fails. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Loopback } from '../../src/loopback/loopback.ts';
@@ -79,6 +79,27 @@ describe('a pod that takes the name of another one that ended', () => {
       'web-0-3',
     ]);
   });
+});
+
+describe('a recording that cannot be written', () => {
+  it('is refused before anything is asked of the cluster', () =>
+    serving('exit-143', {}, async ({ flags, server, folder }) => {
+      const ran = await runMain([...traced, `--record=${join(folder, 'nowhere', 'rec.ndjson')}`, ...flags]);
+      expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'record.unwritable' });
+      expect(ran.code).toBe(1);
+      expect(server.requests).toEqual([]);
+    }));
+
+  it('costs its own pod the file, and no pod its report', () =>
+    serving('exit-143', {}, async ({ flags, server, folder }) => {
+      mkdirSync(join(folder, 'rec-web-0.ndjson'));
+      void watched(server).then(() => endTwice(server));
+      const ran = await runMain([...traced, `--record=${join(folder, 'rec.ndjson')}`, ...flags]);
+      expect(ran.stderr).toMatch(/web-0: cannot write the recording \S+rec-web-0.ndjson \(EISDIR\); the trace goes on/);
+      expect((JSON.parse(ran.stdout) as { items: ExitReport[] }).items.map(({ pod }) => pod.uid)).toEqual(['u1', 'u2']);
+      expect(readdirSync(folder)).toContain('rec-web-0-2.ndjson');
+      expect(ran.code).toBe(1);
+    }));
 });
 
 describe('a pod whose own watch is refused', () => {

@@ -1,70 +1,126 @@
 /** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
 import type { Surroundings } from '../cluster/surroundings.ts';
 import { passed } from '../cluster/surroundings.ts';
+import type { Onlooker } from './next-terminating.ts';
 import { pathText } from './target.ts';
-import type { Raw } from './watched.ts';
-import { metadataOf } from './watched.ts';
+import { isFinishedPod, metadataOf, uidOf } from './watched.ts';
 
-export interface Progress {
+export interface Progress extends Onlooker {
   /** Whether the owner at `path` has rolled out. */
   ownerSeen(path: string, isDone: boolean): void;
-  /** Each state of each pod of the target; undefined: it is gone. */
-  podSeen(this: void, uid: string, pod: Raw | undefined): void;
+  /** Nobody tells when this owner (in words) has rolled out. */
+  ownerUntold(owner: string): void;
+  /** Each owner has been told of once. */
+  ownersKnown(): void;
   /** Its trace has come to an end. */
   podTraced(uid: string): void;
   /** Owners that have not rolled out, as a person names them. */
   pending(): string[];
+  /** Whether it is known when the rollout is done. */
+  isTold(): boolean;
   /** Resolves when something has rolled out or ended and it has been quiet since, or on abort. */
-  untilOver(surroundings: Surroundings, signal: AbortSignal): Promise<void>;
+  untilOver(surroundings: Surroundings, signal: AbortSignal): Promise<'done' | 'quiet' | 'left'>;
+}
+
+/** What a person is told meanwhile. */
+export interface Says {
+  /** Once: which owners are not done when no pod terminates. */
+  waits(owners: string[]): void;
+  /** Of each owner once: nobody tells when it has rolled out. */
+  untold(owner: string): void;
 }
 
 /** ms; between two streams the later news may come first. */
 const settleMs = 1000;
+/** ms without any change of the pods after which a rollout of which nobody tells is no longer waited for. */
+export const quietMs = 60_000;
 
-/** `running`: how many traces are under way. `waits` is told, once, which owners are not done when no pod terminates. */
-export function createProgress(running: () => number, waits: (owners: string[]) => void = () => {}): Progress {
+/** `running`: how many traces are under way. */
+export function createProgress(running: () => number, says: Partial<Says> = {}): Progress {
   const owners = new Map<string, boolean>();
+  const untold = new Set<string>();
   const terminating = new Set<string>();
   // Also those that were given up on: they are still there, and tell of themselves.
   const traced = new Set<string>();
+  let present = new Set<string>();
+  let first: ReadonlySet<string> | undefined;
+  let areKnown = false;
   // A rollout that starts after us is waited for.
   let hasBegun = false;
   let hasWaited = false;
+  let hears = true;
+  let changed = new AbortController();
   let wake = (): void => {};
+  const podChanged = (): void => {
+    changed.abort();
+    wake();
+  };
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
+  const isThere = (uid: string): boolean => present.has(uid) && !traced.has(uid);
+  const isTold = (): boolean => untold.size === 0 || (first !== undefined && ![...first].some(isThere));
   const isOver = (): boolean =>
-    hasBegun && terminating.size === 0 && running() === 0 && [...owners.values()].every(Boolean);
+    areKnown && hasBegun && terminating.size === 0 && running() === 0 && [...owners.values()].every(Boolean);
   return {
     ownerSeen(path, isDone) {
       owners.set(path, isDone);
       wake();
     },
-    podSeen(uid, pod) {
+    ownerUntold(owner) {
+      if (!untold.has(owner)) says.untold?.(owner);
+      untold.add(owner);
+      wake();
+    },
+    ownersKnown() {
+      areKnown = true;
+      wake();
+    },
+    listed(pods) {
+      present = new Set(pods.map(uidOf));
+      first ??= new Set(pods.filter((pod) => !isFinishedPod(pod)).map(uidOf));
+      podChanged();
+    },
+    seen(uid, pod) {
+      if (pod) present.add(uid);
+      else present.delete(uid);
       if (pod && !traced.has(uid) && metadataOf(pod)['deletionTimestamp'] !== undefined) {
         terminating.add(uid);
         hasBegun = true;
       }
       if (!pod) terminating.delete(uid);
-      wake();
+      podChanged();
+    },
+    missed() {
+      hasBegun = true;
+      podChanged();
+    },
+    hears(isSo) {
+      hears = isSo;
+      podChanged();
     },
     podTraced(uid) {
       traced.add(uid);
       terminating.delete(uid);
-      wake();
+      podChanged();
       if (hasWaited || terminating.size > 0 || running() > 0 || pending().length === 0) return;
       hasWaited = true;
-      waits(pending());
+      says.waits?.(pending());
     },
     pending,
+    isTold,
     async untilOver(surroundings, signal) {
       signal.addEventListener('abort', () => wake(), { once: true });
       while (!signal.aborted) {
-        if (!isOver()) await new Promise<void>((resolve) => (wake = resolve));
-        else {
+        if (!isOver() || (!isTold() && !hears)) await new Promise<void>((resolve) => (wake = resolve));
+        else if (isTold()) {
           await passed(surroundings, settleMs, signal);
-          if (isOver()) return;
+          if (isOver() && isTold() && !signal.aborted) return 'done';
+        } else {
+          changed = new AbortController();
+          const isQuiet = await passed(surroundings, quietMs, AbortSignal.any([signal, changed.signal]));
+          if (isQuiet && isOver()) return isTold() ? 'done' : 'quiet';
         }
       }
+      return 'left';
     },
   };
 }

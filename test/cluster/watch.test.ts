@@ -421,7 +421,9 @@ describe('a silent stream', () => {
     });
     const siblings = { stream: 'siblings', path: pods, labelSelector: 'app=web' } as const;
     const seen = await take(
-      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), siblings, { signal: stopping(3000) }),
+      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), siblings, {
+        signal: stopping(3000),
+      }),
       3,
     );
     expect(seen[2]).toMatchObject({ kind: 'changed', change: 'DELETED', object: pod('web-1', '9') });

@@ -37,6 +37,8 @@ export function shortcomingOf(
     return { words: `gave up ${gaveUp}: ${listed(progress.pending())} had not rolled out`, code: notOver };
   if (gaveUp !== undefined && !progress.isTold())
     return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: notOver };
+  if (gaveUp !== undefined && progress.isDeaf())
+    return { words: `gave up ${gaveUp}: what happened since a watch was lost is not known`, code: notKnown };
   if (over === 'quiet')
     return { words: `no pod has changed for ${quietMs / 1000} s; whether the rollout is done is not known` };
   return undefined;
@@ -44,6 +46,9 @@ export function shortcomingOf(
 
 /** Exit code where no pod was seen to end, or a rollout was not done: still there at --timeout. */
 const notOver = 3;
+
+/** Exit code where evidence is lost. */
+const notKnown = 4;
 
 function whyGivenUp({ deadline, limit }: Rollout): string | undefined {
   if (deadline.signal.aborted) return 'at --timeout';

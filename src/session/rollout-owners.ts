@@ -1,5 +1,6 @@
 /** The owners behind a rollout: which they are, and whether they have rolled out. */
 import type { Cluster } from '../cluster/cluster.ts';
+import { untold } from '../cluster/health.ts';
 import { watchObjects } from '../cluster/watch.ts';
 import type { Sighting } from '../trace/observation.ts';
 import type { PodSelector } from './candidates.ts';
@@ -18,17 +19,19 @@ export type Several = Exclude<Target, { kind: 'pod' }>;
 export async function watchOwner(
   cluster: Cluster,
   path: string,
-  progress: Pick<Progress, 'ownerSeen' | 'ownerUntold'>,
+  progress: Pick<Progress, 'ownerSeen' | 'ownerUntold' | 'ownerHears'>,
   signal: AbortSignal,
 ): Promise<void> {
   const cut = path.lastIndexOf('/');
   const target = { stream: 'owner' as const, path: path.slice(0, cut), name: decodeURIComponent(path.slice(cut + 1)) };
   const seen = (isDone: boolean): void => progress.ownerSeen(path, isDone);
+  const hears = (isSo: boolean): void => progress.ownerHears(path, isSo);
+  const health = { ...untold(), lost: () => hears(false), flows: () => hears(true) };
   seen(false);
   try {
-    for await (const sighting of watchObjects(cluster, target, { signal })) {
+    for await (const sighting of watchObjects(cluster, target, { signal, health })) {
       if (sighting.kind === 'refused') progress.ownerUntold(`${pathText(path)} may not be watched`);
-      if (sighting.kind === 'refused') return seen(true);
+      if (sighting.kind === 'refused') return (hears(true), seen(true));
       for (const object of objectsOf(sighting)) {
         const above = foreignOwnerOf(object);
         if (above !== undefined) progress.ownerUntold(above);

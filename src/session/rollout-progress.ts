@@ -14,6 +14,10 @@ export interface Progress extends Onlooker {
   ownersKnown(): void;
   /** Its trace has come to an end. */
   podTraced(uid: string): void;
+  /** Whether silence of the owner at `path` means that nothing happens. */
+  ownerHears(path: string, isSo: boolean): void;
+  /** A watch is lost now: nothing is over for its silence. */
+  isDeaf(): boolean;
   /** Owners that have not rolled out, as a person names them. */
   pending(): string[];
   /** Whether it is known when the rollout is done. */
@@ -48,18 +52,28 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   // A rollout that starts after us is waited for.
   let hasBegun = false;
   let hasWaited = false;
-  let hears = true;
+  const lost = new Set<string>();
   let changed = new AbortController();
   let wake = (): void => {};
   const podChanged = (): void => {
     changed.abort();
     wake();
   };
+  const heard = (what: string, isSo: boolean): void => {
+    if (isSo) lost.delete(what);
+    else lost.add(what);
+    podChanged();
+  };
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isThere = (uid: string): boolean => present.has(uid) && !traced.has(uid);
   const isTold = (): boolean => untold.size === 0 || (first !== undefined && ![...first].some(isThere));
   const isOver = (): boolean =>
-    areKnown && hasBegun && terminating.size === 0 && running() === 0 && [...owners.values()].every(Boolean);
+    areKnown &&
+    hasBegun &&
+    lost.size === 0 &&
+    terminating.size === 0 &&
+    running() === 0 &&
+    [...owners.values()].every(Boolean);
   return {
     ownerSeen(path, isDone) {
       owners.set(path, isDone);
@@ -93,10 +107,9 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       hasBegun = true;
       podChanged();
     },
-    hears(isSo) {
-      hears = isSo;
-      podChanged();
-    },
+    hears: (isSo) => heard('pods', isSo),
+    ownerHears: (path, isSo) => heard(path, isSo),
+    isDeaf: () => lost.size > 0,
     podTraced(uid) {
       traced.add(uid);
       terminating.delete(uid);
@@ -110,7 +123,7 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
     async untilOver(surroundings, signal) {
       signal.addEventListener('abort', () => wake(), { once: true });
       while (!signal.aborted) {
-        if (!isOver() || (!isTold() && !hears)) await new Promise<void>((resolve) => (wake = resolve));
+        if (!isOver()) await new Promise<void>((resolve) => (wake = resolve));
         else if (isTold()) {
           await passed(surroundings, settleMs, signal);
           if (isOver() && isTold() && !signal.aborted) return 'done';

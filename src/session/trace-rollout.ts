@@ -1,5 +1,4 @@
 /** `--all-terminating`: traces every pod of a target that terminates, until its rollout is done. */
-import { forTerminal } from '../render/safe-text.ts';
 import type { Interrupted } from '../trace/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { summaryOf } from '../verdict/rollout.ts';

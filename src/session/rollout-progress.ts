@@ -3,6 +3,7 @@ import type { Surroundings } from '../cluster/surroundings.ts';
 import { passed } from '../cluster/surroundings.ts';
 import type { Onlooker } from './next-terminating.ts';
 import { pathText } from './target.ts';
+import type { Raw } from './watched.ts';
 import { isFinishedPod, metadataOf, uidOf } from './watched.ts';
 
 export interface Progress extends Onlooker {
@@ -46,56 +47,38 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   const terminating = new Set<string>();
   // Also those that were given up on: they are still there, and tell of themselves.
   const traced = new Set<string>();
-  let present = new Set<string>();
-  let first: ReadonlySet<string> | undefined;
+  const roster = createRoster();
   let areKnown = false;
   // A rollout that starts after us is waited for.
   let hasBegun = false;
   let hasWaited = false;
   const lost = new Set<string>();
-  let changed = new AbortController();
-  let wake = (): void => {};
-  const podChanged = (): void => {
-    changed.abort();
-    wake();
-  };
+  const bell = createBell();
+  const { wake, podChanged } = bell;
   const heard = (what: string, isSo: boolean): void => {
     if (isSo) lost.delete(what);
     else lost.add(what);
     podChanged();
   };
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
-  const isThere = (uid: string): boolean => present.has(uid) && !traced.has(uid);
-  const isTold = (): boolean => untold.size === 0 || (first !== undefined && ![...first].some(isThere));
+  const isCalm = (): boolean => terminating.size === 0 && running() === 0;
+  const isTold = (): boolean => untold.size === 0 || roster.areFirstGone(traced);
   const isOver = (): boolean =>
-    areKnown &&
-    hasBegun &&
-    lost.size === 0 &&
-    terminating.size === 0 &&
-    running() === 0 &&
-    [...owners.values()].every(Boolean);
+    areKnown && hasBegun && lost.size === 0 && isCalm() && [...owners.values()].every(Boolean);
   return {
-    ownerSeen(path, isDone) {
-      owners.set(path, isDone);
-      wake();
-    },
+    ownerSeen: (path, isDone) => void (owners.set(path, isDone), wake()),
     ownerUntold(owner) {
       if (!untold.has(owner)) says.untold?.(owner);
       untold.add(owner);
       wake();
     },
-    ownersKnown() {
-      areKnown = true;
-      wake();
-    },
+    ownersKnown: () => void ((areKnown = true), wake()),
     listed(pods) {
-      present = new Set(pods.map(uidOf));
-      first ??= new Set(pods.filter((pod) => !isFinishedPod(pod)).map(uidOf));
+      roster.listed(pods);
       podChanged();
     },
     seen(uid, pod) {
-      if (pod) present.add(uid);
-      else present.delete(uid);
+      roster.seen(uid, pod !== undefined);
       if (pod && !traced.has(uid) && metadataOf(pod)['deletionTimestamp'] !== undefined) {
         terminating.add(uid);
         hasBegun = true;
@@ -103,10 +86,7 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       if (!pod) terminating.delete(uid);
       podChanged();
     },
-    missed() {
-      hasBegun = true;
-      podChanged();
-    },
+    missed: () => void ((hasBegun = true), podChanged()),
     hears: (isSo) => heard('pods', isSo),
     ownerHears: (path, isSo) => heard(path, isSo),
     isDeaf: () => lost.size > 0,
@@ -114,26 +94,69 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       traced.add(uid);
       terminating.delete(uid);
       podChanged();
-      if (hasWaited || terminating.size > 0 || running() > 0 || pending().length === 0) return;
+      if (hasWaited || !isCalm() || pending().length === 0) return;
       hasWaited = true;
       says.waits?.(pending());
     },
     pending,
     isTold,
-    async untilOver(surroundings, signal) {
-      signal.addEventListener('abort', () => wake(), { once: true });
-      while (!signal.aborted) {
-        if (!isOver()) await new Promise<void>((resolve) => (wake = resolve));
-        else if (isTold()) {
-          await passed(surroundings, settleMs, signal);
-          if (isOver() && isTold() && !signal.aborted) return 'done';
-        } else {
-          changed = new AbortController();
-          const isQuiet = await passed(surroundings, quietMs, AbortSignal.any([signal, changed.signal]));
-          if (isQuiet && isOver()) return isTold() ? 'done' : 'quiet';
-        }
-      }
-      return 'left';
-    },
+    untilOver: (surroundings, signal) => untilOver({ isOver, isTold, bell }, surroundings, signal),
   };
+}
+
+/** The pods that there are, and those of them that there were at the start. */
+function createRoster() {
+  let present = new Set<string>();
+  let first: ReadonlySet<string> | undefined;
+  return {
+    listed(pods: readonly Raw[]): void {
+      present = new Set(pods.map(uidOf));
+      first ??= new Set(pods.filter((pod) => !isFinishedPod(pod)).map(uidOf));
+    },
+    seen: (uid: string, isThere: boolean): void => void (isThere ? present.add(uid) : present.delete(uid)),
+    areFirstGone: (but: ReadonlySet<string>): boolean =>
+      first !== undefined && ![...first].some((uid) => present.has(uid) && !but.has(uid)),
+  };
+}
+
+/** Wakes whoever waits for news. */
+function createBell() {
+  let ring = (): void => {};
+  let changed = new AbortController();
+  const wake = (): void => ring();
+  return {
+    wake,
+    podChanged(this: void): void {
+      changed.abort();
+      wake();
+    },
+    rung: (): Promise<void> => new Promise((resolve) => (ring = resolve)),
+    /** Aborted by the next change of a pod. */
+    change: (): AbortSignal => (changed = new AbortController()).signal,
+  };
+}
+
+interface Awaited {
+  isOver(): boolean;
+  isTold(): boolean;
+  bell: ReturnType<typeof createBell>;
+}
+
+async function untilOver(
+  { isOver, isTold, bell }: Awaited,
+  surroundings: Surroundings,
+  signal: AbortSignal,
+): Promise<'done' | 'quiet' | 'left'> {
+  signal.addEventListener('abort', bell.wake, { once: true });
+  while (!signal.aborted) {
+    if (!isOver()) await bell.rung();
+    else if (isTold()) {
+      await passed(surroundings, settleMs, signal);
+      if (isOver() && isTold() && !signal.aborted) return 'done';
+    } else {
+      const isQuiet = await passed(surroundings, quietMs, AbortSignal.any([signal, bell.change()]));
+      if (isQuiet && isOver()) return isTold() ? 'done' : 'quiet';
+    }
+  }
+  return 'left';
 }

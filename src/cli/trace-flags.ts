@@ -10,7 +10,7 @@ export function addTraceFlags(command: Command): Command {
     .option('--all-terminating', 'with -l or a workload: trace every pod that terminates, until the rollout is done')
     .option(
       '--timeout <duration>',
-      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s',
+      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s; for the next pod of a workload, since the last one ended',
     )
     .option('--wait-replacement', 'go on until the replacement is ready')
     .option('--record <file>', 'write what is observed to FILE, for replay; one file a pod with --all-terminating')

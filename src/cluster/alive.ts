@@ -6,7 +6,7 @@ import { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf, versionOf } from './resource-version.ts';
 import { asArray, asRecord, asText, readRefusal } from './status.ts';
 import type { WatchTarget } from './watch-target.ts';
-import { isForeign, selectors } from './watch-target.ts';
+import { isForeign, keyOf, selectors } from './watch-target.ts';
 
 /** What a stream has told, to be compared with what the server says when it is asked. */
 export interface Known {
@@ -16,6 +16,8 @@ export interface Known {
   told?: string;
   /** The named object exists; undefined for a collection. */
   present?: boolean;
+  /** The objects of a collection that exist (keyOf): what went away leaves no newer version behind. */
+  keys?: ReadonlySet<string>;
 }
 
 export interface Alive {
@@ -33,8 +35,8 @@ export interface Alive {
   dated: Sighting[];
 }
 
-/** Enough to see the newest Event of a pod, which stands anywhere in the list; all of them only for a handful. */
-const lookedAt = { narrowed: '50', whole: '1' };
+/** Enough to see the newest Event of a pod, which stands anywhere in the list, and that none is missing; of a whole kind, a handful. */
+const lookedAt = { narrowed: 50, mostNarrowed: 500, whole: 1 };
 
 /**
  * Whether a silent stream has missed something: found by asking, since silence is what a good stream does for minutes.
@@ -49,7 +51,7 @@ export async function askWhatIsNew(
   let answer: Answer;
   try {
     answer = await cluster.request(
-      target.name === undefined ? aboutCollection(target, signal) : aboutObject(target, signal),
+      target.name === undefined ? aboutCollection(target, known, signal) : aboutObject(target, signal),
     );
   } catch (error) {
     // A plugin that fails now and then has no say over a stream that flows: that needs no new credential.
@@ -59,7 +61,7 @@ export async function askWhatIsNew(
   }
   const next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
   const complete = target.name !== undefined || next === '';
-  const told = target.name === undefined ? ofCollection(answer, target, known) : ofObject(answer, known);
+  const told = target.name === undefined ? ofCollection(answer, target, known, complete) : ofObject(answer, known);
   return { ...told, ...wishOf(answer), complete, dated: answer.dated };
 }
 
@@ -85,13 +87,20 @@ function ofObject({ status, body }: Answer, { newest, told, present }: Known): C
   return isNewer(newest, version) ? { has: 'less' } : { has: 'more', latest: version };
 }
 
-function ofCollection({ status, body }: Answer, target: WatchTarget, { newest, told }: Known): Compared {
+function ofCollection(
+  { status, body }: Answer,
+  target: WatchTarget,
+  { newest, told, keys }: Known,
+  complete: boolean,
+): Compared {
   const version = versionOf(body);
   if (status !== 200 || version === undefined) return { has: 'unknown' };
   const objects = asArray(asRecord(body)['items']).filter((object) => !isForeign(target, object));
   const latest = newestOf(objects);
   if (latest !== undefined && (newest === undefined || isNewer(latest, newest))) return { has: 'more', latest };
-  return { has: isNewer(told, version) ? 'less' : 'same' };
+  if (isNewer(told, version)) return { has: 'less' };
+  const there = new Set(objects.map(keyOf));
+  return { has: complete && [...(keys ?? [])].some((key) => !there.has(key)) ? 'more' : 'same' };
 }
 
 function aboutObject(target: WatchTarget, signal: AbortSignal) {
@@ -99,10 +108,11 @@ function aboutObject(target: WatchTarget, signal: AbortSignal) {
   return { method: 'GET', path, accept: acceptMetadata('PartialObjectMetadata'), signal } as const;
 }
 
-function aboutCollection(target: WatchTarget, signal: AbortSignal) {
+function aboutCollection(target: WatchTarget, { keys }: Known, signal: AbortSignal) {
   const narrowed = selectors(target);
-  const limit = Object.keys(narrowed).length > 0 ? lookedAt.narrowed : lookedAt.whole;
-  const query = { ...narrowed, limit };
+  const enough = Math.max(lookedAt.narrowed, Math.min(keys?.size ?? 0, lookedAt.mostNarrowed));
+  const limit = Object.keys(narrowed).length > 0 ? enough : lookedAt.whole;
+  const query = { ...narrowed, limit: String(limit) };
   return {
     method: 'GET',
     path: target.path,

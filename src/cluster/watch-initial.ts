@@ -8,6 +8,7 @@ import { tellList } from './watch-position.ts';
 import type { Reader } from './watch-reader.ts';
 import { end, outcomeOf, refusedInside } from './watch-reader.ts';
 import type { WatchTarget } from './watch-target.ts';
+import { keyOf } from './watch-target.ts';
 
 /** ms without the end mark, and what that means. */
 const quiet = {
@@ -64,9 +65,7 @@ function withheld(cluster: Cluster): Ending {
 
 /** Changes while the state is still being sent are a part of it. */
 function keep(state: Map<string, unknown>, { change, object }: Extract<WatchLine, { kind: 'change' }>): void {
-  const { namespace, name } =
-    (object as { metadata?: { namespace?: unknown; name?: unknown } } | undefined)?.metadata ?? {};
-  const key = JSON.stringify([namespace, name]);
+  const key = keyOf(object);
   if (change === 'DELETED') state.delete(key);
   else state.set(key, object);
 }

@@ -15,7 +15,7 @@ import { readInitialState } from './watch-initial.ts';
 import type { Reader } from './watch-reader.ts';
 import { createPull, end, outcomeOf, refusedInside } from './watch-reader.ts';
 import type { WatchTarget } from './watch-target.ts';
-import { isForeign } from './watch-target.ts';
+import { isForeign, keyOf } from './watch-target.ts';
 
 /** More than etcd stores for one object, many times over. */
 const mostLineBytes = 32 * 1024 * 1024;
@@ -125,11 +125,11 @@ async function* askAndListen(
   position: Position,
 ): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'astray' | Unanswered> {
   const asked = cluster.surroundings.now();
-  const { newest, told, present } = position;
+  const { newest, told, present, keys } = position;
   const known = {
     ...(newest === undefined ? {} : { newest }),
     ...(told === undefined ? {} : { told }),
-    ...(target.name === undefined ? {} : { present }),
+    ...(target.name === undefined ? { keys } : { present }),
   };
   const question = askWhatIsNew(cluster, target, known, signal);
   const answered = new AbortController();
@@ -178,6 +178,7 @@ async function* tellLine(
   if (line.kind === 'change') {
     yield { kind: 'changed', at, stream: target.stream, change: line.change, object: line.object };
     const isPresent = line.change !== 'DELETED';
+    if (target.name === undefined) position.keys[isPresent ? 'add' : 'delete'](keyOf(line.object));
     Object.assign(position, { present: isPresent, told: resourceVersion, newest: resourceVersion, sureAt: at });
   }
   Object.assign(position, { resourceVersion, goodAt: at });

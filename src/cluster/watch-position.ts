@@ -4,7 +4,7 @@ import type { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf } from './resource-version.ts';
 import type { Refusal } from './status.ts';
 import type { WatchTarget } from './watch-target.ts';
-import { isForeign } from './watch-target.ts';
+import { isForeign, keyOf } from './watch-target.ts';
 
 /** Where one stream stands. Changed only after the consumer took an item. */
 export interface Position extends Omit<Cursor, 'reached'> {
@@ -23,6 +23,8 @@ export interface Position extends Omit<Cursor, 'reached'> {
   renewed: boolean;
   /** The named object exists. */
   present: boolean;
+  /** The objects of a collection that exist, by keyOf. */
+  keys: Set<string>;
   /** When it was doubted, it had told all there was. */
   whole: boolean;
 }
@@ -58,6 +60,7 @@ export async function* tellList(
     goodAt: at,
     sureAt: at,
     present: objects.length > 0,
+    keys: new Set(name === undefined ? objects.map(keyOf) : []),
     failures: 0,
     behind: 0,
   });

@@ -24,6 +24,12 @@ export function isForeign({ path, name }: WatchTarget, object: unknown): boolean
   return differs(asText(metadata['name']), name) || differs(asText(metadata['namespace']), readPath(path).namespace);
 }
 
+/** Tells the objects of one collection apart. */
+export function keyOf(object: unknown): string {
+  const { namespace, name } = asRecord(asRecord(object)['metadata']);
+  return JSON.stringify([namespace, name]);
+}
+
 export function selectors({ name, fieldSelector, labelSelector }: WatchTarget): Record<string, string> {
   const fields = [...(name === undefined ? [] : [`metadata.name=${name}`]), ...(fieldSelector ? [fieldSelector] : [])];
   return {

@@ -77,6 +77,7 @@ const beginning = (now: number): Position => ({
   goodAt: now,
   sureAt: now,
   present: false,
+  keys: new Set(),
   whole: false,
 });
 

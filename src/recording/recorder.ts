@@ -85,11 +85,15 @@ function open(file: string): OutputFile {
     // Recordings name pods and nodes: no reason for others on the machine to read them.
     return openOutput(file, 0o600);
   } catch (cause) {
-    throw new PodexitError(
-      'record.unwritable',
-      `cannot write the recording ${file} (${causeOf(cause)})`,
-      'Choose another path for --record, or start what reads it first.',
-      { cause },
-    );
+    throw unrecordable(file, causeOf(cause), cause);
   }
 }
+
+/** PodexitError `record.unwritable`; `why` in the system's words. */
+export const unrecordable = (file: string, why: string, cause?: unknown): PodexitError =>
+  new PodexitError(
+    'record.unwritable',
+    `cannot write the recording ${file} (${why})`,
+    'Choose another path for --record, or start what reads it first.',
+    { cause },
+  );

@@ -54,8 +54,8 @@ export interface Ahead {
   saw(state: State): void;
   /** The change that brought a pod's deletionTimestamp; undefined where the pod had not been seen before. */
   ends(ending: State): Foregoing | undefined;
-  /** These (uids) are all pods that there are and that are not terminating. */
-  keepOnly(uids: ReadonlySet<string>): void;
+  /** These (uids) are all pods that there are and that are not terminating. Returns the others that were. */
+  keepOnly(uids: ReadonlySet<string>): Raw[];
   forget(uid: string): void;
 }
 
@@ -107,7 +107,11 @@ export function listenAhead(
         stop,
       };
     },
-    keepOnly: (uids) => [...states.keys()].filter((uid) => !uids.has(uid)).forEach((uid) => states.delete(uid)),
+    keepOnly(uids) {
+      const others = [...states].filter(([uid]) => !uids.has(uid));
+      others.forEach(([uid]) => states.delete(uid));
+      return others.map(([, { pod }]) => pod);
+    },
     forget: (uid) => void states.delete(uid),
   };
 }

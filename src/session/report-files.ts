@@ -2,6 +2,7 @@
 import { closeSync, constants, promises as fs } from 'node:fs';
 import { dirname } from 'node:path';
 import { PodexitError } from '../errors.ts';
+import { unrecordable } from '../recording/recorder.ts';
 import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
 import type { ExitReport } from '../trace/report.ts';
 import { isDocument, renderDocument } from './documents.ts';
@@ -24,6 +25,12 @@ export async function assertWritable(files: readonly ReportFile[]): Promise<void
       'Choose another path for --report.',
     );
   }
+}
+
+/** Throws `record.unwritable`: before anything is asked of the cluster, though the file is opened only when a pod is there. */
+export async function assertRecordable(file: string | undefined): Promise<void> {
+  const cause = file === undefined ? undefined : await obstacleTo(file);
+  if (file !== undefined && cause !== undefined) throw unrecordable(file, cause);
 }
 
 /** An error code of the system. A file that is not there yet is no obstacle, but its folder must take it. */

@@ -12,12 +12,17 @@ import { nextTerminating } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
 import type { Pick, Target } from './target.ts';
 import { targetText } from './target.ts';
+import { missedText } from './unseen.ts';
+import { createWaitingLimit } from './waiting-limit.ts';
+import type { Raw } from './watched.ts';
 
 export interface Resolving {
   target: Target;
   pick?: Pick;
   mode: Mode;
   deadline: Deadline;
+  /** Absent: the default. */
+  timeoutMs?: number | null;
   /** Aborted where nobody wants an answer any more. */
   left: AbortSignal;
 }
@@ -28,10 +33,12 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
   if (target.kind === 'pod') return { name: target.name };
   const what = targetText(target);
   const selector = await selectorInTime(cluster, target, deadline);
-  const { clock, random, stderr, ask } = ports;
+  const { clock, random, stdout, stderr, ask } = ports;
   if (mode === 'attach' && pick === undefined) {
     stderr.write(`podexit: waiting for the next terminating pod of ${what}\n`);
-    return nextTerminating({ cluster, selector, what, deadline });
+    const limit = createWaitingLimit({ clock, timeoutMs: resolving.timeoutMs, stdout });
+    const missed = (pod: Raw, why: string): void => void (limit.again(), stderr.write(missedText(pod, why)));
+    return nextTerminating({ cluster, selector, what, deadline, limit, missed }).finally(limit.cancel);
   }
   const { name, uid } = await choosePod({
     what,

@@ -67,6 +67,7 @@ const summaryOrder: KeyOrder = {
   pods: null,
   outcomes: null,
   killed: null,
+  unseen: null,
   slowest: null,
   graceUsed: null,
   exitCode: null,

@@ -23,7 +23,7 @@ import type { Publish } from './publish.ts';
 import { rehearsing } from './rehearsal.ts';
 import { recorderFor } from './recording-file.ts';
 import type { ReportFile } from './report-files.ts';
-import { assertWritable } from './report-files.ts';
+import { assertRecordable, assertWritable } from './report-files.ts';
 import { resolveTarget, unread } from './resolve-target.ts';
 import { run } from './run.ts';
 import type { Pick, Target } from './target.ts';
@@ -69,6 +69,7 @@ export type ExitOptions = Omit<
 export async function tracePod(options: TraceOptions, ports: Ports): Promise<number> {
   const { record, reports } = options;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
+  await assertRecordable(record);
   await assertWritable(reports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);

@@ -73,6 +73,12 @@ export const isSelecting = (service: Raw): boolean => selectorOf(service) !== un
 
 export const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
 
+export const nameOf = (object: Raw): string => String(metadataOf(object)['name']);
+
+/** It has ended, for good, without having been deleted. */
+export const isFinishedPod = (pod: Raw): boolean =>
+  ['Succeeded', 'Failed'].includes(String(asRaw(pod['status'])['phase']));
+
 /** As sliceTarget takes them. */
 export const namesOf = (objects: readonly Raw[]): string[] =>
   objects.map((object) => String(metadataOf(object)['name']));

@@ -1,6 +1,6 @@
 /** Many exits as one: the summary of `--all-terminating`. Pure. */
 import type { ExitReport, Outcome, Range } from '../trace/report.ts';
-import { worstCode } from './exit-code.ts';
+import { exitCodes, worstCode } from './exit-code.ts';
 import { lasted, usedOfGrace } from './figures.ts';
 
 export interface RolloutSummary {
@@ -11,6 +11,8 @@ export interface RolloutSummary {
   outcomes: Partial<Record<Outcome, number>>;
   /** Pods with a container that was killed at the end of its grace. */
   killed: string[];
+  /** Pods that are gone and have no report: nobody saw how they ended. */
+  unseen: string[];
   /** From acceptance until the object was gone. */
   slowest?: { name: string; seconds: Range };
   /** At most this ratio of the grace was used, from the hook's start to the exit, by so many percent of the pods. */
@@ -24,6 +26,7 @@ export function summaryOf(
   target: string,
   reports: readonly ExitReport[],
   codes: readonly number[] = [],
+  unseen: readonly string[] = [],
 ): RolloutSummary {
   const durations = reports.flatMap((report) => durationOf(report) ?? []);
   const [slowest] = durations.sort((a, b) => b.seconds.max - a.seconds.max);
@@ -41,9 +44,14 @@ export function summaryOf(
     pods: reports.length,
     outcomes,
     killed: reports.filter(wasKilled).map(({ pod }) => pod.name),
+    unseen: [...unseen],
     ...(slowest ? { slowest } : {}),
     ...(used.length > 0 ? { graceUsed: { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) } } : {}),
-    exitCode: worstCode([...reports.map(({ verdict }) => verdict.exitCode), ...codes]),
+    exitCode: worstCode([
+      ...reports.map(({ verdict }) => verdict.exitCode),
+      ...(unseen.length > 0 ? [exitCodes.unknown] : []),
+      ...codes,
+    ]),
   };
 }
 

@@ -1,5 +1,5 @@
 /** `--all-terminating` and its pods one by one: those of one name, and those whose trace fails. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Loopback } from '../../src/loopback/loopback.ts';
@@ -79,6 +79,67 @@ describe('a pod that takes the name of another one that ended', () => {
       'web-0-3',
     ]);
   });
+});
+
+describe('pods of an owner that nobody can follow', () => {
+  const owned = { ownerReferences: [{ apiVersion: 'x.io/v1', kind: 'CloneSet', name: 'web', controller: true }] };
+  const briefly = { ...owned, ...terminating, deletionGracePeriodSeconds: 1 };
+  const twoPods = (server: Loopback): void => {
+    write(server, 'ADDED', 'web-0', 'u1', owned);
+    write(server, 'ADDED', 'web-1', 'u2', owned);
+  };
+  const end = (server: Loopback, name: string, uid: string): void => {
+    write(server, 'MODIFIED', name, uid, briefly);
+    setTimeout(() => write(server, 'DELETED', name, uid, briefly), 300);
+  };
+
+  it('are waited for until those that were there at the start are gone', () =>
+    serving('exit-143', {}, async ({ flags, server }) => {
+      twoPods(server);
+      void watched(server).then(() => {
+        setTimeout(() => end(server, 'web-0', 'u1'), 500);
+        // Long after the first is gone, and reported.
+        setTimeout(() => end(server, 'web-1', 'u2'), 7000);
+      });
+      const ran = await runMain([...traced, ...flags]);
+      expect(ran.stderr.match(/when the rollout is done cannot be told: CloneSet web is not followed/g)).toHaveLength(
+        1,
+      );
+      expect((JSON.parse(ran.stdout) as { items: ExitReport[] }).items.map(({ pod }) => pod.name)).toEqual([
+        'web-0',
+        'web-1',
+      ]);
+    }));
+
+  it('are not known to be done at --timeout', () =>
+    serving('exit-143', {}, async ({ flags, server }) => {
+      twoPods(server);
+      void watched(server).then(() => setTimeout(() => end(server, 'web-0', 'u1'), 300));
+      const ran = await runMain([...traced, '--timeout=6s', ...flags]);
+      expect(ran.stderr).toContain('gave up at --timeout: whether the rollout was done is not known');
+      expect(ran.code).toBe(3);
+    }));
+});
+
+describe('a recording that cannot be written', () => {
+  it('is refused before anything is asked of the cluster', () =>
+    serving('exit-143', {}, async ({ flags, server, folder }) => {
+      const ran = await runMain([...traced, `--record=${join(folder, 'nowhere', 'rec.ndjson')}`, ...flags]);
+      expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'record.unwritable' });
+      expect(ran.code).toBe(1);
+      expect(server.requests).toEqual([]);
+    }));
+
+  it('costs its own pod the file, and no pod its report', () =>
+    serving('exit-143', {}, async ({ flags, server, folder }) => {
+      mkdirSync(join(folder, 'rec-web-0.ndjson'));
+      void watched(server).then(() => endTwice(server));
+      const ran = await runMain([...traced, `--record=${join(folder, 'rec.ndjson')}`, ...flags]);
+      expect(ran.stderr).toMatch(/web-0: cannot write the recording \S+rec-web-0.ndjson \(EISDIR\); the trace goes on/);
+      expect((JSON.parse(ran.stdout) as { items: ExitReport[] }).items.map(({ pod }) => pod.uid)).toEqual(['u1', 'u2']);
+      expect(readdirSync(folder)).toContain('rec-web-0-2.ndjson');
+      expect(ran.code).toBe(1);
+    }));
 });
 
 describe('a pod whose own watch is refused', () => {

@@ -408,6 +408,26 @@ describe('a silent stream', () => {
     expect(question?.query).toEqual({ labelSelector: 'app=web', limit: '50' });
     expect(question?.headers.accept).toContain('PartialObjectMetadataList');
   });
+
+  it('of a collection is dead when one of its objects is gone: what is left tells no newer version', async () => {
+    const left = pod('web-2', '6');
+    const api = await serve((asked, response) => {
+      if (isList(asked)) return json(response, 200, podList('9', [left]));
+      if (isStreamingList(asked))
+        return void response.write(
+          line('ADDED', pod('web-1', '5')) + line('ADDED', left) + bookmark('7', true) + bookmark('8'),
+        );
+      response.write(line('DELETED', pod('web-1', '9')));
+    });
+    const siblings = { stream: 'siblings', path: pods, labelSelector: 'app=web' } as const;
+    const seen = await take(
+      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), siblings, {
+        signal: stopping(3000),
+      }),
+      3,
+    );
+    expect(seen[2]).toMatchObject({ kind: 'changed', change: 'DELETED', object: pod('web-1', '9') });
+  });
 });
 
 describe('a position that means nothing', () => {

@@ -1,0 +1,58 @@
+/** What a run of `--all-terminating` says of itself beside its reports: what it waits for, and what it has not come to. */
+import { forTerminal } from '../render/safe-text.ts';
+import type { Rollout } from './rollout-pods.ts';
+import { quietMs } from './rollout-progress.ts';
+
+/** `quiet`: nobody tells when the rollout is done, and nothing has changed for long. `left`: by a limit, a signal, or a failure. */
+export type HowOver = 'done' | 'quiet' | 'left';
+
+/** A line for stderr. */
+export const waitingText = (owners: readonly string[]): string =>
+  `podexit: no pod is terminating now; waiting until ${listed(owners)} has rolled out\n`;
+
+/** A line for stderr, of an owner of which nobody tells when it has rolled out. */
+export const untoldText = (owner: string): string =>
+  `podexit: when the rollout is done cannot be told: ${forTerminal(owner)}; waiting until every pod that was there at ` +
+  `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
+
+/** Without a code it is only worth saying. Undefined where the run came to its end, or a signal ended it. */
+export function shortcomingOf(
+  rollout: Rollout,
+  what: string,
+  over: HowOver,
+): { words: string; code?: number } | undefined {
+  const { traces, reports, unseen, codes, progress } = rollout;
+  const gaveUp = whyGivenUp(rollout);
+  if (reports.length === 0 && unseen.size === 0) {
+    if (codes.length > 0) return undefined;
+    if (traces.length > 0)
+      return { words: `what terminated of ${forTerminal(what)} could not be traced`, code: notOver };
+    const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
+    return {
+      words: `no pod of ${forTerminal(what)} was seen to terminate${within}: start the rollout while this waits, or wait longer (--timeout)`,
+      code: notOver,
+    };
+  }
+  if (gaveUp !== undefined && progress.pending().length > 0)
+    return { words: `gave up ${gaveUp}: ${listed(progress.pending())} had not rolled out`, code: notOver };
+  if (gaveUp !== undefined && !progress.isTold())
+    return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: notOver };
+  if (gaveUp !== undefined && progress.isDeaf())
+    return { words: `gave up ${gaveUp}: what happened since a watch was lost is not known`, code: notKnown };
+  if (over === 'quiet')
+    return { words: `no pod has changed for ${quietMs / 1000} s; whether the rollout is done is not known` };
+  return undefined;
+}
+
+/** Exit code where no pod was seen to end, or a rollout was not done: still there at --timeout. */
+const notOver = 3;
+
+/** Exit code where evidence is lost. */
+const notKnown = 4;
+
+function whyGivenUp({ deadline, limit }: Rollout): string | undefined {
+  if (deadline.signal.aborted) return 'at --timeout';
+  return limit.signal.aborted ? `as no pod has terminated for ${limit.text()}` : undefined;
+}
+
+const listed = (owners: readonly string[]): string => forTerminal(owners.join(', '), 2000);

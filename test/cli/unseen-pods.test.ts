@@ -1,0 +1,115 @@
+/** A workload whose pods nobody saw end: they are said and counted, and no run is green for it. */
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/session/clock.ts';
+import type { RolloutSummary } from '../../src/verdict/rollout.ts';
+import { bookmark, json, line, pod, podList, serve, status } from '../cluster/helpers/api.ts';
+import type { Asked, Handler } from '../cluster/helpers/api.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const pods = '/api/v1/namespaces/shop/pods';
+const running = { spec: { containers: [{ name: 'app' }] }, status: { phase: 'Running' } };
+const web = { ...pod('web-0', '5'), ...running };
+
+const isStreamingList = ({ query }: Asked) => query['sendInitialEvents'] !== undefined;
+
+/** All that is asked about other things than pods is not there. */
+const aboutPods =
+  (answer: Handler): Handler =>
+  (asked, response, request) =>
+    asked.path === pods
+      ? answer(asked, response, request)
+      : json(response, 404, status(404, 'NotFound', 'it is not there'));
+
+/** The watch is cut, its history is gone, and so is the pod. */
+function goneInGap(): Handler {
+  let isGone = false;
+  return aboutPods((asked, response) => {
+    const there = isGone ? [] : [web];
+    if (isStreamingList(asked)) {
+      there.forEach((one) => response.write(line('ADDED', one)));
+      response.write(bookmark(isGone ? '90' : '7', true));
+      if (!isGone) setTimeout(() => void ((isGone = true), response.destroy()), 300);
+    } else if (asked.query['watch'] === undefined) json(response, 200, podList(isGone ? '90' : '7', there));
+    else if (asked.query['resourceVersion'] === '7') json(response, 410, status(410, 'Expired', 'too old'));
+  });
+}
+
+/** It is deleted without a grace: the watch tells only that it is no more. */
+const removedAtOnce = aboutPods((asked, response) => {
+  if (!isStreamingList(asked)) return json(response, 200, podList('7', [web]));
+  response.write(line('ADDED', web) + bookmark('7', true));
+  const forced = { deletionTimestamp: '2031-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
+  setTimeout(() => response.write(line('DELETED', { ...pod('web-0', '8', forced), ...running })), 300);
+});
+
+const wordsFor = (url: string): string[] => ['-l', 'app=web', '-n', 'shop', '--server', url, '--no-config'];
+
+describe.each([
+  ['went while the watch was lost', goneInGap, /web-0: how it ended was not seen: it went while the watch .* was lost/],
+  ['was removed at once', () => removedAtOnce, /web-0: how it ended was not seen: it was removed at once/],
+])('a pod that %s', (_, cluster, sentence) => {
+  it('is counted, and makes exit code 4', async () => {
+    const { url } = await serve(cluster());
+    const ran = await runMain([...wordsFor(url), '--all-terminating', '-o', 'json']);
+    expect(ran.stderr).toMatch(sentence);
+    const { summary } = JSON.parse(ran.stdout) as { summary: RolloutSummary };
+    expect(summary).toMatchObject({ pods: 0, unseen: ['web-0'], exitCode: 4 });
+    expect(ran.code).toBe(4);
+  });
+
+  it('stands in what a person reads', async () => {
+    const { url } = await serve(cluster());
+    const { stdout } = await runMain([...wordsFor(url), '--all-terminating']);
+    expect(stdout).toBe('-l app=web: 0 pods ended · 1 pod ended unseen\n  unseen      web-0\n');
+  });
+
+  it('is said by --attach, which waits for the next', async () => {
+    const { url } = await serve(cluster());
+    const ran = await runMain([...wordsFor(url), '--attach', '--timeout=2500ms']);
+    expect(ran.stderr).toMatch(sentence);
+    expect(ran.stderr).toMatch(/no pod of -l app=web in namespace "shop" was being deleted within --timeout/);
+    expect(ran.code).toBe(3);
+  });
+});
+
+it('a pod that only lost its labels has not ended', async () => {
+  const { url } = await serve(
+    aboutPods((asked, response) => {
+      if (!isStreamingList(asked)) return json(response, 200, podList('7', [web]));
+      response.write(line('ADDED', web) + bookmark('7', true));
+      setTimeout(() => response.write(line('DELETED', { ...pod('web-0', '8'), ...running })), 300);
+    }),
+  );
+  const ran = await runMain([...wordsFor(url), '--all-terminating', '--timeout=1500ms', '-o', 'json']);
+  expect((JSON.parse(ran.stdout) as { summary: RolloutSummary }).summary.unseen).toEqual([]);
+  expect(ran.stderr).not.toMatch(/was not seen/);
+});
+
+describe('where nobody says how long to wait', () => {
+  /** Time that passes sixty times as fast. */
+  function hasty(): Clock {
+    const [started, speed] = [performance.now(), 60];
+    return {
+      now: () => Math.floor(1_900_000_000_000 + (performance.now() - started) * speed),
+      setTimeout: (callback, ms) => {
+        const timer = setTimeout(callback, ms / speed);
+        return () => clearTimeout(timer);
+      },
+    };
+  }
+  const still = aboutPods((asked, response) => {
+    if (!isStreamingList(asked)) return json(response, 200, podList('7', [web]));
+    response.write(line('ADDED', { ...web, spec: { terminationGracePeriodSeconds: 45 } }) + bookmark('7', true));
+  });
+
+  it.each([
+    ['--attach', /no pod of -l app=web in namespace "shop" was being deleted within 165 s/],
+    ['--all-terminating', /no pod of -l app=web was seen to terminate within 165 s/],
+  ])('%s of a pipeline gives up 120 s beyond the grace', async (word, sentence) => {
+    const { url } = await serve(still);
+    const ran = await runMain([...wordsFor(url), word], { clock: hasty() });
+    expect(ran.stderr).toMatch(sentence);
+    expect(ran.stderr).toContain('(the largest grace, 45 s, and 120 s)');
+    expect(ran.code).toBe(3);
+  });
+});

@@ -33,15 +33,24 @@ export function reachOf(options: Partial<ConnectOptions>): string {
     const value = options[name as Named];
     if (value === undefined || value === false) return [];
     if (value === true) return [flag];
-    return (typeof value === 'string' ? [value] : value).map((one) => `${flag}=${quoted(withoutLogin(name, one))}`);
+    return (typeof value === 'string' ? [value] : value).map(
+      (one) => `${flag}=${quoted(name === 'server' ? withoutSecrets(one) : one)}`,
+    );
   });
   return words.map((word) => ` ${word}`).join('');
 }
 
-/** A server's address may hold a password. */
-function withoutLogin(name: string, value: string): string {
-  if (name !== 'server' || !URL.canParse(value)) return value;
-  return value.replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1');
+/** A server's address may hold a password before its host, and a token behind its path. */
+function withoutSecrets(server: string): string {
+  const given = server.trim();
+  if (!/[@?#]/.test(given)) return given;
+  const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(given)?.[0] ?? '';
+  // Of a scheme that knows no port, so that one that is written stays.
+  const bare = `any://${given.slice(scheme.length)}`;
+  const url = URL.canParse(bare) ? new URL(bare) : undefined;
+  // Where it is unclear what is a password, nothing is shown; a command without the flag would ask another cluster.
+  if (url === undefined || /@/.test(`${url.pathname}${url.search}${url.hash}`)) return '<the same address>';
+  return `${scheme}${url.host}${url.pathname}`;
 }
 
 /** As a POSIX shell or PowerShell takes it. */

@@ -33,17 +33,17 @@ export function createRedactor(): Redactor {
   };
 }
 
-/** A URL as it may be shown: no user, no password, no query, no fragment. */
+/** A URL as it may be shown: no user, no password, no query, no fragment. With a slash too few a password is in the path. */
 export function showUrl(url: string | URL): string {
   const parsed = typeof url !== 'string' ? url : URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) return '<not a URL>';
-  return `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`;
+  return `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' || parsed.pathname.includes('@') ? '' : parsed.pathname}`;
 }
 
 const forms: readonly (readonly [RegExp, string])[] = [
   // A scheme and a word with a capital, a digit or a sign in it: "basic authentication" may be said.
   [/\b([Bb]earer|[Bb]asic|[Nn]egotiate)\s+(?=\S*[A-Z0-9=._])[A-Za-z0-9+/=._~-]{4,}/g, `$1 ${mask}`],
-  [/(\w+:\/\/)[^\s/@]+@/g, `$1${mask}@`],
+  [/(\w+:\/\/)[^\s/]+@/g, `$1${mask}@`],
   [
     /([?&](?:access_token|id_token|refresh_token|token|password|client_secret|code|sig|signature)=)[^&\s"']+/gi,
     `$1${mask}`,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ConnectOptions } from '../../src/cluster/connect-options.ts';
 import { reachOf } from '../../src/cluster/reach.ts';
+import { createRedactor, showUrl } from '../../src/cluster/redact.ts';
 
 describe('a command that is advised reaches the cluster of this run', () => {
   it.each<[string, Partial<ConnectOptions>, string]>([
@@ -24,4 +25,36 @@ describe('a command that is advised reaches the cluster of this run', () => {
     });
     expect(words).toBe(' --context=far --server=https://host:6443');
   });
+
+  it.each([
+    ['https://host:6443', 'https://host:6443'],
+    ['host:80', 'host:80'],
+    ['https://host/k8s/clusters/c-1/', 'https://host/k8s/clusters/c-1/'],
+    ['http://joe:p@secret@host:80', 'http://host:80'],
+    ['HTTP://joe:secret@host', 'HTTP://host'],
+    ['joe:secret@host:80', 'host:80'],
+    [' http://joe:secret@host', 'http://host'],
+    ['http://host/path?token=secret', 'http://host/path'],
+    ['http://host#secret', 'http://host'],
+    ['http://joe:secret@[::1]:80', "'http://[::1]:80'"],
+    ['http:/joe:secret@host', "'<the same address>'"],
+    ['http://joe:secret/word@host', "'<the same address>'"],
+    ['http://joe:1?secret@host', "'<the same address>'"],
+    ['http://joe:secret@:99999', "'<the same address>'"],
+  ])('of the address of the server what no password can be in: %s', (server, shown) =>
+    expect(reachOf({ server })).toBe(` --server=${shown}`),
+  );
+});
+
+describe('an address in an error or a log', () => {
+  it.each([
+    ['http://joe:secret@host/path?token=secret#secret', 'http://host/path'],
+    ['http://joe:p@secret@host', 'http://host'],
+    ['http://http:/joe:secret@host', 'http://http'],
+  ])('shows no password: %s', (url, shown) => expect(showUrl(url)).toBe(shown));
+
+  it('that somebody else wrote is masked up to the last @ before its path', () =>
+    expect(createRedactor().clean('no route to http://joe:p@secret@host/path')).toBe(
+      'no route to http://<redacted>@host/path',
+    ));
 });

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { PodexitError } from '../../errors.ts';
 import type { ClusterEntry, UserEntry } from '../kubeconfig/kubeconfig.ts';
+import { isOverTls } from '../kubeconfig/usable.ts';
 import type { Redactor } from '../redact.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { Credentials, Identity, TlsOptions } from './credentials.ts';
 import { impersonationHeaders } from './impersonate.ts';
+import { badFile, readTls } from './tls.ts';
 
 /** What a source of credentials gives for the next request. */
 export interface Proof {
@@ -35,7 +36,7 @@ export interface ResolveOptions {
 /**
  * The identity of a run. Tokens, files, basic authentication and certificates are handled here; an exec plugin or a
  * legacy auth-provider is loaded only where the kubeconfig asks for one. Where there are several, the order is
- * client-go's: token, basic, exec, auth-provider. Without TLS there is none of them (client-go ClientConfig), only whom
+ * client-go's: token file, token, basic, client certificate, exec, auth-provider. Without TLS there is none of them (client-go ClientConfig), only whom
  * to impersonate, which is no secret. Throws PodexitError `kubeconfig.bad-file` for a file that cannot be
  * read, and later the errors of exec plugins.
  */
@@ -79,10 +80,12 @@ async function chooseSource(options: ResolveOptions): Promise<Source> {
   const { cluster, user, redactor } = options;
   [user.token, user.password].forEach((secret) => redactor.hide(secret));
   // Anybody on the way could read them.
-  if (new URL(cluster.server).protocol !== 'https:') return fixed({});
+  if (!isOverTls(cluster.server)) return fixed({});
   if (user.tokenFile !== undefined || user.token !== undefined) return tokenSource(user);
-  if (user.username !== undefined) return fixed({ authorization: basic(user.username, user.password ?? '') });
-  if (user.exec !== undefined) return (await import('./exec-plugin.ts')).execSource(user.exec, options);
+  if (user.username) return fixed({ authorization: basic(user.username, user.password ?? '') });
+  // A client certificate says who we are: no plugin is asked then (client-go exec.UpdateTransportConfig).
+  if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData)
+    return (await import('./exec-plugin.ts')).execSource(user.exec, options);
   if (user.authProvider !== undefined)
     return await (await import('./auth-provider.ts')).providerSource(user.authProvider, options);
   return fixed({});
@@ -110,43 +113,10 @@ function tokenSource({ token, tokenFile }: UserEntry): Source {
   };
 }
 
-function readTls(cluster: ClusterEntry, user: UserEntry, redactor: Redactor): TlsOptions {
-  const ca = readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority);
-  const cert = readPem('client-certificate', user.clientCertificateData, user.clientCertificate);
-  const key = readPem('client-key', user.clientKeyData, user.clientKey);
-  redactor.hide(user.clientKeyData);
-  redactor.hide(key);
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined || key === undefined ? {} : { cert, key }),
-    ...(cluster.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
-    ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
-  };
-}
-
-/** Data before file, as client-go has it. */
-function readPem(what: string, data: string | undefined, file: string | undefined): string | undefined {
-  if (data) return Buffer.from(data, 'base64').toString('utf8');
-  if (file === undefined) return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw badFile(what, file);
-  }
-}
-
 function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }
-}
-
-function badFile(what: string, file: string): PodexitError {
-  return new PodexitError(
-    'kubeconfig.bad-file',
-    `the ${what} file ${file} cannot be read`,
-    'Correct its path in the kubeconfig (relative paths start at the kubeconfig itself), or its permissions.',
-  );
 }

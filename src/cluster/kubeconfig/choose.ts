@@ -3,6 +3,7 @@ import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../connect-options.ts';
 import type { ClusterEntry, ContextEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
 import type { Loaded } from './load.ts';
+import { assertUsable } from './usable.ts';
 
 /** The one cluster and user that this run talks to. */
 export interface Chosen {
@@ -15,21 +16,21 @@ export interface Chosen {
 /**
  * Context, cluster and user as kubectl picks them, with the flags over them. Throws PodexitError
  * `kubeconfig.unknown-context` (or -cluster, -user), `kubeconfig.no-context`, `kubeconfig.no-server`,
- * `kubeconfig.bad-namespace`, `usage.impersonation`.
+ * `kubeconfig.bad-namespace`, `kubeconfig.contradictory`, `kubeconfig.no-client-key`, `usage.impersonation`.
  */
 export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: ConnectOptions): Chosen {
   const contextName = options.context ?? kubeconfig.currentContext;
-  const context = contextName === undefined ? {} : chooseContext(kubeconfig, contextName, files, options);
-  const cluster = {
-    ...pick('cluster', kubeconfig.clusters, options.cluster ?? context.cluster),
-    ...clusterFlags(options),
-  };
+  const context = contextName === undefined ? {} : chooseContext(kubeconfig, contextName, files);
+  const named = pick('cluster', kubeconfig.clusters, options.cluster ?? context.cluster);
+  const cluster = withClusterFlags(named, options);
   if (cluster.server === undefined) throw noServer(kubeconfig, contextName, files);
-  const user = withFlags(pick('user', kubeconfig.users, options.user ?? context.user), options);
+  const user = withUserFlags(pick('user', kubeconfig.users, options.user ?? context.user), options);
+  const server = withScheme(cluster.server, cluster, user);
+  assertUsable({ ...cluster, server }, user);
   return {
     ...(contextName === undefined ? {} : { contextName }),
     namespace: assertText(options.namespace || context.namespace || ownNamespace || 'default'),
-    cluster: { ...cluster, server: withScheme(cluster.server, cluster, user) },
+    cluster: { ...cluster, server },
     user,
   };
 }
@@ -57,16 +58,10 @@ function withScheme(server: string, cluster: ClusterEntry, user: UserEntry): str
   return `${isTls ? 'https' : 'http'}://${server}`;
 }
 
-function chooseContext(
-  kubeconfig: Kubeconfig,
-  name: string,
-  files: readonly string[],
-  options: ConnectOptions,
-): ContextEntry {
+/** Also where the flags say everything: kubectl refuses a current context that is not there all the same. */
+function chooseContext(kubeconfig: Kubeconfig, name: string, files: readonly string[]): ContextEntry {
   const context = kubeconfig.contexts.get(name);
   if (context !== undefined) return context;
-  // kubectl goes on without a context where the flags say everything.
-  if (options.context === undefined && (options.server !== undefined || options.cluster !== undefined)) return {};
   throw new PodexitError(
     'kubeconfig.unknown-context',
     `the context "${name}" is not in ${files.join(', ')}`,
@@ -94,42 +89,48 @@ function known(what: string, entries: ReadonlyMap<string, unknown>): string {
   return names.length === 0 ? `It has no ${what} at all.` : `Its ${what} are: ${names.join(', ')}.`;
 }
 
-function clusterFlags(options: ConnectOptions): ClusterEntry {
+/**
+ * By client-go's rule (getCluster): a flag on how to trust the server takes the place of all that the kubeconfig says on it,
+ * and --server that of the name to check, which belonged to another address.
+ */
+function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEntry {
   const { server, certificateAuthority, insecureSkipTlsVerify, tlsServerName } = options;
+  const isTrustGiven = certificateAuthority !== undefined || insecureSkipTlsVerify === true;
+  const rest = without(own, [
+    ...(isTrustGiven ? (['certificateAuthority', 'certificateAuthorityData', 'insecureSkipTlsVerify'] as const) : []),
+    ...(server === undefined ? [] : (['tlsServerName'] as const)),
+  ]);
   return {
+    ...rest,
     ...(server === undefined ? {} : { server }),
-    ...(certificateAuthority === undefined
-      ? {}
-      : { certificateAuthority: resolve(certificateAuthority), certificateAuthorityData: '' }),
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority: resolve(certificateAuthority) }),
     ...(insecureSkipTlsVerify ? { insecureSkipTlsVerify } : {}),
     ...(tlsServerName === undefined ? {} : { tlsServerName }),
   };
 }
 
-/**
- * A token or a password of a flag takes the place of every other proof in the kubeconfig but the client certificate, which
- * TLS shows beside it: so does kubectl.
- */
-function withFlags(user: UserEntry, options: ConnectOptions): UserEntry {
+/** By client-go's rule (getAuthInfo): each flag takes the place of what it names, and of nothing else. */
+function withUserFlags(own: UserEntry, options: ConnectOptions): UserEntry {
   const { token, username, password, clientCertificate, clientKey } = options;
-  const certificate = {
-    ...(clientCertificate === undefined
-      ? {}
-      : { clientCertificate: resolve(clientCertificate), clientCertificateData: '' }),
-    ...(clientKey === undefined ? {} : { clientKey: resolve(clientKey), clientKeyData: '' }),
+  const impersonate = impersonation(own.impersonate, options);
+  const rest = without(own, [
+    ...(clientCertificate === undefined ? [] : (['clientCertificateData'] as const)),
+    ...(clientKey === undefined ? [] : (['clientKeyData'] as const)),
+  ]);
+  return {
+    ...rest,
+    ...(clientCertificate === undefined ? {} : { clientCertificate: resolve(clientCertificate) }),
+    ...(clientKey === undefined ? {} : { clientKey: resolve(clientKey) }),
+    ...(impersonate === undefined ? {} : { impersonate }),
+    ...(token === undefined ? {} : { token }),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
   };
-  const impersonate = impersonation(user.impersonate, options);
-  const all = { ...user, ...certificate, ...(impersonate === undefined ? {} : { impersonate }) };
-  if (token !== undefined) return { ...without(all), token };
-  if (username === undefined && password === undefined) return all;
-  return { ...without(all), username: username ?? user.username ?? '', password: password ?? user.password ?? '' };
 }
 
-const proofs = ['token', 'tokenFile', 'username', 'password', 'exec', 'authProvider'] as const;
-
-function without(user: UserEntry): UserEntry {
-  const rest = { ...user };
-  for (const proof of proofs) delete rest[proof];
+function without<T extends object, K extends keyof T>(entry: T, names: readonly K[]): Omit<T, K> {
+  const rest = { ...entry };
+  for (const name of names) delete rest[name];
   return rest;
 }
 

@@ -57,5 +57,3 @@ export interface ContextEntry {
   user?: string;
   namespace?: string;
 }
-
-export const emptyKubeconfig: Kubeconfig = { clusters: new Map(), users: new Map(), contexts: new Map() };

@@ -3,9 +3,10 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import { inClusterKubeconfig, inClusterNamespace } from './in-cluster.ts';
+import { invalid } from './invalid.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
 import { mergeKubeconfigs } from './merge.ts';
-import { invalid, parseKubeconfig } from './parse.ts';
+import { parseKubeconfig } from './parse.ts';
 
 export interface LoadOptions {
   /** --kubeconfig: this file and no other. */

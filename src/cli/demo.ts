@@ -93,7 +93,7 @@ async function serve(
   else writeKubeconfig(file, cluster.kubeconfig);
   const kubeconfig = file === undefined ? 'the kubeconfig above' : file;
   stderr.write(
-    `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${typed(words)}\nIt plays the exit of that pod, once. Ctrl-C ends it; start it again for another.\n`,
+    `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${typed(words)}\nIt plays the exit of that pod, once, as it was recorded: another grace that is asked for changes nothing. Ctrl-C ends it; start it again for another.\n`,
   );
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => {

@@ -8,10 +8,6 @@ export function parseDuration(text: string, flag: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h)/g)];
   const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0), 0);
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text || !Number.isFinite(total))
-    throw usageError(
-      'duration',
-      `${flag}: "${text}" is not a duration`,
-      'Write it as Go does: 90s, 2m, 1h30m, 500ms; 0 is none.',
-    );
+    throw usageError('duration', `${flag}: "${text}" is not a duration`, 'Write it as Go does: 90s, 2m, 1h30m, 500ms.');
   return total;
 }

@@ -1,12 +1,13 @@
 import type { GateSpec } from '../gates.ts';
 import type { Explanation } from './explanation.ts';
 
-export type GateWord = GateSpec['kind'];
+/** The last two stand in a check alone. */
+export type GateWord = GateSpec['kind'] | 'disruption-budget' | 'timeout';
 
 const unproved =
   'It fails also where the interval of what was measured reaches beyond the limit: its sentence then says that it may be more, or that nothing proves it, and the limit may have been kept.';
 
-/** The limits of verdict/gates.ts (docs/gates.md). */
+/** The limits of verdict/gates.ts (docs/gates.md), and of verdict/check/gates.ts. */
 export const gateTexts: Record<GateWord, Explanation> = {
   'max-duration': {
     is: 'A limit on the whole exit: from the request, or from its acceptance where the deletion was not ours, until the object was gone.',
@@ -39,5 +40,20 @@ export const gateTexts: Record<GateWord, Explanation> = {
       'A finding says what is proved, so its absence proves nothing: an exit whose endpoints could not be watched has no `drain-race`.',
     advice:
       'See `kubectl podexit explain CODE` for the finding. Ask for `min-drain-lead` where a proof is wanted, and for `fail-on: [evidence-lost]` to refuse exits of which something may have been missed.',
+  },
+  'disruption-budget': {
+    is: 'A check of whether the PodDisruptionBudgets that cover the pod would let it be evicted now. It fails with `--evict` alone, since a deletion heeds no budget.',
+    known:
+      "By the eviction API's own rule, from the status of each budget and the pod's readiness, as both are at this moment.",
+    wrong:
+      'The number of allowed disruptions changes with every sibling that becomes ready or not. A budget whose controller has not seen its last change refuses for a moment longer.',
+    advice:
+      'Wait until more of its siblings are healthy, ask with `--evict --retry-evict`, or let the budget allow one disruption more.',
+  },
+  timeout: {
+    is: 'A check of `--timeout` against the grace: an exit may take all of its grace and be healthy, and a limit that ends before it would call it stuck.',
+    known: 'The grace that is asked for, or that of the pod, in seconds; neither needs a deletion.',
+    wrong: 'What comes after the grace is not counted: a kill, the clean-up and finalizers take time too.',
+    advice: 'Give a `--timeout` that is longer than the grace, by a minute or two; the default is the grace and 120 s.',
   },
 };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { podexit, root } from '../helpers/built.ts';
+import { serving } from '../helpers/serving.ts';
 
 const secret = 'canary-0123456789';
 
@@ -67,4 +68,20 @@ describe.concurrent('a command line that is wrong', () => {
     const { stdout } = await podexit([...words, '-o', 'json']);
     expect(stderr + stdout).not.toContain(secret);
   });
+});
+
+describe('the address of a server with a password in it, in the command to go on with', () => {
+  it.each([`http://admin:p@${secret}@`, `admin:${secret}@`, ` http://admin:${secret}@`])(
+    'is told without it: %s127.0.0.1',
+    (before) =>
+      serving('graceful-exit', {}, async ({ server }) => {
+        const words = ['web', '-n', 'nowhere', `--server=${server.url.replace('http://', before)}`];
+        const { code, stderr } = await podexit(words);
+        expect(code).toBe(1);
+        expect(stderr).toMatch(/kubectl get \w+ --server=(?:http:\/\/)?127\.0\.0\.1:\d+\n/);
+        const { stdout } = await podexit([...words, '-o', 'json']);
+        expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error' });
+        expect(stderr + stdout).not.toContain(secret);
+      }),
+  );
 });

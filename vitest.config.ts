@@ -8,6 +8,7 @@ export default defineConfig({
     testTimeout: 90_000,
     // Two cores is what a small CI machine has; more workers only make the timing tests noisy.
     maxWorkers: 2,
+    globalSetup: 'test/helpers/temporary-folder.ts',
     // A sweep leaves little but young garbage; with V8's usual room for it collecting takes a tenth of the time.
     execArgv: ['--max-semi-space-size=64'],
     projects: [

@@ -54,7 +54,7 @@ export const markTexts: Record<MarkName, Explanation> = {
     known:
       'Nothing in the API tells it: it follows from Killing, the end of the hook, and a log line that names the signal.',
     wrong:
-      'A container that ended before its turn was sent none: then there is no such mark. One that ended by itself less than a second before its turn, while its kubelet still took it for running, cannot be told from one that obeyed at once.',
+      'A container that ended before its turn was sent none: then there is no such mark. One that ended by itself less than a second before its turn, while its kubelet still took it for running, cannot be told from one that obeyed at once; neither can one that its own preStop hook ended just then.',
     advice: 'Where nothing follows it until the kill, see no-signal-handling.',
   },
   kill: {

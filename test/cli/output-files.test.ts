@@ -42,7 +42,7 @@ async function shell(script: string): Promise<{ code: number; stdout: string }> 
   return { code, stdout };
 }
 
-describe.skipIf(process.platform === 'win32').concurrent('a pipe', () => {
+describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Windows)', () => {
   it('that nobody reads costs the report and exit code 1, as a full disk does; the others are written', async () => {
     const folder = newFolder();
     const pipe = pipeIn(folder, 'pipe.json');

@@ -49,7 +49,7 @@ const overHttp2 = [
   'rolling-update',
 ];
 
-describe.skipIf(!hasOpenssl)('over HTTP/2, through the built command', () => {
+describe.skipIf(!hasOpenssl)('over HTTP/2, through the built command (skipped without openssl)', () => {
   it.concurrent.for(overHttp2)(
     '%s says what its replay says, on one connection',
     { timeout: 150_000 },

@@ -1,17 +1,16 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startLoopback, type Loopback } from '../../src/loopback/loopback.ts';
+import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import { loadRecording } from './helpers/load.ts';
 
 const run = promisify(execFile);
-const isMissing = spawnSync('kubectl', ['version', '--client'], { stdio: 'ignore' }).error !== undefined;
-if (isMissing) process.stderr.write('kubectl.test.ts: skipped, there is no kubectl on the PATH\n');
 
-describe.skipIf(isMissing)('the machine’s own kubectl', () => {
+describe.skipIf(!hasKubectl)('the machine’s own kubectl (skipped without one on the PATH)', () => {
   let server: Loopback;
   let folder: string;
   let kubeconfig: string;

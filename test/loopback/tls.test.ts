@@ -5,9 +5,7 @@ import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { playing } from './helpers/playing.ts';
 import { settle } from './helpers/virtual-clock.ts';
 
-if (!hasOpenssl) process.stderr.write('tls.test.ts: skipped, there is no openssl to make a certificate with\n');
-
-describe.skipIf(!hasOpenssl)('over TLS', () => {
+describe.skipIf(!hasOpenssl)('over TLS (skipped without openssl)', () => {
   it('serves HTTP/1.1 under its own certificate, which the kubeconfig carries', async () => {
     const tls = selfSigned();
     const { server, pods } = await playing('exit-143', { tls });

@@ -1,17 +1,15 @@
 /** The machine's real kubectl finds the plugin on the PATH, runs it, and completes through it. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bin, root } from '../helpers/built.ts';
+import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 
-const isMissing = spawnSync('kubectl', ['version', '--client'], { stdio: 'ignore' }).error !== undefined;
-if (isMissing) process.stderr.write('packaging/kubectl.test.ts: skipped, there is no kubectl on the PATH\n');
-
-describe.skipIf(isMissing)('kubectl podexit', () => {
+describe.skipIf(!hasKubectl)('kubectl podexit (skipped without a kubectl on the PATH)', () => {
   let path: string;
 
   beforeAll(() => {

@@ -5,6 +5,11 @@ import { rulingOf } from './eviction.ts';
 import type { CheckFacts } from './facts.ts';
 import { graceOf } from './facts.ts';
 
+/** The gates that a check alone has, beside those that its caller asks for. */
+export type CheckGateName = 'disruption-budget' | 'timeout';
+
+type CheckGate = Gate & { name: CheckGateName };
+
 export function gatesOf(facts: CheckFacts, outcome: Outcome, findings: readonly Finding[], policy: Policy): Gate[] {
   const likely = findings.filter((one) => !isOpen(one));
   const asked = policy.gates.map((gate) => gate(undefined, outcome, likely)).map(measuredOnly);
@@ -30,7 +35,7 @@ function measuredOnly(gate: Gate): Gate {
 }
 
 /** A budget binds evictions alone; it is told of a deletion too, since a drain would meet it. */
-function budgetGate({ pod, budgets, evict }: CheckFacts): Gate[] {
+function budgetGate({ pod, budgets, evict }: CheckFacts): CheckGate[] {
   if (budgets.length === 0) return [];
   const { refused, because } = rulingOf(pod, budgets);
   const plain = 'a deletion does not heed it, an eviction (kubectl drain) would be refused';
@@ -39,7 +44,7 @@ function budgetGate({ pod, budgets, evict }: CheckFacts): Gate[] {
 }
 
 /** A grace is waited out only where something has to end within it: else the removal takes no time to speak of. */
-function timeoutGate(facts: CheckFacts, outcome: Outcome): Gate[] {
+function timeoutGate(facts: CheckFacts, outcome: Outcome): CheckGate[] {
   const { timeoutSeconds } = facts;
   if (timeoutSeconds === null) return [];
   if (outcome === 'removed')

@@ -1,8 +1,8 @@
+import type { CheckGateName } from '../check/gates.ts';
 import type { GateSpec } from '../gates.ts';
 import type { Explanation } from './explanation.ts';
 
-/** The last two stand in a check alone. */
-export type GateWord = GateSpec['kind'] | 'disruption-budget' | 'timeout';
+export type GateWord = GateSpec['kind'] | CheckGateName;
 
 const unproved =
   'It fails also where the interval of what was measured reaches beyond the limit: its sentence then says that it may be more, or that nothing proves it, and the limit may have been kept.';

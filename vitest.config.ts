@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Of functions without I/O or state: a world of their own for each file would cost more than most of their tests. */
-const pure = ['test/{trace,verdict,fuzz}/**/*.test.ts', 'test/goldens.test.ts'];
+const pure = ['test/{infer,verdict,fuzz}/**/*.test.ts', 'test/goldens.test.ts'];
 
 export default defineConfig({
   test: {

@@ -30,7 +30,7 @@ try {
   });
   const inputs = { ...metafile.inputs, ...hot.metafile.inputs };
   await writeFile(`${fresh}/THIRD-PARTY-LICENSES`, await thirdPartyLicenses({ inputs }, root));
-  await cp(`${root}src/loopback/scenarios`, `${fresh}/scenarios`, { recursive: true });
+  await cp(`${root}src/demo/scenarios`, `${fresh}/scenarios`, { recursive: true });
   await writeSaid(fresh);
   await keepCompiled(fresh);
   await rm(`${root}dist`, { recursive: true, force: true });

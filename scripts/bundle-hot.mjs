@@ -11,8 +11,8 @@ import { asOneScript } from './bundle-options.mjs';
 const cold = [
   /render\/(html|markdown|junit|jsonpath|wide|yaml|explain|rollout)\.ts$/,
   /verdict\/explain\/topics\.ts$/,
-  /session\/github-actions\.ts$/,
-  /session\/demo-cluster\.ts$/,
+  /run\/github-actions\.ts$/,
+  /run\/demo-cluster\.ts$/,
   /export\/export-trace\.ts$/,
   /cli\/demo\.ts$/,
   /auth-provider\.ts$/,

@@ -1,7 +1,7 @@
 /** Writes what README.md shows and does not say itself: picture, Role, flags. test/readme.test.ts holds it to that. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { clusterRole, roleFor } from '../src/cluster/role.ts';
+import { clusterRole, roleFor } from '../src/kube/role.ts';
 import { flagTables } from './docs/pages.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));

@@ -4,11 +4,11 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRecord, type KubeObject } from '../src/loopback/data/kube-object.ts';
-import { parseScenario, type Row, type Truth } from '../src/loopback/scenario.ts';
+import { isRecord, type KubeObject } from '../src/demo/data/kube-object.ts';
+import { parseScenario, type Row, type Truth } from '../src/demo/scenario.ts';
 
 const recordings = join(import.meta.dirname, '../test/recordings');
-const scenarios = join(import.meta.dirname, '../src/loopback/scenarios');
+const scenarios = join(import.meta.dirname, '../src/demo/scenarios');
 
 const shipped = [
   'exit-143',

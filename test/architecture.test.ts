@@ -8,12 +8,14 @@ const source = fileURLToPath(new URL('../src/', import.meta.url));
 
 /** `type:` in front of a room: only its types. `node:` stands for every module of Node. */
 const table: Record<string, string[]> = {
-  trace: [],
-  verdict: ['trace'],
-  cluster: ['type:trace', 'errors', 'node:', '@kubernetes/client-node', 'debug', 'proxy-agent', 'js-yaml'],
-  recording: ['type:trace', 'errors', 'node:'],
+  model: [],
+  infer: ['model'],
+  verdict: ['model', 'infer'],
+  kube: ['type:model', 'errors', 'node:', '@kubernetes/client-node', 'debug', 'proxy-agent', 'js-yaml'],
+  recording: ['type:model', 'errors', 'node:'],
   render: [
-    'trace',
+    'model',
+    'infer',
     'verdict',
     'errors',
     'node:',
@@ -24,10 +26,10 @@ const table: Record<string, string[]> = {
     'string-width',
     'js-yaml',
   ],
-  loopback: ['node:'],
-  session: ['trace', 'verdict', 'cluster', 'recording', 'render', 'export', 'loopback', 'errors', 'node:'],
+  demo: ['node:'],
+  run: ['model', 'infer', 'verdict', 'kube', 'recording', 'render', 'export', 'demo', 'errors', 'node:'],
   export: [
-    'type:trace',
+    'type:model',
     '@opentelemetry/api',
     '@opentelemetry/core',
     '@opentelemetry/exporter-trace-otlp-http',
@@ -35,7 +37,7 @@ const table: Record<string, string[]> = {
     '@opentelemetry/resources',
     '@opentelemetry/sdk-trace-base',
   ],
-  cli: ['session', 'type:cluster', 'verdict', 'errors', 'node:', 'commander', 'js-yaml', 'package.json'],
+  cli: ['run', 'type:kube', 'verdict', 'errors', 'node:', 'commander', 'js-yaml', 'package.json'],
   errors: [],
 };
 
@@ -74,10 +76,9 @@ it('keeps clocks and the process out of the pure rooms, timers of the process ou
   const touching = filesBelow(source).filter((file) => {
     const name = relative(source, file).split(sep).join('/');
     const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-    if (/^(trace|verdict)\//.test(name)) return impure.test(text);
-    if (/^(render|session|recording)\//.test(name) && name !== 'session/clock.ts' && processTimer.test(text))
-      return true;
-    return /^(render|session|cluster|recording)\//.test(name) && /\bprocess\.(?!nextTick)/.test(text);
+    if (/^(model|infer|verdict)\//.test(name)) return impure.test(text);
+    if (/^(render|run|recording)\//.test(name) && name !== 'run/clock.ts' && processTimer.test(text)) return true;
+    return /^(render|run|kube|recording)\//.test(name) && /\bprocess\.(?!nextTick)/.test(text);
   });
   expect(touching.map((file) => relative(source, file))).toEqual([]);
 });

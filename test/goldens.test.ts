@@ -9,8 +9,8 @@ import { describe, expect, it } from 'vitest';
 import { renderJson } from '../src/render/json.ts';
 import { createLines } from '../src/render/lines.ts';
 import { plainStyle } from '../src/render/palette.ts';
-import { reduce } from '../src/trace/reduce.ts';
-import { emptyTrace } from '../src/trace/empty-trace.ts';
+import { reduce } from '../src/model/reduce.ts';
+import { emptyTrace } from '../src/model/empty-trace.ts';
 import { mustReport, observationsOf, recordingNames, sightingsOf } from './helpers/recordings.ts';
 
 const folder = fileURLToPath(new URL('./goldens/', import.meta.url));

@@ -3,9 +3,9 @@
  * traced pod's siblings change 200 times a second. Tells its parent where it is, and ends with it.
  */
 import { readFileSync } from 'node:fs';
-import { startLoopback } from '../../src/loopback/loopback.ts';
-import type { Loopback } from '../../src/loopback/loopback.ts';
-import { parseScenario } from '../../src/loopback/scenario.ts';
+import { startLoopback } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import { parseScenario } from '../../src/demo/scenario.ts';
 import { recordingFile } from '../../test/helpers/recordings.ts';
 import type { BusyServer } from './busy-cluster.ts';
 import { changesPerSecond } from './busy-cluster.ts';

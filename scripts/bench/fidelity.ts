@@ -3,8 +3,8 @@
  * report gives for it, with and without the containers' logs. Exit 1 where a truth lies outside its interval, where one
  * has no interval that should have one, or where the intervals are too wide to be of use. docs/fidelity.md explains.
  */
-import type { Sighting } from '../../src/trace/observation.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { Sighting } from '../../src/model/observation.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import {
   mustReport,
   observationsOf,

@@ -1,8 +1,8 @@
 /** What concluding from an observation costs, against parsing the JSON that brought it. In this process, all recordings. */
 import { readFileSync } from 'node:fs';
-import type { Observation } from '../../src/trace/observation.ts';
-import { reduce } from '../../src/trace/reduce.ts';
-import { emptyTrace } from '../../src/trace/empty-trace.ts';
+import type { Observation } from '../../src/model/observation.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { observationsOf, recordingFile, recordingNames, sightingsOf } from '../../test/helpers/recordings.ts';
 import type { Contest } from './contest.ts';
 import { contest } from './contest.ts';

@@ -1,7 +1,7 @@
 /** The sentences of gates that docs/gates.md shows, each of a recording: a test compares them with what is in docs/. */
 import { fileURLToPath } from 'node:url';
-import { openReplay } from '../../src/session/replay.ts';
-import { run } from '../../src/session/run.ts';
+import { openReplay } from '../../src/run/replay.ts';
+import { run } from '../../src/run/run.ts';
 import type { GateSpec } from '../../src/verdict/gates.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 import { reportOf } from '../../src/verdict/report.ts';

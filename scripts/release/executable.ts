@@ -47,7 +47,7 @@ export async function buildExecutable(root: string, folder: string, platform: Pl
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   await writeFile(join(folder, 'LICENSE.node'), await nodeLicense(process.execPath));
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await thirdPartyLicenses(metafile, root));
-  await cp(join(root, 'src/loopback/scenarios'), join(folder, 'scenarios'), { recursive: true });
+  await cp(join(root, 'src/demo/scenarios'), join(folder, 'scenarios'), { recursive: true });
 }
 
 async function inject(binary: string, blob: string, root: string, { os }: Platform): Promise<void> {

@@ -1,6 +1,6 @@
 /** `check TARGET`: how an exit would go, without one. */
 import type { Command } from 'commander';
-import type { Ports } from '../session/ports.ts';
+import type { Ports } from '../run/ports.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addTargetFlags } from './delete-flags.ts';
 import type { Flags } from './options.ts';
@@ -21,7 +21,7 @@ export function addCheck(program: Command, ports: Ports, set: (code: number) => 
     .option('--timeout <duration>', 'a trace that gives up after this time')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(addPipelineFlags(addOutputFlags(check, {}))).action(async (words: string[], flags: Flags) => {
-    const { checkPod } = await import('../session/check-pod.ts');
+    const { checkPod } = await import('../run/check-pod.ts');
     set(await checkPod(traceOptions(words, flags, ports.version, ports.stdout.isTty), ports));
   });
 }

@@ -1,6 +1,6 @@
 /** kubectl's connection flags (cli-runtime config_flags.go), as one table: what they are called is what they mean there. */
 import type { Command } from 'commander';
-import type { ConnectOptions } from '../cluster/connect-options.ts';
+import type { ConnectOptions } from '../kube/connect-options.ts';
 import { parseDuration } from './duration.ts';
 
 /** As commander hands them over. */

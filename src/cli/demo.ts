@@ -1,11 +1,11 @@
 /** `demo`: runs the very command that a user would run, against a cluster inside this program. */
 import { writeFileSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
-import type { Ports } from '../session/ports.ts';
+import type { Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import type { DemoCluster } from '../session/demo-cluster.ts';
-import { defaultScenario, startDemo, temporaryKubeconfig } from '../session/demo-cluster.ts';
-import { tellScenarios } from '../session/tell-scenarios.ts';
+import type { DemoCluster } from '../run/demo-cluster.ts';
+import { defaultScenario, startDemo, temporaryKubeconfig } from '../run/demo-cluster.ts';
+import { tellScenarios } from '../run/tell-scenarios.ts';
 import type { main } from './main.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';

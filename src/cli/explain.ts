@@ -1,7 +1,7 @@
 /** `explain [WORD]`: what the words of a report mean, or all words of a kind. */
 import type { Command } from 'commander';
-import type { Ports } from '../session/ports.ts';
-import { explainWord } from '../session/explain-word.ts';
+import type { Ports } from '../run/ports.ts';
+import { explainWord } from '../run/explain-word.ts';
 
 export function addExplain(program: Command, ports: Ports, set: (code: number) => void): void {
   program

@@ -1,8 +1,8 @@
 /** From argv to an exit code. */
-import { parseFormat, speaksJson } from '../session/formats.ts';
-import type { Ports } from '../session/ports.ts';
+import { parseFormat, speaksJson } from '../run/formats.ts';
+import type { Ports } from '../run/ports.ts';
 import { withoutGivenSecrets } from './given-secrets.ts';
-import type { Spoken } from '../session/tell-error.ts';
+import type { Spoken } from '../run/tell-error.ts';
 import { runProgram } from './program.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
@@ -10,7 +10,7 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
   try {
     return await runProgram(asFlags(argv), ports);
   } catch (error) {
-    const { tellError } = await import('../session/tell-error.ts');
+    const { tellError } = await import('../run/tell-error.ts');
     return tellError(withoutGivenSecrets(error, argv), spokenOf(argv), ports);
   }
 }

@@ -1,6 +1,6 @@
 /** What a pipeline asks for beside the report: gates, GitHub Actions, OpenTelemetry. */
 import type { Command } from 'commander';
-import type { Publish } from '../session/publish.ts';
+import type { Publish } from '../run/publish.ts';
 import { collect } from './connection-flags.ts';
 import type { GateFlags } from './gate-flags.ts';
 import { oneOf } from './one-of.ts';

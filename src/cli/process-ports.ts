@@ -4,8 +4,8 @@
  */
 import { isatty } from 'node:tty';
 import { version } from '../../package.json';
-import { systemClock } from '../session/clock.ts';
-import type { Output, Ports } from '../session/ports.ts';
+import { systemClock } from '../run/clock.ts';
+import type { Output, Ports } from '../run/ports.ts';
 import { collectAlone } from './settle-down.ts';
 
 export function processPorts(): Ports {

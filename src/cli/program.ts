@@ -1,7 +1,7 @@
 /** The command tree. Commander parses; what it found becomes typed options and a call into the session. */
 import { Command, CommanderError } from 'commander';
-import type { Ports } from '../session/ports.ts';
-import type { TraceOptions } from '../session/trace-pod.ts';
+import type { Ports } from '../run/ports.ts';
+import type { TraceOptions } from '../run/trace-pod.ts';
 import type { Flags } from './options.ts';
 import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
@@ -92,10 +92,10 @@ const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
 async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
   const { target } = options;
   settleDownAfterStart();
-  if ('template' in options.format) await (await import('../session/documents.ts')).assertRenderable(options.format);
-  if (!allTerminating) return (await import('../session/trace-pod.ts')).tracePod(options, ports);
+  if ('template' in options.format) await (await import('../run/documents.ts')).assertRenderable(options.format);
+  if (!allTerminating) return (await import('../run/trace-pod.ts')).tracePod(options, ports);
   if (target.kind !== 'pod')
-    return (await import('../session/trace-rollout.ts')).traceRollout({ ...options, target }, ports);
+    return (await import('../run/trace-rollout.ts')).traceRollout({ ...options, target }, ports);
   throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
 }
 
@@ -137,7 +137,7 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
   const replay = program.command('replay <file>').description('show the report of a recording again').exitOverride();
   const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
   addPipelineFlags(addOutputFlags(replay, { logs })).action(async (file: string, flags: Flags) => {
-    const { replayFile } = await import('../session/replay-file.ts');
+    const { replayFile } = await import('../run/replay-file.ts');
     const format = formatFrom(flags, false);
     set(
       await replayFile(

@@ -1,6 +1,6 @@
 /** The flags of a trace and of its output, shared by the commands that have them. */
 import type { Command } from 'commander';
-import { namedFormats, reportEndings, templateFormats } from '../session/formats.ts';
+import { namedFormats, reportEndings, templateFormats } from '../run/formats.ts';
 import { collect } from './connection-flags.ts';
 
 export function addTraceFlags(command: Command): Command {

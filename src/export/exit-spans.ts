@@ -1,6 +1,6 @@
 /** An exit as the spans of one trace: the exit is the root, its phases are the children, its marks are events. Pure. */
 import type { Attributes, HrTime } from '@opentelemetry/api';
-import type { ExitReport, Finding, Instant, Mark, Phase, Time } from '../trace/report.ts';
+import type { ExitReport, Finding, Instant, Mark, Phase, Time } from '../model/report.ts';
 
 export interface SpanEvent {
   name: string;

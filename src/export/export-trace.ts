@@ -9,7 +9,7 @@ import type { ExportResult } from '@opentelemetry/core';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { ExitReport } from '../trace/report.ts';
+import type { ExitReport } from '../model/report.ts';
 import type { PlannedTrace } from './exit-spans.ts';
 import { planTrace } from './exit-spans.ts';
 import { parentLinks } from './parent-link.ts';

@@ -1,5 +1,5 @@
 /** Our own recordings: one observation a line, read back as sightings, since a file is as untrusted as a server. */
-import type { Sighting } from '../trace/observation.ts';
+import type { Sighting } from '../model/observation.ts';
 import type { ParsedLine } from './read-lines.ts';
 import { PodexitError } from '../errors.ts';
 

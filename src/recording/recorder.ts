@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
-import type { Observation } from '../trace/observation.ts';
+import type { Observation } from '../model/observation.ts';
 import type { Header } from './header.ts';
 import type { OutputFile } from './output-file.ts';
 import { causeOf, emptyOutput, isEmpty, nap, openOutput, removeNew, writeSome } from './output-file.ts';

@@ -1,10 +1,10 @@
 /** What a container is doing at a moment, in words, with the countdown to its kill. */
-import type { ContainerExit } from '../trace/infer/container.ts';
-import type { Estimate } from '../trace/infer/estimate.ts';
-import { minimumGrace } from '../trace/infer/grace.ts';
-import type { ContainerOutcome } from '../trace/report.ts';
-import { second } from '../trace/span.ts';
-import type { Exit } from '../trace/timeline.ts';
+import type { ContainerExit } from '../infer/container.ts';
+import type { Estimate } from '../infer/estimate.ts';
+import { minimumGrace } from '../infer/grace.ts';
+import type { ContainerOutcome } from '../model/report.ts';
+import { second } from '../model/span.ts';
+import type { Exit } from '../infer/timeline.ts';
 import type { Ink } from './palette.ts';
 
 /** Ordered as they follow one another. */

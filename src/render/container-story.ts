@@ -1,5 +1,5 @@
 /** What became of one container, in words: what it spent its grace on, in order, and how it ended. */
-import type { ContainerReport, ExitReport, PhaseName, Range } from '../trace/report.ts';
+import type { ContainerReport, ExitReport, PhaseName, Range } from '../model/report.ts';
 import { seconds } from '../verdict/words.ts';
 
 /** `drain 3.1 s, exited 0` */

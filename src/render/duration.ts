@@ -1,5 +1,5 @@
 /** Lengths of time in words: no more digits than the interval deserves, and `~` where it was inferred. */
-import type { Instant, Range } from '../trace/report.ts';
+import type { Instant, Range } from '../model/report.ts';
 import { outward } from '../verdict/words.ts';
 
 type Basis = Instant['basis'];

@@ -4,9 +4,9 @@
  * be painted over, and never as wide as `columns`: a terminal that waits in its last column to wrap would lose the
  * character there to an erasure.
  */
-import type { Exit, Timeline } from '../trace/timeline.ts';
-import { timelineOf } from '../trace/timeline.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { Exit, Timeline } from '../infer/timeline.ts';
+import { timelineOf } from '../infer/timeline.ts';
+import type { Trace } from '../model/trace.ts';
 import type { Scale } from './bar.ts';
 import { barPieces, cellAt } from './bar.ts';
 import { killAt, leastWait } from './container-state.ts';

@@ -1,5 +1,5 @@
 /** What a step in GitHub Actions leaves behind. Pure: who writes it, and where to, is decided elsewhere. */
-import type { ExitReport, Finding, Gate, Severity } from '../trace/report.ts';
+import type { ExitReport, Finding, Gate, Severity } from '../model/report.ts';
 import { markdownSections } from './markdown.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
 import { outcomeSentence } from './outcome-text.ts';

@@ -1,5 +1,5 @@
 /** What a phase took of the grace: told of those that spend it. */
-import type { Phase, PhaseName } from '../trace/report.ts';
+import type { Phase, PhaseName } from '../model/report.ts';
 import { weaker } from '../verdict/figures.ts';
 import { formatShare } from './duration.ts';
 

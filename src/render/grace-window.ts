@@ -1,5 +1,5 @@
 /** When the grace ran out, told apart: as the kubelet counts it, and as the API announced it. */
-import type { ExitReport, Instant, Range } from '../trace/report.ts';
+import type { ExitReport, Instant, Range } from '../model/report.ts';
 import { millis, offsetRange, zeroOf } from './offsets.ts';
 import { shownIn } from './shown.ts';
 

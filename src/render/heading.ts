@@ -1,6 +1,6 @@
 /** The first lines: which pod it is, its grace, its containers, who routes to it. */
-import type { ContainerReport, ExitReport } from '../trace/report.ts';
-import type { Header } from '../trace/view/header.ts';
+import type { ContainerReport, ExitReport } from '../model/report.ts';
+import type { Header } from '../infer/view/header.ts';
 import { leastWait } from './container-state.ts';
 import { longestName } from './mark-line.ts';
 import type { Pen } from './palette.ts';

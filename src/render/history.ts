@@ -2,14 +2,14 @@
  * The part of the lines that is written while it happens: heading, marks, log lines. A value that takes a step and
  * gives the lines to write; who writes them, and what stands below them, is the caller's.
  */
-import type { Observation, ObservationOf } from '../trace/observation.ts';
-import { timelineOf } from '../trace/timeline.ts';
-import type { TimelineMark } from '../trace/timeline.ts';
-import type { Trace } from '../trace/trace.ts';
-import type { Looks } from '../trace/view/chatter.ts';
-import { afterLook, isChatter } from '../trace/view/chatter.ts';
-import type { Header } from '../trace/view/header.ts';
-import { headerOf } from '../trace/view/header.ts';
+import type { Observation, ObservationOf } from '../model/observation.ts';
+import { timelineOf } from '../infer/timeline.ts';
+import type { TimelineMark } from '../infer/timeline.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Looks } from '../infer/view/chatter.ts';
+import { afterLook, isChatter } from '../infer/view/chatter.ts';
+import type { Header } from '../infer/view/header.ts';
+import { headerOf } from '../infer/view/header.ts';
 import { headingLines, headingOf } from './heading.ts';
 import type { Columns } from './mark-line.ts';
 import { asideLines, columnsFor, logLines, markLines } from './mark-line.ts';

@@ -4,7 +4,7 @@
  */
 import { outcomeWord } from './outcome-text.ts';
 import { createHash } from 'node:crypto';
-import type { ExitReport } from '../trace/report.ts';
+import type { ExitReport } from '../model/report.ts';
 import type { Told } from './html/bars.ts';
 import { script } from './html/script.ts';
 import { style } from './html/style.ts';

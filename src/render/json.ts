@@ -1,5 +1,5 @@
 /** `-o json`: the report itself. Read back, it is the report; looked at on a terminal, it is harmless. */
-import type { ExitReport } from '../trace/report.ts';
+import type { ExitReport } from '../model/report.ts';
 import type { KeyOrder } from './key-order.ts';
 import { inOrder, reportOrder } from './key-order.ts';
 import { forJson } from './safe-text.ts';

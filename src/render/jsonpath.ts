@@ -1,6 +1,6 @@
 /** `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language. */
 import { JSONPath } from 'jsonpath-plus';
-import type { ExitReport } from '../trace/report.ts';
+import type { ExitReport } from '../model/report.ts';
 import { assertFilters } from './jsonpath-filter.ts';
 import { inOrder, reportOrder } from './key-order.ts';
 import type { JsonPathTemplate, TemplatePart } from './jsonpath-template.ts';

@@ -2,7 +2,7 @@
  * JUnit XML, as Jenkins' schema has it: a suite for the run, a case for the exit as a whole, for each container and
  * for each gate. GitLab drops a failure's attributes, so that the verdict also stands in its body.
  */
-import type { ContainerOutcome, ContainerReport, ExitReport, Gate } from '../trace/report.ts';
+import type { ContainerOutcome, ContainerReport, ExitReport, Gate } from '../model/report.ts';
 import { deletedBy, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
 import { lasted } from '../verdict/figures.ts';
 import { offsetRange, zeroOf } from './offsets.ts';

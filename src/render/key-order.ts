@@ -1,4 +1,4 @@
-/** The order of the report's keys, that of its type in src/trace/report.ts: the same exit is the same bytes, always. */
+/** The order of the report's keys, that of its type in src/model/report.ts: the same exit is the same bytes, always. */
 
 /** Keys in their order, each with the shape of its value (of each item, where that is an array); null: not ordered. */
 export interface KeyOrder {

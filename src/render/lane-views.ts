@@ -1,8 +1,8 @@
 /** The lanes of the live picture: who has one, which stretches it shows, and what is said beside it. Pure. */
-import type { ContainerExit } from '../trace/infer/container.ts';
-import type { Replacement } from '../trace/infer/replacement.ts';
-import type { Exit } from '../trace/timeline.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { ContainerExit } from '../infer/container.ts';
+import type { Replacement } from '../infer/replacement.ts';
+import type { Exit } from '../infer/timeline.ts';
+import type { Trace } from '../model/trace.ts';
 import { countdown, killAt, laneWords, stateInk, stateOf, whole } from './container-state.ts';
 import type { Zero } from './moments.ts';
 import type { Ink } from './palette.ts';

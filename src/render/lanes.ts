@@ -1,5 +1,5 @@
 /** Which lane of the picture each phase and mark belongs to. */
-import type { ExitReport, Mark, MarkName, Phase, PhaseName } from '../trace/report.ts';
+import type { ExitReport, Mark, MarkName, Phase, PhaseName } from '../model/report.ts';
 
 export type LaneKind = 'api' | 'endpoint' | 'container' | 'node' | 'replacement';
 

@@ -2,10 +2,10 @@
  * The exit as lines: the heading, a line a mark as it becomes known, then phases, verdict and what was not seen.
  * The same document is made from a report alone (`.txt`).
  */
-import type { Observation } from '../trace/observation.ts';
-import type { ExitReport } from '../trace/report.ts';
-import type { Trace } from '../trace/trace.ts';
-import type { Header } from '../trace/view/header.ts';
+import type { Observation } from '../model/observation.ts';
+import type { ExitReport } from '../model/report.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Header } from '../infer/view/header.ts';
 import { headingLines, headingOf, headingOfReport } from './heading.ts';
 import { createHistory } from './history.ts';
 import { columnsFor, markLines } from './mark-line.ts';

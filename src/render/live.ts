@@ -2,9 +2,9 @@
  * The live view: the lines of the history scroll above, the frame below them is painted over (screen.ts). At most ten
  * paintings a second, one write each, none where nothing changed.
  */
-import type { Observation } from '../trace/observation.ts';
-import type { ExitReport } from '../trace/report.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { Observation } from '../model/observation.ts';
+import type { ExitReport } from '../model/report.ts';
+import type { Trace } from '../model/trace.ts';
 import { finalPicture, frame } from './frame.ts';
 import { createHistory } from './history.ts';
 import { conclusion, zeroOfReport } from './lines.ts';

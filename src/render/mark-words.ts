@@ -1,6 +1,6 @@
 /** A mark in words: which lane it is told under, and what happened. One table for all line renderers. */
-import type { MarkName } from '../trace/report.ts';
-import { parseTime } from '../trace/stamps.ts';
+import type { MarkName } from '../model/report.ts';
+import { parseTime } from '../model/stamps.ts';
 import type { MarkView, Timestamps } from './moments.ts';
 import { clockText } from './moments.ts';
 import type { Ink } from './palette.ts';

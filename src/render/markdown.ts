@@ -1,5 +1,5 @@
 /** `-o markdown`: the exit as a page for a pull request, an incident or a step summary. */
-import type { ExitReport, Instant } from '../trace/report.ts';
+import type { ExitReport, Instant } from '../model/report.ts';
 import { weaker } from '../verdict/figures.ts';
 import { formatSeconds } from './duration.ts';
 import { graceShare } from './grace-share.ts';

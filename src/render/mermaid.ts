@@ -1,5 +1,5 @@
 /** The timeline as a Mermaid gantt, which GitHub and GitLab draw inside Markdown. */
-import type { ExitReport, Instant, Mark, MarkName, Phase } from '../trace/report.ts';
+import type { ExitReport, Instant, Mark, MarkName, Phase } from '../model/report.ts';
 import { deadlineOf, graceWindow } from './grace-window.ts';
 import type { Lane } from './lanes.ts';
 import { lanesOf } from './lanes.ts';

@@ -1,7 +1,7 @@
 /** When a mark was, as a line shows it: on the clock, and seconds after the zero. */
-import type { Instant, MarkName } from '../trace/report.ts';
+import type { Instant, MarkName } from '../model/report.ts';
 import { digitsFor } from './duration.ts';
-import { isTime } from '../trace/stamps.ts';
+import { isTime } from '../model/stamps.ts';
 import { millis } from './offsets.ts';
 
 /** An instant in ms since the epoch, on the client's clock. */

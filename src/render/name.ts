@@ -1,5 +1,5 @@
 /** `-o name`: what kubectl would call it. */
-import type { ExitReport } from '../trace/report.ts';
+import type { ExitReport } from '../model/report.ts';
 import { forTerminal } from './safe-text.ts';
 
 export function renderName(report: ExitReport): string {

@@ -2,7 +2,7 @@
  * `-o ndjson`: a line for each mark as soon as it is known, corrected under the same id when more is known, and the
  * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
  */
-import type { ExitReport, Mark, Time } from '../trace/report.ts';
+import type { ExitReport, Mark, Time } from '../model/report.ts';
 import type { KnownError } from './error-document.ts';
 import { errorDocument } from './error-document.ts';
 import { jsonText } from './json.ts';

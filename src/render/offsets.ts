@@ -1,6 +1,6 @@
 /** Where things lie on the timeline: seconds after its zero, the request (or the first thing known). */
-import type { ExitReport, Instant, Range, Time } from '../trace/report.ts';
-import { isTime } from '../trace/stamps.ts';
+import type { ExitReport, Instant, Range, Time } from '../model/report.ts';
+import { isTime } from '../model/stamps.ts';
 import { digitsFor } from './duration.ts';
 
 /** Milliseconds since the epoch; undefined for what is no time, since a report may have come from a file. */

@@ -1,5 +1,5 @@
 /** The outcome in one sentence, as a colleague would say it. */
-import type { ContainerReport, ExitReport, Gate, Instant, Outcome, PhaseName, Range } from '../trace/report.ts';
+import type { ContainerReport, ExitReport, Gate, Instant, Outcome, PhaseName, Range } from '../model/report.ts';
 import { exitCodes } from '../verdict/exit-code.ts';
 import { list, plural } from '../verdict/words.ts';
 import { endWords, span } from './container-story.ts';

@@ -1,6 +1,6 @@
 /** The phases as a table: what each lasted, and what the containers' ones took of the grace, as a bar. */
 import Table from 'cli-table3';
-import type { ExitReport, Phase, Range } from '../trace/report.ts';
+import type { ExitReport, Phase, Range } from '../model/report.ts';
 import { weaker } from '../verdict/figures.ts';
 import { formatSeconds } from './duration.ts';
 import { graceShare, spendsGrace } from './grace-share.ts';

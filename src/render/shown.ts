@@ -1,5 +1,5 @@
 /** Where the documents show the instants of a report: by the rule of the terminal's lines (moments.ts). */
-import type { ExitReport, Instant } from '../trace/report.ts';
+import type { ExitReport, Instant } from '../model/report.ts';
 import type { MarkView, Moment, Zero } from './moments.ts';
 import { afterCauses, arrivalOf, momentOf, shownAt } from './moments.ts';
 import { formatOffset, millis, zeroOf } from './offsets.ts';

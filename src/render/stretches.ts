@@ -1,5 +1,5 @@
 /** Stretches of a lane: what each is, and its edges as certain as they are. */
-import type { Estimate } from '../trace/infer/estimate.ts';
+import type { Estimate } from '../infer/estimate.ts';
 import type { Zero } from './moments.ts';
 import { decimalsOf, signed } from './moments.ts';
 

@@ -1,5 +1,5 @@
 /** The few figures that every document leads with, in words. */
-import type { ExitReport, Range } from '../trace/report.ts';
+import type { ExitReport, Range } from '../model/report.ts';
 import type { Measured } from '../verdict/figures.ts';
 import { lasted, usedOfGrace } from '../verdict/figures.ts';
 import { formatSeconds, formatShare, formatSpread } from './duration.ts';

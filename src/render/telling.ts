@@ -4,8 +4,8 @@
  * hook that may have been cut off waits for the Event that would tell it, and its stop signal with it. What is told too
  * early (the end of a log) or wrongly is told again, by name: confirmed, corrected or withdrawn. Pure.
  */
-import { millisecondsOf } from '../trace/assumptions.ts';
-import type { MarkName } from '../trace/report.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
+import type { MarkName } from '../model/report.ts';
 import type { MarkView } from './moments.ts';
 
 export type Saying =

@@ -1,6 +1,6 @@
 /** The verdict in prose: the outcome, what used the grace, then the findings with evidence and one thing to do. */
-import type { ExitReport, Finding, Gate, Outcome, Severity } from '../trace/report.ts';
-import { togetherWith } from '../trace/trace.ts';
+import type { ExitReport, Finding, Gate, Outcome, Severity } from '../model/report.ts';
+import { togetherWith } from '../model/trace.ts';
 import { millis } from './offsets.ts';
 import { longestName } from './mark-line.ts';
 import { arrivedAt, signed } from './moments.ts';

@@ -1,7 +1,7 @@
 /** What the run is waiting for at a moment, in one phrase. */
-import type { ContainerExit } from '../trace/infer/container.ts';
-import type { Exit, Timeline } from '../trace/timeline.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { ContainerExit } from '../infer/container.ts';
+import type { Exit, Timeline } from '../infer/timeline.ts';
+import type { Trace } from '../model/trace.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerState } from './container-state.ts';
 import { countdown, killAt, stateOf, stateWords, whole } from './container-state.ts';

@@ -1,6 +1,6 @@
 /** `-o wide`: the exit as kubectl would list it, one row for `column` and the eye. */
 import stringWidth from 'string-width';
-import type { ExitReport } from '../trace/report.ts';
+import type { ExitReport } from '../model/report.ts';
 import { gateWord } from './outcome-text.ts';
 import { forTerminal } from './safe-text.ts';
 import { describeLasted, describeUsed } from './summary.ts';

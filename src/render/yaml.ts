@@ -1,7 +1,7 @@
 /** `-o yaml`: the same document as `-o json`. */
 import type { ScalarStyleRule } from 'js-yaml';
 import { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE } from 'js-yaml';
-import type { ExitReport } from '../trace/report.ts';
+import type { ExitReport } from '../model/report.ts';
 import { inOrder, reportOrder } from './key-order.ts';
 import { forYaml, hasUnseen } from './safe-text.ts';
 

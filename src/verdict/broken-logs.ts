@@ -1,5 +1,5 @@
 /** Logs whose connection broke for good while the pod was still there: what was written after that went unheard. */
-import type { Fact, Trace } from '../trace/trace.ts';
+import type { Fact, Trace } from '../model/trace.ts';
 
 export interface BrokenLog {
   readonly container: string;

@@ -2,11 +2,11 @@
  * How long a Service of the pod had no ready endpoint at all, having had one before. By arrivals on one stream; where the stream
  * was late, by the server's stamps.
  */
-import type { Clock } from '../trace/clock.ts';
-import { toClient } from '../trace/clock.ts';
-import { heardSince } from '../trace/infer/arrival.ts';
-import type { Exit } from '../trace/timeline.ts';
-import type { Fact, SliceState, Trace } from '../trace/trace.ts';
+import type { Clock } from '../model/clock.ts';
+import { toClient } from '../model/clock.ts';
+import { heardSince } from '../infer/arrival.ts';
+import type { Exit } from '../infer/timeline.ts';
+import type { Fact, SliceState, Trace } from '../model/trace.ts';
 
 export interface EmptySpell {
   readonly service: string;

@@ -1,5 +1,5 @@
-import type { Outcome } from '../trace/report.ts';
-import type { Interrupted } from '../trace/observation.ts';
+import type { Outcome } from '../model/report.ts';
+import type { Interrupted } from '../model/observation.ts';
 
 /** What a pipeline reads: part of the contract (docs/architecture.md). */
 export const exitCodes: Record<Outcome, number> = {

@@ -2,8 +2,8 @@
  * The two figures that every document, summary and test result leads with, from a report alone, so that all of them say the
  * same. Pure.
  */
-import type { ExitReport, Instant, Phase, PhaseName, Range } from '../trace/report.ts';
-import { parseTime } from '../trace/stamps.ts';
+import type { ExitReport, Instant, Phase, PhaseName, Range } from '../model/report.ts';
+import { parseTime } from '../model/stamps.ts';
 
 /** A range, and whether it was inferred. */
 export interface Measured {

@@ -1,10 +1,10 @@
 /** What a report says that may be missing: stretches in which a stream, or a clock, tells less than all. Pure. */
-import { stepsOf } from '../trace/clock.ts';
-import type { Gap, StreamName } from '../trace/observation.ts';
-import type { ExitReport } from '../trace/report.ts';
-import { printTime } from '../trace/stamps.ts';
-import type { Exit } from '../trace/timeline.ts';
-import type { Fact, Trace } from '../trace/trace.ts';
+import { stepsOf } from '../model/clock.ts';
+import type { Gap, StreamName } from '../model/observation.ts';
+import type { ExitReport } from '../model/report.ts';
+import { printTime } from '../model/stamps.ts';
+import type { Exit } from '../infer/timeline.ts';
+import type { Fact, Trace } from '../model/trace.ts';
 import { brokenLogs } from './broken-logs.ts';
 
 /** Streams by the name of the resource that an operator would grant. */

@@ -5,18 +5,18 @@
  * reaches beyond the limit the gate fails and says that it is a matter of proof: a gate that lets the unknown through
  * guards nothing.
  */
-import { logStampLagMs } from '../trace/assumptions.ts';
-import type { ContainerExit } from '../trace/infer/container.ts';
-import type { EndpointExit } from '../trace/infer/endpoints.ts';
-import { unroutedBefore } from '../trace/infer/endpoints.ts';
-import type { Estimate } from '../trace/infer/estimate.ts';
-import { between, crossed, onClient, onNode } from '../trace/infer/estimate.ts';
-import type { Finding, FindingCode, Gate } from '../trace/report.ts';
-import { findingCodes } from '../trace/report.ts';
-import type { Span } from '../trace/span.ts';
-import { atLeast, widthOf } from '../trace/span.ts';
-import type { Trace } from '../trace/trace.ts';
-import { isSignalFirm } from '../trace/view/told.ts';
+import { logStampLagMs } from '../model/assumptions.ts';
+import type { ContainerExit } from '../infer/container.ts';
+import type { EndpointExit } from '../infer/endpoints.ts';
+import { unroutedBefore } from '../infer/endpoints.ts';
+import type { Estimate } from '../infer/estimate.ts';
+import { between, crossed, onClient, onNode } from '../infer/estimate.ts';
+import type { Finding, FindingCode, Gate } from '../model/report.ts';
+import { findingCodes } from '../model/report.ts';
+import type { Span } from '../model/span.ts';
+import { atLeast, widthOf } from '../model/span.ts';
+import type { Trace } from '../model/trace.ts';
+import { isSignalFirm } from '../infer/view/told.ts';
 import type { GateRule } from './judge.ts';
 import type { Scene } from './scene.ts';
 import { longestGrace, mainsOf, ranOf, shortestGrace } from './scene.ts';

@@ -1,5 +1,5 @@
 /** Who is to blame for a grace that was too short: the spec, or a deletion that asked for less. Pure. */
-import { isWitnessed } from '../trace/infer/deletion.ts';
+import { isWitnessed } from '../infer/deletion.ts';
 import type { Scene } from './scene.ts';
 
 /** Seconds of grace that a deletion asked for, and the spec's that it gave up by that. */

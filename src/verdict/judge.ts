@@ -1,8 +1,8 @@
 /** The verdict: outcome, findings, exit code. Pure; rules stand in one table a room (findings/). */
-import type { Finding, Gate, Outcome, Verdict } from '../trace/report.ts';
-import { findingCodes, severities } from '../trace/report.ts';
-import type { Timeline } from '../trace/timeline.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { Finding, Gate, Outcome, Verdict } from '../model/report.ts';
+import { findingCodes, severities } from '../model/report.ts';
+import type { Timeline } from '../infer/timeline.ts';
+import type { Trace } from '../model/trace.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { evidenceFindings } from './findings/evidence.ts';
 import { exitFindings } from './findings/exit.ts';

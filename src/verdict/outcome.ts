@@ -1,9 +1,9 @@
 /** The outcome of an exit: the first that holds (docs/explain.md tells each). */
-import type { ContainerExit } from '../trace/infer/container.ts';
-import type { Outcome } from '../trace/report.ts';
-import type { Trace } from '../trace/trace.ts';
-import { mayHaveCounted } from '../trace/view/unseen.ts';
-import { overran } from '../trace/view/phases.ts';
+import type { ContainerExit } from '../infer/container.ts';
+import type { Outcome } from '../model/report.ts';
+import type { Trace } from '../model/trace.ts';
+import { mayHaveCounted } from '../infer/view/unseen.ts';
+import { overran } from '../infer/view/phases.ts';
 import type { Scene } from './scene.ts';
 import { mainsOf, ranOf } from './scene.ts';
 

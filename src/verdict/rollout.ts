@@ -1,5 +1,5 @@
 /** Many exits as one: the summary of `--all-terminating`. Pure. */
-import type { ExitReport, Outcome, Range } from '../trace/report.ts';
+import type { ExitReport, Outcome, Range } from '../model/report.ts';
 import { exitCodes, worstCode } from './exit-code.ts';
 import { lasted, usedOfGrace } from './figures.ts';
 

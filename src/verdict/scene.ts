@@ -1,8 +1,8 @@
 /** What rules look at. */
-import type { ContainerExit } from '../trace/infer/container.ts';
-import type { Exit, Timeline } from '../trace/timeline.ts';
-import type { Trace } from '../trace/trace.ts';
-import { isFirm } from '../trace/view/told.ts';
+import type { ContainerExit } from '../infer/container.ts';
+import type { Exit, Timeline } from '../infer/timeline.ts';
+import type { Trace } from '../model/trace.ts';
+import { isFirm } from '../infer/view/told.ts';
 import { exactSeconds } from './words.ts';
 
 export interface Scene {

@@ -1,9 +1,9 @@
 /** Who may have routed to the pod without being seen: no drain lead is proven by what was not watched. Pure. */
-import type { EndpointExit } from '../trace/infer/endpoints.ts';
-import type { Service } from '../trace/kube.ts';
-import type { StreamName } from '../trace/observation.ts';
-import type { Gate } from '../trace/report.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { EndpointExit } from '../infer/endpoints.ts';
+import type { Service } from '../model/kube.ts';
+import type { StreamName } from '../model/observation.ts';
+import type { Gate } from '../model/report.ts';
+import type { Trace } from '../model/trace.ts';
 import type { Scene } from './scene.ts';
 
 /** No endpoint seen is proof only where endpoints could be seen. */

@@ -1,6 +1,6 @@
 /** Numbers in the sentences of a verdict: no more digits than the interval deserves. */
-import type { Span } from '../trace/span.ts';
-import { widthOf } from '../trace/span.ts';
+import type { Span } from '../model/span.ts';
+import { widthOf } from '../model/span.ts';
 
 /** `3.1 s`, `about 4 s`, `between 1 s and 3 s`, `at most 2 s`, `less than 0.01 s`. Milliseconds in. */
 export function seconds(span: Span): string {

@@ -1,9 +1,9 @@
 /** `check`: forecasts from what can be read, and nothing is deleted. */
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../src/loopback/data/kube-object.ts';
-import type { Loopback } from '../../src/loopback/loopback.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
-import { hookSecondsOf } from '../../src/session/hook-seconds.ts';
+import type { KubeObject } from '../../src/demo/data/kube-object.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { hookSecondsOf } from '../../src/run/hook-seconds.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';

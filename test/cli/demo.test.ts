@@ -1,6 +1,6 @@
 /** `demo`: the very command that a user would run, on a cluster inside the program. */
 import { describe, expect, it } from 'vitest';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 import { runMain } from './helpers/in-process.ts';
 

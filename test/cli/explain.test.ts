@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { gateDocs } from '../../scripts/docs/gate-samples.ts';
 import { explainDocs, flagDocs } from '../../scripts/docs/pages.ts';
-import { drains } from '../../src/loopback/kubelet/plain-story.ts';
+import { drains } from '../sim/plain-story.ts';
 import {
   containerOutcomes,
   findingCodes,
@@ -11,7 +11,7 @@ import {
   outcomes,
   phaseNames,
   triggerKinds,
-} from '../../src/trace/report.ts';
+} from '../../src/model/report.ts';
 import { gapTexts } from '../../src/verdict/explain/gaps.ts';
 import { gateTexts } from '../../src/verdict/explain/gates.ts';
 import { containerTexts } from '../../src/verdict/explain/outcomes.ts';

@@ -1,11 +1,11 @@
 /** A workload that is watched before one of its pods terminates: the pod's report knows what the deletion found. */
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Fault } from '../../src/loopback/faults/fault.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { Fault } from '../../src/demo/faults/fault.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { serving } from '../helpers/serving.ts';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { runMain } from './helpers/in-process.ts';
 

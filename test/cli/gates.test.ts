@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ErrorDocument } from '../../src/render/error-document.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { runMain } from './helpers/in-process.ts';
 

@@ -1,11 +1,11 @@
 /** What Ctrl-C says of the deletion: what is true at that moment, and no more. */
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/loopback/faults/fault.ts';
-import type { HowFar } from '../../src/session/how-far.ts';
-import { fateOf, howFar } from '../../src/session/how-far.ts';
-import type { RequestFacts, Trace } from '../../src/trace/trace.ts';
-import { emptyTrace } from '../../src/trace/empty-trace.ts';
-import type { Loopback } from '../../src/loopback/loopback.ts';
+import type { Fault } from '../../src/demo/faults/fault.ts';
+import type { HowFar } from '../../src/run/how-far.ts';
+import { fateOf, howFar } from '../../src/run/how-far.ts';
+import type { RequestFacts, Trace } from '../../src/model/trace.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 

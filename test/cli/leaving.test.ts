@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { bin, podexit } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 

@@ -1,6 +1,6 @@
 /** What goes wrong once the deletion is under way costs no more than what could not be seen. */
 import { describe, expect, it } from 'vitest';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 

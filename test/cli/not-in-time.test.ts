@@ -1,6 +1,6 @@
 /** What was waited for and had not come by `--timeout` is said, and is exit code 3: no pipeline goes on with half a rollout. */
 import { expect, it } from 'vitest';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 

@@ -8,18 +8,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExpectStatic } from 'vitest';
 import { describe, expect, it } from 'vitest';
-import type { Tls } from '../../src/loopback/http/server.ts';
-import type { Loopback } from '../../src/loopback/loopback.ts';
-import { startLoopback } from '../../src/loopback/loopback.ts';
-import { parseScenario } from '../../src/loopback/scenario.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { Tls } from '../../src/demo/http/server.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import { startLoopback } from '../../src/demo/loopback.ts';
+import { parseScenario } from '../../src/demo/scenario.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { recordingFile, truthsOf } from '../helpers/recordings.ts';
 import type { Truth } from '../helpers/recordings.ts';
 import { heldAgainst } from '../helpers/truth.ts';
-import type { Expected } from '../trace/expected.ts';
-import { expected } from '../trace/expected.ts';
+import type { Expected } from '../infer/expected.ts';
+import { expected } from '../infer/expected.ts';
 
 /** What makes the command do what the recorder did: these pods were deleted by somebody else. */
 const flags: Record<string, string[]> = {

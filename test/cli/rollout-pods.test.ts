@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Loopback } from '../../src/loopback/loopback.ts';
-import { ownNames } from '../../src/session/report-files.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import { ownNames } from '../../src/run/report-files.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 

@@ -2,13 +2,13 @@
 import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownFile } from '../../src/session/report-files.ts';
-import { isRolledOut } from '../../src/session/rollout-state.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import { ownFile } from '../../src/run/report-files.ts';
+import { isRolledOut } from '../../src/run/rollout-state.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
 import { summaryOf } from '../../src/verdict/rollout.ts';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { withTwins } from '../helpers/twins.ts';
 import { runMain } from './helpers/in-process.ts';

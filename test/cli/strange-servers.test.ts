@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { json, serve, tempDir } from '../cluster/helpers/api.ts';
-import type { Handler } from '../cluster/helpers/api.ts';
+import { json, serve, tempDir } from '../kube/helpers/api.ts';
+import type { Handler } from '../kube/helpers/api.ts';
 import { runMain } from './helpers/in-process.ts';
 
 /** The flags that lead to a server of this kind, and what it was asked. */

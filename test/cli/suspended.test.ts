@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { createNow } from '../../src/session/clock.ts';
-import { watchSuspension } from '../../src/session/suspension.ts';
-import type { Sighting } from '../../src/trace/observation.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import { createNow } from '../../src/run/clock.ts';
+import { watchSuspension } from '../../src/run/suspension.ts';
+import type { Sighting } from '../../src/model/observation.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import { createSteppedClock } from '../faults/helpers/stepped-clock.ts';

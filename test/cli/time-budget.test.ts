@@ -1,8 +1,8 @@
 /** `--timeout` is one budget for all that a command does, and nothing of it is left behind. */
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/session/clock.ts';
-import { systemClock } from '../../src/session/clock.ts';
-import { serve } from '../cluster/helpers/api.ts';
+import type { Clock } from '../../src/run/clock.ts';
+import { systemClock } from '../../src/run/clock.ts';
+import { serve } from '../kube/helpers/api.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 

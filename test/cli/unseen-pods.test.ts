@@ -1,9 +1,9 @@
 /** A workload whose pods nobody saw end: they are said and counted, and no run is green for it. */
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/session/clock.ts';
+import type { Clock } from '../../src/run/clock.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
-import { bookmark, json, line, pod, podList, serve, status } from '../cluster/helpers/api.ts';
-import type { Asked, Handler } from '../cluster/helpers/api.ts';
+import { bookmark, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
+import type { Asked, Handler } from '../kube/helpers/api.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';

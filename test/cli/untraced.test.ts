@@ -1,8 +1,8 @@
 /** Deletions that nothing is traced of (--wait=false, --dry-run), where the answer is not to be had, or somebody leaves. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Ports } from '../../src/session/ports.ts';
-import { json, serve, status } from '../cluster/helpers/api.ts';
+import type { Ports } from '../../src/run/ports.ts';
+import { json, serve, status } from '../kube/helpers/api.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const podOf = (uid: string) => ({ kind: 'Pod', apiVersion: 'v1', metadata: { name: 'web', namespace: 'shop', uid } });

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ExitReport, FindingCode, Outcome } from '../../src/trace/report.ts';
+import type { ExitReport, FindingCode, Outcome } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 
 interface Expected {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { exportTrace } from '../../src/export/export-trace.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../helpers/recordings.ts';
 import type { ReceivedSpan } from './helpers/otlp.ts';
 import { startReceiver } from './helpers/receiver.ts';

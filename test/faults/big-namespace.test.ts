@@ -2,10 +2,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/loopback/clock.ts';
-import type { KubeObject } from '../../src/loopback/data/kube-object.ts';
-import type { Loopback } from '../../src/loopback/loopback.ts';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import type { Clock } from '../../src/demo/clock.ts';
+import type { KubeObject } from '../../src/demo/data/kube-object.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { traced } from './helpers/traced.ts';
 

@@ -1,7 +1,7 @@
 /** What no DELETE waits for is asked for when the burst after it is over, or when there is no time for that. */
 import { expect, it } from 'vitest';
-import type { Loopback } from '../../src/loopback/loopback.ts';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { traced } from './helpers/traced.ts';
 

@@ -1,6 +1,6 @@
 /** An API server that cannot reach the kubelet answers 500 for its logs, and all else goes on. */
 import { expect, it } from 'vitest';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
 
 const away = { kind: 'status', verb: 'log', code: 500 } as const;

@@ -6,11 +6,11 @@
  * `PODEXIT_HTTP2=1` every one, is over TLS and HTTP/2.
  */
 import { expect, it } from 'vitest';
-import type { Scenario } from '../../src/loopback/scenario.ts';
+import type { Scenario } from '../../src/demo/scenario.ts';
 import { recordingNames, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import type { Fair } from './helpers/compare.ts';
 import { differenceBetween, fairOf } from './helpers/compare.ts';
 import type { Moment, Position } from './helpers/fault-cases.ts';

@@ -1,6 +1,6 @@
 /** Services are listed once; a server that is busy just then must not cost the routes. */
 import { expect, it } from 'vitest';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
 
 const busy = { kind: 'status', resource: 'services', verb: 'list' } as const;

@@ -1,6 +1,6 @@
 /** A good stream is silent for as long as nothing happens: 30 s, the default grace, must cost no reconnect and no news. */
 import { expect, it } from 'vitest';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
 
 it("traces a pod killed after 30 s of quiet; only the node's Events and Lease are asked for later than the DELETE", async () => {

@@ -1,6 +1,6 @@
 /** The pod is one of its own siblings: two streams tell what becomes of it. */
 import { expect, it } from 'vitest';
-import { loadRecording } from '../loopback/helpers/load.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
 
 it('what becomes of the pod is observed once, and what becomes of its siblings as well', async () => {

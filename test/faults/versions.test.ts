@@ -1,10 +1,10 @@
 /** Kubernetes 1.28 and newer: what an older server does not say costs precision, never the outcome. */
 import { expect, it } from 'vitest';
-import type { LoopbackOptions } from '../../src/loopback/loopback.ts';
-import type { Scenario } from '../../src/loopback/scenario.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { LoopbackOptions } from '../../src/demo/loopback.ts';
+import type { Scenario } from '../../src/demo/scenario.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { heldAgainst } from '../helpers/truth.ts';
-import { edited, loadRecording } from '../loopback/helpers/load.ts';
+import { edited, loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
 
 type Json = Record<string, unknown>;

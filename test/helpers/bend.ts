@@ -2,8 +2,8 @@
  * Bending what a recording tells, the way clocks and networks do, so that the truth stays known: remote clocks that are
  * off and drift, streams that are late against one another, lost, or cut. Times in ms; the client's clock stays true.
  */
-import type { Sighting, StreamName } from '../../src/trace/observation.ts';
-import { parseEventName, parseTime } from '../../src/trace/stamps.ts';
+import type { Sighting, StreamName } from '../../src/model/observation.ts';
+import { parseEventName, parseTime } from '../../src/model/stamps.ts';
 import type { Truth } from './recordings.ts';
 import { nanoTime } from './truth.ts';
 

@@ -2,14 +2,14 @@
  * Small cases to judge: a recording or a simulated story, with the one thing changed that the case is about. Objects
  * stay raw, as a server would have sent them, and go through the same mapping and the same ending as a live run.
  */
-import { plainContainer, plainStory } from '../../src/loopback/kubelet/plain-story.ts';
-import type { AppStory, ContainerStory, Story } from '../../src/loopback/kubelet/story.ts';
-import { tellStory } from '../../src/loopback/kubelet/tell.ts';
+import { plainContainer, plainStory } from '../sim/plain-story.ts';
+import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
+import { tellStory } from '../sim/tell.ts';
 import { rowOf } from '../../src/recording/rows.ts';
-import { rawSightings } from '../../src/session/raw-replay.ts';
-import { endedLikeLive } from '../../src/session/replay.ts';
-import type { Sighting, StreamName } from '../../src/trace/observation.ts';
-import type { ExitReport, Mark } from '../../src/trace/report.ts';
+import { rawSightings } from '../../src/run/raw-replay.ts';
+import { endedLikeLive } from '../../src/run/replay.ts';
+import type { Sighting, StreamName } from '../../src/model/observation.ts';
+import type { ExitReport, Mark } from '../../src/model/report.ts';
 import { mustReport, observationsOf, rowsOf, traceOf } from './recordings.ts';
 
 /** A raw object, as deep as a case reaches into it. */

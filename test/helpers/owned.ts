@@ -1,6 +1,6 @@
 /** Pods with an owner, and what the evidence of a trigger says. */
-import type { Story } from '../../src/loopback/kubelet/story.ts';
-import type { Sighting } from '../../src/trace/observation.ts';
+import type { Story } from '../sim/story.ts';
+import type { Sighting } from '../../src/model/observation.ts';
 import { adding, editing, eventOf, judged, listed, markedIn, ownedBy, ownerOf, told } from './cases.ts';
 import type { Raw } from './cases.ts';
 import { somebody } from './story-changes.ts';

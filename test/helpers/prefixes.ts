@@ -2,13 +2,13 @@
  * What a run says while it lasts, held against what it says later and against what really happened: every prefix of
  * what was observed is asked for its timeline and its report.
  */
-import type { Observation } from '../../src/trace/observation.ts';
-import { reduce } from '../../src/trace/reduce.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
-import type { TimelineMark } from '../../src/trace/timeline.ts';
-import { timelineOf } from '../../src/trace/timeline.ts';
-import type { Trace } from '../../src/trace/trace.ts';
-import { emptyTrace } from '../../src/trace/empty-trace.ts';
+import type { Observation } from '../../src/model/observation.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import type { TimelineMark } from '../../src/infer/timeline.ts';
+import { timelineOf } from '../../src/infer/timeline.ts';
+import type { Trace } from '../../src/model/trace.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 
 /** When a mark's moment really was, client ms; undefined where nobody knows. */

@@ -1,5 +1,5 @@
 /** Raw objects of a recording, found and edited: what cases are made of. */
-import type { Sighting } from '../../src/trace/observation.ts';
+import type { Sighting } from '../../src/model/observation.ts';
 import { editing, markedIn, stampOf } from './cases.ts';
 import type { Raw } from './cases.ts';
 

@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLoopback } from '../../src/loopback/loopback.ts';
-import type { Loopback, LoopbackOptions } from '../../src/loopback/loopback.ts';
-import { parseScenario } from '../../src/loopback/scenario.ts';
+import { startLoopback } from '../../src/demo/loopback.ts';
+import type { Loopback, LoopbackOptions } from '../../src/demo/loopback.ts';
+import { parseScenario } from '../../src/demo/scenario.ts';
 import { recordingFile } from './recordings.ts';
 
 export interface Serving {

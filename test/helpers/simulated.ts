@@ -1,10 +1,10 @@
 /** A simulated exit through the pure mapping and the reducer, held against what really happened in it. */
-import { tellStory } from '../../src/loopback/kubelet/tell.ts';
-import type { InstantName, TrueInstant } from '../../src/loopback/kubelet/expected.ts';
-import type { Story } from '../../src/loopback/kubelet/story.ts';
+import { tellStory } from '../sim/tell.ts';
+import type { InstantName, TrueInstant } from '../sim/expected.ts';
+import type { Story } from '../sim/story.ts';
 import { rowOf } from '../../src/recording/rows.ts';
-import { replayOf } from '../../src/session/replay.ts';
-import type { ExitReport, Instant } from '../../src/trace/report.ts';
+import { replayOf } from '../../src/run/replay.ts';
+import type { ExitReport, Instant } from '../../src/model/report.ts';
 import { mustReport, observationsOf, traceOf } from './recordings.ts';
 import { nanoTime } from './truth.ts';
 

@@ -1,6 +1,6 @@
 /** What small cases change of a plain story. */
-import { plainStory } from '../../src/loopback/kubelet/plain-story.ts';
-import type { AppStory, Story } from '../../src/loopback/kubelet/story.ts';
+import { plainStory } from '../sim/plain-story.ts';
+import type { AppStory, Story } from '../sim/story.ts';
 
 export const kubelet = (change: Partial<Story['kubelet']>) => ({ kubelet: { ...plainStory().kubelet, ...change } });
 export const pod = (change: Partial<Story['pod']>) => ({ pod: { ...plainStory().pod, ...change } });

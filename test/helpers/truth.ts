@@ -1,5 +1,5 @@
 /** Holding a report against what really happened. */
-import type { ExitReport, Instant } from '../../src/trace/report.ts';
+import type { ExitReport, Instant } from '../../src/model/report.ts';
 import type { Truth } from './recordings.ts';
 
 export interface Held {

@@ -1,5 +1,5 @@
 /** A recording in which its pod has twins: they end together, as replicas do in a rollout. */
-import type { Row, Scenario } from '../../src/loopback/scenario.ts';
+import type { Row, Scenario } from '../../src/demo/scenario.ts';
 
 /** Each of `suffixes` takes the place of the pod's own last part (`checkout-754699c75f-5qlrp`). */
 export function withTwins(scenario: Scenario, pod: string, suffixes: readonly string[]): Scenario {

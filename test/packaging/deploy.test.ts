@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load, loadAll } from 'js-yaml';
-import { needed, neededInCluster } from '../../src/cluster/role.ts';
+import { needed, neededInCluster } from '../../src/kube/role.ts';
 import { parseTarget } from '../../src/cli/target.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { archiveOf, platforms } from '../../scripts/release/platforms.ts';

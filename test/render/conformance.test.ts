@@ -16,7 +16,7 @@ import { createNdjson } from '../../src/render/ndjson.ts';
 import { forMarkdownCode, forMarkup, forTerminal } from '../../src/render/safe-text.ts';
 import { renderWide } from '../../src/render/wide.ts';
 import { renderYaml } from '../../src/render/yaml.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { spoiltWith } from './helpers/hostile.ts';
 import { reports } from './helpers/reports.ts';
 import { parseXml } from './helpers/strict-xml.ts';

@@ -1,11 +1,11 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { finalPicture, frame } from '../../src/render/frame.ts';
-import { observe } from '../../src/trace/observe.ts';
-import type { Sighting } from '../../src/trace/observation.ts';
-import { reduce } from '../../src/trace/reduce.ts';
-import type { Trace } from '../../src/trace/trace.ts';
-import { emptyTrace } from '../../src/trace/empty-trace.ts';
+import { observe } from '../../src/model/observe.ts';
+import type { Sighting } from '../../src/model/observation.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import type { Trace } from '../../src/model/trace.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { recordingNames, sightingsOf } from '../helpers/recordings.ts';
 import { hostileText } from './helpers/hostile.ts';
 import { unseenIn } from './helpers/unseen.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { deadlineOf, graceWindow } from '../../src/render/grace-window.ts';
 import { renderHtml } from '../../src/render/html.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { inferred, mark, observed, phase } from './helpers/report-parts.ts';
 import { blank, forced, graceful, stuck } from './helpers/sample-reports.ts';

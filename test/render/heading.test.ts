@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { headingOf, headingOfReport } from '../../src/render/heading.ts';
 import { goOn } from '../../src/render/outcome-text.ts';
-import type { ExitReport, Instant, Mark } from '../../src/trace/report.ts';
-import type { Header } from '../../src/trace/view/header.ts';
+import type { ExitReport, Instant, Mark } from '../../src/model/report.ts';
+import type { Header } from '../../src/infer/view/header.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { blank } from './helpers/sample-reports.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderJunit } from '../../src/render/junit.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { hostile } from './helpers/hostile.ts';
 import { forced, graceful, killed, removed, stuck, unknown } from './helpers/sample-reports.ts';
 import { reports } from './helpers/reports.ts';

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { createLines, renderText } from '../../src/render/lines.ts';
 import type { LinesOptions } from '../../src/render/lines.ts';
 import { forTerminal } from '../../src/render/safe-text.ts';
-import { observe } from '../../src/trace/observe.ts';
-import type { Sighting } from '../../src/trace/observation.ts';
-import { reduce } from '../../src/trace/reduce.ts';
-import { emptyTrace } from '../../src/trace/empty-trace.ts';
+import { observe } from '../../src/model/observe.ts';
+import type { Sighting } from '../../src/model/observation.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { adding, attached, comingAt, markedIn } from '../helpers/cases.ts';
 import {
   mustReport,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLive } from '../../src/render/live.ts';
-import { emptyTrace } from '../../src/trace/empty-trace.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { observationsOf, recordingNames, reportOfRecording, sightingsOf } from '../helpers/recordings.ts';
 import type { Happening } from './helpers/screen.ts';
 import { allLines, screenOf } from './helpers/screen.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ProvisionalMark } from '../../src/render/ndjson.ts';
 import { createNdjson } from '../../src/render/ndjson.ts';
-import type { Mark } from '../../src/trace/report.ts';
+import type { Mark } from '../../src/model/report.ts';
 import { hostile } from './helpers/hostile.ts';
 import { inferred, mark, observed, time } from './helpers/report-parts.ts';
 import { graceful } from './helpers/sample-reports.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderHtml } from '../../src/render/html.ts';
 import { zeroOf } from '../../src/render/offsets.ts';
 import { outcomeSentence } from '../../src/render/outcome-text.ts';
-import type { ContainerReport, ExitReport, Instant } from '../../src/trace/report.ts';
+import type { ContainerReport, ExitReport, Instant } from '../../src/model/report.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { killed } from './helpers/sample-reports.ts';
 

@@ -11,7 +11,7 @@ import {
   phaseNames,
   severities,
   triggerKinds,
-} from '../../src/trace/report.ts';
+} from '../../src/model/report.ts';
 import { graceful } from './helpers/sample-reports.ts';
 import { reports } from './helpers/reports.ts';
 import type { Schema } from './helpers/schemas.ts';

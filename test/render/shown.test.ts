@@ -6,7 +6,7 @@ import { renderMarkdown } from '../../src/render/markdown.ts';
 import { mermaidZero, renderMermaid } from '../../src/render/mermaid.ts';
 import { shownAt } from '../../src/render/moments.ts';
 import { shownIn, viewsOf } from '../../src/render/shown.ts';
-import type { ExitReport } from '../../src/trace/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../helpers/recordings.ts';
 import { graceful } from './helpers/sample-reports.ts';
 

@@ -1,7 +1,7 @@
 /** What a pod that will not end is waiting for, in words. */
 import { expect, it } from 'vitest';
 import { outcomeSentence } from '../../src/render/outcome-text.ts';
-import type { Sighting } from '../../src/trace/observation.ts';
+import type { Sighting } from '../../src/model/observation.ts';
 import { changed, eventOf, judged, markedIn, recorded } from '../helpers/cases.ts';
 
 /** The recording as far as `ms` after the deletion, and then nothing more until --timeout, at `timeoutMs`. */

@@ -4,7 +4,7 @@ import { outcomeSentence } from '../../src/render/outcome-text.ts';
 import { penFor } from '../../src/render/palette.ts';
 import { verdictLines } from '../../src/render/verdict-text.ts';
 import { zeroOf } from '../../src/render/offsets.ts';
-import { outcomes } from '../../src/trace/report.ts';
+import { outcomes } from '../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../helpers/recordings.ts';
 import { samples } from './helpers/samples.ts';
 

@@ -1,7 +1,7 @@
 /** What a check forecasts, over facts alone. */
 import { describe, expect, it } from 'vitest';
-import { narrowPod } from '../../src/trace/observe/pod.ts';
-import type { ExitReport, FindingCode } from '../../src/trace/report.ts';
+import { narrowPod } from '../../src/model/observe/pod.ts';
+import type { ExitReport, FindingCode } from '../../src/model/report.ts';
 import type { BudgetFacts, CheckFacts } from '../../src/verdict/check/facts.ts';
 import { forecast } from '../../src/verdict/check/forecast.ts';
 import { gateRule } from '../../src/verdict/gates.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ExitReport, Instant, PhaseName } from '../../src/trace/report.ts';
+import type { ExitReport, Instant, PhaseName } from '../../src/model/report.ts';
 import { lasted, usedOfGrace } from '../../src/verdict/figures.ts';
 
 /** Seconds after 00:00:00. */

@@ -1,6 +1,6 @@
 /** What may have been missed, as the report says it. */
 import { expect, it } from 'vitest';
-import type { Sighting } from '../../src/trace/observation.ts';
+import type { Sighting } from '../../src/model/observation.ts';
 import { adding, judged, markedIn, recorded } from '../helpers/cases.ts';
 
 const gap = (from: number, to: number, stream: 'events' | 'pod' = 'events'): Sighting => ({

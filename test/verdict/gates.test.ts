@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Gate } from '../../src/trace/report.ts';
-import type { Sighting } from '../../src/trace/observation.ts';
+import type { Gate } from '../../src/model/report.ts';
+import type { Sighting } from '../../src/model/observation.ts';
 import type { GateSpec } from '../../src/verdict/gates.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 import { reportOf } from '../../src/verdict/report.ts';

@@ -1,8 +1,8 @@
 /** Who is to blame for a grace that was too short: the spec, or a deletion that asked for less. */
 import { describe, expect, it } from 'vitest';
-import { drains, plainContainer } from '../../src/loopback/kubelet/plain-story.ts';
-import type { AppStory, ContainerStory } from '../../src/loopback/kubelet/story.ts';
-import type { ExitReport, Finding, FindingCode } from '../../src/trace/report.ts';
+import { drains, plainContainer } from '../sim/plain-story.ts';
+import type { AppStory, ContainerStory } from '../sim/story.ts';
+import type { ExitReport, Finding, FindingCode } from '../../src/model/report.ts';
 import { alone, attached, deaf, judged, storyReport, told } from '../helpers/cases.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { asked, pod } from '../helpers/story-changes.ts';

@@ -1,8 +1,8 @@
 /** Gates that passed, or could have, where nothing proved that the limit was kept. */
 import { describe, expect, it } from 'vitest';
-import { drains } from '../../src/loopback/kubelet/plain-story.ts';
-import type { Sighting } from '../../src/trace/observation.ts';
-import { endedLikeLive } from '../../src/session/replay.ts';
+import { drains } from '../sim/plain-story.ts';
+import type { Sighting } from '../../src/model/observation.ts';
+import { endedLikeLive } from '../../src/run/replay.ts';
 import type { GateSpec } from '../../src/verdict/gates.ts';
 import { gateRule } from '../../src/verdict/gates.ts';
 import { reportOf } from '../../src/verdict/report.ts';

@@ -1,8 +1,8 @@
 /** What findings say, and where they say nothing. */
 import { describe, expect, it } from 'vitest';
-import { drains, plainStory } from '../../src/loopback/kubelet/plain-story.ts';
+import { drains, plainStory } from '../sim/plain-story.ts';
 import { exitCodeWords, outcomeSentence } from '../../src/render/outcome-text.ts';
-import type { ExitReport, FindingCode } from '../../src/trace/report.ts';
+import type { ExitReport, FindingCode } from '../../src/model/report.ts';
 import { findingTexts } from '../../src/verdict/explain/findings.ts';
 import { phases } from '../../src/verdict/explain/phases.ts';
 import { triggerTexts } from '../../src/verdict/explain/triggers.ts';

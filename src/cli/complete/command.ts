@@ -1,6 +1,6 @@
 /** `completion SHELL`: prints the script. */
 import type { Command } from 'commander';
-import type { Ports } from '../../session/ports.ts';
+import type { Ports } from '../../run/ports.ts';
 import { oneOf } from '../one-of.ts';
 import { completionScripts, shells } from './scripts.ts';
 

@@ -1,5 +1,5 @@
 /** `__complete WORDS…`: what shells and kubectl ask. Candidates one a line, then cobra's directive. Never an error. */
-import type { Ports } from '../../session/ports.ts';
+import type { Ports } from '../../run/ports.ts';
 import { connectionOf } from '../connection-flags.ts';
 import type { Flags } from '../options.ts';
 import { buildProgram } from '../program.ts';
@@ -53,7 +53,7 @@ async function candidates(
   if (wanted.kind === 'scenarios') return scenarios();
   if (wanted.kind === 'topics') return topics();
   if (wanted.kind !== 'names' && wanted.kind !== 'kubeconfig') return [];
-  const { namesInCluster, namesInKubeconfig } = await import('../../session/known-names.ts');
+  const { namesInCluster, namesInKubeconfig } = await import('../../run/known-names.ts');
   const connection = connectionOf(flagsIn(words, program), ports.version);
   // Whoever is completing a line cannot answer a question, and must not see one.
   const quiet = { ...ports, stdinIsTty: false, stderr: { ...ports.stderr, write: () => {} } };
@@ -65,7 +65,7 @@ async function candidates(
 }
 
 async function scenarios(): Promise<Candidate[]> {
-  const { scenarioLines } = await import('../../session/demo-cluster.ts');
+  const { scenarioLines } = await import('../../run/demo-cluster.ts');
   return (await scenarioLines()).map(({ name, about }) => ({ word: name, about }));
 }
 

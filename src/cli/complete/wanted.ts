@@ -1,8 +1,8 @@
 /** What the word under the cursor may be: pure, from the words so far and the command tree. */
 import type { Command, Option } from 'commander';
-import { namedFormats, templateFormats } from '../../session/formats.ts';
-import type { WorkloadResource } from '../../session/target.ts';
-import { picks } from '../../session/target.ts';
+import { namedFormats, templateFormats } from '../../run/formats.ts';
+import type { WorkloadResource } from '../../run/target.ts';
+import { picks } from '../../run/target.ts';
 import { gateCodes } from '../../verdict/gates.ts';
 import { otlpTimes } from '../pipeline-flags.ts';
 import { typeNames, typeOf } from '../target.ts';

@@ -1,5 +1,5 @@
 /** What is drawn on each lane: stretches with uncertain ends, and moments. Values only; timeline.ts draws them. */
-import type { ExitReport, Instant, Mark, Range } from '../../trace/report.ts';
+import type { ExitReport, Instant, Mark, Range } from '../../model/report.ts';
 import { weaker } from '../../verdict/figures.ts';
 import { formatSeconds } from '../duration.ts';
 import { graceShare } from '../grace-share.ts';

@@ -1,4 +1,4 @@
-import type { ExitReport } from '../../trace/report.ts';
+import type { ExitReport } from '../../model/report.ts';
 import { millis } from '../offsets.ts';
 import { row } from './row.ts';
 import type { Scale } from './scale.ts';

@@ -1,5 +1,5 @@
 /** What the picture and its style sheet must agree on. */
-import { phaseNames } from '../../trace/report.ts';
+import { phaseNames } from '../../model/report.ts';
 
 /** Each has a colour of its own: the phases, and states that are none. */
 export const looks = [...phaseNames, 'routed', 'listed', 'starting', 'ready'] as const;

@@ -1,5 +1,5 @@
 /** The row of seconds with the grace on it, and the lines that it sends through all lanes. */
-import type { ExitReport, Range } from '../../trace/report.ts';
+import type { ExitReport, Range } from '../../model/report.ts';
 import { offsetRange } from '../offsets.ts';
 import { row, upright } from './row.ts';
 import type { Scale } from './scale.ts';

@@ -1,5 +1,5 @@
 /** The timeline's axis: from seconds after the request to percent of the picture's width, so that any width is right. */
-import type { ExitReport, Range } from '../../trace/report.ts';
+import type { ExitReport, Range } from '../../model/report.ts';
 import type { GraceWindow } from '../grace-window.ts';
 import { deadlineOf, graceWindow } from '../grace-window.ts';
 import { offsetRange, zeroOf } from '../offsets.ts';

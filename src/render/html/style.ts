@@ -1,5 +1,5 @@
 /** The page's style sheet. Colours are named once for each scheme; every text colour has a contrast of 4.5 : 1 or more. */
-import { phaseNames } from '../../trace/report.ts';
+import { phaseNames } from '../../model/report.ts';
 import { looks, rooms } from './looks.ts';
 
 const light = `

@@ -1,6 +1,6 @@
 /** The report's tables: whatever the picture shows can be read, too. */
 import { gateWord } from '../outcome-text.ts';
-import type { ExitReport, Instant } from '../../trace/report.ts';
+import type { ExitReport, Instant } from '../../model/report.ts';
 import { weaker } from '../../verdict/figures.ts';
 import { formatSeconds } from '../duration.ts';
 import { graceShare } from '../grace-share.ts';

@@ -1,5 +1,5 @@
 /** The timeline: a row a lane, each an SVG whose positions are percents, so that zooming is but a wider page. */
-import type { ExitReport, Range } from '../../trace/report.ts';
+import type { ExitReport, Range } from '../../model/report.ts';
 import { lanesOf } from '../lanes.ts';
 import type { Bar, Point, Told } from './bars.ts';
 import { barsOf, isSure, pointsOf } from './bars.ts';

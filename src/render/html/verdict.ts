@@ -1,5 +1,5 @@
 /** The top of the page: how it ended, the few numbers that matter, and what was found. */
-import type { ExitReport, Finding } from '../../trace/report.ts';
+import type { ExitReport, Finding } from '../../model/report.ts';
 import { deletedBy, exitCodeWords, outcomeSentence, outcomeWord } from '../outcome-text.ts';
 import { describeLasted, describeUsed } from '../summary.ts';
 import { citations } from './tables.ts';

@@ -1,5 +1,5 @@
 /** Where the pod is routed to, and who would be left. */
-import type { Endpoint, EndpointSlice, Service } from '../../trace/kube.ts';
+import type { Endpoint, EndpointSlice, Service } from '../../model/kube.ts';
 import type { CheckFacts } from './facts.ts';
 
 export interface Route {

@@ -3,8 +3,8 @@
  * `Create` (SIGNALS.md §1 "Eviction"). It refuses too while a budget's controller has not seen its last change
  * (`checkAndDecrement`), which passes in a moment and is not looked at. Pure.
  */
-import type { Pod } from '../../trace/kube.ts';
-import { isReady, isTerminating } from '../../trace/pod.ts';
+import type { Pod } from '../../model/kube.ts';
+import { isReady, isTerminating } from '../../model/pod.ts';
 import type { BudgetFacts } from './facts.ts';
 
 export interface Ruling {

@@ -1,6 +1,6 @@
 /** What a check has read of a pod that nobody is deleting, and what it would be deleted with. */
-import type { EndpointSlice, Node, Pod, Service } from '../../trace/kube.ts';
-import { isRunning, statusesOf } from '../../trace/pod.ts';
+import type { EndpointSlice, Node, Pod, Service } from '../../model/kube.ts';
+import { isRunning, statusesOf } from '../../model/pod.ts';
 import type { LoweredGrace } from '../grace-advice.ts';
 import { lowered } from '../grace-advice.ts';
 

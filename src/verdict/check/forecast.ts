@@ -2,12 +2,12 @@
  * The report of a check: how an exit would go, by rules over what was read. Pure. It has the shape of every report,
  * without marks and phases; its outcome is a forecast and each of its findings says so.
  */
-import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../../trace/pod.ts';
-import { findingCodes, severities } from '../../trace/report.ts';
-import type { ExitReport, Finding, Outcome } from '../../trace/report.ts';
-import { printTime } from '../../trace/stamps.ts';
-import type { Header } from '../../trace/view/header.ts';
-import { headerOfPod } from '../../trace/view/header.ts';
+import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../../model/pod.ts';
+import { findingCodes, severities } from '../../model/report.ts';
+import type { ExitReport, Finding, Outcome } from '../../model/report.ts';
+import { printTime } from '../../model/stamps.ts';
+import type { Header } from '../../infer/view/header.ts';
+import { headerOfPod } from '../../infer/view/header.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import type { Policy } from '../judge.ts';
 import { readyBy, routesOf } from './endpoints.ts';

@@ -1,5 +1,5 @@
 /** Gates of a check: those of every run, and two that only a check has. */
-import type { Finding, Gate, Outcome } from '../../trace/report.ts';
+import type { Finding, Gate, Outcome } from '../../model/report.ts';
 import type { Policy } from '../judge.ts';
 import { rulingOf } from './eviction.ts';
 import type { CheckFacts } from './facts.ts';

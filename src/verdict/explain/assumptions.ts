@@ -1,5 +1,5 @@
-import type { AssumptionName } from '../../trace/assumptions.ts';
-import { assumptions } from '../../trace/assumptions.ts';
+import type { AssumptionName } from '../../model/assumptions.ts';
+import { assumptions } from '../../model/assumptions.ts';
 import type { Explanation } from './explanation.ts';
 
 const bound = (name: AssumptionName): string =>

@@ -1,4 +1,4 @@
-import type { FindingCode } from '../../trace/report.ts';
+import type { FindingCode } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
 export const findingTexts: Record<FindingCode, Explanation> = {

@@ -1,4 +1,4 @@
-import type { ExitReport } from '../../trace/report.ts';
+import type { ExitReport } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
 const missed = 'It says that something may have been missed, not that anything was.';

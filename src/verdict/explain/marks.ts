@@ -1,4 +1,4 @@
-import type { MarkName } from '../../trace/report.ts';
+import type { MarkName } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
 const nothing = 'Nothing.';

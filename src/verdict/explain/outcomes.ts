@@ -1,4 +1,4 @@
-import type { ContainerOutcome, Outcome } from '../../trace/report.ts';
+import type { ContainerOutcome, Outcome } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
 export const outcomeTexts: Record<Outcome, Explanation> = {

@@ -1,4 +1,4 @@
-import type { PhaseName } from '../../trace/report.ts';
+import type { PhaseName } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
 export const phases: Record<PhaseName, Explanation> = {

@@ -1,6 +1,6 @@
 /** All that can be explained, in the order of the docs. */
-import type { AssumptionName } from '../../trace/assumptions.ts';
-import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames, triggerKinds } from '../../trace/report.ts';
+import type { AssumptionName } from '../../model/assumptions.ts';
+import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames, triggerKinds } from '../../model/report.ts';
 import { assumptionTexts } from './assumptions.ts';
 import type { Explanation } from './explanation.ts';
 import { findingTexts } from './findings.ts';

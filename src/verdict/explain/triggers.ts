@@ -1,4 +1,4 @@
-import type { TriggerKind } from '../../trace/report.ts';
+import type { TriggerKind } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
 const nothing = 'Nothing.';

@@ -1,6 +1,6 @@
 /** What may have been missed, where it touches an instant that is reported. */
-import type { StreamName } from '../../trace/observation.ts';
-import type { Finding } from '../../trace/report.ts';
+import type { StreamName } from '../../model/observation.ts';
+import type { Finding } from '../../model/report.ts';
 import { brokenLogs } from '../broken-logs.ts';
 import type { Scene } from '../scene.ts';
 import { ranOf } from '../scene.ts';

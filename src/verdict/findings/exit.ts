@@ -1,10 +1,10 @@
 /** Findings about how the containers ended. */
-import { millisecondsOf } from '../../trace/assumptions.ts';
-import type { ContainerExit } from '../../trace/infer/container.ts';
-import { between } from '../../trace/infer/estimate.ts';
-import { shortestStop } from '../../trace/infer/grace.ts';
-import type { Finding } from '../../trace/report.ts';
-import { second, widthOf } from '../../trace/span.ts';
+import { millisecondsOf } from '../../model/assumptions.ts';
+import type { ContainerExit } from '../../infer/container.ts';
+import { between } from '../../infer/estimate.ts';
+import { shortestStop } from '../../infer/grace.ts';
+import type { Finding } from '../../model/report.ts';
+import { second, widthOf } from '../../model/span.ts';
 import { graceAdvice, loweredGrace } from '../grace-advice.ts';
 import type { Scene } from '../scene.ts';
 import { graceWords, ranOf } from '../scene.ts';

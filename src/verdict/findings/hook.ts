@@ -1,9 +1,9 @@
 /** Findings about preStop hooks. */
-import type { ContainerExit } from '../../trace/infer/container.ts';
-import { between, isBefore } from '../../trace/infer/estimate.ts';
-import type { HookFacts } from '../../trace/infer/hook.ts';
-import type { Finding } from '../../trace/report.ts';
-import { second } from '../../trace/span.ts';
+import type { ContainerExit } from '../../infer/container.ts';
+import { between, isBefore } from '../../infer/estimate.ts';
+import type { HookFacts } from '../../infer/hook.ts';
+import type { Finding } from '../../model/report.ts';
+import { second } from '../../model/span.ts';
 import { graceAdvice, isForced, loweredGrace } from '../grace-advice.ts';
 import type { Scene } from '../scene.ts';
 import { firmOf, graceWords, longestGrace } from '../scene.ts';

@@ -1,8 +1,8 @@
 /** Findings about containers that ended in time, and only just. */
-import type { ContainerExit } from '../../trace/infer/container.ts';
-import { between, isBefore } from '../../trace/infer/estimate.ts';
-import type { Finding } from '../../trace/report.ts';
-import { second } from '../../trace/span.ts';
+import type { ContainerExit } from '../../infer/container.ts';
+import { between, isBefore } from '../../infer/estimate.ts';
+import type { Finding } from '../../model/report.ts';
+import { second } from '../../model/span.ts';
 import type { Remedy } from '../grace-advice.ts';
 import { graceAdvice, loweredGrace } from '../grace-advice.ts';
 import type { Scene } from '../scene.ts';

@@ -1,11 +1,11 @@
 /** Findings about what came after the containers, and about force. */
-import { heardSince } from '../../trace/infer/arrival.ts';
-import { mayBeItsKubelets, wasStoppedAsStatic } from '../../trace/infer/container-outcome.ts';
-import type { Estimate } from '../../trace/infer/estimate.ts';
-import { between } from '../../trace/infer/estimate.ts';
-import { controllerOf, isFinished, isMirror } from '../../trace/pod.ts';
-import type { Finding } from '../../trace/report.ts';
-import { second } from '../../trace/span.ts';
+import { heardSince } from '../../infer/arrival.ts';
+import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-outcome.ts';
+import type { Estimate } from '../../infer/estimate.ts';
+import { between } from '../../infer/estimate.ts';
+import { controllerOf, isFinished, isMirror } from '../../model/pod.ts';
+import type { Finding } from '../../model/report.ts';
+import { second } from '../../model/span.ts';
 import type { Scene } from '../scene.ts';
 import { isWhole, ranOf } from '../scene.ts';
 import { exactSeconds, list, outward } from '../words.ts';

@@ -1,5 +1,5 @@
 /** Findings about our own request. */
-import type { Finding } from '../../trace/report.ts';
+import type { Finding } from '../../model/report.ts';
 import type { Scene } from '../scene.ts';
 
 /** A DELETE of a pod that is terminating is answered like any other (SIGNALS.md §1 "Repeat delete"). */

@@ -1,13 +1,13 @@
 /** Findings about the Services that route to the pod. */
-import type { ContainerExit } from '../../trace/infer/container.ts';
-import type { EndpointExit } from '../../trace/infer/endpoints.ts';
-import type { Estimate } from '../../trace/infer/estimate.ts';
-import { crossed, onNode } from '../../trace/infer/estimate.ts';
-import type { Finding } from '../../trace/report.ts';
-import type { Span } from '../../trace/span.ts';
-import { second } from '../../trace/span.ts';
-import type { Trace } from '../../trace/trace.ts';
-import { isSignalFirm } from '../../trace/view/told.ts';
+import type { ContainerExit } from '../../infer/container.ts';
+import type { EndpointExit } from '../../infer/endpoints.ts';
+import type { Estimate } from '../../infer/estimate.ts';
+import { crossed, onNode } from '../../infer/estimate.ts';
+import type { Finding } from '../../model/report.ts';
+import type { Span } from '../../model/span.ts';
+import { second } from '../../model/span.ts';
+import type { Trace } from '../../model/trace.ts';
+import { isSignalFirm } from '../../infer/view/told.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { Scene } from '../scene.ts';
 import { isWhole, mainsOf } from '../scene.ts';

@@ -1,7 +1,7 @@
 /** The command line in this process: argv in, exit code and texts out. */
 import { main } from '../../../src/cli/main.ts';
-import { systemClock } from '../../../src/session/clock.ts';
-import type { Output, Ports } from '../../../src/session/ports.ts';
+import { systemClock } from '../../../src/run/clock.ts';
+import type { Output, Ports } from '../../../src/run/ports.ts';
 
 export interface Told {
   code: number;

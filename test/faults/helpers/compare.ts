@@ -1,5 +1,5 @@
 /** A report under a fault against the one without: what was lost, and what was invented. */
-import type { ExitReport, FindingCode } from '../../../src/trace/report.ts';
+import type { ExitReport, FindingCode } from '../../../src/model/report.ts';
 import { heldAgainst } from '../../helpers/truth.ts';
 import type { Traced } from './traced.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/session/clock.ts';
+import type { Clock } from '../../../src/run/clock.ts';
 
 export interface SteppedClock extends Clock {
   /** Lets the clock run until the promise settles, a timer at a time, whenever both sides of the sockets are idle. */

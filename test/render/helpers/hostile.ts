@@ -1,5 +1,5 @@
 /** A report in which every string that a cluster can choose tries to break out of every format at once. */
-import type { ExitReport } from '../../../src/trace/report.ts';
+import type { ExitReport } from '../../../src/model/report.ts';
 import { graceful, unknown } from './sample-reports.ts';
 
 export const hostileText = [

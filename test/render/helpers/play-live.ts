@@ -1,9 +1,9 @@
 /** A program of its own: plays a recording into the live view on the real stdout. Usage: play-live.ts FILE [SPEED]. */
 import { createLive } from '../../../src/render/live.ts';
 import { styleOf } from '../../../src/render/palette.ts';
-import { openReplay } from '../../../src/session/replay.ts';
-import { run } from '../../../src/session/run.ts';
-import type { Sighting } from '../../../src/trace/observation.ts';
+import { openReplay } from '../../../src/run/replay.ts';
+import { run } from '../../../src/run/run.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
 import { reportOf } from '../../../src/verdict/report.ts';
 
 const [file = '', speedText = '1'] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /** Small pieces that reports are built of: seconds after the request become instants, phases and marks. */
-import type { Instant, Mark, MarkName, Phase, PhaseName, Time } from '../../../src/trace/report.ts';
+import type { Instant, Mark, MarkName, Phase, PhaseName, Time } from '../../../src/model/report.ts';
 
 /** The moment of the request in every sample. */
 export const zero = Date.parse('2026-11-20T23:04:29.601Z');

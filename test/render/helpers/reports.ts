@@ -1,5 +1,5 @@
 /** Every report that renderers are tried on: the samples, and what each recording gives. */
-import type { ExitReport } from '../../../src/trace/report.ts';
+import type { ExitReport } from '../../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../../helpers/recordings.ts';
 import { samples } from './samples.ts';
 

@@ -1,5 +1,5 @@
 /** One report for each kind of exit, after the recordings of the same names. */
-import type { ExitReport } from '../../../src/trace/report.ts';
+import type { ExitReport } from '../../../src/model/report.ts';
 import { inferred, mark, observed, phase, time } from './report-parts.ts';
 
 /** What every sample starts from: a pod of a Deployment with a grace of ten seconds, and nothing known yet. */

@@ -1,5 +1,5 @@
 /** All samples by name: a new one here goes through every renderer. */
-import type { ExitReport } from '../../../src/trace/report.ts';
+import type { ExitReport } from '../../../src/model/report.ts';
 import { hostile } from './hostile.ts';
 import { forced, graceful, held, killed, removed, sidecars, stuck, unknown } from './sample-reports.ts';
 

@@ -2,10 +2,10 @@
 import { createLive } from '../../../src/render/live.ts';
 import type { Live } from '../../../src/render/live.ts';
 import type { Style } from '../../../src/render/palette.ts';
-import { reduce } from '../../../src/trace/reduce.ts';
-import type { Observation } from '../../../src/trace/observation.ts';
-import type { Trace } from '../../../src/trace/trace.ts';
-import { emptyTrace } from '../../../src/trace/empty-trace.ts';
+import { reduce } from '../../../src/model/reduce.ts';
+import type { Observation } from '../../../src/model/observation.ts';
+import type { Trace } from '../../../src/model/trace.ts';
+import { emptyTrace } from '../../../src/model/empty-trace.ts';
 import { mustReport } from '../../helpers/recordings.ts';
 import type { Happening } from './screen.ts';
 

@@ -1,9 +1,9 @@
 /** How the containers would stop: hooks, the budget that they leave, PID 1, sidecars, grace. */
-import { minimumGrace } from '../../../trace/infer/grace.ts';
-import { containersOf, hookOf } from '../../../trace/pod.ts';
-import type { ContainerSpec } from '../../../trace/pod.ts';
-import type { Finding } from '../../../trace/report.ts';
-import { second } from '../../../trace/span.ts';
+import { minimumGrace } from '../../../infer/grace.ts';
+import { containersOf, hookOf } from '../../../model/pod.ts';
+import type { ContainerSpec } from '../../../model/pod.ts';
+import type { Finding } from '../../../model/report.ts';
+import { second } from '../../../model/span.ts';
 import { graceAdvice } from '../../grace-advice.ts';
 import { list, percent } from '../../words.ts';
 import type { CheckFacts } from '../facts.ts';

@@ -1,6 +1,6 @@
 /** What stands around the exit: node, finalizers, owner, and what could not be read. */
-import { controllerOf } from '../../../trace/pod.ts';
-import type { Finding } from '../../../trace/report.ts';
+import { controllerOf } from '../../../model/pod.ts';
+import type { Finding } from '../../../model/report.ts';
 import { list } from '../../words.ts';
 import type { CheckFacts } from '../facts.ts';
 import { cite } from '../facts.ts';

@@ -1,6 +1,6 @@
 /** What clients of the pod's Services would notice. */
-import { containersOf, hookOf } from '../../../trace/pod.ts';
-import type { Finding } from '../../../trace/report.ts';
+import { containersOf, hookOf } from '../../../model/pod.ts';
+import type { Finding } from '../../../model/report.ts';
 import { list, servicesNamed } from '../../words.ts';
 import type { Route } from '../endpoints.ts';
 import { routesOf } from '../endpoints.ts';

@@ -1,0 +1,90 @@
+/** What the end of a container means (SIGNALS.md §5 "Exit codes"): the code alone does not say it. */
+import type { ContainerSpec } from '../model/pod.ts';
+import { isMirror, isRunning, statusesOf } from '../model/pod.ts';
+import type { ContainerOutcome } from '../model/report.ts';
+import type { ContainerFacts, Fact, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
+import type { Estimate } from './estimate.ts';
+import { isBefore } from './estimate.ts';
+import { logEndThatTells } from './exit.ts';
+import type { Scene } from './scene.ts';
+import { numberOfSignal } from './signals.ts';
+import { mayRunUntold } from './started-untold.ts';
+
+export function outcomeOf(
+  scene: Scene,
+  facts: ContainerFacts,
+  spec: ContainerSpec,
+  { killSince, ended, isDoubtful }: { killSince: Estimate; ended: Estimate | undefined; isDoubtful: boolean },
+): ContainerOutcome {
+  const { trace, kubelet } = scene;
+  const { value: end } = facts.terminated ?? {};
+  if (!end || !ended) {
+    const logEnd = logEndThatTells(trace, facts, kubelet.killings.get(spec.name) ?? []);
+    const isThere = lastSeenRunning(trace, spec) || mayRunUntold(scene, spec);
+    return !end && isThere && isLeft(scene, logEnd) ? 'abandoned' : 'unknown';
+  }
+  if (end.exitCode === 0) return 'completed';
+  // The reason sticks to a container of which any process was ever killed for memory (SIGNALS.md §5 "Exit codes").
+  if (end.reason === 'OOMKilled' && end.exitCode === 137) return mayBeOfKill(killSince, ended) ? 'unknown' : 'oom';
+  if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(trace, spec)))) return 'signalled';
+  if (end.exitCode !== 137) return 'failed';
+  if (!mayBeOfKill(killSince, ended)) return 'failed';
+  return isDoubtful ? 'unknown' : 'killed';
+}
+
+/**
+ * The object went while it ran, as its last status has it. That may be old, and a log ends once its container has
+ * (SIGNALS.md §5): one that ended before the removal was heard of tells of a container that ended before the removal, or
+ * may have. Where the DELETE itself removed the object nothing was stopped before that; there only what was earlier counts.
+ */
+function isLeft(scene: Scene, logEnd: Fact<unknown> | undefined): boolean {
+  const { trace, deletion } = scene;
+  if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(scene)) return false;
+  const isAtOnce = deletion.grace === 0 && !trace.finalizing;
+  const since = isAtOnce ? arrival(trace, trace.gone, 'pod', deletion.accepted).client.lo : trace.gone.at;
+  return !(logEnd && logEnd.at < since);
+}
+
+/**
+ * A static pod's copy that somebody else removed at once: its kubelet does so when the manifest is gone, having stopped the
+ * containers (kubelet_pods.go `HandlePodCleanups`), and a forced deletion, which stops nothing, looks the same.
+ */
+export const mayBeItsKubelets = ({ trace, deletion }: Pick<Scene, 'trace' | 'deletion'>): boolean =>
+  isMirror(deletion.facts.first.value) && deletion.grace === 0 && trace.requests.length === 0;
+
+/** Its kubelet was heard to stop it, and removed the copy afterwards: the manifest is gone. */
+export const wasStoppedAsStatic = (
+  scene: Pick<Scene, 'trace' | 'deletion'>,
+  { name }: Pick<ContainerSpec, 'name'>,
+): boolean =>
+  mayBeItsKubelets(scene) &&
+  scene.trace.events.some(
+    ({ reason, about, isOld, message }) =>
+      reason === 'Killing' && about.container === name && !isOld && message.startsWith('Stopping container '),
+  );
+
+/**
+ * Where the API does not tell the stop signal it is the image's (SIGNALS.md §2 S8): one of those that ask a program to end.
+ * One that tells of a crash (SEGV, ABRT, BUS), or of a broken pipe, is nobody's.
+ */
+const fitsStopSignal = (code: number, own: number | undefined): boolean =>
+  own !== undefined
+    ? code === 128 + own
+    : usualStopSignals.some((name) => code === 128 + (numberOfSignal(name) ?? NaN));
+
+const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
+
+const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
+  trace.pod !== undefined &&
+  statusesOf(trace.pod.value).some((status) => status.name === spec.name && isRunning(status.state));
+
+/** 137 before any kill can have come is the application's own, or somebody else's SIGKILL (SIGNALS.md §5 "Exit codes"). */
+const mayBeOfKill = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
+
+function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
+  const status = statusesOf(
+    trace.pod?.value ?? { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} },
+  );
+  return status.find((one) => one.name === spec.name)?.stopSignal ?? spec.container.lifecycle?.stopSignal;
+}

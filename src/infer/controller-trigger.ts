@@ -1,0 +1,104 @@
+/** Whether the pod's controller deleted it, and why: for another template, or for a lower number (SIGNALS.md §4). */
+import type { Pod } from '../model/kube.ts';
+import type { StreamName } from '../model/observation.ts';
+import { controllerOf } from '../model/pod.ts';
+import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
+import { isTimely, late, near } from './around.ts';
+import type { Scaling } from './scaling.ts';
+import { scalingsOf } from './scaling.ts';
+import { comingTemplate, hasPlace, otherTemplate } from './template.ts';
+import type { Rule, Trigger } from './trigger-rule.ts';
+
+/**
+ * The controller deleted the pod, as its Event says: for another template, or for a lower number. Where neither shows, it is
+ * not known. A number that went down is no proof that the controller chose this pod.
+ */
+export const byController: Rule = (trace, { facts }) => {
+  const pod = facts.first.value;
+  const told = deletedBy(trace);
+  const controller = controllerOf(pod);
+  const owner = controller && trace.owners.get(controller.uid);
+  const lowered = near(owner?.lowered, trace);
+  if (!controller || (!told && !(lowered && mayBeUntold(trace, controller.name)))) return undefined;
+  const evidence = [facts.seenSeq, ...(told ? [told.seq] : []), ...(lowered ? [lowered.seq] : [])];
+  const scaled = owner && scaledDown(trace, pod, owner, told);
+  if (controller.kind === 'ReplicaSet') return bySet(trace, pod, { above: aboveOf(trace, owner), scaled, evidence });
+  const isPlaced = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
+  const template = scaled && isPlaced ? undefined : otherTemplate(trace, pod, facts.seenAt + late);
+  if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };
+  return scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined;
+};
+
+interface SetFacts {
+  /** The Deployment, where it was told. */
+  readonly above: OwnerFacts | undefined;
+  readonly scaled: Scaled | undefined;
+  readonly evidence: readonly number[];
+}
+
+type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
+
+/**
+ * A rollout may be stuck for hours: its template is there, and deletes nothing. Only what comes up around the deletion
+ * tells that it went on. Where that and a lower number fit both, what came last before the deletion caused it, if
+ * it was seen to; else it is not known.
+ */
+function bySet(trace: Trace, pod: Pod, { above, scaled, evidence }: SetFacts): Trigger | undefined {
+  const coming = comingTemplate(trace, pod);
+  if (!scaled) {
+    const seqs = coming?.seqs ?? (above && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + late));
+    return seqs && { kind: 'rollout', evidence: [...evidence, ...seqs] };
+  }
+  if (!coming) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
+  const seenAt = trace.deletion?.seenAt ?? -Infinity;
+  const last = coming.ready.find(({ at }) => at >= scaled.at && at <= seenAt);
+  if (last) return { kind: 'rollout', evidence: [...evidence, ...coming.seqs, last.seq] };
+  return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...coming.seqs] };
+}
+
+function aboveOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | undefined {
+  const [above] = owner?.last.value.metadata.ownerReferences ?? [];
+  return above && trace.owners.get(above.uid);
+}
+
+/** What the user set went down: a Deployment's replicas, or those of a controller that nothing owns. */
+function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, told: Occurrence | undefined): Scaled | undefined {
+  const { kind, metadata } = owner.last.value;
+  const [above] = metadata.ownerReferences ?? [];
+  if (kind === 'ReplicaSet' && above) {
+    const deployment = trace.owners.get(above.uid);
+    return near(deployment?.lowered, trace) ?? (deployment && scaledToAll(trace, metadata.name, deployment));
+  }
+  const outOfPlace = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
+  // A ReplicaSet of its own deletes a pod only where it has too many.
+  return near(owner.lowered, trace) ?? (outOfPlace || kind === 'ReplicaSet' ? told : undefined);
+}
+
+/** The pod's ReplicaSet was scaled down to all that the Deployment wants: no other one takes a share. */
+function scaledToAll(trace: Trace, set: string, { last }: OwnerFacts): Occurrence | undefined {
+  const isIt = (one: Scaling): boolean =>
+    one.way === 'down' && one.set === set && one.to === last.value.spec.replicas && isTimely(one.event, trace);
+  return scalingsOf(trace).find(isIt)?.event;
+}
+
+/** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */
+export function deletedBy(trace: Trace): Occurrence | undefined {
+  const name = trace.deletion?.first.value.metadata.name;
+  return trace.events.find(
+    (event) =>
+      event.reason === 'SuccessfulDelete' &&
+      name !== undefined &&
+      event.message.split(/\s+/).includes(name) &&
+      isTimely(event, trace),
+  );
+}
+
+/** No Event of the controller can be heard of (SIGNALS.md trap 32), and it is not known to have chosen another pod. */
+function mayBeUntold(trace: Trace, owner: string): boolean {
+  const isOwners = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
+    value.stream === 'owner-events' && value.to === undefined;
+  const isUnheard = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwners);
+  const chose = (event: Occurrence): boolean =>
+    event.reason === 'SuccessfulDelete' && event.about.name === owner && isTimely(event, trace);
+  return isUnheard && !trace.events.some(chose);
+}

@@ -1,0 +1,142 @@
+/** When each slice stopped routing to the pod, and who else was there (SIGNALS.md §3). */
+import { toClient } from '../model/clock.ts';
+import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
+import type { ContainerExit } from './container.ts';
+import type { Deletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { isBefore, narrowed, notBefore, onClient, unbounded } from './estimate.ts';
+
+export interface EndpointExit {
+  readonly slice: string;
+  readonly service?: string;
+  readonly addressType: string;
+  /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
+  readonly staysReady: boolean;
+  /** It was ready there when the deletion came. */
+  readonly wasReady: boolean;
+  readonly unrouted?: Estimate & { serving: boolean };
+  readonly removed?: Estimate;
+  /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
+  readonly otherReady: number;
+  /** The observation that `otherReady` was read from. */
+  readonly counted: readonly number[];
+}
+
+export function endpointsOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): EndpointExit[] {
+  return [...trace.slices]
+    .map(([name, facts]) => [name, { ...facts, states: since(deletion, facts.states) }] as const)
+    .filter(([, facts]) => facts.states.some((state) => state.value.own))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, facts]) => endpointExit(trace, deletion, exits, name, facts));
+}
+
+/**
+ * The state that the deletion found, and what came after it: a slice that the endpoint had left before (it moved to another
+ * one, or the selector changed) has no part in the exit.
+ */
+function since({ accepted }: Deletion, states: SliceFacts['states']): SliceFacts['states'] {
+  const isBefore = ({ value, at }: Fact<SliceState>) => at + 1 < accepted.client.lo && !value.own?.terminating;
+  return states.slice(Math.max(0, states.findLastIndex(isBefore)));
+}
+
+function endpointExit(
+  trace: Trace,
+  deletion: Deletion,
+  exits: readonly ContainerExit[],
+  slice: string,
+  facts: SliceFacts,
+): EndpointExit {
+  const marked = facts.states.findIndex((state, index) => leaves(state, facts.states[index - 1]));
+  const start = marked === -1 ? facts.states.at(-1) : facts.states[marked - 1];
+  const later = marked === -1 ? [] : facts.states.slice(marked);
+  const wasReady = start?.value.own?.ready === true;
+  const out = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
+  const left = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
+  const staysReady = trace.services.get(facts.service ?? '')?.spec.publishNotReadyAddresses === true;
+  const at = out ?? facts.states.at(-1);
+  const unrouted = out ? { ...changeOf(trace, deletion, out), serving: out.value.own?.serving ?? false } : undefined;
+  return {
+    slice,
+    ...(facts.service === undefined ? {} : { service: facts.service }),
+    addressType: facts.slice.addressType,
+    staysReady,
+    wasReady,
+    ...(unrouted ? { unrouted } : {}),
+    ...(left ? { removed: afterContainers(trace, changeOf(trace, deletion, left), exits) } : {}),
+    otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
+    counted: at ? [at.seq] : [],
+  };
+}
+
+/** A slice in which the endpoint was ready once, and no longer when the deletion came. */
+export interface EarlierExit {
+  readonly slice: string;
+  readonly service?: string;
+  readonly unrouted: Estimate;
+}
+
+/**
+ * Who had stopped routing to the pod before its deletion, for its readiness or for its labels, and was seen to. An endpoint
+ * that moved to another slice of its Service was not unrouted by that.
+ */
+export function unroutedBefore(
+  trace: Trace,
+  deletion: Deletion,
+  endpoints: readonly EndpointExit[],
+): readonly EarlierExit[] {
+  return [...trace.slices].flatMap(([slice, facts]) => {
+    const { service, states } = facts;
+    const { addressType } = facts.slice;
+    const isElsewhere = endpoints.some(
+      (one) => one.wasReady && (one.slice === slice || (one.service === service && one.addressType === addressType)),
+    );
+    const out = isElsewhere ? undefined : lostBefore(deletion, states);
+    if (!out) return [];
+    return [
+      { slice, ...(service === undefined ? {} : { service }), unrouted: changeOf(trace, deletion, out, unbounded) },
+    ];
+  });
+}
+
+/** The state in which the endpoint was ready no more, for the last time before the deletion found it so. */
+function lostBefore(deletion: Deletion, all: SliceFacts['states']): Fact<SliceState> | undefined {
+  const states = since(deletion, all);
+  const marked = states.findIndex((state, index) => leaves(state, states[index - 1]));
+  const found = all.slice(0, marked === -1 ? undefined : all.length - states.length + marked);
+  const ready = found.findLastIndex(({ value }) => value.own?.ready);
+  return ready === -1 ? undefined : found[ready + 1];
+}
+
+/** The endpoint is marked as terminating, or is gone: what came before belongs to the pod's life, not to its exit. */
+const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefined): boolean =>
+  value.own ? value.own.terminating : before?.value.own !== undefined;
+
+/** The write lies between its cause (or its own stamp) and its arrival. */
+function changeOf(trace: Trace, deletion: Deletion, state: Fact<SliceState>, cause = deletion.accepted): Estimate {
+  const told = arrival(trace, state, 'endpointslices', cause);
+  const { written } = state.value;
+  return written ? narrowed(told, onClient(toClient(deletion.api, written, state.at + 1), [state.seq])) : told;
+}
+
+/** An endpoint leaves on the terminal phase, so not before the last container, unless the object went first (trap 16). */
+function afterContainers(trace: Trace, removed: Estimate, exits: readonly ContainerExit[]): Estimate {
+  if (!trace.terminal) return removed;
+  const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
+  // One that was seen to leave before left for a reason of its own (a label, a selector, the slice itself).
+  return ends.reduce(
+    (next, end) => (isBefore(removed, end) ? next : narrowed(next, { ...notBefore(end), evidence: [] })),
+    removed,
+  );
+}
+
+function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fact<SliceState>): number {
+  const others = [...trace.slices].filter(([name, other]) => {
+    const sameService = other.service !== undefined && other.service === facts.service;
+    return name !== slice && sameService && other.slice.addressType === facts.slice.addressType;
+  });
+  const then = others.map(
+    ([, other]) => other.states.filter((one) => one.at <= state.at).at(-1)?.value.otherReady ?? 0,
+  );
+  return state.value.otherReady + then.reduce((sum, ready) => sum + ready, 0);
+}

@@ -1,0 +1,132 @@
+/**
+ * What is known of one moment: bounds on the client's clock and on the node's, kept side by side, because a duration
+ * between two of the node's stamps does not suffer from not knowing how far the node's clock is off.
+ *
+ * Law: an estimate only ever narrows, and each narrowing cites what proves it.
+ */
+import type { Clock } from '../model/clock.ts';
+import { isStepped, toClient, toRemote } from '../model/clock.ts';
+import type { Instant } from '../model/report.ts';
+import type { Span } from '../model/span.ts';
+import { anyTime, lapse, meet } from '../model/span.ts';
+import { printTime } from '../model/stamps.ts';
+
+export interface Estimate {
+  readonly client: Span;
+  readonly node: Span;
+  readonly basis: Instant['basis'];
+  readonly evidence: readonly number[];
+}
+
+/** Nothing is known. */
+export const unbounded: Estimate = { client: anyTime, node: anyTime, basis: 'inferred', evidence: [] };
+
+export const onClient = (
+  client: Span,
+  evidence: readonly number[],
+  basis: Instant['basis'] = 'inferred',
+): Estimate => ({
+  client,
+  node: anyTime,
+  basis,
+  evidence,
+});
+
+export const onNode = (node: Span, evidence: readonly number[], basis: Instant['basis'] = 'inferred'): Estimate => ({
+  client: anyTime,
+  node,
+  basis,
+  evidence,
+});
+
+/** Both hold. The evidence of `by` is cited only where it narrows. */
+export function narrowed(estimate: Estimate, by: Estimate): Estimate {
+  const client = meet(estimate.client, by.client);
+  const node = meet(estimate.node, by.node);
+  const narrows = [
+    client.lo > estimate.client.lo,
+    client.hi < estimate.client.hi,
+    node.lo > estimate.node.lo,
+    node.hi < estimate.node.hi,
+  ];
+  if (!narrows.includes(true)) return estimate;
+  return { ...estimate, client, node, evidence: cite(estimate.evidence, by.evidence) };
+}
+
+/**
+ * Carries what is known on one clock over to the other, through the node clock's offset. Of a node's clock that was set
+ * nothing is kept: its stamps do not tell how long anything took.
+ */
+export function crossed(estimate: Estimate, clock: Clock): Estimate {
+  const near = nearTo(estimate.client, clock, estimate.node);
+  if (isStepped(clock)) {
+    const told = toClient(clock, estimate.node, near, estimate.client.lo);
+    return { ...estimate, client: meet(estimate.client, told), node: anyTime };
+  }
+  const client = meet(estimate.client, toClient(clock, estimate.node, near));
+  const node = meet(estimate.node, toRemote(clock, client));
+  return { ...estimate, client, node };
+}
+
+/** A client time close to the estimate's end, to look up the offset from. */
+function nearTo(client: Span, clock: Clock, node: Span): number {
+  if (Number.isFinite(client.hi)) return client.hi;
+  const bound = clock.lower.at(-1) ?? clock.upper.at(-1);
+  if (bound && Number.isFinite(node.hi)) return node.hi - bound.value;
+  if (Number.isFinite(client.lo)) return client.lo;
+  return bound ? node.lo - bound.value : node.lo;
+}
+
+/** Moves an estimate by a stretch of `by` ms. */
+export const moved = (estimate: Estimate, by: Span): Estimate => ({
+  ...estimate,
+  client: { lo: estimate.client.lo + by.lo, hi: estimate.client.hi + by.hi },
+  node: { lo: estimate.node.lo + by.lo, hi: estimate.node.hi + by.hi },
+  basis: 'inferred',
+});
+
+/** The bound that a later moment puts on this one: it was not after it. */
+export const notAfter = (later: Estimate): Estimate => ({
+  ...later,
+  client: { lo: -Infinity, hi: later.client.hi },
+  node: { lo: -Infinity, hi: later.node.hi },
+});
+
+/** The bound that an earlier moment puts on this one: it was not before it. */
+export const notBefore = (earlier: Estimate): Estimate => ({
+  ...earlier,
+  client: { lo: earlier.client.lo, hi: Infinity },
+  node: { lo: earlier.node.lo, hi: Infinity },
+});
+
+/** Certainly before, on either clock. */
+export const isBefore = (a: Estimate, b: Estimate): boolean => a.client.hi < b.client.lo || a.node.hi < b.node.lo;
+
+/** From one moment to a later one, in ms, by whichever clock knows it better. */
+export function between(start: Estimate, end: Estimate): Span {
+  const client = lapse(start.client, end.client);
+  const node = lapse(start.node, end.node);
+  const lo = Math.max(...[client.lo, node.lo].filter((one) => !Number.isNaN(one)), 0);
+  const hi = Math.min(...[client.hi, node.hi].filter((one) => !Number.isNaN(one)));
+  return { lo: Math.min(lo, hi), hi };
+}
+
+export const cite = (...lists: (readonly number[])[]): readonly number[] =>
+  [...new Set(lists.flat())].sort((a, b) => a - b);
+
+/** On the client's clock. `fallback` stands in where nothing bounds it on one side. */
+export function spanOf({ client }: Estimate, fallback: Span): Span {
+  const lo = Number.isFinite(client.lo) ? client.lo : Math.min(fallback.lo, client.hi);
+  return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };
+}
+
+/** As the report prints it. */
+export function instantOf(estimate: Estimate, fallback: Span): Instant {
+  const { lo, hi } = spanOf(estimate, fallback);
+  return {
+    earliest: printTime(lo, 'earlier'),
+    latest: printTime(hi, 'later'),
+    basis: estimate.basis,
+    evidence: [...estimate.evidence],
+  };
+}

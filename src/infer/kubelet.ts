@@ -1,0 +1,204 @@
+/** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
+import type { Clock } from '../model/clock.ts';
+import { toClient, upTo } from '../model/clock.ts';
+import type { Occurrence, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
+import { withDoubts } from './clock-doubts.ts';
+import type { Deletion } from './deletion.ts';
+import { isWitnessed, ranAtDeletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
+import { withCause, withCreations, withPostings, withRenewals } from './node-clock.ts';
+import { mayBeOwn } from './own-doing.ts';
+import { isNewRound, isStart } from './rounds.ts';
+import { atMost, earlierOf, second } from '../model/span.ts';
+import { parseTime } from '../model/stamps.ts';
+
+export interface Kubelet {
+  readonly clock: Clock;
+  /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */
+  readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
+  /** From when on the kubelet knew: no Killing and no acknowledgement is earlier. */
+  readonly noticed?: Estimate;
+  /** Seconds that the kubelet may have counted: what the API said before it began, at least 1 (SIGNALS.md §2 S1). */
+  readonly grace: {
+    readonly min: number;
+    /** Infinite: nothing that was seen bounds it. */
+    readonly max: number;
+    /** The longest of those that were seen, and the pod's own where that may have been it. */
+    readonly likely: number;
+  };
+}
+
+export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
+  const arrivals = trace.clocks.node;
+  const all = trace.events.filter(isStop);
+  const later = all.filter((event) => belongs(trace, deletion, arrivals, event));
+  const stops = later.filter((event) => !mayBeOwn(trace, deletion, event));
+  const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
+  const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
+  const posted = withRenewals(trace, deletion, withPostings(trace, deletion, withCreations(trace, deletion, caused)));
+  const others = all.filter((event) => !later.includes(event));
+  const clock = withDoubts(trace, deletion, posted, others);
+  const killings = groupByContainer(own);
+  const noticed = noticedAt(trace, deletion, own, clock);
+  const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
+  return {
+    clock,
+    killings,
+    ...(noticed ? { noticed } : {}),
+    grace: graceAt(trace, deletion, { noticed, own, isRetried }),
+  };
+}
+
+const isAnew = (event: Occurrence): boolean => isNewRound(event) && !event.isOld;
+
+const isStop = (event: Occurrence): boolean =>
+  event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
+
+/**
+ * A repeated Event names the nanoseconds of its first occurrence. Where that was not told itself and may be of this
+ * deletion, the kubelet began then, not at the repetition.
+ */
+function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Deletion, clock: Clock): Occurrence[] {
+  const { named, count, id } = event;
+  if (count < 2 || named === undefined || stops.find((one) => one.id === id) !== event) return [];
+  const client = toClient(clock, { lo: named, hi: named }, event.at + 1);
+  const since = deletion.accepted.client.lo;
+  if (client.hi < since) return [];
+  return [{ ...event, count: 1, time: { lo: named, hi: client.lo >= since ? named : event.time.hi } }];
+}
+
+function groupByContainer(events: Occurrence[]): Map<string, Occurrence[]> {
+  const groups = new Map<string, Occurrence[]>();
+  for (const event of events) {
+    const key = event.about.container ?? '';
+    groups.set(key, [...(groups.get(key) ?? []), event]);
+  }
+  return groups;
+}
+
+/** A stamp that certainly lies before the deletion was accepted, or was told before we asked, is an older story's. */
+export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurrence): boolean {
+  if (deletion.ours && event.seq < deletion.ours.sent.seq) return false;
+  const client = toClient(upTo(clock, event.at + 1), event.time, event.at + 1);
+  return Math.min(client.hi, event.at + 1) >= deletion.accepted.client.lo;
+}
+
+/**
+ * The first sign of the kubelet: its Killing, or the status that knows of the deletion. Where neither came at all, what the
+ * application says of its signal, or the end itself, tells that the kubelet knew by then, and not since when.
+ */
+function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
+  const killings = own.map((event) => {
+    const told = onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq]);
+    return crossed(narrowed(onNode(event.time, [event.seq], 'observed'), told), clock);
+  });
+  const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
+  const signs = killings.length + statuses.length > 0 ? [...killings, ...statuses] : lateSigns(trace, deletion);
+  const [first, ...others] = signs;
+  if (!first) return undefined;
+  const earliest = others.reduce(earlier, first);
+  // A kubelet that had been there before this one took what it knew with it.
+  const anew = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= earliest.node.hi);
+  const sign = anew
+    ? { ...earliest, client: { lo: -Infinity, hi: earliest.client.hi }, node: atMost(earliest.node.hi) }
+    : earliest;
+  const since = narrowed(sign, { ...notBefore(deletion.accepted), evidence: [] });
+  return crossed({ ...since, evidence: cite(deletion.accepted.evidence, since.evidence) }, clock);
+}
+
+function lateSigns(trace: Trace, { facts, grace }: Deletion): Estimate[] {
+  // A terminal phase that came after the deletion: only the kubelet (or PodGC) writes it.
+  if (!trace.terminal || !ranAtDeletion({ facts, grace })) return [];
+  const lines = [...trace.containers.values()]
+    .flatMap(({ log }) => log.signalLines.find((line) => line.at >= facts.seenAt) ?? [])
+    .map(({ value, at, seq }) => ({ ...onNode(atMost(value), [seq]), client: atMost(at + 1) }));
+  return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
+}
+
+const earlier = (a: Estimate, b: Estimate): Estimate => ({
+  ...(b.client.hi < a.client.hi ? b : a),
+  client: earlierOf(a.client, b.client),
+  node: earlierOf(a.node, b.node),
+});
+
+interface Began {
+  readonly noticed: Estimate | undefined;
+  /** The Killings of this deletion. */
+  readonly own: readonly Occurrence[];
+  /** It began again: with whatever grace held then. */
+  readonly isRetried: boolean;
+}
+
+/**
+ * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that may have
+ * come before the kubelet began, or began again, counts as possible.
+ */
+function graceAt(trace: Trace, deletion: Deletion, { noticed, own, isRetried }: Began): Kubelet['grace'] {
+  const first = Math.max(1, deletion.grace);
+  const later = lowered(trace, deletion);
+  const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
+  const mayCount = (one: Grace): boolean =>
+    !isAfterBegin(trace, deletion, own, one) && loweredSince(deletion, one) <= since.hi;
+  const possible = later.filter((one) => isRetried || mayCount(one));
+  const certain = later.filter((one) => one.at + 1 <= since.lo);
+  const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
+  const likely = Math.max(least(certain), unseenGrace(trace, deletion));
+  return { min: least(possible), max: mayHaveBeenLonger(trace, deletion) ? Infinity : likely, likely };
+}
+
+type Grace = Trace['graces'][number];
+
+/** What somebody lowered it to; the kubelet's own last DELETE does not. */
+const lowered = (trace: Trace, deletion: Deletion): Grace[] =>
+  trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
+
+/**
+ * The pod's own states have an order: this one was written after the kubelet had told that it knew. A probe's status may tell so
+ * before it begins (S3): so a Killing must have been told before this can have been written. That it came first proves nothing:
+ * each stream may be late by itself.
+ */
+function isAfterBegin(trace: Trace, deletion: Deletion, own: readonly Occurrence[], grace: Grace): boolean {
+  const written = Math.max(arrival(trace, grace, 'pod', deletion.accepted).client.lo, loweredSince(deletion, grace));
+  return isAfterNotice(trace, grace.seq) && own.some((killing) => killing.at + 1 <= written);
+}
+
+/** Perhaps before the kubelet began, though it knew of the deletion by then. */
+export const wasLoweredLate = (trace: Trace, deletion: Deletion): boolean =>
+  lowered(trace, deletion).some(({ seq }) => isAfterNotice(trace, seq));
+
+/** A state of the pod, by its observation, that came after the first status which knows of the deletion. */
+const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
+  acknowledged !== undefined && acknowledged.seq < seq;
+
+/**
+ * Where the first state of the deletion was not seen, its grace may have been lowered before: the kubelet may have begun with
+ * the pod's own. The last DELETE's 0 tells nothing of it either (trap 2).
+ */
+const unseenGrace = (trace: Trace, deletion: Deletion): number =>
+  isWitnessed(trace, deletion.facts) ? 0 : (ownGrace(deletion) ?? 0);
+
+/**
+ * A grace that is not the pod's own was asked for, and one that was asked for before it may have been longer than either.
+ * Only what is asked for lowers a grace, so the pod's own is seldom what another one was lowered to (SIGNALS.md §1 "Repeat
+ * delete"), unless it is the 0 of the last one.
+ */
+const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
+  !isWitnessed(trace, deletion.facts) && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
+
+const ownGrace = ({ facts }: Deletion): number | undefined => facts.first.value.spec.terminationGracePeriodSeconds;
+
+const isLastDelete = (trace: Trace, seq: number): boolean =>
+  trace.finalDelete?.seq === seq && trace.terminal !== undefined;
+
+/**
+ * The earliest client time of the write that lowered the grace. A deadline that has merely moved with the grace says
+ * nothing of it; any other one was set to "now" (SIGNALS.md §1 "Repeat delete").
+ */
+function loweredSince({ facts, grace, accepted, api }: Deletion, { value, at }: Grace): number {
+  const stamp = parseTime(value.deadline);
+  const asked = (parseTime(facts.first.value.metadata.deletionTimestamp) ?? NaN) - grace * second;
+  if (stamp === undefined || stamp - value.grace * second === asked) return accepted.client.lo;
+  return toClient(api, { lo: stamp, hi: stamp + second }, at + 1).lo;
+}

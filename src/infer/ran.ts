@@ -1,0 +1,76 @@
+/** Whether a container that a late first look found ended still ran when the deletion came. */
+import type { ContainerStatus, Pod } from '../model/kube.ts';
+import type { ContainerSpec } from '../model/pod.ts';
+import { containersOf, isFinished, isRunning, statusesOf } from '../model/pod.ts';
+import { parseFloor } from '../model/stamps.ts';
+import type { ContainerFacts } from '../model/trace.ts';
+import { isWitnessed, ranAtDeletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { isBefore } from './estimate.ts';
+import type { Scene } from './scene.ts';
+
+/**
+ * `status`: of the first state of the deletion that was seen; where that is a later one (trap 2), what ended in it may have
+ * ended because of the deletion. 'perhaps': nothing tells which of the two it was.
+ */
+export function ranUntilEnd(
+  scene: Scene,
+  spec: ContainerSpec,
+  { status, ended }: { status: ContainerStatus | undefined; ended: Estimate | undefined },
+): boolean | 'perhaps' {
+  const { trace, deletion, kubelet } = scene;
+  if (!status?.state.terminated || isWitnessed(trace, deletion.facts)) return false;
+  if (isOlder(scene, spec, ended)) return false;
+  if (!ended) return 'perhaps';
+  if (isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended))) return true;
+  return isFinished(deletion.facts.first.value) && ranAtDeletion(deletion) && wasLast(scene, status) ? true : 'perhaps';
+}
+
+/**
+ * It was started after the first state of the deletion had been written: a sync that is under way is not cancelled, and only
+ * then stops what it has started (SIGNALS.md §2 S2). What never ran bears no time of a start (trap 24).
+ */
+export function wasStartedLate(
+  { deletion }: Scene,
+  spec: ContainerSpec,
+  { startedLate, terminated }: ContainerFacts,
+): boolean {
+  if (startedLate) return true;
+  const first = statusesOf(deletion.facts.first.value).find(({ name }) => name === spec.name);
+  const runs = [first?.state.running, first?.state.terminated, first?.lastState?.terminated];
+  const started = terminated?.value.startedAt;
+  return parseFloor(started) !== undefined && runs.every((run) => run?.startedAt !== started);
+}
+
+/** It had ended before, by its time, its kind, or because the status that ends the pod does not know of the deletion. */
+function isOlder({ deletion }: Scene, spec: ContainerSpec, ended: Estimate | undefined): boolean {
+  const { metadata, status } = deletion.facts.first.value;
+  const { observedGeneration: seen = Infinity } = status;
+  const isUnaware = isFinished(deletion.facts.first.value) && seen < (metadata.generation ?? 0);
+  return (
+    (ended !== undefined && isBefore(ended, deletion.accepted)) ||
+    (spec.kind === 'init' && haveMainsRun(deletion.facts.first.value)) ||
+    isUnaware
+  );
+}
+
+/** An init container ends before any main one starts. */
+const haveMainsRun = (pod: Pod): boolean =>
+  statusesOf(pod).some(
+    ({ name, state }) =>
+      containersOf(pod).some((spec) => spec.name === name && spec.kind === 'container') &&
+      (isRunning(state) || state.terminated?.startedAt !== undefined),
+  );
+
+/**
+ * Its end made the pod finished: none of the pod ended in a later second, or was never started and ended with the pod, and
+ * it did not itself wait to be started again, as one that crashes in a loop does.
+ */
+function wasLast({ deletion }: Scene, { state }: ContainerStatus): boolean {
+  const pod = deletion.facts.first.value;
+  const end = parseFloor(state.terminated?.finishedAt)?.lo ?? -Infinity;
+  return (
+    pod.spec.restartPolicy === 'Never' &&
+    statusesOf(pod).every((other) => (parseFloor(other.state.terminated?.finishedAt)?.lo ?? Infinity) <= end)
+  );
+}

@@ -1,0 +1,64 @@
+/** From the last container's end to the end of the object: clean-up, the kubelet's last DELETE, finalizers. */
+import { toClient } from '../model/clock.ts';
+import { isFinished } from '../model/pod.ts';
+import { atLeast } from '../model/span.ts';
+import { parseFloor } from '../model/stamps.ts';
+import type { Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
+import type { ContainerExit } from './container.ts';
+import type { Deletion } from './deletion.ts';
+import { ranAtDeletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { narrowed, notBefore, onClient } from './estimate.ts';
+
+export interface Removal {
+  /** The terminal phase, after the deletion. */
+  readonly done?: Estimate;
+  readonly finalDelete?: Estimate;
+  readonly finalizers: readonly string[];
+  /** From when on nothing but finalizers held the object. */
+  readonly held?: Estimate;
+  readonly removed?: Estimate;
+}
+
+export function removalOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Removal {
+  const done = doneAt(trace, deletion, exits);
+  const final = finalAt(trace, deletion, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));
+  const finalizers = trace.finalizing?.value ?? [];
+  // Where nothing can run the first DELETE is the last one too (trap 5).
+  const idle = isIdle(deletion) ? deletion.accepted : undefined;
+  // With grace 0 stored while it ran, no DELETE comes after the end that would change anything (SIGNALS.md §0 row 9).
+  const held = final ?? idle ?? (trace.finalizing ? done : undefined);
+  const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
+  return {
+    ...(done ? { done } : {}),
+    ...(final ? { finalDelete: final } : {}),
+    finalizers,
+    ...(held && finalizers.length > 0 ? { held } : {}),
+    ...(removed ? { removed } : {}),
+  };
+}
+
+const isIdle = (deletion: Deletion): boolean =>
+  !ranAtDeletion(deletion) || deletion.facts.first.value.spec.nodeName === undefined;
+
+function doneAt(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Estimate | undefined {
+  if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;
+  const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
+  return ends.reduce(
+    (next, end) => narrowed(next, { ...notBefore(end), evidence: [] }),
+    arrival(trace, trace.terminal, 'pod', deletion.accepted),
+  );
+}
+
+/** Grace 0 on a finished pod; before that it is somebody's forced DELETE, not the kubelet's (trap 4). */
+function finalAt(trace: Trace, deletion: Deletion, done: Estimate | undefined): Estimate | undefined {
+  const final = trace.finalDelete;
+  if (!final || !isFinished(final.value) || !done) return undefined;
+  const told = arrival(trace, final, 'pod', done);
+  const stamp = parseFloor(final.value.metadata.deletionTimestamp);
+  if (!stamp) return told;
+  // That it came late the stamp does not prove: the server's clock may have been set back just as well.
+  const { lo } = toClient(deletion.api, stamp, final.at + 1, told.client.lo);
+  return lo <= told.client.hi ? narrowed(told, onClient(atLeast(lo), [final.seq])) : told;
+}

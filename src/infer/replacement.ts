@@ -1,0 +1,155 @@
+/**
+ * The pod that takes over: of the same name, or of the same owner, and in the same place where pods have places. It comes after
+ * the deletion; only a rollout may have made it before, where nobody else comes.
+ */
+import { toClient } from '../model/clock.ts';
+import type { Pod } from '../model/kube.ts';
+import { controllerOf, isOlder } from '../model/pod.ts';
+import { atMost } from '../model/span.ts';
+import { parseFloor } from '../model/stamps.ts';
+import type { TriggerKind } from '../model/report.ts';
+import type { Age } from './siblings.ts';
+import { agesIn, kinIn, olderThanDeletion } from './siblings.ts';
+import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
+import { deletedBy } from './controller-trigger.ts';
+import type { Deletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { crossed, narrowed, notBefore, onClient, onNode, unbounded } from './estimate.ts';
+import type { Kubelet } from './kubelet.ts';
+import { takesPlaceOf } from './place.ts';
+import { isOfNewerTemplate } from './template.ts';
+
+export interface Replacement {
+  readonly name: string;
+  readonly uid: string;
+  readonly created: Estimate;
+  readonly scheduled?: Estimate;
+  /** All its main containers run. */
+  readonly started?: Estimate;
+  readonly ready?: Estimate;
+}
+
+/** Who knows the clocks by which it is dated. */
+interface Clocks {
+  deletion: Deletion;
+  kubelet: Kubelet;
+}
+
+export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind): Replacement | undefined {
+  const { deletion } = clocks;
+  const own = deletion.facts.first.value;
+  if (isUnwanted(trace, own, trigger)) return undefined;
+  const ageOf = agesIn(trace);
+  const isWrittenBefore = olderThanDeletion(trace);
+  const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(deletion, facts);
+  const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && takesPlaceOf(own, facts);
+  const all = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
+  // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
+  for (const isMeant of rankedFor(own)) {
+    const [uid, facts] = all.find((one) => isMeant(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
+    // Who was there in the deletion's own second may have come for it: then whoever came later did not.
+    const isDoubtful = (one: Sibling): boolean =>
+      isMeant(one[1].pod) && isOf('unknown', one) && !isBefore(one) && !isYounger(one[1], facts);
+    if (all.some(isDoubtful)) return undefined;
+    if (uid !== undefined && facts) return replacement(trace, clocks, uid, facts);
+  }
+  // Which of several stands for this pod nobody can tell, and before the pod is gone one may still come for it.
+  if (trigger !== 'rollout' || !trace.gone) return undefined;
+  const ahead = all.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
+  const [only] = ahead;
+  return only && ahead.length === 1 ? replacement(trace, clocks, ...only) : undefined;
+}
+
+type Sibling = readonly [uid: string, facts: SiblingFacts];
+
+/**
+ * Whoever comes up afterwards comes for something else. A ReplicaSet deletes a pod of its own only to have fewer, for a rollout
+ * or for good: where it is not known which, neither is whether another one was wanted.
+ */
+function isUnwanted(trace: Trace, own: Pod, trigger: TriggerKind): boolean {
+  const isOfSet = controllerOf(own)?.kind === 'ReplicaSet';
+  return trigger === 'scale-down' || (trigger === 'unknown' && isOfSet && deletedBy(trace) !== undefined);
+}
+
+/** Whom to take for it, in this order: a pod of its name, one of its controller, any of the workload. */
+const rankedFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => [
+  (pod) => pod.metadata.name === metadata.name,
+  (pod) => controllerOf(pod)?.uid === controllerOf({ metadata, ...own })?.uid,
+  () => true,
+];
+
+/** It was created after that one. */
+const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): boolean =>
+  other !== undefined &&
+  (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
+    (parseFloor(other.pod.metadata.creationTimestamp)?.hi ?? Infinity);
+
+function isStampedBefore({ accepted, api }: Deletion, { pod, seen }: SiblingFacts): boolean {
+  const stamp = parseFloor(pod.metadata.creationTimestamp);
+  return stamp !== undefined && toClient(api, stamp, seen.at + 1).hi < accepted.client.lo;
+}
+
+function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFacts): Replacement {
+  const { deletion } = clocks;
+  const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
+  const seen = toldBy(trace, facts, facts.seen, unbounded);
+  const told = stamp
+    ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq]))
+    : seen;
+  // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
+  const isCounted = facts.listedFirst && kinIn(trace)(facts) === 'new';
+  const after = facts.listedFirst
+    ? !isCounted
+    : isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
+  const since = isCounted && trace.kin ? onClient({ lo: trace.kin.value.sentAt, hi: Infinity }, [trace.kin.seq]) : told;
+  const created = after
+    ? narrowed(told, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
+    : narrowed(told, since);
+  const scheduled = scheduledAt(trace, deletion, facts, created);
+  const started = facts.started && startedAt(clocks, facts.started, scheduled ?? created);
+  const ready = facts.ready && toldBy(trace, facts, facts.ready, created);
+  return {
+    name: facts.pod.metadata.name,
+    uid,
+    created,
+    ...(scheduled ? { scheduled } : {}),
+    ...(started ? { started } : {}),
+    ...(ready ? { ready } : {}),
+  };
+}
+
+/** The apiserver stamps the condition as it binds the pod to its node. */
+function scheduledAt(trace: Trace, { api }: Deletion, facts: SiblingFacts, created: Estimate): Estimate | undefined {
+  const { scheduled: fact } = facts;
+  if (!fact) return undefined;
+  const seen = toldBy(trace, facts, fact, created);
+  const stamp = parseFloor(fact.value);
+  return stamp ? narrowed(seen, onClient(toClient(api, stamp, fact.at + 1), [fact.seq])) : seen;
+}
+
+/**
+ * A kubelet stamps the start, and tells it when it comes to it: only the stamp bounds it from below, and only where the
+ * replacement runs on the node whose clock is known.
+ */
+function startedAt(
+  { deletion, kubelet }: Clocks,
+  { value, seq, at }: NonNullable<SiblingFacts['started']>,
+  scheduled: Estimate,
+): Estimate {
+  const told = narrowed(onClient(atMost(at + 1), [seq], 'observed'), { ...notBefore(scheduled), evidence: [] });
+  const stamp = parseFloor(value.at);
+  const isSameNode = value.node !== undefined && value.node === deletion.facts.first.value.spec.nodeName;
+  return stamp && isSameNode ? crossed(narrowed(told, onNode(stamp, [seq])), kubelet.clock) : told;
+}
+
+/** What stands in a late first list may have been so for long. */
+function toldBy(trace: Trace, facts: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
+  const { listedFirst, seen, onPodStream = [] } = facts;
+  const stream = onPodStream.includes(fact.seq) ? 'pod' : 'siblings';
+  if (!listedFirst || fact.seq !== seen.seq) return arrival(trace, fact, stream, cause);
+  return narrowed(onClient({ lo: -Infinity, hi: fact.at + 1 }, [fact.seq], 'observed'), {
+    ...notBefore(cause),
+    evidence: [],
+  });
+}

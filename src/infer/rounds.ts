@@ -1,0 +1,54 @@
+/** Whether the kubelet kept time: a kill that failed, or a kubelet that started anew, begins everything again (S11, trap 36). */
+import type { AssumptionName } from '../model/assumptions.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
+import { second } from '../model/span.ts';
+import type { Occurrence } from '../model/trace.ts';
+import type { Estimate } from './estimate.ts';
+import { isBefore, moved } from './estimate.ts';
+import { longestStop, minimumGrace } from './grace.ts';
+import type { Kubelet } from './kubelet.ts';
+import type { Scene } from './scene.ts';
+
+/** What is known of a container's stop when its rounds are judged. */
+export interface Rounds {
+  readonly began: Estimate;
+  readonly killings: readonly Occurrence[];
+  readonly ended: Estimate | undefined;
+  readonly lag: AssumptionName;
+}
+
+/**
+ * The kubelet did not keep time: a kill failed, the kubelet started anew, or the container outlived every deadline.
+ * Everything begins again then, with a signal only if none was sent before (trap 36), and nothing but the exit or a
+ * line that names the signal bounds it from above.
+ */
+export function isRoundOpen(
+  { trace, kubelet }: Scene,
+  { killings, ended, began, lag }: Rounds,
+  ready: Estimate,
+): boolean {
+  const last = killings.at(-1);
+  const since = killings[0]?.time.lo ?? began.node.lo;
+  const again =
+    killings.length > 1 ||
+    trace.events.some((event) => isNewRound(event) && event.time.hi >= since) ||
+    trace.nodeReady.some(
+      (ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (killings[0]?.at ?? -Infinity),
+    );
+  const late = killings.length < 2 && ended !== undefined && outlived(kubelet, began, ended, lag);
+  // Without any Killing seen, rounds that failed would not have been seen either.
+  // Of an Event that was repeated before, only its last time is known.
+  const repeated = (killings[0]?.count ?? 1) > 2;
+  return again || late || repeated || last === undefined || !Number.isFinite(ready.client.hi);
+}
+
+/** It lived past hook, minimum grace and kill: whoever had to keep the time did not. */
+export function outlived(kubelet: Kubelet, began: Estimate, ended: Estimate, lag: AssumptionName): boolean {
+  const deadline = longestStop(kubelet) + minimumGrace + second + millisecondsOf(lag);
+  return isBefore(moved(began, { lo: 0, hi: deadline }), ended);
+}
+
+export const isStart = (event: Occurrence): boolean =>
+  event.reason === 'Starting' && event.about.kind === 'Node' && event.component === 'kubelet';
+
+export const isNewRound = (event: Occurrence): boolean => event.reason === 'FailedKillPod' || isStart(event);

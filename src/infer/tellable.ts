@@ -1,0 +1,51 @@
+/** Whether an Event of the kubelet would certainly have been told: only then does it say something that none was. */
+import { millisecondsOf } from '../model/assumptions.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Estimate } from './estimate.ts';
+import { isMerged } from './merged.ts';
+
+/** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
+const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
+  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
+
+/**
+ * The stream of them was lost before the Killings of this deletion could come, and never came back: a list that closes a gap has
+ * them all. The kubelet writes those of all containers at once when it begins (SIGNALS.md §2 S3): where one was heard before the
+ * loss, the others would have been. `by`: client ms before which they were written.
+ */
+function isLost({ gaps, gone, events, deletion, requests }: Trace, by: number): boolean {
+  const began = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
+  const heard = events.find(({ reason, at }) => reason === 'Killing' && at >= began)?.at ?? Infinity;
+  const due = Math.min(heard, gone?.at ?? Infinity, by + millisecondsOf('event-lag') + millisecondsOf('delivery-lag'));
+  return gaps.some(({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < due);
+}
+
+/**
+ * No absence of a Killing tells anything. `ended`: the end of the container whose Killing it is, where that is known: it was
+ * written before.
+ */
+export const isUntellable = (trace: Trace, ended?: Estimate): boolean =>
+  isUnwritten(trace) || isLost(trace, ended?.client.hi ?? Infinity);
+
+/**
+ * Nor would it on a stream that is whole: of those that are alike ten become one, which names the first, and none is made any
+ * more once a pod has spent what the kubelet allows it (SIGNALS.md §2.1).
+ */
+export const isUnwritten = (trace: Trace): boolean =>
+  isClosed(trace) || isSpent(trace.normals) || areKillingsMerged(trace);
+
+/** The same of a Warning. */
+export const isWarningUntellable = ({ namespaceEnding, warnings }: Trace): boolean =>
+  namespaceEnding !== undefined || isSpent(warnings);
+
+const areKillingsMerged = ({ events }: Trace): boolean =>
+  events.some((event) => event.reason === 'Killing' && isMerged(event));
+
+const isSpent = (counts: ReadonlyMap<string, number>): boolean =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewest;
+
+/**
+ * The filter starts with 25 of a type and gives one back every 5 min. What is older than an hour is not told any more (the
+ * TTL): if that had spent everything, 12 have come back since.
+ */
+const fewest = 12;

@@ -1,0 +1,109 @@
+/** What tells a rollout: the pod's controller, or what owns that, has a second template (SIGNALS.md §4). */
+import type { Owner, Pod } from '../model/kube.ts';
+import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
+import { parseTime } from '../model/stamps.ts';
+import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../model/trace.ts';
+import { newestGrown, scalingsOf } from './scaling.ts';
+import { askedAt, isNearStamp, late, near, prompt } from './around.ts';
+
+/** The observations that show another template than the pod's; undefined where none does. */
+export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly number[] | undefined {
+  const controller = controllerOf(pod);
+  if (!controller) return undefined;
+  const seqs = [
+    ...(controller.kind === 'ReplicaSet' ? scaledUp(trace, controller.name, until) : []),
+    ...[...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod)).map((one) => one.seen.seq),
+    ...revised(trace.owners.get(controller.uid), pod),
+  ];
+  return seqs.length > 0 ? seqs : undefined;
+}
+
+/** What comes up of another template around the deletion of a ReplicaSet's pod. */
+export interface Coming {
+  readonly seqs: readonly number[];
+  /** Of those, who was seen to become ready. */
+  readonly ready: readonly Fact<true>[];
+}
+
+/** Undefined where nothing does: a template that has been there for long, and is not getting ready, deletes no pod. */
+export function comingTemplate(trace: Trace, pod: Pod): Coming | undefined {
+  const controller = controllerOf(pod);
+  const grown = controller && grownBeside(trace, controller.name, (trace.deletion?.seenAt ?? 0) + late);
+  const events = controller && grown && isRecent(grown, trace) ? [grown.seq, ...shrunk(trace, controller.name)] : [];
+  const newer = [...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod));
+  const ready = newer.flatMap((one) => becameReady(one, trace) ?? []);
+  const told = newer.flatMap((one) => {
+    if (isNearStamp(one.pod.metadata.creationTimestamp, trace) || wasReadied(one, trace)) return [one.seen.seq];
+    return becameReady(one, trace)?.seq ?? [];
+  });
+  const seqs = [...events, ...told];
+  return seqs.length > 0 ? { seqs, ready } : undefined;
+}
+
+/** It became ready while we watched. */
+const becameReady = ({ seen, ready }: SiblingFacts, trace: Trace): Fact<true> | undefined =>
+  ready && ready.seq !== seen.seq ? near(ready, trace) : undefined;
+
+/** It was ready when it was first seen, and says since when. */
+const wasReadied = ({ pod }: SiblingFacts, trace: Trace): boolean => {
+  const condition = conditionOf(pod, 'Ready');
+  return condition?.status === 'True' && isNearStamp(condition.lastTransitionTime, trace);
+};
+
+/** Told live around the deletion, or written then; what is counted again says when it was counted. */
+const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace): boolean =>
+  isOld
+    ? (count > 1 ? time : (created ?? time)).hi >= askedAt(trace) - prompt
+    : at >= (trace.deletion?.seenAt ?? 0) - prompt;
+
+/** The Deployment grows a ReplicaSet that is not the pod's; that of an earlier rollout was followed by the pod's own. */
+function scaledUp(trace: Trace, own: string, until: number): readonly number[] {
+  const grown = grownBeside(trace, own, until);
+  return grown ? [grown.seq, ...shrunk(trace, own)] : [];
+}
+
+function grownBeside(trace: Trace, own: string, until: number): Occurrence | undefined {
+  const newest = newestGrown(trace, until);
+  return newest && newest.set !== own ? newest.event : undefined;
+}
+
+const shrunk = (trace: Trace, own: string): number[] =>
+  scalingsOf(trace).flatMap(({ way, set, event }) => (way === 'down' && set === own ? [event.seq] : []));
+
+const revision = (pod: Pod): string | undefined =>
+  pod.metadata.labels?.['pod-template-hash'] ?? pod.metadata.labels?.['controller-revision-hash'];
+
+/** A pod of another revision that is younger than ours. */
+export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
+  const [theirs, ours] = [revision(pod), revision(own)];
+  const created = (one: Pod): number => parseTime(one.metadata.creationTimestamp) ?? NaN;
+  return theirs !== undefined && ours !== undefined && theirs !== ours && created(pod) > created(own);
+}
+
+/**
+ * A StatefulSet says which revision it wants. Of a running pod whose place it keeps it is the only reason to delete
+ * it, too: it scales down by the highest places.
+ */
+function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
+  if (owner?.first.value.kind !== 'StatefulSet') return [];
+  const ours = revision(pod);
+  const states = [owner.first, owner.last];
+  const wants = states.find(({ value: { status } }) => {
+    const old = ours ?? status.currentRevision;
+    return status.updateRevision !== undefined && old !== undefined && status.updateRevision !== old;
+  });
+  if (wants) return [wants.seq];
+  const isKept = states.every(({ value }) => hasPlace(value, pod) === true);
+  return isKept && !isFinished(pod) ? [owner.first.seq] : [];
+}
+
+/**
+ * Whether a StatefulSet wants the pod of this number: its places begin at spec.ordinals.start. Undefined where it does
+ * not say how many it wants, or the name has no number.
+ */
+export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
+  const digits = /-(\d{1,9})$/.exec(pod.metadata.name)?.[1];
+  if (digits === undefined || spec.replicas === undefined) return undefined;
+  const first = spec.ordinals?.start ?? 0;
+  return Number(digits) >= first && Number(digits) < first + spec.replicas;
+}

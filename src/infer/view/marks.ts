@@ -1,0 +1,215 @@
+/** Marks: the points of the timeline, each with a stable id. */
+import type { RequestFacts, Trace } from '../../model/trace.ts';
+import { arrival } from '../arrival.ts';
+import type { ContainerExit } from '../container.ts';
+import type { Estimate } from '../estimate.ts';
+import { onClient } from '../estimate.ts';
+import type { MarkName } from '../../model/report.ts';
+import type { Exit, TimelineMark } from '../timeline.ts';
+import { killTrouble } from './kill-trouble.ts';
+import { told } from './told.ts';
+
+export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
+  const marks = [
+    ...requestMarks(exit),
+    ...kubeletMarks(trace, exit),
+    ...exit.containers.flatMap((container) => containerMarks(trace, exit, container)),
+    ...endpointMarks(exit),
+    ...nodeMarks(trace, exit),
+    ...removalMarks(exit),
+    ...replacementMarks(exit),
+  ];
+  return inOrder(
+    exit,
+    marks.flatMap((one) => {
+      const at = told(trace, one.at);
+      return at ? [{ ...one, at }] : [];
+    }),
+  );
+}
+
+/** Marks of one moment stand in the order of their causes. */
+const causes: MarkName[] = [
+  'requested',
+  'accepted',
+  'stopping',
+  'acknowledged',
+  'unrouted',
+  'prestop-ended',
+  'stop-signal',
+  'ready-lost',
+  'kill',
+  'exited',
+  'containers-done',
+  'endpoint-removed',
+  'final-delete',
+  'finalizing',
+  'removed',
+  'replacement-created',
+  'replacement-scheduled',
+  'replacement-started',
+  'replacement-ready',
+  'node-not-ready',
+  'node-ready',
+];
+
+/** Within one container, or one pod, a mark never stands before the mark that led to it, however wide its interval. */
+const chains: MarkName[][] = [
+  ['stopping', 'prestop-ended', 'stop-signal', 'kill', 'exited'],
+  ['replacement-created', 'replacement-scheduled', 'replacement-started', 'replacement-ready'],
+];
+
+const rank = new Map(causes.map((name, index) => [name, index]));
+const earlierOf = new Map(chains.flatMap((chain) => chain.map((name, index) => [name, chain.slice(0, index)])));
+
+/** ms. */
+const justAfter = 0.001;
+
+function inOrder(exit: Exit, marks: TimelineMark[]): TimelineMark[] {
+  const accepted = marks.find((mark) => mark.name === 'accepted');
+  const since = accepted ? likely(accepted.at) : -Infinity;
+  const keys = new Map<TimelineMark, number>();
+  for (const mark of marks) {
+    const earlier = earlierOf.get(mark.name);
+    const own = earlier ? marks.filter((one) => one.subject === mark.subject && earlier.includes(one.name)) : [];
+    const turn = turnOf(exit, mark, marks).map((one) => (keys.get(one) ?? -Infinity) + justAfter);
+    const floor = mark.name === 'requested' || mark.name.startsWith('replacement') ? -Infinity : since;
+    keys.set(mark, Math.max(likely(mark.at), floor, ...turn, ...own.map((one) => keys.get(one) ?? -Infinity)));
+  }
+  const key = (mark: TimelineMark): number => keys.get(mark) ?? 0;
+  return marks.sort((a, b) => key(a) - key(b) || (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0));
+}
+
+/** The ends that a sidecar's signal waited for (SIGNALS.md §2 S7), where nothing speaks against it. */
+function turnOf({ containers }: Exit, mark: TimelineMark, marks: readonly TimelineMark[]): TimelineMark[] {
+  const index = containers.findIndex((one) => one.spec.name === mark.subject && one.spec.kind === 'sidecar');
+  if (mark.name !== 'stop-signal' || index === -1) return [];
+  const waitedFor = containers.slice(0, index).map(({ spec }) => spec.name);
+  return marks.filter(
+    ({ name, subject = '', at }) =>
+      name === 'exited' && waitedFor.includes(subject) && at.client.lo <= mark.at.client.hi,
+  );
+}
+
+/** By the end of the interval for what was observed (its arrival), by the middle for what is inferred. */
+function likely({ client, basis }: Estimate): number {
+  if (basis === 'observed' || !Number.isFinite(client.lo)) return client.hi;
+  return Number.isFinite(client.hi) ? (client.lo + client.hi) / 2 : client.lo;
+}
+
+interface Extra {
+  subject?: string | undefined;
+  note?: string | undefined;
+  provisional?: boolean;
+}
+
+/** None where nothing is known of it. */
+export function mark(
+  name: MarkName,
+  at: Estimate | undefined,
+  { subject, note, provisional = false }: Extra = {},
+): TimelineMark[] {
+  if (!at) return [];
+  const id = subject === undefined ? name : `${name}/${subject}`;
+  return [
+    {
+      id,
+      name,
+      ...(subject === undefined ? {} : { subject }),
+      at,
+      ...(note === undefined ? {} : { note }),
+      provisional,
+    },
+  ];
+}
+
+function requestMarks({ deletion }: Exit): TimelineMark[] {
+  const { ours, facts } = deletion;
+  return [
+    ...(ours ? requestMark(ours) : []),
+    ...mark('accepted', deletion.accepted, {
+      note: `deadline ${facts.first.value.metadata.deletionTimestamp ?? 'unknown'}`,
+    }),
+  ];
+}
+
+/** Of what we asked for ourselves: told by nobody else. */
+export const requestMark = (request: RequestFacts): TimelineMark[] =>
+  mark('requested', sentAt(request), { note: `${request.verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
+
+/** When it left. */
+export const sentAt = ({ sent }: RequestFacts): Estimate =>
+  onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
+
+function kubeletMarks(trace: Trace, exit: Exit): TimelineMark[] {
+  return mark('acknowledged', exit.kubelet.noticed, { note: killTrouble(trace, exit) });
+}
+
+function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): TimelineMark[] {
+  const { spec, hook, signal, facts } = container;
+  const subject = spec.name;
+  // Until all that may be told of its hook has come, what came after it may not have come at all.
+  const provisional = !container.settled || hook?.mayFail === true;
+  const lost = facts.readyLost;
+  return [
+    ...mark('stopping', container.stopping, { subject }),
+    ...(container.ran && !hook?.doubted
+      ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}`, provisional })
+      : []),
+    ...mark('stop-signal', signal, { subject, note: signal?.name, provisional: provisional && !signal?.proved }),
+    ...mark('kill', container.kill, { subject, note: 'SIGKILL' }),
+    ...mark('exited', container.exit?.at, {
+      subject,
+      note: exitNote(container),
+      provisional: container.exit?.provisional ?? false,
+    }),
+    ...mark('ready-lost', lost && arrival(trace, lost, 'pod', exit.deletion.accepted), { subject }),
+  ];
+}
+
+function exitNote({ exit }: ContainerExit): string | undefined {
+  if (!exit) return undefined;
+  if (exit.code === undefined) return 'its log ended';
+  return exit.reason === undefined || exit.reason === 'Completed' || exit.reason === 'Error'
+    ? `code ${exit.code}`
+    : `code ${exit.code}, ${exit.reason}`;
+}
+
+const endpointMarks = ({ endpoints }: Exit): TimelineMark[] =>
+  endpoints.flatMap(({ slice, unrouted, removed, otherReady }) => [
+    ...mark('unrouted', unrouted, {
+      subject: slice,
+      note: `${unrouted?.serving ? 'still serving; ' : ''}${otherReady} other ready`,
+    }),
+    ...mark('endpoint-removed', removed, { subject: slice }),
+  ]);
+
+/** Only what happened to the node while the pod was going. */
+function nodeMarks(trace: Trace, exit: Exit): TimelineMark[] {
+  const name = trace.node?.value.metadata.name;
+  const since = exit.deletion.accepted.client.lo;
+  const changes = trace.nodeReady.filter((ready, index) => index > 0 && ready.at + 1 >= since);
+  const down = changes.find((ready) => ready.value !== 'True');
+  const up = changes.find((ready) => ready.value === 'True' && (!down || ready.seq > down.seq));
+  return [
+    ...mark('node-not-ready', down && arrival(trace, down, 'node', exit.deletion.accepted), { subject: name }),
+    ...mark('node-ready', up && arrival(trace, up, 'node', exit.deletion.accepted), { subject: name }),
+  ];
+}
+
+function removalMarks({ removal }: Exit): TimelineMark[] {
+  const { done, finalDelete, finalizers, held, removed } = removal;
+  return [
+    ...mark('containers-done', done),
+    ...mark('final-delete', finalDelete),
+    ...mark('finalizing', held, { note: finalizers.join(', ') }),
+    ...mark('removed', removed),
+  ];
+}
+
+const replacementMarks = ({ replacement }: Exit): TimelineMark[] => [
+  ...mark('replacement-created', replacement?.created, { subject: replacement?.name }),
+  ...mark('replacement-scheduled', replacement?.scheduled, { subject: replacement?.name }),
+  ...mark('replacement-started', replacement?.started, { subject: replacement?.name }),
+  ...mark('replacement-ready', replacement?.ready, { subject: replacement?.name }),
+];

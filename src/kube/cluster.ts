@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Sighting } from '../model/observation.ts';
+import type { Body } from './http/body.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** A connection to one API server, as one user. Made by `connect`, shared by every stream, closed once. */
+export interface Cluster {
+  /** The namespace of the context (or of --namespace); `default` without one. */
+  readonly namespace: string;
+  readonly contextName?: string;
+  /** The server's address, without credentials. */
+  readonly server: string;
+  /** The connection flags of this run, each with a blank before it: for commands that must reach the same cluster (reach.ts). */
+  readonly reach: string;
+  readonly surroundings: Surroundings;
+  /** What one stream has learnt and the others need not learn again. */
+  readonly memory: ClusterMemory;
+  /** Asks and reads the whole answer, whatever its status. Throws TransportFailure, or PodexitError on a redirect. */
+  request(question: Question): Promise<Answer>;
+  /** Asks and hands over the body as it comes. Its throws are those of `request`. */
+  stream(question: Question): Promise<Flow>;
+  /** A text (an error's, a server's) without the secrets of this connection. */
+  clean(text: string): string;
+  /** Ends every connection, and quietly all that watches, or waits to ask again. */
+  close(): void;
+  /** Aborts with `close`. */
+  readonly closed: AbortSignal;
+}
+
+export interface ClusterMemory {
+  /** The server has answered at least once: from then on a failing connection is a bad moment, not a wrong address. */
+  reached: boolean;
+  /** Whether the server gives streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
+  streamingLists: 'untried' | 'given' | 'withheld';
+  /** What this machine had no room for last, which has been said (http/shortage.ts): Node's code. */
+  shortOf?: string;
+}
+
+export interface Question {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Below the server's address, e.g. `/api/v1/namespaces/shop/pods`. */
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  /** Sent as JSON with a Content-Length. */
+  body?: unknown;
+  accept?: string;
+  signal?: AbortSignal;
+  /** Called as the request goes out (again, where it has to go out again), before anything can come of it. */
+  onSent?(sentAt: number): void;
+}
+
+interface Head {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Client clock, ms: not later than the moment the request left. */
+  sentAt: number;
+  /** Client clock, ms: when the headers (of a Flow) or the whole body (of an Answer) had arrived. */
+  at: number;
+  /** The server's clock, where the answer carried a `Date`: none or one sighting. */
+  dated: Sighting[];
+}
+
+export interface Answer extends Head {
+  /** The parsed JSON, or undefined where it was none. */
+  body: unknown;
+}
+
+export interface Flow extends Head {
+  body: Body;
+  /** After a 401 that came inside the body: true where there are other credentials to try. */
+  renew(): Promise<boolean>;
+}

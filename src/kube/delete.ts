@@ -1,0 +1,160 @@
+import type { PodexitError } from '../errors.ts';
+import type { Sighting } from '../model/observation.ts';
+import type { Answer, Cluster } from './cluster.ts';
+import { refusedDelete } from './delete-refused.ts';
+import { decideDelete, isSuccessor } from './delete-decide.ts';
+import { isEndless } from './http/body.ts';
+import { TransportFailure } from './http/failure.ts';
+import { look } from './look.ts';
+import { podPath } from './resource-path.ts';
+import type { Refusal } from './status.ts';
+import { asRecord, asText, isFailureStatus, readRefusal } from './status.ts';
+import { passed } from './surroundings.ts';
+import { notReached } from './trouble.ts';
+
+export interface DeleteTarget {
+  namespace: string;
+  name: string;
+  /** Always a precondition: a successor of the same name is never deleted. */
+  uid: string;
+  /** Seconds; null leaves it to the pod. The answer's grace may differ (SIGNALS §1) and is for the caller to compare. */
+  graceSeconds: number | null;
+  /** Ask the eviction API, which heeds disruption budgets. */
+  evict?: boolean;
+  /** The server checks everything and does nothing (`dryRun: [All]`). */
+  dryRun?: boolean;
+}
+
+/**
+ * Asks for the deletion so that it is accepted once: `requested` whenever a request went out, then `answered` (also
+ * where flow control turned it away and it is sent again), or
+ * `looked` where the answer was lost and a look shows that it was executed. Sent again only where it provably was not
+ * executed. Ends quietly on abort. Throws PodexitError where the server says no (see delete-refused.ts) and
+ * `server.unreachable` where no connection could be made for as long as it was tried.
+ */
+export async function* deletePod(
+  cluster: Cluster,
+  target: DeleteTarget,
+  { signal }: { signal: AbortSignal },
+): AsyncGenerator<Sighting, void> {
+  let doubtful = false;
+  for (let failures = 0; ; failures++) {
+    const tried = yield* send(cluster, target, signal);
+    if (signal.aborted) return;
+    const step = decideDelete(tried, failures, target.dryRun ?? false);
+    if (step.next === 'done') return;
+    // It is gone, and an earlier try may be why: the watch tells what became of it.
+    if (step.next === 'give-up' && doubtful && isGone(tried)) return;
+    if (step.next === 'again' && tried.kind === 'refused') yield turnedAway(cluster, target, tried.refusal);
+    if (step.next === 'look' || step.next === 'last-look') {
+      doubtful = true;
+      if ((yield* wasExecuted(cluster, target, signal)) || signal.aborted) return;
+    }
+    if (step.next === 'give-up' || step.next === 'last-look') throw giveUp(cluster, target, tried);
+    if (!(await passed(cluster.surroundings, step.ms, signal))) return;
+  }
+}
+
+const isGone = (tried: Tried): boolean =>
+  tried.kind === 'refused' && (tried.refusal.status === 404 || isSuccessor(tried.refusal));
+
+/** Told, so that nobody takes this try for the one that began the deletion. */
+function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): Sighting {
+  const verb = evict ? 'evict' : 'delete';
+  return { kind: 'answered', at: cluster.surroundings.now(), verb, status, message: cluster.clean(message) };
+}
+
+/** One try: what came of it. */
+export type Tried =
+  | { kind: 'accepted' }
+  | { kind: 'refused'; refusal: ReturnType<typeof readRefusal> }
+  | { kind: 'failed'; failure: TransportFailure };
+
+async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal): AsyncGenerator<Sighting, Tried> {
+  const verb = target.evict ? 'evict' : 'delete';
+  // Told as it goes out, not when the answer is there: the watch may bring the deletion before the answer comes. What
+  // never went out is not told.
+  let tell: (sentAt: number) => void = () => undefined;
+  const sent = new Promise<number>((resolve) => (tell = resolve));
+  const answering = ask(cluster, target, tell, signal);
+  const sentAt = await Promise.race([sent, answering.then(() => undefined)]);
+  if (sentAt !== undefined) {
+    const { graceSeconds, uid } = target;
+    yield { kind: 'requested', at: sentAt, verb, graceSeconds, uid };
+  }
+  const answer = await answering;
+  if (answer instanceof TransportFailure) return { kind: 'failed', failure: answer };
+  yield* answer.dated;
+  const { status, body, at } = answer;
+  if (status < 200 || status >= 300 || isFailureStatus(body)) {
+    const code = asRecord(body)['code'];
+    return {
+      kind: 'refused',
+      refusal: readRefusal(status < 300 && typeof code === 'number' ? code : status, body, answer.headers),
+    };
+  }
+  yield { kind: 'answered', at, verb, status, ...(asRecord(body)['kind'] === 'Pod' ? { object: body } : {}) };
+  return { kind: 'accepted' };
+}
+
+async function ask(
+  cluster: Cluster,
+  target: DeleteTarget,
+  onSent: (sentAt: number) => void,
+  signal: AbortSignal,
+): Promise<Answer | TransportFailure> {
+  try {
+    return await cluster.request({ ...questionFor(target), signal, onSent });
+  } catch (error) {
+    if (error instanceof TransportFailure) return error;
+    // As good as lost: whether it was executed shows in a look.
+    if (isEndless(error)) return new TransportFailure(error.message, true, 'EMSGSIZE', false, error);
+    if (signal.aborted) return new TransportFailure('aborted', true, 'ABORT_ERR', false);
+    throw error;
+  }
+}
+
+/** The body, never the query: the server reads the query only where the body is empty (SIGNALS §1). */
+function questionFor({ namespace, name, uid, graceSeconds, evict, dryRun }: DeleteTarget) {
+  const grace = graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds };
+  const dry = dryRun ? { dryRun: ['All'] } : {};
+  const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, ...grace, ...dry };
+  if (!evict) return { method: 'DELETE', path: podPath(namespace, name), body: options } as const;
+  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions: options };
+  return { method: 'POST', path: podPath(namespace, name, 'eviction'), body } as const;
+}
+
+/** The answer was lost: whether the pod shows that the request was executed. Looks until there is an answer. */
+async function* wasExecuted(
+  cluster: Cluster,
+  target: DeleteTarget,
+  signal: AbortSignal,
+): AsyncGenerator<Sighting, boolean> {
+  for (let failures = 0; ; failures++) {
+    const answer = await look(cluster, target, signal);
+    if (signal.aborted) return false;
+    if (answer !== undefined) yield* answer.dated;
+    if (answer?.status === 401 || answer?.status === 403) {
+      throw refusedDelete(cluster, target, readRefusal(answer.status, answer.body));
+    }
+    const kind = asRecord(answer?.body)['kind'];
+    if (answer?.status === 404 && kind === 'Status') {
+      yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt };
+      return true;
+    }
+    // A login page, or a proxy's own words, say nothing of the pod.
+    if (answer?.status === 200 && kind === 'Pod') {
+      const metadata = asRecord(asRecord(answer.body)['metadata']);
+      const executed = asText(metadata['uid']) !== target.uid || asText(metadata['deletionTimestamp']) !== '';
+      if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };
+      return executed;
+    }
+    const patience = Math.min(5000, 250 * 2 ** Math.min(failures, 8));
+    if (!(await passed(cluster.surroundings, patience, signal))) return false;
+  }
+}
+
+function giveUp(cluster: Cluster, target: DeleteTarget, tried: Tried): PodexitError {
+  if (tried.kind === 'refused') return refusedDelete(cluster, target, tried.refusal);
+  return notReached(cluster, tried.kind === 'failed' ? tried.failure : undefined);
+}

@@ -1,0 +1,212 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { PodexitError } from '../../errors.ts';
+import type { Sighting } from '../../model/observation.ts';
+import type { Answer, ClusterMemory, Flow, Question } from '../cluster.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { showUrl } from '../redact.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { readJson } from './body.ts';
+import type { Reply } from './exchange.ts';
+import { TransportFailure } from './failure.ts';
+import { inUtf8 } from './header-bytes.ts';
+import { tellShortage } from './shortage.ts';
+import type { Transport } from './transport.ts';
+
+export interface ClientOptions {
+  /** The API server's address; a path in it stays in front of every request's. */
+  base: URL;
+  transport: Transport;
+  credentials: Credentials;
+  userAgent: string;
+  /**
+   * kubectl's --request-timeout; 0 or absent: none. Streams are bound by it only until their headers are there, writes only
+   * until they have a connection.
+   */
+  requestTimeoutMs?: number;
+  memory: ClusterMemory;
+  surroundings: Surroundings;
+  clean(text: string): string;
+}
+
+export interface Client {
+  request(question: Question): Promise<Answer>;
+  stream(question: Question): Promise<Flow>;
+}
+
+/** Every request of a run goes through here: one transport, one identity, one place for what HTTP does by the way. */
+export function createClient(options: ClientOptions): Client {
+  const stream = async (question: Question): Promise<Flow> => {
+    const reply = await follow(options, question);
+    options.memory.reached = true;
+    return {
+      ...reply,
+      dated: dated(reply.headers, reply.sentAt, reply.at),
+      renew: () => options.credentials.renew(reply.generation),
+    };
+  };
+  return {
+    stream,
+    async request(question) {
+      return await withTimeout(timeoutFor(options, question), question, async (bounded) => {
+        const flow = await stream(bounded);
+        const body = await readJson(flow.body, question.signal);
+        return { ...flow, at: options.surroundings.now(), body };
+      });
+    },
+  };
+}
+
+/** A write that is abandoned may still be executed: only reading is cut short, and what has no connection yet. */
+function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: Question): number | undefined {
+  return method === 'GET' ? requestTimeoutMs : undefined;
+}
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+const mostRedirects = 5;
+
+/** `generation`: of the credentials that the request carried. */
+type Authorized = Reply & { generation: number };
+
+/** Redirects: only for GET, and only within one origin, since a redirected request carries our credentials. */
+async function follow(options: ClientOptions, question: Question): Promise<Authorized> {
+  let url = target(options.base, question);
+  for (let hops = 0; ; hops++) {
+    const reply = await authorized(options, question, url);
+    if (reply.status === 407)
+      throw new TransportFailure('the proxy asks for credentials (407)', false, 'EPROXY', false);
+    if (!redirects.has(reply.status)) return reply;
+    reply.body.resume();
+    const next = resolve(reply.headers.location, url);
+    if (next === undefined || next.origin !== url.origin || question.method !== 'GET' || hops === mostRedirects) {
+      throw redirected(options.base, next);
+    }
+    url = next;
+  }
+}
+
+function resolve(location: string | undefined, from: URL): URL | undefined {
+  return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+}
+
+/** A 401 renews the credentials once; a request that the server did not authenticate was not executed. */
+async function authorized(options: ClientOptions, question: Question, url: URL): Promise<Authorized> {
+  for (let renewed = false; ; renewed = true) {
+    const identity = await options.credentials.identify();
+    const reply = await fresh(options, question, url, identity);
+    const { generation } = identity;
+    if (reply.status !== 401 || renewed || !(await options.credentials.renew(generation)))
+      return { ...reply, generation };
+    reply.body.resume();
+  }
+}
+
+const mostStale = 3;
+
+/** A kept-alive connection that the server closed as we sent (RFC 9112 §9.3.1): a GET is sent again at once. */
+async function fresh(
+  options: ClientOptions,
+  question: Question,
+  url: URL,
+  identity: Awaited<ReturnType<Credentials['identify']>>,
+): Promise<Reply> {
+  const { surroundings } = options;
+  for (let tries = 1; ; tries++) {
+    const started = surroundings.now();
+    const body = question.body === undefined ? undefined : Buffer.from(JSON.stringify(question.body));
+    try {
+      const reply = await options.transport.exchange({
+        method: question.method,
+        url,
+        headers: inUtf8({
+          ...bodyHeaders(body),
+          accept: question.accept ?? 'application/json',
+          'user-agent': options.userAgent,
+          ...identity.headers,
+        }),
+        ...(body === undefined ? {} : { body }),
+        tls: identity.tls,
+        ...(question.signal === undefined ? {} : { signal: question.signal }),
+        connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),
+        headersTimeoutMs: limit(timeoutFor(options, question), longestSilenceMs),
+        now: () => surroundings.now(),
+        onSent: (sentAt) => question.onSent?.(sentAt),
+      });
+      surroundings.log(
+        6,
+        options.clean(`${question.method} ${shown(url)} ${reply.status} in ${reply.at - started} ms`),
+      );
+      return reply;
+    } catch (error) {
+      if (error instanceof TransportFailure) {
+        surroundings.log(6, options.clean(`${question.method} ${shown(url)} failed: ${error.message}`));
+        tellShortage(error, options.memory, surroundings);
+        if (error.stale && question.method === 'GET' && tries < mostStale) continue;
+      }
+      throw error;
+    }
+  }
+}
+
+/** kubectl's own limits: 30 s for a connection; the API server itself ends a request after 60 s. */
+const longestConnectMs = 30_000;
+const longestSilenceMs = 65_000;
+
+function limit(wished: number | undefined, most: number): number {
+  return wished ? Math.min(wished, most) : most;
+}
+
+function bodyHeaders(body: Buffer | undefined): OutgoingHttpHeaders {
+  if (body === undefined) return {};
+  return { 'content-type': 'application/json', 'content-length': body.length };
+}
+
+function target(base: URL, question: Question): URL {
+  const url = new URL(base.origin);
+  url.pathname = `${base.pathname.replace(/\/+$/, '')}${question.path}`;
+  for (const [name, value] of Object.entries(question.query ?? {})) url.searchParams.append(name, value);
+  return url;
+}
+
+/** Selectors are worth showing; they hold no secrets, and `clean` has the last word. */
+function shown(url: URL): string {
+  return `${showUrl(url)}${url.search}`;
+}
+
+function dated(headers: IncomingHttpHeaders, sentAt: number, at: number): Sighting[] {
+  const date = Date.parse(headers.date ?? '');
+  return Number.isNaN(date) ? [] : [{ kind: 'dated', at, sentAt, date }];
+}
+
+async function withTimeout<T>(
+  ms: number | undefined,
+  question: Question,
+  run: (question: Question) => Promise<T>,
+): Promise<T> {
+  if (!ms) return await run(question);
+  const timer = AbortSignal.timeout(ms);
+  const signal = question.signal === undefined ? timer : AbortSignal.any([timer, question.signal]);
+  try {
+    return await run({ ...question, signal });
+  } catch (error) {
+    if (timer.aborted && !question.signal?.aborted) {
+      throw new TransportFailure(
+        `no answer within --request-timeout (${ms / 1000} s)`,
+        true,
+        'ETIMEDOUT',
+        false,
+        error,
+      );
+    }
+    throw error;
+  }
+}
+
+function redirected(base: URL, next: URL | undefined): PodexitError {
+  const where =
+    next === undefined ? 'nowhere' : next.origin === base.origin ? 'in circles' : `to ${showUrl(next.origin)}`;
+  return new PodexitError(
+    'server.redirected',
+    `the server ${showUrl(base)} redirects ${where}, and credentials are not taken there`,
+    'Write the address of the API server itself into the kubeconfig (or give it with --server).',
+  );
+}

@@ -1,0 +1,97 @@
+import type { Sighting } from '../model/observation.ts';
+import type { Answer, Cluster } from './cluster.ts';
+import type { Outcome } from './decide.ts';
+import { versionOf } from './resource-version.ts';
+import type { Refusal } from './status.ts';
+import { asArray, asRecord, asText, readRefusal } from './status.ts';
+import type { WatchTarget } from './watch-target.ts';
+import { selectors } from './watch-target.ts';
+
+export type ListResult =
+  | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number; dated: Sighting[] }
+  | { kind: 'failed'; outcome: Outcome; refusal: Refusal; dated: Sighting[] };
+
+/** As large as kubectl asks for: fewer round trips than pages of 100, and no page that blocks the server. */
+const pageSize = '500';
+const mostRestarts = 3;
+/** Half a million objects: beyond that it is a server that never ends its list. */
+const mostPages = 1000;
+
+/**
+ * The whole collection, page by page. With `notOlderThan` the server answers from its cache, but never with a state
+ * from before that version. When the pages expire on the way (410) they are asked for anew: half an old state and
+ * half a new one is no state. Throws what Cluster.request throws.
+ */
+export async function listObjects(
+  cluster: Cluster,
+  target: WatchTarget,
+  options: { signal: AbortSignal; notOlderThan?: string },
+): Promise<ListResult> {
+  for (let restarts = 0; ; restarts++) {
+    const result = await listPages(cluster, target, options);
+    const expired = result.kind === 'failed' && result.refusal.status === 410;
+    if (!expired || restarts === mostRestarts) return result;
+  }
+}
+
+async function listPages(
+  cluster: Cluster,
+  target: WatchTarget,
+  options: { signal: AbortSignal; notOlderThan?: string },
+): Promise<ListResult> {
+  const objects: unknown[] = [];
+  const dated: Sighting[] = [];
+  let sentAt: number | undefined;
+  let next = '';
+  for (let pages = 0; pages < mostPages; pages++) {
+    const answer = await cluster.request({
+      method: 'GET',
+      path: target.path,
+      query: pageQuery(target, next, options.notOlderThan),
+      signal: options.signal,
+    });
+    dated.push(...answer.dated);
+    sentAt ??= answer.sentAt;
+    if (answer.status !== 200) return failed(answer, dated);
+    const resourceVersion = versionOf(answer.body);
+    if (resourceVersion === undefined) return noList(isList(answer.body) ? 'cut' : 'foreign', dated);
+    objects.push(...itemsOf(answer.body));
+    const last = next;
+    next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
+    if (next === '') return { kind: 'listed', resourceVersion, objects, sentAt, at: answer.at, dated };
+    if (next === last) return noList('cut', dated);
+  }
+  return noList('cut', dated);
+}
+
+function pageQuery(target: WatchTarget, next: string, notOlderThan: string | undefined): Record<string, string> {
+  const query = { ...selectors(target), limit: pageSize };
+  // A continue token holds the version of its first page and excludes any other.
+  if (next !== '') return { ...query, continue: next };
+  if (notOlderThan === undefined) return query;
+  return { ...query, resourceVersion: notOlderThan, resourceVersionMatch: 'NotOlderThan' };
+}
+
+/** The items of a list carry neither kind nor apiVersion; those of a watch do. Here they all do. */
+function itemsOf(list: unknown): unknown[] {
+  const { kind, apiVersion, items } = asRecord(list);
+  const itemKind = asText(kind).replace(/List$/, '');
+  return asArray(items).map((item) => ({ kind: itemKind, apiVersion, ...asRecord(item) }));
+}
+
+function failed(answer: Answer, dated: Sighting[]): ListResult {
+  const refusal = readRefusal(answer.status, answer.body, answer.headers);
+  const { status, retryAfterMs } = refusal;
+  const behind = status === 504 && refusal.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge');
+  const outcome: Outcome = behind
+    ? { kind: 'behind' }
+    : { kind: 'refused', status, frame: false, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return { kind: 'failed', outcome, refusal, dated };
+}
+
+const isList = (body: unknown): boolean => asText(asRecord(body)['kind']).endsWith('List');
+
+/** A 200 that is no list (a login page, a proxy's own words), or a list without a version or an end: ask again later. */
+function noList(kind: 'foreign' | 'cut', dated: Sighting[]): ListResult {
+  return { kind: 'failed', outcome: { kind }, refusal: readRefusal(200, undefined), dated };
+}

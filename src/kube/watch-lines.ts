@@ -1,0 +1,187 @@
+import type { Sighting } from '../model/observation.ts';
+import { askWhatIsNew } from './alive.ts';
+import type { Around } from './around.ts';
+import type { Flow } from './cluster.ts';
+import type { LineEvent } from './lines.ts';
+import type { Health } from './health.ts';
+import { takeLines } from './lines.ts';
+import { isNewer } from './resource-version.ts';
+import { createSilence } from './silence.ts';
+import type { WatchLine } from './watch-line.ts';
+import { readWatchLine } from './watch-line.ts';
+import type { Ending, Position } from './watch-position.ts';
+import { doubtBookmark, isWell, retreat } from './watch-position.ts';
+import { readInitialState } from './watch-initial.ts';
+import type { Reader } from './watch-reader.ts';
+import { createPull, end, outcomeOf, refusedInside } from './watch-reader.ts';
+import type { WatchTarget } from './watch-target.ts';
+import { isForeign, keyOf } from './watch-target.ts';
+
+/** More than etcd stores for one object, many times over. */
+const mostLineBytes = 32 * 1024 * 1024;
+
+/** ms without a line, once it was asked why. */
+const quiet = {
+  /** An answer that takes longer says nothing any more: it is asked again. */
+  forAnswer: 3000,
+  /** The answer was ahead: so long may the line itself still be under way. */
+  grace: 1000,
+};
+
+/** ms after which a server that has less than was told is no longer one that is only behind. */
+const longBehind = 10_000;
+
+/** ms after which a watch has lived, though it brought nothing: longer than any wait between two of them. */
+const longLife = 6000;
+
+/** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
+export async function* followWatch(
+  around: Around,
+  flow: Flow,
+  how: { initial: boolean },
+): AsyncGenerator<Sighting, Ending> {
+  const { cluster, position } = around;
+  const ending = yield* followLines(around, flow, how);
+  const { outcome, refusal } = ending;
+  if (refusal !== undefined) doubtBookmark(position, refusal);
+  if (outcome.kind === 'refused' && outcome.status === 401 && !position.renewed && (await flow.renew()))
+    return { ...ending, outcome: { kind: 'renewed' } };
+  // What is dead or astray has lived in vain.
+  const hasLived = cluster.surroundings.now() - flow.at >= longLife && !['dead', 'astray'].includes(outcome.kind);
+  if (hasLived && !how.initial) Object.assign(position, { failures: 0, relists: 0 });
+  return ending;
+}
+
+async function* followLines(
+  around: Around,
+  flow: Flow,
+  { initial }: { initial: boolean },
+): AsyncGenerator<Sighting, Ending> {
+  const { cluster, target, position } = around;
+  const lines = takeLines(flow.body, {
+    mostBytes: mostLineBytes,
+    onLong: 'stop',
+    now: () => cluster.surroundings.now(),
+  });
+  const reader: Reader = { ...around, next: createPull(lines) };
+  try {
+    if (initial) {
+      const ending = yield* readInitialState(reader, target, position, flow.sentAt);
+      if (ending !== undefined) return ending;
+    }
+    around.health.flows();
+    return yield* readChanges(reader, target, position);
+  } finally {
+    flow.body.destroy();
+  }
+}
+
+async function* readChanges(reader: Reader, target: WatchTarget, position: Position): AsyncGenerator<Sighting, Ending> {
+  const { cluster, signal, health, next } = reader;
+  const silence = createSilence(cluster.surroundings, health);
+  for (;;) {
+    health.sure(position.goodAt);
+    if (health.doubted.aborted && isOver(target, position)) tellWhole(position, health);
+    const isDoubted = health.doubted.aborted && !position.whole;
+    const event = await next(cluster, silence.patience(isDoubted), health.doubted.aborted ? signal : health.doubted);
+    if (signal.aborted) return end({ kind: 'ended' });
+    if (event === undefined && silence.isTooEarly()) continue;
+    const told = event ?? (yield* askAndListen(reader, target, position));
+    if (told === 'alive') {
+      silence.answered();
+      if (isDoubted) tellWhole(position, health);
+      continue;
+    }
+    if (told === 'dead' || told === 'astray') return end({ kind: told });
+    if (told.kind === 'unanswered') {
+      silence.unanswered(position.goodAt, told.retryAfterMs);
+      continue;
+    }
+    if (told.kind !== 'line') return end(outcomeOf(told));
+    const ending = yield* tellLine(target, position, readWatchLine(told.bytes), told.at);
+    if (ending !== undefined) return ending;
+    silence.broken();
+  }
+}
+
+/** It told that its object is gone: whatever else it may have to say is of another one. */
+const isOver = ({ name }: WatchTarget, { whole, present }: Position): boolean =>
+  name !== undefined && !present && !whole;
+
+function tellWhole(position: Position, health: Health): void {
+  position.whole = true;
+  health.whole();
+}
+
+interface Unanswered {
+  kind: 'unanswered';
+  retryAfterMs: number | undefined;
+}
+
+/** Never cuts a stream for being silent: only for being silent about something that the server has. */
+async function* askAndListen(
+  { cluster, signal, next }: Reader,
+  target: WatchTarget,
+  position: Position,
+): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'astray' | Unanswered> {
+  const asked = cluster.surroundings.now();
+  const { newest, told, present, keys } = position;
+  const known = {
+    ...(newest === undefined ? {} : { newest }),
+    ...(told === undefined ? {} : { told }),
+    ...(target.name === undefined ? { keys } : { present }),
+  };
+  const question = askWhatIsNew(cluster, target, known, signal);
+  const answered = new AbortController();
+  const settle = (): void => answered.abort();
+  question.then(settle, settle);
+  // The stream is read on: a line makes the question moot, and an answer may be long in coming.
+  const line = await next(cluster, quiet.forAnswer, answered.signal);
+  if (line !== undefined) return line;
+  if (!answered.signal.aborted) return { kind: 'unanswered', retryAfterMs: undefined };
+  const alive = await question;
+  yield* alive.dated;
+  if (alive.has === 'less') return outlived(position, asked) ? 'astray' : 'alive';
+  if (alive.has !== 'more') {
+    position.failures = 0;
+    if (alive.has === 'unknown') return { kind: 'unanswered', retryAfterMs: alive.retryAfterMs };
+    isWell(position);
+    if (alive.complete) Object.assign(position, { goodAt: asked, sureAt: asked });
+    return 'alive';
+  }
+  const late = await next(cluster, quiet.grace, signal);
+  if (late !== undefined) return late;
+  if (alive.latest !== undefined && !isNewer(alive.latest, position.resourceVersion)) retreat(position);
+  return 'dead';
+}
+
+/** Whether the server has had less than what was told for longer than one that is behind would. */
+function outlived(position: Position, asked: number): boolean {
+  position.lessSince ??= asked;
+  return asked - position.lessSince >= longBehind;
+}
+
+/** Tells one line and moves the cursor, in this order: what the consumer did not take comes again. */
+async function* tellLine(
+  target: WatchTarget,
+  position: Position,
+  line: WatchLine,
+  at: number,
+): AsyncGenerator<Sighting, Ending | undefined> {
+  if (line.kind === 'malformed') return end({ kind: 'cut' });
+  if (line.kind === 'error') return refusedInside(line);
+  if (line.kind === 'change' && isForeign(target, line.object)) return undefined;
+  const { resourceVersion } = line;
+  if (resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : end({ kind: 'unversioned' });
+  // A server that is behind the one we saw before tells again what we know; the cursor never goes back behind that.
+  if (isNewer(position.told, resourceVersion)) return undefined;
+  if (line.kind === 'change') {
+    yield { kind: 'changed', at, stream: target.stream, change: line.change, object: line.object };
+    const isPresent = line.change !== 'DELETED';
+    if (target.name === undefined) position.keys[isPresent ? 'add' : 'delete'](keyOf(line.object));
+    Object.assign(position, { present: isPresent, told: resourceVersion, newest: resourceVersion, sureAt: at });
+  }
+  Object.assign(position, { resourceVersion, goodAt: at });
+  isWell(position);
+  return undefined;
+}

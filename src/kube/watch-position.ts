@@ -1,0 +1,103 @@
+import type { GapCause, Sighting } from '../model/observation.ts';
+import type { Cursor, Outcome } from './decide.ts';
+import type { TransportFailure } from './http/failure.ts';
+import { isNewer, newestOf } from './resource-version.ts';
+import type { Refusal } from './status.ts';
+import type { WatchTarget } from './watch-target.ts';
+import { isForeign, keyOf } from './watch-target.ts';
+
+/** Where one stream stands. Changed only after the consumer took an item. */
+export interface Position extends Omit<Cursor, 'reached'> {
+  synced: boolean;
+  /** Client clock, ms: up to here nothing can have been missed. */
+  goodAt: number;
+  /** The same where no bookmark is believed. */
+  sureAt: number;
+  /** The latest version of a list or a change that was told; bookmarks only say where to go on. */
+  told?: string;
+  /** The latest version of an object that was told: the server has no later one, unless the stream keeps it back. */
+  newest?: string;
+  /** Client clock, ms: since then the server has had less than what was told, whenever it was asked. */
+  lessSince?: number;
+  /** The last watch ended with a 401, and other credentials were found. */
+  renewed: boolean;
+  /** The named object exists. */
+  present: boolean;
+  /** The objects of a collection that exist, by keyOf. */
+  keys: Set<string>;
+  /** When it was doubted, it had told all there was. */
+  whole: boolean;
+}
+
+/** How an attempt ended, with what the server said where it refused. */
+export interface Ending {
+  outcome: Outcome;
+  refusal?: Refusal;
+  failure?: TransportFailure;
+  verb: 'list' | 'watch';
+}
+
+/** A whole state: told with the gap before it, unless it is older than what was told already. */
+export async function* tellList(
+  target: WatchTarget,
+  position: Position,
+  list: { resourceVersion: string; objects: unknown[]; sentAt: number; at: number },
+): AsyncGenerator<Sighting, Ending | undefined> {
+  const { stream, name } = target;
+  const { resourceVersion, sentAt, at } = list;
+  const objects = list.objects.filter((object) => !isForeign(target, object));
+  if (isNewer(position.told, resourceVersion) && position.lost !== 'behind') {
+    return { outcome: { kind: 'behind' }, verb: 'list' };
+  }
+  if (position.lost !== undefined && position.synced) yield gap(target, position.goodAt, at, position.lost);
+  yield { kind: 'listed', at, stream, resourceVersion, objects, sentAt, ...(name === undefined ? {} : { name }) };
+  if (!position.synced) yield { kind: 'synced', at, stream };
+  Object.assign(position, {
+    resourceVersion,
+    told: resourceVersion,
+    newest: newestOf(objects),
+    synced: true,
+    goodAt: at,
+    sureAt: at,
+    present: objects.length > 0,
+    keys: new Set(name === undefined ? objects.map(keyOf) : []),
+    failures: 0,
+    behind: 0,
+  });
+  delete position.lost;
+  delete position.lessSince;
+  return undefined;
+}
+
+/** The stream did bring something, or is known to have nothing to bring. */
+export function isWell(position: Position): void {
+  Object.assign(position, { failures: 0, relists: 0, renewed: false });
+  delete position.lessSince;
+}
+
+/**
+ * The position is said to be later than something that the stream never told: whoever said so (a bookmark, a list) spoke
+ * of something else. Back to what the objects themselves prove.
+ */
+export function retreat(position: Position): void {
+  const { newest, sureAt } = position;
+  delete position.resourceVersion;
+  delete position.told;
+  Object.assign(position, {
+    goodAt: sureAt,
+    ...(newest === undefined ? {} : { resourceVersion: newest, told: newest }),
+  });
+}
+
+function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause): Sighting {
+  return { kind: 'gap', at: to, stream, from, to, cause };
+}
+
+/**
+ * A server that has not come as far as our position may be behind, or the bookmark was not its own: what was told is
+ * then as good a place to go on from, and what comes twice is left out.
+ */
+export function doubtBookmark(position: Position, { causes }: Refusal): void {
+  if (position.told === undefined || !causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return;
+  Object.assign(position, { resourceVersion: position.told, goodAt: position.sureAt });
+}

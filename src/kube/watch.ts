@@ -1,0 +1,188 @@
+import type { Sighting } from '../model/observation.ts';
+import { isExecFailure } from './alive.ts';
+import type { Around } from './around.ts';
+import type { Cluster, Flow } from './cluster.ts';
+import type { Next, Outcome } from './decide.ts';
+import { decide, pick } from './decide.ts';
+import type { Health } from './health.ts';
+import { untold } from './health.ts';
+import { readJson } from './http/body.ts';
+import { isUntrusted, TransportFailure } from './http/failure.ts';
+import { listObjects } from './list.ts';
+import { refusedBy } from './refused.ts';
+import { readRefusal } from './status.ts';
+import { passed } from './surroundings.ts';
+import { stopError } from './trouble.ts';
+import { followWatch } from './watch-lines.ts';
+import type { Ending, Position } from './watch-position.ts';
+import { doubtBookmark, tellList } from './watch-position.ts';
+import type { WatchTarget } from './watch-target.ts';
+import { selectors } from './watch-target.ts';
+
+/**
+ * The state of a collection and all that changes in it, for as long as the signal lives: `listed` and `synced` once,
+ * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server does
+ * not let us; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
+ *
+ * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`,
+ * `server.not-kubernetes`, and, where the server was never reached, `server.unreachable` or `auth.exec-failed`.
+ */
+export async function* watchObjects(
+  cluster: Cluster,
+  target: WatchTarget,
+  { signal, health = untold() }: { signal: AbortSignal; health?: Health },
+): AsyncGenerator<Sighting, void> {
+  const { surroundings, memory } = cluster;
+  const position = beginning(surroundings.now());
+  const around: Around = { cluster, target, position, signal, health };
+  const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
+  let step: GoOn = { next: 'relist', wait: [0, 0] };
+  for (;;) {
+    await pause(around, pick(step.wait, surroundings.random()));
+    if (isOver()) return;
+    const ending: Ending = yield* attempt(around, step);
+    if (isOver()) return;
+    health.lost(position.goodAt);
+
+    const next = decide(ending.outcome, { ...position, reached: memory.reached });
+    surroundings.log(5, cluster.clean(`${target.stream}: ${ending.outcome.kind}, next: ${next.next}`));
+    if (next.next === 'stop') throw stopError(cluster, next.because, ending.failure);
+    if (next.next === 'refuse') {
+      yield refusedBy(cluster, target, ending);
+      return;
+    }
+    count(position, ending.outcome);
+    if (next.next === 'relist' && next.lost !== undefined) {
+      position.lost = next.lost;
+      position.relists++;
+    }
+    step = next;
+  }
+}
+
+/** Whoever doubts the stream, or is done, does not wait for its patience. The signal is made only where there is a wait. */
+async function pause({ cluster, signal, health: { doubted } }: Around, ms: number): Promise<void> {
+  if (ms <= 0) return;
+  const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
+  await passed(cluster.surroundings, ms, woken);
+}
+
+const beginning = (now: number): Position => ({
+  failures: 0,
+  behind: 0,
+  relists: 0,
+  foreign: 0,
+  renewed: false,
+  synced: false,
+  goodAt: now,
+  sureAt: now,
+  present: false,
+  keys: new Set(),
+  whole: false,
+});
+
+function count(position: Position, outcome: Outcome): void {
+  position.failures++;
+  if (outcome.kind === 'behind') position.behind++;
+  position.foreign = outcome.kind === 'foreign' ? position.foreign + 1 : 0;
+  if (outcome.kind === 'renewed') position.renewed = true;
+}
+
+type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
+
+type Attempt = AsyncGenerator<Sighting, Ending>;
+
+/** One list or watch, from its request to its end. */
+async function* attempt(around: Around, step: GoOn): Attempt {
+  const { cluster, signal } = around;
+  try {
+    if (step.next === 'resume') return yield* watchOn(around, true);
+    if (cluster.memory.streamingLists === 'withheld' || step.notOlder) {
+      return yield* listAndWatch(around, step.notOlder === true);
+    }
+    return yield* streamList(around);
+  } catch (error) {
+    if (error instanceof TransportFailure) {
+      return { outcome: { kind: 'unanswered', untrusted: isUntrusted(error) }, failure: error, verb: 'watch' };
+    }
+    if (signal.aborted) return { outcome: { kind: 'ended' }, verb: 'watch' };
+    // A laptop wakes before its network does: who has reached the server once tries the plugin again, as the server itself.
+    if (isExecFailure(error) && cluster.memory.reached)
+      return { outcome: { kind: 'unanswered', untrusted: false }, verb: 'watch' };
+    throw error;
+  }
+}
+
+/** The list as the beginning of the watch (KEP-3157): one request, one connection, consistent. */
+async function* streamList(around: Around): Attempt {
+  const { cluster, target, signal } = around;
+  const query = {
+    ...selectors(target),
+    watch: '1',
+    sendInitialEvents: 'true',
+    resourceVersionMatch: 'NotOlderThan',
+    allowWatchBookmarks: 'true',
+  };
+  const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
+  yield* flow.dated;
+  if (isForeignBody(flow)) return foreign(flow);
+  if (flow.status === 200) return yield* followWatch(around, flow, { initial: true });
+  const ending = await refusedWatch(around, flow);
+  if (flow.status !== 400 && flow.status !== 422) return ending;
+  cluster.memory.streamingLists = 'withheld';
+  return { ...ending, outcome: { kind: 'no-streaming-list' } };
+}
+
+async function* listAndWatch(around: Around, notOlder: boolean): Attempt {
+  const { cluster, target, position, signal } = around;
+  const floor = notOlder ? position.told : undefined;
+  const result = await listObjects(cluster, target, {
+    signal,
+    ...(floor === undefined ? {} : { notOlderThan: floor }),
+  });
+  yield* result.dated;
+  if (result.kind === 'failed') return { outcome: result.outcome, refusal: result.refusal, verb: 'list' };
+  const behind = yield* tellList(target, position, result);
+  return behind ?? (yield* watchOn(around, false));
+}
+
+/** `resumes`: an earlier watch was cut, so what comes first may have happened at any time since then. */
+async function* watchOn(around: Around, resumes: boolean): Attempt {
+  const { cluster, target, position, signal } = around;
+  const query = {
+    ...selectors(target),
+    watch: '1',
+    resourceVersion: position.resourceVersion ?? '',
+    allowWatchBookmarks: 'true',
+  };
+  const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
+  yield* flow.dated;
+  if (isForeignBody(flow)) return foreign(flow);
+  if (flow.status !== 200) return await refusedWatch(around, flow);
+  if (resumes) yield { kind: 'resumed', at: flow.at, stream: target.stream, since: position.goodAt };
+  return yield* followWatch(around, flow, { initial: false });
+}
+
+/** Kubernetes answers in JSON, and says so. */
+function isForeignBody({ status, headers }: Flow): boolean {
+  const type = headers['content-type'];
+  return status === 200 && type !== undefined && !/\bjson\b/i.test(type);
+}
+
+function foreign(flow: Flow): Ending {
+  flow.body.destroy();
+  return { outcome: { kind: 'foreign' }, verb: 'watch' };
+}
+
+async function refusedWatch({ position, signal }: Around, flow: Flow): Promise<Ending> {
+  const refusal = readRefusal(flow.status, await readJson(flow.body, signal), flow.headers);
+  doubtBookmark(position, refusal);
+  const { status, retryAfterMs } = refusal;
+  const outcome: Outcome = {
+    kind: 'refused',
+    status,
+    frame: false,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+  return { outcome, refusal, verb: 'watch' };
+}

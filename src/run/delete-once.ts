@@ -1,0 +1,72 @@
+/** Deletions that nothing is traced of: `--dry-run`, and `--wait=false`. They say what kubectl says. */
+import type { Cluster } from '../kube/cluster.ts';
+import { PodexitError } from '../errors.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import { askDeletion } from './ask-deletion.ts';
+import type { Deadline } from './deadline.ts';
+import { unlessLate } from './deadline.ts';
+import type { FoundPod } from './found-pod.ts';
+import type { HowFar } from './how-far.ts';
+import { fateOf, furtherBy } from './how-far.ts';
+import { unlessLeft } from './leaving.ts';
+import { readToDelete } from './pod-checks.ts';
+import type { Ports } from './ports.ts';
+
+export interface DeleteOnce extends FoundPod {
+  cluster: Cluster;
+  graceSeconds: number | null;
+  evict: boolean;
+  retryEvict: boolean;
+  /** `none`: it is really deleted, and not waited for. */
+  dryRun: 'none' | 'client' | 'server';
+  /** `-o name`. */
+  nameOnly: boolean;
+  deadline: Deadline;
+}
+
+/** The exit code, 0. Throws PodexitError where there is no such pod, the server says no, or somebody leaves. */
+export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<number> {
+  const { cluster, name, graceSeconds, evict, dryRun, nameOnly, deadline } = options;
+  const sent: Sent = { stage: 'not-asked' };
+  const inTime = (left: AbortSignal): Promise<void> =>
+    unlessLate(deadline, sendOnce(options, ports, sent, left), () => notInTime(name, cluster, evict));
+  await unlessLeft(ports, inTime, () => leftAt(sent, options));
+  const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
+  const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
+  const [pod_, space] = [forTerminal(name), forTerminal(cluster.namespace)];
+  ports.stdout.write(nameOnly ? `pod/${pod_}\n` : `pod "${pod_}" ${done} from ${space} namespace${how}\n`);
+  return 0;
+}
+
+/** How far the request has come. */
+interface Sent {
+  stage: HowFar;
+}
+
+const leftAt = ({ stage }: Sent, { cluster, name, dryRun }: DeleteOnce): string => {
+  if (stage === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
+  const fate = fateOf(stage, { ...cluster, name });
+  return `${fate.charAt(0).toUpperCase()}${fate.slice(1)}`;
+};
+
+async function sendOnce(options: DeleteOnce, { stderr }: Ports, sent: Sent, left: AbortSignal): Promise<void> {
+  const { cluster, name, graceSeconds, evict, retryEvict, dryRun, deadline } = options;
+  const { namespace } = cluster;
+  const { pod, uid } = await readToDelete(cluster, options);
+  if (dryRun === 'client') return;
+  const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
+  const signal = AbortSignal.any([deadline.signal, left]);
+  const warn = (message: string): void => void stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
+  for await (const sighting of askDeletion(cluster, target, pod, { signal, retryEvict, warn }))
+    sent.stage = furtherBy(sent.stage, sighting, uid);
+  if (sent.stage === 'gone')
+    warn(`no answer told what became of the request, but pod "${name}" is gone: by it, or by somebody else`);
+}
+
+const notInTime = (name: string, { namespace, reach }: Cluster, evict: boolean): PodexitError =>
+  new PodexitError(
+    'delete.not-accepted',
+    `the server did not accept the ${evict ? 'eviction' : 'deletion'} of pod "${name}" in namespace "${namespace}" within --timeout`,
+    `Look at: kubectl get pod ${name} -n ${namespace}${reach}`,
+    { exitCode: 3 },
+  );

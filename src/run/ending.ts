@@ -1,0 +1,103 @@
+/** When a run is over: the pod is gone and the last facts are in. Pure; time is an input, so a replay ends alike. */
+import { millisecondsOf } from '../model/assumptions.ts';
+import { deletionOf } from '../infer/deletion.ts';
+import { triggerOf } from '../infer/trigger.ts';
+import type { Pod } from '../model/kube.ts';
+import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../model/pod.ts';
+import { wasStartedSince } from '../infer/started-untold.ts';
+import { agesIn, olderThanDeletion } from '../infer/siblings.ts';
+import { takesPlaceOf } from '../infer/place.ts';
+import { isOfNewerTemplate } from '../infer/template.ts';
+import { second } from '../model/span.ts';
+import type { SiblingFacts, Trace } from '../model/trace.ts';
+
+export type Ending =
+  | { kind: 'open' }
+  /** Facts are still expected, until this client time (ms). */
+  | { kind: 'settling'; until: number }
+  | { kind: 'done' };
+
+/** After DELETED the last facts have at most 2 s to come in. */
+const lastFacts = 2 * second;
+
+export function endingOf(trace: Trace): Ending {
+  if (!trace.gone) return endedUndeleted(trace) ? { kind: 'done' } : { kind: 'open' };
+  if (trace.began?.value.waitReplacement && !replaced(trace) && !isHopeless(trace)) return { kind: 'open' };
+  const missing = missingFacts(trace);
+  return missing ? { kind: 'settling', until: trace.gone.at + patience(trace) } : { kind: 'done' };
+}
+
+/** The kubelet ends pods on its own without ever setting deletionTimestamp (trap 31): no deletion will begin. */
+function endedUndeleted(trace: Trace): boolean {
+  const pod = trace.pod?.value;
+  const own = ['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded', 'NodeShutdown'];
+  return (
+    trace.began?.value.mode === 'attach' &&
+    !trace.deletion &&
+    pod !== undefined &&
+    isFinished(pod) &&
+    own.includes(pod.status.reason ?? '')
+  );
+}
+
+/** Nobody will come in its place: it was scaled away, or its namespace goes with it. */
+export function isHopeless(trace: Trace): boolean {
+  const deletion = deletionOf(trace);
+  return deletion !== undefined && ['namespace-deletion', 'scale-down'].includes(triggerOf(trace, deletion).kind);
+}
+
+const replaced = (trace: Trace): boolean => hasSuccessor(trace, ({ ready }) => ready !== undefined);
+
+/** Who came and may take over; in another place it is not the one that is waited for. */
+function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean = () => true): boolean {
+  const own = trace.deletion?.first.value ?? trace.pod?.value;
+  const ageOf = agesIn(trace);
+  const isWrittenBefore = olderThanDeletion(trace);
+  const isMeant = (own: Pod, one: SiblingFacts): boolean =>
+    takesPlaceOf(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
+  const mayTakeOver = (one: SiblingFacts): boolean => ageOf(one) === 'new' && (!own || isMeant(own, one));
+  for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
+  return false;
+}
+
+/** A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
+function patience(trace: Trace): number {
+  const grace = Math.max(2, Math.min(trace.deletion?.first.value.metadata.deletionGracePeriodSeconds ?? 0, 30));
+  return isForced(trace) ? grace * second + lastFacts : lastFacts;
+}
+
+function missingFacts(trace: Trace): boolean {
+  const pod = trace.deletion?.first.value ?? trace.pod?.value;
+  if (!pod) return false;
+  const running = containersOf(pod).filter(
+    ({ name }) =>
+      statusesOf(pod).some((status) => status.name === name && isRunning(status.state)) ||
+      (isForced(trace) && wasStartedSince(trace, pod, name)),
+  );
+  const logs = [...trace.containers.values()].some(({ log }) => log.opened && !log.ended);
+  const listed = [...trace.slices.values()].some((slice) => slice.states.at(-1)?.value.own !== undefined);
+  const successor =
+    ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
+    trace.siblingsKnown &&
+    !hasSuccessor(trace);
+  const unfinished = running.length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
+  return unfinished || listed || successor || isCauseOnItsWay(trace, pod);
+}
+
+/** A kubelet that has much to tell posts its Events late, and without its Killing little is certain of an exit. */
+function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEnding }: Trace): boolean {
+  const isTellable = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
+  const isTold = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
+  return terminal !== undefined && isTellable && !isTold;
+}
+
+/** Its controller's Event may come after a pod that went at once: the streams know nothing of one another. */
+function isCauseOnItsWay(trace: Trace, pod: Pod): boolean {
+  const deletion = deletionOf(trace);
+  if (!deletion || !trace.gone || !controllerOf(pod)) return false;
+  const wasQuick = trace.gone.at <= deletion.facts.seenAt + millisecondsOf('delivery-lag');
+  return wasQuick && triggerOf(trace, deletion).kind === 'unknown';
+}
+
+/** Nobody will report these exits: only time says when they must be over. */
+const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !trace.terminal;

@@ -1,0 +1,117 @@
+/** What is done with the report of a finished run: stdout, report files, exit code. */
+import { PodexitError } from '../errors.ts';
+import type { ExitReport } from '../model/report.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Header } from '../infer/view/header.ts';
+import { signalCodes, worstCode } from '../verdict/exit-code.ts';
+import type { Policy } from '../verdict/judge.ts';
+import { reportOf } from '../verdict/report.ts';
+import type { LookOptions, Stage } from './audience.ts';
+import type { Format } from './formats.ts';
+import type { Ports } from './ports.ts';
+import type { Publish } from './publish.ts';
+import { publish } from './publish.ts';
+import type { ReportFile } from './report-files.ts';
+import { contentOf, writeReport } from './report-files.ts';
+
+export interface FinishOptions {
+  policy: Policy;
+  reports: readonly ReportFile[];
+  /** What stdout speaks. */
+  format: Format;
+  publish: Publish;
+}
+
+/** Shows the report, writes the files, tells others, and says with which code to leave. `failed`: something else could not be done. */
+export async function finish(
+  trace: Trace,
+  options: FinishOptions,
+  stage: Stage,
+  ports: Ports,
+  failed: boolean,
+): Promise<number> {
+  const report = reportOf(trace, options.policy);
+  if (!report) return leftUnread(trace);
+  const shown = stage.end(trace, report);
+  // What stdout cannot be told is no reason to lose the files.
+  await shown.catch(() => undefined);
+  const code = await conclude(report, options, ports, failed);
+  await shown;
+  return code;
+}
+
+/** The same for a report that no trace is behind: a forecast. */
+export async function finishReport(
+  report: ExitReport,
+  options: FinishOptions & { look: LookOptions },
+  ports: Ports,
+  header: Header,
+): Promise<number> {
+  ports.stdout.write(await shownText(report, options.format, options.look, ports, header));
+  return conclude(report, options, ports, false);
+}
+
+/** What stdout gets of a whole report: a document, or the lines for a person. */
+export async function shownText(
+  report: ExitReport,
+  format: Format,
+  look: LookOptions,
+  ports: Ports,
+  header: Header | undefined,
+): Promise<string> {
+  return isShown(format) ? await textOf(report, look, ports, header) : await contentOf(format, report);
+}
+
+const isShown = ({ kind }: Format): boolean => kind === 'live' || kind === 'lines';
+
+async function textOf(
+  report: ExitReport,
+  look: LookOptions,
+  { stdout, env, platform }: Ports,
+  header: Header | undefined,
+): Promise<string> {
+  const { renderText } = await import('../render/lines.ts');
+  const { styleOf } = await import('../render/palette.ts');
+  const style = styleOf(look, { env, isTty: stdout.isTty, platform });
+  return renderText(report, {
+    style,
+    ...(stdout.isTty ? { columns: stdout.columns() } : {}),
+    ...(header ? { header } : {}),
+    reach: look.reach,
+  });
+}
+
+async function conclude(
+  report: ExitReport,
+  { reports, format, publish: publicity }: FinishOptions,
+  ports: Ports,
+  failed: boolean,
+): Promise<number> {
+  const written = await Promise.all(reports.map((one) => writeReport(one, report, ports)));
+  await publish(report, publicity, format, ports);
+  return worstCode([report.verdict.exitCode, ...(failed || written.includes(false) ? [1] : [])]);
+}
+
+/** No pod was ever seen: the code where the reader of stdout is gone, else it throws what happened. */
+function leftUnread({ interrupted, timers, began }: Trace): number {
+  const pod = `pod "${began?.value.name ?? '?'}" in namespace "${began?.value.namespace ?? '?'}"`;
+  if (interrupted?.value === 'SIGPIPE') return signalCodes.SIGPIPE;
+  if (interrupted)
+    throw new PodexitError(
+      'run.left',
+      `${pod} had not been read when podexit was told to leave`,
+      'Nothing was deleted.',
+      { exitCode: signalCodes[interrupted.value] },
+    );
+  if (timers.some(({ value }) => value === 'timeout'))
+    throw new PodexitError(
+      'pod.unread',
+      `${pod} could not be read within ${began?.value.timeoutSeconds ?? '?'} s`,
+      'Nothing was deleted. See what is asked and answered with: -v=6',
+    );
+  throw new PodexitError(
+    'trace.empty',
+    'nothing was observed of the pod',
+    'Run it again, or check that the recording holds the pod.',
+  );
+}

@@ -1,0 +1,72 @@
+/** How far the deletion is, as far as this run knows: what may be said of it to somebody who leaves. Pure. */
+import type { Sighting } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
+import { asRaw } from './watched.ts';
+
+export type HowFar =
+  | 'not-asked'
+  /** Every answer so far was flow control's: none of the requests was executed. */
+  | 'turned-away'
+  /** A request went out, and nothing tells yet what became of it. */
+  | 'asked'
+  | 'under-way'
+  | 'gone';
+
+/** Flow control turns a request away before it is executed. */
+const tooManyRequests = 429;
+
+/** `requested`: a request has left, whether the trace knows it yet or not. */
+export function howFar(trace: Trace | undefined, requested: boolean): HowFar {
+  if (trace?.gone) return 'gone';
+  const answers = trace?.requests.map(({ answer }) => answer?.value.status) ?? [];
+  if (trace?.deletion || answers.some((status) => status !== undefined && status < 300)) return 'under-way';
+  if (!requested) return 'not-asked';
+  return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
+}
+
+/** The same of a run that keeps no trace: one sighting of its request for the pod `uid` after the other. */
+export function furtherBy(stage: HowFar, sighting: Sighting, uid: string): HowFar {
+  switch (sighting.kind) {
+    case 'requested':
+      return 'asked';
+    case 'answered':
+      return sighting.status < 300 ? 'under-way' : sighting.status === tooManyRequests ? 'turned-away' : stage;
+    case 'looked':
+      return asRaw(asRaw(sighting.object)['metadata'])['uid'] === uid ? 'under-way' : 'gone';
+    default:
+      return stage;
+  }
+}
+
+/** The pod that is left, and the connection flags of a command that looks at it. */
+export interface Left {
+  namespace: string;
+  name: string;
+  reach: string;
+}
+
+/** One sentence of the pod's fate after us, with where to look on. */
+export function fateOf(stage: HowFar, { namespace, name, reach }: Left): string {
+  const look = `look with: kubectl get pod ${name} -n ${namespace}${reach} -w`;
+  switch (stage) {
+    case 'not-asked':
+      return `pod "${name}" was not deleted by this command`;
+    case 'turned-away':
+      return `the busy server has turned the deletion of pod "${name}" away, and it is not asked for again; ${look}`;
+    case 'asked':
+      return `the deletion of pod "${name}" was asked for, but it is not known whether the server accepted it; ${look}`;
+    case 'under-way':
+      return `the deletion of pod "${name}" goes on without us; ${look}`;
+    case 'gone':
+      return `pod "${name}" is gone already`;
+  }
+}
+
+/** The same in a few words, where the pod has been named. */
+export const fateInBrief: Record<HowFar, string> = {
+  'not-asked': 'it was not deleted by this command',
+  'turned-away': 'the busy server has turned its deletion away',
+  asked: 'it is not known whether the server accepted its deletion',
+  'under-way': 'its deletion goes on',
+  gone: 'it is gone',
+};

@@ -1,0 +1,59 @@
+/** Names for completion, from the cluster or the kubeconfig. What cannot be had is no names, and no error. */
+import { acceptMetadata } from '../kube/accept-metadata.ts';
+import type { Cluster } from '../kube/cluster.ts';
+import type { ConnectOptions } from '../kube/connect-options.ts';
+import { connectCluster } from './connected.ts';
+import type { Ports } from './ports.ts';
+import type { WorkloadResource } from './target.ts';
+import { workloadPath } from './target.ts';
+import { asRaw, metadataOf, ownerOf } from './watched.ts';
+
+export interface KnownName {
+  name: string;
+  about?: string;
+}
+
+/** One page: nobody reads more than five hundred completions. */
+export async function namesInCluster(
+  resource: WorkloadResource | 'pods' | 'namespaces',
+  connection: ConnectOptions,
+  ports: Ports,
+  signal: AbortSignal,
+): Promise<KnownName[]> {
+  const cluster = await connectCluster(connection, ports, -1);
+  try {
+    const path = pathOf(resource, cluster);
+    const answer = await cluster.request({
+      method: 'GET',
+      path,
+      query: { limit: '500' },
+      // A pod with its spec is fifty times as long.
+      accept: acceptMetadata('PartialObjectMetadataList'),
+      signal,
+    });
+    const items = asRaw(answer.body)['items'];
+    return (Array.isArray(items) ? items : []).map(asRaw).map((object) => {
+      const owner = ownerOf(object);
+      const about = resource === 'pods' && owner ? `of ${owner.kind} ${owner.name}` : undefined;
+      return { name: String(metadataOf(object)['name']), ...(about === undefined ? {} : { about }) };
+    });
+  } finally {
+    cluster.close();
+  }
+}
+
+function pathOf(resource: WorkloadResource | 'pods' | 'namespaces', { namespace }: Cluster): string {
+  if (resource === 'namespaces') return '/api/v1/namespaces';
+  if (resource !== 'pods') return workloadPath(namespace, resource);
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+}
+
+export async function namesInKubeconfig(
+  what: 'contexts' | 'clusters' | 'users',
+  { kubeconfig: file }: ConnectOptions,
+  { env }: Ports,
+): Promise<KnownName[]> {
+  const { loadKubeconfig } = await import('../kube/kubeconfig/load.ts');
+  const { kubeconfig } = loadKubeconfig({ env, ...(file === undefined ? {} : { file }) });
+  return [...kubeconfig[what].keys()].map((name) => ({ name }));
+}

@@ -1,0 +1,31 @@
+/** What a live run does next about its end: by what the trace lacks, and by how its streams are doing. Pure. */
+import type { Trace } from '../model/trace.ts';
+import { endingOf } from './ending.ts';
+import type { Lanes } from './lanes.ts';
+
+export type NextStep =
+  | { kind: 'go-on' }
+  /** Look again then (client ms), or when a stream says something. */
+  | { kind: 'wait'; until: number }
+  /** Everything is known. */
+  | { kind: 'end' }
+  /** Something is not, and no longer waited for. */
+  | { kind: 'settled' };
+
+/** ms for the streams to say whether they have told all there is. */
+const doubtPatience = 2000;
+/** ms for a stream that is lost to come back and tell the rest: more than the longest pause between two tries. */
+export const lostPatience = 10_000;
+
+export function nextStep(trace: Trace, lanes: Pick<Lanes, 'areWhole' | 'isComingBack'>, now: number): NextStep {
+  const ending = endingOf(trace);
+  if (ending.kind === 'open') return { kind: 'go-on' };
+  const whole = lanes.areWhole();
+  if (ending.kind === 'done' && whole) return { kind: 'end' };
+  const over = trace.gone?.at ?? trace.now;
+  const until = Math.max(
+    ending.kind === 'settling' ? ending.until : 0,
+    whole ? 0 : over + (lanes.isComingBack() ? lostPatience : doubtPatience),
+  );
+  return now < until ? { kind: 'wait', until } : { kind: 'settled' };
+}

@@ -1,0 +1,68 @@
+/** What stands in the way of tracing a pod, said before anything is sent. */
+import type { Cluster } from '../kube/cluster.ts';
+import { getObject } from '../kube/get.ts';
+import { refusalOf, refusedPod } from '../kube/pod-refused.ts';
+import { podPath } from '../kube/resource-path.ts';
+import { notKubernetes } from '../kube/trouble.ts';
+import { PodexitError } from '../errors.ts';
+import type { FoundPod } from './found-pod.ts';
+import { assertSame } from './found-pod.ts';
+import type { Raw } from './watched.ts';
+import { asRaw, metadataOf } from './watched.ts';
+
+/** A mirror pod's DELETE stops nothing (SIGNALS.md trap 30). Throws `pod.mirror`. */
+export function refuseMirror(pod: Raw): void {
+  const { name, namespace, annotations } = metadataOf(pod);
+  if (!('kubernetes.io/config.mirror' in asRaw(annotations))) return;
+  const node = asRaw(pod['spec'])['nodeName'];
+  throw new PodexitError(
+    'pod.mirror',
+    `pod "${String(name)}" in namespace "${String(namespace)}" is the mirror of a static pod: deleting it stops nothing`,
+    `Remove its manifest on node ${String(node)} instead, and trace that with --attach.`,
+  );
+}
+
+/** Without it nothing keeps a DELETE from the pod's successor. Throws `server.not-kubernetes`. */
+export function uidToDelete(cluster: Cluster, pod: Raw): string {
+  const { uid } = metadataOf(pod);
+  if (typeof uid !== 'string' || uid === '') throw notKubernetes(cluster);
+  return uid;
+}
+
+/** The pod that a request may end, as it is now. Throws what stands in its way, `pod.replaced` among it. */
+export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{ pod: Raw; uid: string }> {
+  const { namespace } = cluster;
+  const { name } = found;
+  const answer = await getObject(cluster, podPath(namespace, name));
+  if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
+  if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
+  const pod = asRaw(answer.body);
+  const uid = uidToDelete(cluster, pod);
+  assertSame(found, namespace, uid);
+  refuseMirror(pod);
+  return { pod, uid };
+}
+
+/** 404, told apart: no such pod, or no such namespace (the server's answer is the same for both). */
+export async function noSuchPod(cluster: Cluster, namespace: string, name: string): Promise<PodexitError> {
+  const answer = await getObject(cluster, `/api/v1/namespaces/${encodeURIComponent(namespace)}`).catch(() => undefined);
+  if (answer?.status === 404)
+    return new PodexitError(
+      'namespace.not-found',
+      `namespace "${namespace}" does not exist`,
+      `List them with: kubectl get namespaces${cluster.reach}`,
+    );
+  return new PodexitError(
+    'pod.not-found',
+    `there is no pod "${name}" in namespace "${namespace}"`,
+    `List them with: kubectl get pods -n ${namespace}${cluster.reach}`,
+  );
+}
+
+/** A 200 without deletionTimestamp: a webhook that answers for the apiserver, or delays the deletion. */
+export const deletionNotBegun = (namespace: string, name: string, seconds: number): PodexitError =>
+  new PodexitError(
+    'delete.not-begun',
+    `the server accepted the deletion of pod "${name}" in namespace "${namespace}", but it was not marked as terminating within ${seconds} s`,
+    'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
+  );

@@ -1,0 +1,39 @@
+/** What the session needs of the process around it: all of it comes in as arguments. */
+import type { Interrupted } from '../model/observation.ts';
+import type { Clock } from './clock.ts';
+
+/** A stream that people or programs read. Writing to one that is closed does nothing. */
+export interface Output {
+  write(text: string): void;
+  readonly isTty: boolean;
+  columns(): number;
+  rows(): number;
+  onResize(listener: () => void): () => void;
+  /** The reader went away (EPIPE); resolves then, and never otherwise. */
+  readonly closed: Promise<void>;
+}
+
+export interface Ports {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly stdinIsTty: boolean;
+  /**
+   * Asks on stderr and reads one line of stdin; undefined where that has ended. Rejects, and reads no more, on abort. Absent
+   * where nobody can be asked.
+   */
+  ask?(question: string, signal?: AbortSignal): Promise<string | undefined>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Does it when all that is due now has been done. */
+  nextTurn(work: () => void): void;
+  /** Makes the process quick to answer a burst of news. Takes some ms: for a moment at which nothing is due. */
+  brace(): void;
+  readonly platform: string;
+  /** Version of the program. */
+  readonly version: string;
+  random(): number;
+  /** Calls back for each signal; returns how to stop. */
+  onSignal(listener: (signal: Interrupted['signal']) => void): () => void;
+  /** Leaves at once: the second Ctrl-C. */
+  leave(code: number): void;
+}

@@ -1,0 +1,162 @@
+/** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
+import type { Surroundings } from '../kube/surroundings.ts';
+import { passed } from '../kube/surroundings.ts';
+import type { Onlooker } from './next-terminating.ts';
+import { pathText } from './target.ts';
+import type { Raw } from './watched.ts';
+import { isFinishedPod, metadataOf, uidOf } from './watched.ts';
+
+export interface Progress extends Onlooker {
+  /** Whether the owner at `path` has rolled out. */
+  ownerSeen(path: string, isDone: boolean): void;
+  /** Nobody tells when this owner (in words) has rolled out. */
+  ownerUntold(owner: string): void;
+  /** Each owner has been told of once. */
+  ownersKnown(): void;
+  /** Its trace has come to an end. */
+  podTraced(uid: string): void;
+  /** Whether silence of the owner at `path` means that nothing happens. */
+  ownerHears(path: string, isSo: boolean): void;
+  /** A watch is lost now: nothing is over for its silence. */
+  isDeaf(): boolean;
+  /** Owners that have not rolled out, as a person names them. */
+  pending(): string[];
+  /** Whether it is known when the rollout is done. */
+  isTold(): boolean;
+  /** Resolves when something has rolled out or ended and it has been quiet since, or on abort. */
+  untilOver(surroundings: Surroundings, signal: AbortSignal): Promise<'done' | 'quiet' | 'left'>;
+}
+
+/** What a person is told meanwhile. */
+export interface Says {
+  /** Once: which owners are not done when no pod terminates. */
+  waits(owners: string[]): void;
+  /** Of each owner once: nobody tells when it has rolled out. */
+  untold(owner: string): void;
+}
+
+/** ms; between two streams the later news may come first. */
+const settleMs = 1000;
+/** ms without any change of the pods after which a rollout of which nobody tells is no longer waited for. */
+export const quietMs = 60_000;
+
+/** `running`: how many traces are under way. */
+export function createProgress(running: () => number, says: Partial<Says> = {}): Progress {
+  const owners = new Map<string, boolean>();
+  const untold = new Set<string>();
+  const terminating = new Set<string>();
+  // Also those that were given up on: they are still there, and tell of themselves.
+  const traced = new Set<string>();
+  const roster = createRoster();
+  let areKnown = false;
+  // A rollout that starts after us is waited for.
+  let hasBegun = false;
+  let hasWaited = false;
+  const lost = new Set<string>();
+  const bell = createBell();
+  const { wake, podChanged } = bell;
+  const heard = (what: string, isSo: boolean): void => {
+    if (isSo) lost.delete(what);
+    else lost.add(what);
+    podChanged();
+  };
+  const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
+  const isCalm = (): boolean => terminating.size === 0 && running() === 0;
+  const isTold = (): boolean => untold.size === 0 || roster.areFirstGone(traced);
+  const isOver = (): boolean =>
+    areKnown && hasBegun && lost.size === 0 && isCalm() && [...owners.values()].every(Boolean);
+  return {
+    ownerSeen: (path, isDone) => void (owners.set(path, isDone), wake()),
+    ownerUntold(owner) {
+      if (!untold.has(owner)) says.untold?.(owner);
+      untold.add(owner);
+      wake();
+    },
+    ownersKnown: () => void ((areKnown = true), wake()),
+    listed(pods) {
+      roster.listed(pods);
+      podChanged();
+    },
+    seen(uid, pod) {
+      roster.seen(uid, pod !== undefined);
+      if (pod && !traced.has(uid) && metadataOf(pod)['deletionTimestamp'] !== undefined) {
+        terminating.add(uid);
+        hasBegun = true;
+      }
+      if (!pod) terminating.delete(uid);
+      podChanged();
+    },
+    missed: () => void ((hasBegun = true), podChanged()),
+    hears: (isSo) => heard('pods', isSo),
+    ownerHears: (path, isSo) => heard(path, isSo),
+    isDeaf: () => lost.size > 0,
+    podTraced(uid) {
+      traced.add(uid);
+      terminating.delete(uid);
+      podChanged();
+      if (hasWaited || !isCalm() || pending().length === 0) return;
+      hasWaited = true;
+      says.waits?.(pending());
+    },
+    pending,
+    isTold,
+    untilOver: (surroundings, signal) => untilOver({ isOver, isTold, bell }, surroundings, signal),
+  };
+}
+
+/** The pods that there are, and those of them that there were at the start. */
+function createRoster() {
+  let present = new Set<string>();
+  let first: ReadonlySet<string> | undefined;
+  return {
+    listed(pods: readonly Raw[]): void {
+      present = new Set(pods.map(uidOf));
+      first ??= new Set(pods.filter((pod) => !isFinishedPod(pod)).map(uidOf));
+    },
+    seen: (uid: string, isThere: boolean): void => void (isThere ? present.add(uid) : present.delete(uid)),
+    areFirstGone: (but: ReadonlySet<string>): boolean =>
+      first !== undefined && ![...first].some((uid) => present.has(uid) && !but.has(uid)),
+  };
+}
+
+/** Wakes whoever waits for news. */
+function createBell() {
+  let ring = (): void => {};
+  let changed = new AbortController();
+  const wake = (): void => ring();
+  return {
+    wake,
+    podChanged(this: void): void {
+      changed.abort();
+      wake();
+    },
+    rung: (): Promise<void> => new Promise((resolve) => (ring = resolve)),
+    /** Aborted by the next change of a pod. */
+    change: (): AbortSignal => (changed = new AbortController()).signal,
+  };
+}
+
+interface Awaited {
+  isOver(): boolean;
+  isTold(): boolean;
+  bell: ReturnType<typeof createBell>;
+}
+
+async function untilOver(
+  { isOver, isTold, bell }: Awaited,
+  surroundings: Surroundings,
+  signal: AbortSignal,
+): Promise<'done' | 'quiet' | 'left'> {
+  signal.addEventListener('abort', bell.wake, { once: true });
+  while (!signal.aborted) {
+    if (!isOver()) await bell.rung();
+    else if (isTold()) {
+      await passed(surroundings, settleMs, signal);
+      if (isOver() && isTold() && !signal.aborted) return 'done';
+    } else {
+      const isQuiet = await passed(surroundings, quietMs, AbortSignal.any([signal, bell.change()]));
+      if (isQuiet && isOver()) return isTold() ? 'done' : 'quiet';
+    }
+  }
+  return 'left';
+}

@@ -1,0 +1,226 @@
+/**
+ * What is watched, and how it is narrowed (docs/architecture.md "What is watched"), as pure functions over raw objects.
+ * Live runs turn targets into requests; replays of raw recordings use the same targets as filters, so neither sees more.
+ */
+import type { StreamName } from '../model/observation.ts';
+import type { LabelSelector } from './selectors.ts';
+import { matches, operators } from './selectors.ts';
+
+export type Raw = Record<string, unknown>;
+
+export interface Target {
+  stream: StreamName;
+  /** Collection path. */
+  path: string;
+  /** Resource as a raw recording names it. */
+  resource: string;
+  fieldSelector?: Record<string, string>;
+  labelSelector?: LabelSelector;
+  /** The one name that the target is narrowed to. */
+  name?: string;
+}
+
+const core = '/api/v1';
+
+/** What can be asked before anything is known but the name. */
+export function firstTargets(namespace: string, name: string): { pod: Target; services: Target; events: Target } {
+  const base = `${core}/namespaces/${encodeURIComponent(namespace)}`;
+  return {
+    pod: { stream: 'pod', path: `${base}/pods`, resource: 'pods', fieldSelector: { 'metadata.name': name }, name },
+    services: { stream: 'services', path: `${base}/services`, resource: 'services' },
+    events: {
+      stream: 'events',
+      path: `${base}/events`,
+      resource: 'events',
+      fieldSelector: { 'involvedObject.kind': 'Pod', 'involvedObject.name': name },
+    },
+  };
+}
+
+/** Names beyond this make a URL that servers and proxies refuse; only selector-less Services can be so many. */
+const mostServices = 200;
+
+/** The slices of the Services that may route to the pod; undefined where there are none. */
+export function sliceTarget(namespace: string, services: readonly string[]): Target | undefined {
+  if (services.length === 0) return undefined;
+  return {
+    stream: 'endpointslices',
+    path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
+    resource: 'endpointslices',
+    labelSelector: {
+      matchExpressions: [
+        { key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, mostServices) },
+      ],
+    },
+  };
+}
+
+/** Services whose selector matches the pod first, then those without one: their slices are somebody else's, and may hold it. */
+export function candidateServices(services: readonly Raw[], pod: Raw): Raw[] {
+  const labels = stringsOf(metadataOf(pod)['labels']);
+  const selecting = services.filter((service) => {
+    const selector = selectorOf(service);
+    return selector !== undefined && Object.entries(selector).every(([key, value]) => labels[key] === value);
+  });
+  const selectorless = services.filter(
+    (service) => selectorOf(service) === undefined && asRaw(service['spec'])['type'] !== 'ExternalName',
+  );
+  return [...selecting, ...selectorless];
+}
+
+/** It names its pods itself; who is behind another one is somebody's own affair. */
+export const isSelecting = (service: Raw): boolean => selectorOf(service) !== undefined;
+
+export const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
+
+export const nameOf = (object: Raw): string => String(metadataOf(object)['name']);
+
+/** It has ended, for good, without having been deleted. */
+export const isFinishedPod = (pod: Raw): boolean =>
+  ['Succeeded', 'Failed'].includes(String(asRaw(pod['status'])['phase']));
+
+/** As sliceTarget takes them. */
+export const namesOf = (objects: readonly Raw[]): string[] =>
+  objects.map((object) => String(metadataOf(object)['name']));
+
+const selectorOf = (service: Raw): Record<string, string> | undefined => {
+  const selector = stringsOf(asRaw(service['spec'])['selector']);
+  return Object.keys(selector).length > 0 ? selector : undefined;
+};
+
+/** The node, its Events and its Lease. kubelet Events about Nodes have no uid: by kind and name (trap 21). */
+export function nodeTargets(node: string): Target[] {
+  return [
+    { stream: 'node', path: `${core}/nodes`, resource: 'nodes', fieldSelector: { 'metadata.name': node }, name: node },
+    {
+      stream: 'node-events',
+      path: `${core}/namespaces/default/events`,
+      resource: 'node-events',
+      fieldSelector: { 'involvedObject.kind': 'Node', 'involvedObject.name': node },
+    },
+    {
+      stream: 'lease',
+      path: '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases',
+      resource: 'leases',
+      fieldSelector: { 'metadata.name': node },
+      name: node,
+    },
+  ];
+}
+
+const ownerResources: Record<string, { group: string; resource: string }> = {
+  ReplicaSet: { group: 'apps/v1', resource: 'replicasets' },
+  Deployment: { group: 'apps/v1', resource: 'deployments' },
+  StatefulSet: { group: 'apps/v1', resource: 'statefulsets' },
+  DaemonSet: { group: 'apps/v1', resource: 'daemonsets' },
+  Job: { group: 'batch/v1', resource: 'jobs' },
+  CronJob: { group: 'batch/v1', resource: 'cronjobs' },
+};
+
+/** The owner itself and the Events about it; none for kinds that are not Kubernetes' own. */
+export function ownerTargets(namespace: string, owner: { kind: string; name: string }): Target[] {
+  const known = Object.hasOwn(ownerResources, owner.kind) ? ownerResources[owner.kind] : undefined;
+  if (!known) return [];
+  const escaped = encodeURIComponent(namespace);
+  return [
+    {
+      stream: 'owner',
+      path: `/apis/${known.group}/namespaces/${escaped}/${known.resource}`,
+      resource: known.resource,
+      fieldSelector: { 'metadata.name': owner.name },
+      name: owner.name,
+    },
+    {
+      stream: 'owner-events',
+      path: `${core}/namespaces/${escaped}/events`,
+      resource: 'events',
+      fieldSelector: { 'involvedObject.kind': owner.kind, 'involvedObject.name': owner.name },
+    },
+  ];
+}
+
+/** The controller that owns an object, or its first owner. */
+export function ownerOf(object: Raw): { kind: string; name: string } | undefined {
+  const owners = asList(metadataOf(object)['ownerReferences']).map(asRaw);
+  const owner = owners.find((one) => one['controller'] === true) ?? owners[0];
+  const kind = owner?.['kind'];
+  const name = owner?.['name'];
+  return typeof kind === 'string' && typeof name === 'string' ? { kind, name } : undefined;
+}
+
+/** Pods of the same workload: by the topmost owner's selector (a Deployment's covers its next ReplicaSet too). */
+export function siblingTarget(namespace: string, owner: Raw): Target | undefined {
+  const selector = asRaw(asRaw(owner['spec'])['selector']);
+  const matchLabels = stringsOf(selector['matchLabels']);
+  const matchExpressions = asList(selector['matchExpressions'])
+    .map(asRaw)
+    .flatMap((one) => {
+      const { key, operator } = one;
+      if (typeof key !== 'string' || typeof operator !== 'string' || !Object.hasOwn(operators, operator)) return [];
+      return [{ key, operator, values: asList(one['values']).filter((value) => typeof value === 'string') }];
+    });
+  if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
+  return {
+    stream: 'siblings',
+    path: `${core}/namespaces/${encodeURIComponent(namespace)}/pods`,
+    resource: 'pods',
+    labelSelector: { matchLabels, matchExpressions },
+  };
+}
+
+/**
+ * The pods of the pod's own controller, by the label that such a controller puts into the selector of each: a pod without it
+ * would not be its own. None where names or nodes tell successors anyway, or no such label is there.
+ */
+export function kinTarget(namespace: string, pod: Raw): Target | undefined {
+  const labels = stringsOf(metadataOf(pod)['labels']);
+  const key = kinLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
+  if (key === undefined) return undefined;
+  return {
+    stream: 'siblings',
+    path: `${core}/namespaces/${encodeURIComponent(namespace)}/pods`,
+    resource: 'pods',
+    labelSelector: { matchLabels: { [key]: labels[key] ?? '' } },
+  };
+}
+
+const kinLabels: Partial<Record<string, string[]>> = {
+  ReplicaSet: ['pod-template-hash'],
+  Job: ['batch.kubernetes.io/controller-uid', 'controller-uid'],
+};
+
+/** Does an object fall into a target? The server judges it for live streams; raw recordings are judged here. */
+export function selects(target: Target, object: Raw): boolean {
+  const fields = Object.entries(target.fieldSelector ?? {});
+  return (
+    fields.every(([path, value]) => fieldOf(object, path) === value) &&
+    matches(target.labelSelector, stringsOf(metadataOf(object)['labels']))
+  );
+}
+
+function fieldOf(object: Raw, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => partOf(asRaw(value), key), object);
+}
+
+/** An Event of events.k8s.io calls differently what it is about; live runs ask for the core form alone. */
+const partOf = (object: Raw, key: string): unknown =>
+  object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
+
+export const asRaw = (value: unknown): Raw =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : {};
+export const metadataOf = (object: Raw): Raw => asRaw(object['metadata']);
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const stringsOf = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(asRaw(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+
+/** Containers whose log can be followed: those that run, sidecars included. */
+export function runningContainers(pod: Raw): string[] {
+  const status = asRaw(pod['status']);
+  const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
+  return lists
+    .flatMap((list) => asList(status[list]).map(asRaw))
+    .filter((one) => asRaw(one['state'])['running'] !== undefined)
+    .flatMap((one) => (typeof one['name'] === 'string' ? [one['name']] : []));
+}

@@ -1,0 +1,266 @@
+import { Agent, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../../src/demo/faults/fault.ts';
+import { open, send } from './helpers/client.ts';
+import { playing } from './helpers/playing.ts';
+import { settle } from './helpers/virtual-clock.ts';
+
+/** A watch of all pods from now on, in a run with these faults. */
+async function watching(...faults: Fault[]) {
+  const run = await playing('graceful-exit', { faults });
+  const { body } = await send(run.pods);
+  const revision = body.metadata.resourceVersion!;
+  const stream = await open(`${run.pods}?watch=1&resourceVersion=${revision}&timeoutSeconds=600`);
+  return { ...run, stream, revision };
+}
+
+async function remove({ pod, clock }: Awaited<ReturnType<typeof watching>>, ms: number) {
+  const answer = send(pod, { method: 'DELETE' });
+  await clock.advance(ms);
+  return answer;
+}
+
+describe('a dropped stream', () => {
+  it('breaks at its moment, and only the one that is meant', async () => {
+    const run = await watching({ kind: 'drop', resource: 'pods', verb: 'watch', afterMs: 1_000 });
+    const events = await open(`${run.base}/events?watch=1`);
+    await remove(run, 900);
+    const seen = run.stream.lines.length;
+    expect(seen).toBeGreaterThan(0);
+    await run.clock.advance(200);
+    await expect(run.stream.ended).rejects.toThrow();
+    const resumed = await open(
+      `${run.pods}?watch=1&resourceVersion=${run.stream.frames().at(-1)!.object.metadata.resourceVersion}`,
+    );
+    await run.clock.advance(4_000);
+    expect(resumed.frames().at(-1)?.type).toBe('DELETED');
+    const before = events.lines.length;
+    expect(before).toBeGreaterThan(seen);
+    events.close();
+  });
+
+  it('breaks as often as it is told to as soon as it is opened', async () => {
+    const { pods, clock, server } = await playing('exit-143', { faults: [{ kind: 'drop', verb: 'watch', times: 2 }] });
+    for (const isBroken of [true, true, false]) {
+      const stream = await open(`${pods}?watch=1`);
+      await clock.advance(10);
+      if (isBroken) await expect(stream.ended).rejects.toThrow();
+      else expect(stream.lines).toHaveLength(1);
+    }
+    expect(server.requests).toHaveLength(3);
+  });
+});
+
+describe('a broken line', () => {
+  it('is cut in the middle, and the whole of it comes again to who resumes', async () => {
+    const run = await watching({ kind: 'half-line', resource: 'pods', verb: 'watch', skip: 1 });
+    await remove(run, 100);
+    await expect(run.stream.ended).rejects.toThrow();
+    expect(run.stream.lines).toHaveLength(1);
+    expect(run.stream.rest()).toMatch(/^\{"type":"MODIFIED"/);
+    expect(() => JSON.parse(run.stream.rest()) as unknown).toThrow();
+    const last = run.stream.frames()[0]!.object.metadata.resourceVersion;
+    const resumed = await open(`${run.pods}?watch=1&resourceVersion=${last}`);
+    await resumed.until((lines) => lines.length > 0);
+    expect(resumed.lines[0]!.startsWith(run.stream.rest())).toBe(true);
+  });
+
+  it('can be garbage that no server sends', async () => {
+    const run = await watching({ kind: 'garbage', verb: 'watch', bytes: '\u0000\u001b]0;x\u0007not json\n' });
+    await remove(run, 100);
+    expect(run.stream.lines[0]).toBe('\u0000\u001b]0;x\u0007not json');
+    expect(run.stream.lines[1]).toMatch(/^\{"type":"MODIFIED"/);
+  });
+
+  it('can be lost although the state changed', async () => {
+    const run = await watching({ kind: 'lose', resource: 'pods', verb: 'watch' });
+    await remove(run, 5_000);
+    const first = run.stream.frames()[0]!.object.metadata;
+    const whole = await open(`${run.pods}?watch=1&resourceVersion=${run.revision}`);
+    await whole.until((lines) => lines.length > run.stream.lines.length);
+    expect(whole.lines.slice(1)).toEqual(run.stream.lines);
+    expect(first.resourceVersion).toBe(whole.frames()[1]!.object.metadata.resourceVersion);
+  });
+});
+
+describe('a stream that is not what it seems', () => {
+  it('stays open and says nothing, while a new one speaks', async () => {
+    const run = await watching({ kind: 'silent', resource: 'pods', verb: 'watch', afterMs: 500 });
+    await remove(run, 5_000);
+    expect(run.stream.frames().some(({ type }) => type === 'DELETED')).toBe(false);
+    const fresh = await open(`${run.pods}?watch=1&resourceVersion=${run.revision}`);
+    await fresh.until((lines) => lines.some((line) => line.startsWith('{"type":"DELETED"')));
+    expect(fresh.lines.slice(0, run.stream.lines.length)).toEqual(run.stream.lines);
+  });
+
+  it('can be late, in order', async () => {
+    const run = await watching({ kind: 'delay', resource: 'pods', verb: 'watch', ms: 2_000 });
+    await remove(run, 1_900);
+    expect(run.stream.lines).toHaveLength(0);
+    await run.clock.advance(5_000);
+    const revisions = run.stream.frames().map(({ object }) => Number(object.metadata.resourceVersion));
+    expect(revisions.length).toBeGreaterThan(8);
+    expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
+  });
+});
+
+describe('a forgotten history', () => {
+  it.each(['frame', 'status'] as const)('is said to who resumes as a %s, once streams are cut', async (as) => {
+    const run = await watching({ kind: 'expire', afterMs: 1_000, as });
+    await remove(run, 1_100);
+    await expect(run.stream.ended).rejects.toThrow();
+    const from = run.stream.frames().at(-1)!.object.metadata.resourceVersion;
+    const resumed = await open(`${run.pods}?watch=1&resourceVersion=${from}`);
+    expect(resumed.status).toBe(as === 'frame' ? 200 : 410);
+    await resumed.ended;
+    expect(JSON.parse(resumed.lines[0]!)).toMatchObject(
+      as === 'frame' ? { type: 'ERROR', object: { code: 410 } } : { kind: 'Status', code: 410, reason: 'Expired' },
+    );
+    const list = await send(run.pods);
+    const again = await open(`${run.pods}?watch=1&resourceVersion=${list.body.metadata.resourceVersion}`);
+    await run.clock.advance(5_000);
+    expect(again.frames().at(-1)?.type).toBe('DELETED');
+  });
+
+  it('meets the very first watch after a list, too', async () => {
+    const run = await watching({ kind: 'expire', resource: 'pods' });
+    await run.stream.ended;
+    expect(run.stream.frames()[0]).toMatchObject({ type: 'ERROR', object: { code: 410 } });
+  });
+});
+
+describe('an answer that is a failure', () => {
+  it.each([429, 500, 503, 504, 403, 401, 404, 410])('can be %i, so many times', async (code) => {
+    const fault: Fault = { kind: 'status', code, resource: 'pods', verb: 'list', times: 2, retryAfterSeconds: 3 };
+    const { pods, base } = await playing('exit-143', { faults: [fault] });
+    for (const expected of [code, code, 200]) {
+      const { status, headers, body } = await send(pods);
+      expect(status).toBe(expected);
+      if (expected !== 200) expect([headers['retry-after'], body.code]).toEqual(['3', code]);
+    }
+    expect((await send(`${base}/services`)).status).toBe(200);
+  });
+
+  it('can be for ever, and for one lane only', async () => {
+    const fault: Fault = { kind: 'status', code: 403, verb: 'log' };
+    const { pod } = await playing('exit-143', { faults: [fault] });
+    expect((await send(`${pod}/log`)).status).toBe(403);
+    expect((await send(`${pod}/log?follow=true`)).status).toBe(403);
+    expect((await send(pod)).status).toBe(200);
+  });
+
+  it('can send the client elsewhere', async () => {
+    const { pods } = await playing('exit-143', {
+      faults: [{ kind: 'redirect', to: 'http://192.0.2.1', verb: 'list' }],
+    });
+    const { status, headers } = await send(`${pods}?limit=5`);
+    expect(status).toBe(307);
+    expect(headers.location).toBe('http://192.0.2.1/api/v1/namespaces/exit-143/pods?limit=5');
+  });
+});
+
+describe('a server that goes away', () => {
+  it('is down, and back at the same address with its revisions', async () => {
+    const run = await watching({ kind: 'down', afterMs: 1_000, forMs: 60_000 });
+    await remove(run, 1_100);
+    await expect(run.stream.ended).rejects.toThrow();
+    await expect(send(run.pods)).rejects.toThrow(/ECONNREFUSED/);
+    // Nobody who asks for any port is given this one meanwhile.
+    expect(Number(new URL(run.pods).port)).toBeLessThan(32_768);
+    const from = run.stream.frames().at(-1)!.object.metadata.resourceVersion;
+    await run.clock.advance(60_000);
+    await settle();
+    const resumed = await open(`${run.pods}?watch=1&resourceVersion=${from}`);
+    await resumed.until((lines) => lines.some((line) => line.startsWith('{"type":"DELETED"')));
+    expect((await send(run.pod)).status).toBe(404);
+  });
+
+  it('can be replaced by one that is behind', async () => {
+    const run = await watching({ kind: 'behind', afterMs: 100, forMs: 10_000, by: 5 });
+    await remove(run, 5_000);
+    const behind = await send(run.pods);
+    expect(behind.body.items.map(({ metadata }) => metadata.name)).toContain(run.server.pod);
+    const seen = run.stream.frames().at(-1)!.object.metadata.resourceVersion;
+    const ahead = await send(`${run.pods}?resourceVersion=${seen}&resourceVersionMatch=NotOlderThan`);
+    expect(ahead.status).toBe(504);
+    await run.clock.advance(6_000);
+    expect(run.stream.frames().at(-1)?.type).toBe('DELETED');
+    expect((await send(run.pod)).status).toBe(404);
+  });
+
+  it('can be taken and never answered', async () => {
+    const { pod, clock, server } = await playing('exit-143', { faults: [{ kind: 'hang', verb: 'get', times: 1 }] });
+    const sent = send(pod);
+    const failed = expect(sent).rejects.toThrow();
+    await clock.advance(60_000);
+    expect(server.requests).toMatchObject([{ verb: 'get', status: 0 }]);
+    expect((await send(pod)).status).toBe(200);
+    await server.close();
+    await failed;
+  });
+
+  it('can close a kept-alive connection just as it is used', async () => {
+    const { pods, pod, server } = await playing('exit-143', { faults: [{ kind: 'keepalive-race', verb: 'delete' }] });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await send(pods, { agent });
+    await expect(send(pod, { method: 'DELETE', agent })).rejects.toThrow(/socket hang up|ECONNRESET/);
+    agent.destroy();
+    expect(server.deletesAccepted).toBe(0);
+    expect(server.requests.at(-1)).toMatchObject({ nthOnConnection: 2, status: 0 });
+  });
+});
+
+describe('a DELETE', () => {
+  it('can be executed and never answered', async () => {
+    const { pod, clock, server } = await playing('exit-143', { faults: [{ kind: 'delete-accepted-then-cut' }] });
+    const sent = send(pod, { method: 'DELETE' });
+    sent.catch(() => {});
+    await clock.advance(50);
+    await expect(sent).rejects.toThrow(/socket hang up|ECONNRESET/);
+    expect(server.deletesAccepted).toBe(1);
+    expect((await send(pod)).body.metadata.deletionTimestamp).toBeDefined();
+  });
+
+  it('can be lost on the way, once', async () => {
+    const { pod, clock, server } = await playing('exit-143', { faults: [{ kind: 'delete-lost' }] });
+    await expect(send(pod, { method: 'DELETE' })).rejects.toThrow();
+    expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
+    const again = send(pod, { method: 'DELETE' });
+    await clock.advance(50);
+    expect((await again).status).toBe(200);
+    expect(server.deletesAccepted).toBe(1);
+  });
+
+  it('can be answered with 200 and happen only later', async () => {
+    const { pod, clock } = await playing('exit-143', { faults: [{ kind: 'delete-ignored', thenMs: 5_000 }] });
+    const { status, body } = await send(pod, { method: 'DELETE' });
+    expect([status, body.metadata.deletionTimestamp]).toEqual([200, undefined]);
+    await clock.advance(4_900);
+    expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
+    await clock.advance(200);
+    expect((await send(pod)).body.metadata.deletionTimestamp).toBeDefined();
+  });
+
+  it('can be denied by a webhook', async () => {
+    const { pod, server } = await playing('exit-143', { faults: [{ kind: 'delete-denied', message: 'not today' }] });
+    const { status, body } = await send(pod, { method: 'DELETE' });
+    expect(status).toBe(403);
+    expect(body.message).toBe('admission webhook "guard.example.com" denied the request: not today');
+    expect(server.deletesAccepted).toBe(0);
+  });
+});
+
+describe('closing', () => {
+  it('ends every stream and frees the port', async () => {
+    const run = await watching({ kind: 'down', afterMs: 1_000, forMs: 600_000 });
+    const port = Number(new URL(run.server.url).port);
+    await remove(run, 100);
+    await run.server.close();
+    await expect(run.stream.ended).rejects.toThrow();
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
+    expect((other.address() as AddressInfo).port).toBe(port);
+    await new Promise((resolve) => other.close(resolve));
+  });
+});

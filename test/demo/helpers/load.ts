@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { parseScenario, type Scenario, type Truth } from '../../../src/demo/scenario.ts';
+
+const directory = new URL('../../recordings/', import.meta.url);
+
+/** A recording with what really happened to its containers. */
+export function loadRecording(name: string): Scenario {
+  const truths = JSON.parse(read(`${name}.truth.json`)) as Truth[];
+  const scenario = parseScenario(read(`${name}.ndjson`));
+  return { ...scenario, rows: [...scenario.rows, ...truths.map((truth) => ({ type: 'truth' as const, ...truth }))] };
+}
+
+/** The same with a change to its rows. */
+export function edited(scenario: Scenario, edit: (row: Scenario['rows'][number]) => unknown): Scenario {
+  const rows = structuredClone(scenario.rows);
+  rows.forEach(edit);
+  return { ...scenario, rows };
+}
+
+function read(file: string): string {
+  return readFileSync(new URL(file, directory), 'utf8');
+}

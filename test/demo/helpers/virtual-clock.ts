@@ -1,0 +1,42 @@
+import type { Clock } from '../../../src/demo/clock.ts';
+
+export interface VirtualClock extends Clock {
+  /** Lets that much time pass: timers run in their order, and sockets get a moment of real time after each. */
+  advance(ms: number): Promise<void>;
+}
+
+/** A clock that stands still until it is told to go on; HTTP around it is real. */
+export function createVirtualClock(now: number): VirtualClock {
+  const timers = new Set<{ due: number; run: () => void }>();
+
+  function earliest(until: number) {
+    return [...timers].filter(({ due }) => due <= until).sort((a, b) => a.due - b.due)[0];
+  }
+
+  return {
+    now: () => now,
+    setTimeout(run, ms) {
+      const timer = { due: now + Math.max(0, ms), run };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    async advance(ms) {
+      const target = now + ms;
+      // What was sent just before shall have arrived, on a busy machine too, before time goes on.
+      await new Promise((resolve) => setTimeout(resolve, 25));
+      await settle();
+      for (let next = earliest(target); next !== undefined; next = earliest(target)) {
+        timers.delete(next);
+        now = next.due;
+        next.run();
+        await settle();
+      }
+      now = target;
+    },
+  };
+}
+
+/** Long enough for bytes on the loopback interface to arrive and be handled. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

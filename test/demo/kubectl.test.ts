@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startLoopback, type Loopback } from '../../src/demo/loopback.ts';
+import { hasKubectl } from '../helpers/machines-kubectl.ts';
+import { loadRecording } from './helpers/load.ts';
+
+const run = promisify(execFile);
+
+describe.skipIf(!hasKubectl)('the machine’s own kubectl (skipped without one on the PATH)', () => {
+  let server: Loopback;
+  let folder: string;
+  let kubeconfig: string;
+
+  /** Real time: kubectl's clock cannot be bent. */
+  beforeAll(async () => {
+    server = await startLoopback({ scenario: loadRecording('exit-143') });
+    folder = mkdtempSync(join(tmpdir(), 'loopback-'));
+    kubeconfig = join(folder, 'config');
+    writeFileSync(kubeconfig, server.kubeconfig());
+  });
+
+  afterAll(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function kubectl(...args: string[]): Promise<string> {
+    const { stdout } = await run('kubectl', [...args, '--cache-dir', join(folder, 'cache')], {
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+      timeout: 20_000,
+    });
+    return stdout;
+  }
+
+  it('gets, describes and reads logs', async () => {
+    expect(await kubectl('get', 'pods,svc,endpointslices')).toContain('pod/api-0');
+    expect(
+      await kubectl('get', 'pods', '-l', 'app=api', '--field-selector', 'status.phase=Running', '-o', 'name'),
+    ).toBe('pod/api-0\n');
+    expect(await kubectl('describe', 'pod', 'api-0')).toMatch(/Status: +Running[\s\S]*Events:[\s\S]*Started/);
+    expect(await kubectl('logs', 'api-0')).toBe('serving on :8080\n');
+    expect(await kubectl('auth', 'can-i', 'delete', 'pods')).toContain('yes');
+    await expect(kubectl('get', 'pod', 'nope')).rejects.toThrow(/pods "nope" not found/);
+  });
+
+  it('deletes and waits until the pod is gone, while another watches and follows the log', async () => {
+    const watching = kubectl(
+      'get',
+      'pod',
+      'api-0',
+      '-w',
+      '-o',
+      'jsonpath={.metadata.deletionGracePeriodSeconds}{"\\n"}',
+      '--request-timeout=6s',
+    );
+    const following = kubectl('logs', '-f', 'api-0');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await kubectl('delete', 'pod', 'api-0', '--wait')).toContain('pod "api-0" deleted');
+    await server.played;
+    expect(await following).toContain('drained, exiting 143');
+    expect((await watching.catch((error: { stdout: string }) => error.stdout)).split('\n')).toContain('10');
+    await expect(kubectl('get', 'pod', 'api-0')).rejects.toThrow(/not found/);
+    expect(server.deletesAccepted).toBe(1);
+    expect(await kubectl('get', 'events')).toContain('api-0.');
+  });
+});

@@ -1,0 +1,145 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { isRecord, type KubeObject } from '../../src/demo/data/kube-object.ts';
+import { open, send, type Frame } from './helpers/client.ts';
+import { began, playing, type Playing } from './helpers/playing.ts';
+
+const names = readdirSync(new URL('../recordings', import.meta.url))
+  .filter((file) => file.endsWith('.ndjson'))
+  .map((file) => file.replace('.ndjson', ''));
+
+const skews = [
+  { apiMs: 0, nodeMs: 0 },
+  { apiMs: 3_000, nodeMs: -90_000 },
+];
+
+interface Told {
+  run: Playing;
+  pods: Frame[];
+  events: Frame[];
+  /** When the DELETE, or what stands for it, arrived. */
+  arrival: number;
+  answer?: KubeObject;
+}
+
+/** Plays a recording to its end and keeps what a client saw. */
+async function tell(name: string, skew: { apiMs: number; nodeMs: number }): Promise<Told> {
+  const run = await playing(name, { skew });
+  const { pods, pod, base, clock, server } = run;
+  const streams = await Promise.all([open(`${pods}?watch=1`), open(`${base}/events?watch=1`)]);
+  await clock.advance(500);
+  const isAttach = ['rolling-update', 'owner-deleted', 'preempted', 'taint-evicted'].includes(name);
+  const arrival = isAttach ? began + 1_200 : clock.now();
+  const sent = isAttach ? undefined : name === 'evicted' ? evict(pod) : send(pod, { method: 'DELETE' });
+  await clock.advance(120_000);
+  await server.played;
+  const answer = (await sent)?.body;
+  const [podFrames, eventFrames] = streams.map((stream) => stream.frames());
+  return { run, pods: podFrames!, events: eventFrames!, arrival, ...(answer && { answer }) };
+}
+
+function evict(pod: string) {
+  return send(`${pod}/eviction`, { method: 'POST', body: { metadata: {} } });
+}
+
+function second(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z/, 'Z');
+}
+
+/** Every stamp of an object, by the field that holds it. */
+function stampsIn(value: unknown, field = ''): [string, number][] {
+  if (Array.isArray(value)) return value.flatMap((one) => stampsIn(one, field));
+  if (isRecord(value)) return Object.entries(value).flatMap(([name, inner]) => stampsIn(inner, name));
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? [[field, Date.parse(value)]] : [];
+}
+
+function containerStates(pod: KubeObject): Record<string, { startedAt?: string; finishedAt?: string }> {
+  const status = pod.status as Record<string, { name: string; state: Record<string, { startedAt?: string }> }[]>;
+  const all = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+  return Object.fromEntries(all.map(({ name, state }) => [name, state.running ?? state.terminated ?? {}]));
+}
+
+describe.each(skews)('with the API server $apiMs ms and the node $nodeMs ms off', (skew) => {
+  it.each(names)('%s is told with stamps that agree with when things happen now', async (name) => {
+    const { run, pods, events, arrival, answer } = await tell(name, skew);
+    const mine = pods.map(({ object }) => object).filter(({ metadata }) => metadata.name === run.server.pod);
+    const marked = mine.find(({ metadata }) => metadata.deletionTimestamp !== undefined)!;
+    const uid = mine[0]!.metadata.uid;
+
+    const { deletionTimestamp, deletionGracePeriodSeconds: grace = -1 } = marked.metadata;
+    const accepted = Date.parse(deletionTimestamp!) - grace * 1000;
+    const firstPossible = arrival + skew.apiMs;
+    expect(accepted + 1_000).toBeGreaterThan(firstPossible);
+    expect(accepted).toBeLessThanOrEqual(firstPossible + (name === 'rolling-update' ? 700 : 60));
+    if (answer?.kind === 'Pod') expect(answer.metadata.deletionTimestamp).toBe(deletionTimestamp);
+
+    for (const truth of run.server.truth()) {
+      const told = mine.filter(({ metadata }) => metadata.uid === uid).at(-1)!;
+      const finishedAt = containerStates(told)[truth.container]?.finishedAt;
+      if (finishedAt !== undefined) expect(finishedAt).toBe(second(Date.parse(truth.exited!) + skew.nodeMs));
+      expect(Date.parse(truth.exited!)).toBeGreaterThan(arrival);
+    }
+
+    const ofUid = mine.filter(({ metadata }) => metadata.uid === uid);
+    for (const { container } of run.server.truth()) {
+      expect(new Set(ofUid.flatMap((pod) => containerStates(pod)[container]?.startedAt ?? [])).size).toBe(1);
+    }
+
+    const isOurs = ({ object }: Frame) =>
+      object.reason === 'Killing' && (object.involvedObject as { uid?: string }).uid === uid;
+    const killing = events.filter(isOurs).map(({ object }) => object);
+    for (const event of killing) {
+      const made = Number(BigInt(`0x${event.metadata.name.split('.').at(-1)}`) / 1_000_000n);
+      expect(made).toBeGreaterThanOrEqual(arrival + skew.nodeMs);
+      expect(event.firstTimestamp).toBe(second(made));
+      expect(Date.parse(event.metadata.creationTimestamp!) - skew.apiMs).toBeGreaterThan(made - skew.nodeMs - 1_000);
+    }
+    if (run.server.truth().length > 0) expect(killing.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the times in objects', () => {
+  it.each(['graceful-exit', 'statefulset', 'kubelet-restart', 'multi-container'])(
+    'of %s never lie in the future of those who read them',
+    async (name) => {
+      const run = await playing(name);
+      const resources = ['pods', 'events', 'services', 'endpointslices'];
+      const path = (resource: string) =>
+        resource === 'endpointslices'
+          ? `${run.server.url}/apis/discovery.k8s.io/v1/namespaces/${run.server.namespace}/${resource}`
+          : `${run.base}/${resource}`;
+      const streams = await Promise.all(resources.map((resource) => open(`${path(resource)}?watch=1`)));
+      const sent = send(run.pod, { method: 'DELETE' });
+      let read = 0;
+      for (let step = 0; step < 80; step += 1) {
+        await run.clock.advance(200);
+        const fresh = streams.flatMap((stream) => stream.frames()).slice();
+        for (const { object } of fresh) {
+          for (const [field, at] of stampsIn(object)) {
+            if (field === 'deletionTimestamp') continue;
+            expect(at, `${field} of ${object.metadata.name}`).toBeLessThanOrEqual(run.clock.now());
+            read += 1;
+          }
+        }
+      }
+      await sent;
+      expect(read).toBeGreaterThan(1_000);
+    },
+  );
+
+  it('keep the order of a pod’s life', async () => {
+    const { run, pods } = await tell('graceful-exit', skews[0]!);
+    const done = pods
+      .map(({ object }) => object)
+      .filter(({ metadata }) => metadata.name === run.server.pod)
+      .at(-1)!;
+    const { startedAt, finishedAt } = containerStates(done).app!;
+    const life = [
+      done.metadata.creationTimestamp!,
+      (done.status as { startTime: string }).startTime,
+      startedAt!,
+      finishedAt!,
+    ];
+    expect([...life].sort()).toEqual(life);
+  });
+});

@@ -1,0 +1,91 @@
+/** Clocks that are set in the middle of an exit, and API servers that do not agree on the time. */
+import { describe, expect, it } from 'vitest';
+import { plainStory } from '../../sim/plain-story.ts';
+import type { Story } from '../../sim/story.ts';
+import { drains } from '../../sim/plain-story.ts';
+import { tellStory } from '../../sim/tell.ts';
+import { endedLikeLive } from '../../../src/run/replay.ts';
+import type { Instant } from '../../../src/model/report.ts';
+import { alone, deaf, editing, judged, stampOf, told } from '../../helpers/cases.ts';
+import { listenTo } from '../../helpers/prefixes.ts';
+import { observationsOf } from '../../helpers/recordings.ts';
+import { judgeStory } from '../../helpers/simulated.ts';
+
+const still = { offsetMs: 0, driftPpm: 0 };
+
+/** The clock is set by `byMs` at the story's time `atMs`. */
+const set = (which: 'api' | 'node', atMs: number, byMs: number): Pick<Story, 'clocks'> => ({
+  clocks: {
+    api: still,
+    node: still,
+    controller: still,
+    client: still,
+    [which]: { offsetMs: 7, driftPpm: 0, step: { atMs, byMs } },
+  },
+});
+
+const sleeps = alone({ preStop: { kind: 'sleep', seconds: 3 } });
+const exits: [string, Partial<Story>, number][] = [
+  ['killed at the end of its grace', alone({ app: deaf }), 5000],
+  ['drains 8.5 s of 10', alone({ app: drains(8500) }), 5000],
+  ['hook, set before the deletion', sleeps, 900],
+  ['hook, set while it runs', sleeps, 2500],
+];
+
+describe.each(exits)('%s', (_name, change, atMs) => {
+  it.each([-5000, -1500, 2000, 3000])("the API server's clock is set by %i ms: nothing misses the truth", (by) => {
+    const { wrong } = judgeStory(plainStory({ ...set('api', atMs, by), ...change }));
+    // Set back by little in the seconds before the DELETE it looks as if somebody else had been quicker.
+    expect(wrong.filter((one) => one !== 'trigger unknown, not this-command' || atMs > 1000)).toEqual([]);
+  });
+
+  it.each([-5000, 2000, 3000])("the node's clock is set by %i ms: nothing misses the truth", (by) => {
+    const { wrong, report } = judgeStory(plainStory({ ...set('node', atMs, by), ...change }));
+    expect(wrong).toEqual([]);
+    expect(report.phases.filter(({ seconds }) => seconds.min < 0)).toEqual([]);
+  });
+});
+
+it.each([
+  ['api', 2000, 'clock of the API server', 'clock-stepped'],
+  ['node', 2000, 'clock of the node', 'clock-stepped'],
+  ['node', -5000, 'clock of the node', 'clock-doubtful'],
+] as const)('the report says that the clock was set: %s by %i ms', (which, by, resource, cause) => {
+  const { gaps } = judgeStory(plainStory({ ...set(which, 5000, by), ...alone({ app: drains(8500) }) })).report;
+  expect(gaps).toContainEqual(expect.objectContaining({ resource, cause }));
+});
+
+it('a Killing stays what it was when the clock that stamped it is set', () => {
+  const lines = [2000, 6000].map((atMs) => ({ atMs, text: `at ${atMs}` }));
+  const sightings = told({ ...set('node', 5000, 2000), ...alone({ app: { ...drains(8500), lines } }) });
+  expect(listenTo(observationsOf([...endedLikeLive(sightings)]), () => undefined).broken).toEqual([]);
+});
+
+it.each([-3000, -1500, 1500, 3000])(
+  'another API server, %i ms off, stamps the Events: nothing misses the truth',
+  (by) => {
+    const { expected } = tellStory(plainStory(sleeps));
+    const skewed = editing(told(sleeps), 'events', (event) => ({
+      ...event,
+      metadata: {
+        ...event.metadata,
+        creationTimestamp: stampOf(Date.parse(String(event.metadata['creationTimestamp'])) + by),
+      },
+    }));
+    const report = judged(skewed);
+    const [app] = report.containers;
+    const claims: Record<string, Instant | undefined> = {
+      'stop-signal': app?.stopSignal,
+      exited: app?.exit?.at,
+      'prestop-end': app?.preStop?.end,
+      noticed: report.marks.find(({ id }) => id === 'stopping/app')?.at,
+    };
+    for (const [name, claim] of Object.entries(claims)) {
+      const truth = Date.parse(expected.instants.find((one) => one.name === name)?.client ?? '');
+      expect(Date.parse(claim?.earliest ?? ''), name).toBeLessThanOrEqual(truth);
+      expect(Date.parse(claim?.latest ?? ''), name).toBeGreaterThanOrEqual(truth);
+    }
+    expect(report.clocks.api?.offsetMs.min).toBeLessThanOrEqual(0);
+    expect(report.clocks.api?.offsetMs.max).toBeGreaterThanOrEqual(0);
+  },
+);

@@ -1,0 +1,61 @@
+/** `Date` headers that are wrong, in one answer or in all: no instant may be where it was not. */
+import { describe, expect, it } from 'vitest';
+import type { Sighting } from '../../../src/model/observation.ts';
+import type { ExitReport } from '../../../src/model/report.ts';
+import { attached, judged, recorded } from '../../helpers/cases.ts';
+
+const day = 86_400_000;
+
+/** The dates of all headers, or of the one of this index, as `bend` has them. */
+function bent(sightings: readonly Sighting[], which: number | 'all', bend: (date: number) => number): Sighting[] {
+  let index = 0;
+  return sightings.map((one) => {
+    if (one.kind !== 'dated') return one;
+    return which === 'all' || index++ === which ? { ...one, date: bend(one.date) } : one;
+  });
+}
+
+/** Every instant of the honest report that is known well still lies where it did, give or take what a Date tells. */
+function agrees(report: ExitReport, honest: ExitReport, slackMs: number): void {
+  expect(report.marks.map(({ id }) => id)).toEqual(honest.marks.map(({ id }) => id));
+  for (const [index, { id, at }] of report.marks.entries()) {
+    const plain = honest.marks[index]?.at;
+    const [lo, hi] = [Date.parse(at.earliest), Date.parse(at.latest)];
+    expect([id, lo <= hi]).toEqual([id, true]);
+    expect([id, lo <= Date.parse(plain?.latest ?? ''), hi >= Date.parse(plain?.earliest ?? '')]).toEqual([
+      id,
+      true,
+      true,
+    ]);
+    expect([id, Date.parse(plain?.earliest ?? '') - lo <= slackMs]).toEqual([id, true]);
+    expect([id, hi - Date.parse(plain?.latest ?? '') <= slackMs]).toEqual([id, true]);
+  }
+}
+
+const bends: [string, (date: number) => number][] = [
+  ['a day ahead', (date) => date + day],
+  ['a day behind', (date) => date - day],
+  ['of year 9999', () => Date.UTC(9999, 11, 31)],
+  ['of year 1', () => Date.parse('0001-01-01T00:00:00Z')],
+  ['90 s ahead', (date) => date + 90_000],
+];
+
+describe.each(bends)('a Date header %s', (_, bend) => {
+  it.each([0, 3])('in one answer (%i) costs nothing', async (which) => {
+    const sightings = await recorded('graceful-exit');
+    const [report, honest] = [judged(bent(sightings, which, bend)), judged(sightings)];
+    agrees(report, honest, 1000);
+    expect(Math.abs(report.clocks.api?.offsetMs.min ?? NaN)).toBeLessThan(2000);
+    expect(Math.abs(report.clocks.api?.offsetMs.max ?? NaN)).toBeLessThan(2000);
+  });
+
+  it('in every answer is not believed against our own DELETE', async () => {
+    const sightings = await recorded('graceful-exit');
+    agrees(judged(bent(sightings, 'all', bend)), judged(sightings), 1100);
+  });
+
+  it('in one answer of a deletion that is only watched costs nothing', async () => {
+    const sightings = attached(await recorded('graceful-exit'));
+    agrees(judged(bent(sightings, 0, bend)), judged(sightings), 1000);
+  });
+});

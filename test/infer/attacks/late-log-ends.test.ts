@@ -1,0 +1,53 @@
+/** No status tells the end, only that of the log; and its connection was away for a while. */
+import { describe, expect, it } from 'vitest';
+import { plainStory } from '../../sim/plain-story.ts';
+import type { AppStory } from '../../sim/story.ts';
+import { tellStory } from '../../sim/tell.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+import { adding, alone, editing, judged, markOf, told } from '../../helpers/cases.ts';
+import { podBefore } from '../../helpers/raw-edits.ts';
+
+const app: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [], ownExit: { atMs: 3000, code: 1 } };
+/** It ends by itself in the middle of its hook, and the pod goes without a word of it. */
+const story = alone(
+  { app, preStop: { kind: 'sleep', seconds: 5 } },
+  { pod: { ...plainStory().pod, graceSeconds: 30 } },
+);
+const running = podBefore(told(story)).status['containerStatuses'];
+const sightings = editing(told(story), 'pod', (pod) => ({
+  ...pod,
+  status: { ...pod.status, containerStatuses: running },
+}));
+const exited = Date.parse(
+  String(tellStory(plainStory(story)).expected.instants.find((one) => one.name === 'exited')?.client),
+);
+
+const heldBack = (by: number): Sighting[] =>
+  adding(sightings.map((one) => (one.kind === 'log-ended' ? { ...one, at: one.at + by } : one)));
+const endOf = (all: readonly Sighting[]): number => all.find((one) => one.kind === 'log-ended')?.at ?? NaN;
+
+function expectHeld(all: readonly Sighting[]): void {
+  const exit = markOf(judged(all), 'exited/app');
+  expect(Date.parse(String(exit.at.earliest))).toBeLessThanOrEqual(exited);
+  expect(Date.parse(String(exit.at.latest)) + 1).toBeGreaterThanOrEqual(exited);
+}
+
+describe('the end of a log dates the end of its container', () => {
+  it('where it came before the signal, not at all', () => {
+    expect(judged(sightings).marks.map(({ id }) => id)).not.toContain('exited/app');
+  });
+
+  it('no better than the standstill of this process lets it', () => {
+    const late = heldBack(9000);
+    const resumed: Sighting = { at: endOf(late), kind: 'resumed', stream: 'logs', since: endOf(late) - 10_000 };
+    const index = late.findIndex((one) => one.kind === 'log-ended');
+    expectHeld(late.toSpliced(index, 0, resumed));
+  });
+
+  it('no better than the connection that was opened anew just before', () => {
+    const late = heldBack(9000);
+    const cut: Sighting = { at: endOf(late) - 9500, kind: 'log-ended', container: 'app', clean: false };
+    const again: Sighting = { at: endOf(late) - 100, kind: 'log-opened', container: 'app' };
+    expectHeld(adding(late, cut, again));
+  });
+});

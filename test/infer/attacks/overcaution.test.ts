@@ -1,0 +1,242 @@
+/** What somebody did who wanted podexit to say less than it knows: doubts where nothing is in doubt. */
+import { describe, expect, it } from 'vitest';
+import { drains, plainContainer, plainStory } from '../../sim/plain-story.ts';
+import type { AppStory, Story } from '../../sim/story.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+import type { ExitReport } from '../../../src/model/report.ts';
+import {
+  adding,
+  alone,
+  attached,
+  changed,
+  changesOf,
+  comingAt,
+  containerOf,
+  deaf,
+  editing,
+  findingCodes,
+  judged,
+  markedIn,
+  recorded,
+  stampOf,
+  told,
+} from '../../helpers/cases.ts';
+import type { Raw } from '../../helpers/cases.ts';
+import { podBefore } from '../../helpers/raw-edits.ts';
+import { judgeStory } from '../../helpers/simulated.ts';
+import { asked, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+
+const widthOf = (report: ExitReport, name = 'app'): number => {
+  const at = containerOf(report, name).exit?.at;
+  return (Date.parse(at?.latest ?? '') - Date.parse(at?.earliest ?? '')) / 1000;
+};
+
+const causesOf = ({ gaps }: ExitReport) => gaps.map(({ cause }) => cause);
+
+/** The log's end, of one container or of each, is told that much later. */
+const endingLate = (sightings: readonly Sighting[], byMs: number, name?: string): Sighting[] =>
+  sightings
+    .map((one) =>
+      one.kind === 'log-ended' && (name ?? one.container) === one.container ? { ...one, at: one.at + byMs } : one,
+    )
+    .sort((a, b) => a.at - b.at);
+
+const two = (): Partial<Story> => ({
+  ...pod({ graceSeconds: 6 }),
+  containers: [plainContainer({ name: 'web', app: drains(300) }), plainContainer({ name: 'legacy', app: deaf })],
+});
+
+describe("a log's end that is told late is no clock that was set", () => {
+  it.each(['web', 'legacy', undefined])('of several containers: %s', (name) => {
+    const report = judged(endingLate(told(two()), 5000, name));
+    expect(causesOf(report)).not.toContain('clock-doubtful');
+    expect(containerOf(report, 'legacy').outcome).toBe('killed');
+    expect(widthOf(report, 'web')).toBeLessThan(1.1);
+  });
+
+  it.each(['multi-container', 'finalizer'])('in the recording %s', async (name) => {
+    const sightings = await recorded(name);
+    const report = judged(endingLate(sightings, 5000));
+    expect(causesOf(report)).not.toContain('clock-doubtful');
+    expect(report.verdict.outcome).toBe(judged(sightings).verdict.outcome);
+  });
+
+  it('where volumes and cgroup were slow to go', () => {
+    const sightings = told(alone({ app: drains(1000, 143) }, kubelet({ cleanupMs: [6000, 6000] })));
+    expect(widthOf(judged(endingLate(sightings, 4600)))).toBeLessThan(0.3);
+  });
+
+  it('where its connection broke, and was made anew after the exit, while the sandbox was slow to stop', () => {
+    const sightings = told(alone({ app: drains(1000) }, kubelet({ sandboxMs: [7000, 7000] })));
+    const end = sightings.find(({ kind }) => kind === 'log-ended')?.at ?? NaN;
+    const { at } = markedIn(sightings);
+    const kept = sightings.filter((one) => one.kind !== 'log-ended' && !(one.kind === 'line' && one.at > at + 200));
+    const report = judged(
+      adding(
+        kept,
+        { at: at + 200, kind: 'log-ended', container: 'app', clean: false },
+        { at: end + 5000, kind: 'log-opened', container: 'app' },
+        { at: end + 5020, kind: 'log-ended', container: 'app', clean: true },
+      ),
+    );
+    expect(causesOf(report)).not.toContain('clock-doubtful');
+    expect(widthOf(report)).toBeLessThan(1.1);
+  });
+
+  it('where podexit itself stood still', () => {
+    const sightings = told(alone({ app: drains(2000) }));
+    const { at } = markedIn(sightings);
+    const [since, to] = [at + 1000, at + 8000];
+    const late = sightings.map((one) => (one.at > since && one.at < to ? { ...one, at: to } : one));
+    const noticed = (['pod', 'events', 'endpointslices'] as const).map(
+      (stream) => ({ at: to - 1, kind: 'resumed', stream, since }) satisfies Sighting,
+    );
+    const report = judged([...late, ...noticed].sort((a, b) => a.at - b.at));
+    expect(causesOf(report)).not.toContain('clock-doubtful');
+    expect(widthOf(report)).toBeLessThan(0.5);
+  });
+
+  it('but where the last status is as late it may be one, whichever container its stamps call the last', () => {
+    const still = { offsetMs: 0, driftPpm: 0 };
+    const node = { ...still, step: { atMs: 4000, byMs: -8000 } };
+    const clocks = { api: still, controller: still, client: still, node };
+    const { wrong, report } = judgeStory(plainStory({ ...two(), clocks }));
+    expect(wrong).toEqual([]);
+    expect(causesOf(report)).toContain('clock-doubtful');
+  });
+});
+
+/** Somebody asked for 10 s of the pod's own 30, and we came that much later. */
+function comingLate(app: AppStory, byMs: number): Sighting[] {
+  const all = editing(attached(told({ ...alone({ app }), ...somebody })), 'pod', (one) => ({
+    ...one,
+    spec: { ...one.spec, terminationGracePeriodSeconds: 30 },
+  }));
+  const start = markedIn(all).at + byMs;
+  return comingAt(start, all);
+}
+
+const exits137 = (afterMs: number): AppStory => ({
+  onSignal: { kind: 'exits', afterMs, code: 137 },
+  lost: false,
+  lines: [],
+});
+
+describe('a grace that was shorter than the pod has, when somebody looked late', () => {
+  it.each([500, 3000])('ends in the kill at its end: %i ms', (byMs) => {
+    const report = judged(comingLate(deaf, byMs));
+    expect(report.verdict.outcome).toBe('killed');
+    expect(findingCodes(report)).toContain('killed-at-grace');
+  });
+
+  it('is no kill before its end, and not known for one long after it', () => {
+    const outcomeAfter = (ms: number) => {
+      const change = { ...alone({ app: exits137(ms) }), ...pod({ graceSeconds: 30 }), ...somebody };
+      const lowered = editing(attached(told(change)), 'pod', (one) => lasting(one, 10));
+      const start = markedIn(lowered).at;
+      return containerOf(judged(lowered.filter((one) => one.kind !== 'listed' || one.at >= start))).outcome;
+    };
+    expect(outcomeAfter(5000)).toBe('failed');
+    expect(outcomeAfter(15_000)).toBe('unknown');
+  });
+});
+
+/** The same deletion, with another grace. */
+function lasting(one: Raw, grace: number): Raw {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = one.metadata;
+  if (typeof deletionGracePeriodSeconds !== 'number' || deletionGracePeriodSeconds === 0) return one;
+  const asked = Date.parse(String(deletionTimestamp)) - deletionGracePeriodSeconds * 1000;
+  const metadata = {
+    ...one.metadata,
+    deletionGracePeriodSeconds: grace,
+    deletionTimestamp: stampOf(asked + grace * 1000),
+  };
+  return { ...one, metadata };
+}
+
+describe('what an answer tells waits for no watch', () => {
+  const change = { ...alone({ app: drains(3000) }), ...asked(5), ...pod({ graceSeconds: 30 }) };
+  const graceOf = (sightings: Sighting[]) => judged(sightings).phases.find(({ name }) => name === 'drain')?.ofGrace;
+
+  it.each([4, 200])('the watch was taken up again just before, and brought it %i ms after', (ms) => {
+    const sightings = told({ ...change, network: { ...plainStory().network, watchMs: { pods: [ms, ms] } } });
+    const { at } = markedIn(sightings);
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
+    expect(graceOf(adding(sightings, resumed))).toEqual(graceOf(sightings));
+  });
+
+  it('nor does what we looked up because the answer was lost', () => {
+    const sightings = told(change);
+    const answer = sightings.find((one) => one.kind === 'answered');
+    const { at } = markedIn(sightings);
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
+    const looked = { at: at + 300, kind: 'looked', sentAt: at + 290, object: answer?.object } as Sighting;
+    const story = adding(
+      sightings.filter((one) => one !== answer),
+      resumed,
+      looked,
+    );
+    expect(graceOf(story)?.min).toBeGreaterThan(0.5);
+  });
+
+  it('but a list after a gap may hide what came before it', () => {
+    const sightings = told(change);
+    const { at } = markedIn(sightings);
+    const gap = { at: at + 400, kind: 'gap', stream: 'pod', from: at - 1200, to: at + 400, cause: 'expired' } as const;
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
+    expect(graceOf(adding(sightings, resumed, gap))?.min).toBeLessThan(0.2);
+  });
+});
+
+describe('a DELETE that was sent again', () => {
+  /** The first try was executed late, and the answer to the second tells the pod as the kubelet had acknowledged it. */
+  function twice(edit: (one: Raw) => Raw = (one) => one): Sighting[] {
+    const sightings = told({ network: { ...plainStory().network, watchMs: { pods: [150, 150] } } });
+    const request = sightings.find((one) => one.kind === 'requested');
+    const answer = sightings.find((one) => one.kind === 'answered');
+    if (!request || !answer) throw new Error('nothing was asked');
+    const { metadata } = markedIn(sightings).object;
+    const later = changesOf(sightings, 'pod').find(
+      ({ object }) =>
+        object.metadata['deletionTimestamp'] !== undefined &&
+        object.metadata['resourceVersion'] !== metadata['resourceVersion'],
+    );
+    const story = adding(
+      sightings.filter((one) => one !== request && one !== answer),
+      { ...request, at: request.at - 1000 },
+      { at: request.at - 700, kind: 'looked', sentAt: request.at - 710, object: podBefore(sightings) },
+      { ...request, at: request.at + 60 },
+      { ...answer, at: request.at + 66, object: later?.object },
+    );
+    return editing(story, 'pod', edit);
+  }
+
+  it('may have been executed at the first try', () => {
+    const report = judged(twice());
+    expect(report.trigger.kind).toBe('this-command');
+    expect(findingCodes(report)).not.toContain('deleted-before');
+  });
+
+  it('came too late at either try where the grace is another one', () => {
+    const report = judged(twice((one) => lasting(one, 20)));
+    expect(report.trigger.kind).toBe('unknown');
+    expect(findingCodes(report)).toContain('deleted-before');
+  });
+});
+
+describe('API servers whose clocks are apart', () => {
+  it.each([300, 500, 800])('by %i ms make no deletion of ours another one', (skew) => {
+    for (let ms = 0; ms < 1000; ms += 125) {
+      const sightings = told({ beganAt: Date.UTC(2026, 10, 20, 23, 4, 28, ms) });
+      const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
+      for (const ago of [100, 300, 500, 700, 900]) {
+        const before = podBefore(sightings);
+        const time = stampOf(sent - ago + skew);
+        const managedFields = [{ manager: 'kubelet', operation: 'Update', subresource: 'status', time }];
+        const written = { ...before, metadata: { ...before.metadata, managedFields } };
+        const report = judged(adding(sightings, changed(sent - ago + 5, 'pod', written)));
+        expect(report.trigger.kind).toBe('this-command');
+      }
+    }
+  });
+});

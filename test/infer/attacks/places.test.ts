@@ -1,0 +1,123 @@
+/** What somebody did who wanted a false cause or a false successor told. */
+import { describe, expect, it } from 'vitest';
+import { endingOf } from '../../../src/run/ending.ts';
+import {
+  adding,
+  alone,
+  attached,
+  changed,
+  editing,
+  judged,
+  listed,
+  markedIn,
+  stampOf,
+  told,
+} from '../../helpers/cases.ts';
+import type { Raw } from '../../helpers/cases.ts';
+import { drains } from '../../sim/plain-story.ts';
+import { ownedCase, successfulDelete } from '../../helpers/owned.ts';
+import { observationsOf, traceOf } from '../../helpers/recordings.ts';
+import { pod, somebody } from '../../helpers/story-changes.ts';
+
+describe('a condition that came after the deletion', () => {
+  /** Attached to 25 s after somebody's DELETE; the condition came `afterMs` after it. */
+  function joined(afterMs: number, reason: string) {
+    const base = attached(told({ ...alone({ app: drains(40000) }), ...pod({ graceSeconds: 60 }), ...somebody }));
+    const { at, object } = markedIn(base);
+    const disrupted = (one: Raw): Raw => ({
+      ...one,
+      metadata: { ...one.metadata, resourceVersion: String(BigInt(String(one.metadata['resourceVersion'])) + 100n) },
+      status: {
+        ...one.status,
+        conditions: [
+          ...(one.status['conditions'] as unknown[]),
+          { type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime: stampOf(at + afterMs) },
+        ],
+      },
+    });
+    const start = at + 25000;
+    const rest = editing(base, 'pod', disrupted).filter((one) => one.at >= start);
+    const began = base.flatMap((one) => (one.kind === 'began' ? [{ ...one, at: start }] : []));
+    return judged([...began, listed(start + 5, 'pod', disrupted(object)), ...rest]).trigger.kind;
+  }
+
+  it('did not cause it', () => {
+    expect(joined(20000, 'EvictionByEvictionAPI')).toBe('unknown');
+    expect(joined(20000, 'DeletionByTaintManager')).toBe('unknown');
+  });
+
+  it('may have caused it where its stamp is not later', () => {
+    expect(joined(-3, 'EvictionByEvictionAPI')).toBe('eviction-api');
+    expect(joined(1000, 'DeletionByTaintManager')).toBe('taint');
+  });
+});
+
+describe('a pod of the same owner in another place', () => {
+  /** While ours drains another pod comes up, and is ready. */
+  function beside(kind: string, other: { name: string; node: string; index?: string }) {
+    const { at, sightings } = ownedCase(kind, 'api', { spec: { replicas: 3 } }, alone({ app: drains(4000) }));
+    const labelled = editing(sightings, 'pod', (one) => withIndex(one, '0'));
+    const { object } = markedIn(labelled);
+    const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = object.metadata;
+    const sibling = (ready: boolean, later: bigint): Raw =>
+      withIndex(
+        {
+          ...object,
+          metadata: {
+            ...metadata,
+            name: other.name,
+            uid: 'other',
+            resourceVersion: String(BigInt(String(metadata['resourceVersion'])) + later),
+            creationTimestamp: stampOf(at + 900),
+          },
+          // A DaemonSet's pod has no node before it is bound.
+          spec: { ...object.spec, nodeName: ready ? other.node : undefined },
+          status: { phase: 'Pending', conditions: ready ? [{ type: 'Ready', status: 'True' }] : [] },
+        },
+        other.index,
+      );
+    return adding(
+      labelled.map((one) => (one.kind === 'began' ? { ...one, waitReplacement: true } : one)),
+      listed(at - 500, 'siblings'),
+      changed(at + 900, 'siblings', sibling(false, 3n), 'ADDED'),
+      changed(at + 2500, 'siblings', sibling(true, 6n)),
+    );
+  }
+
+  const withIndex = (one: Raw, index: string | undefined): Raw => ({
+    ...one,
+    metadata: {
+      ...one.metadata,
+      labels: index === undefined ? {} : { 'batch.kubernetes.io/job-completion-index': index },
+    },
+  });
+
+  it.each([
+    ['StatefulSet', { name: 'api-3', node: 'node1' }],
+    ['DaemonSet', { name: 'api-zzzzz', node: 'node9' }],
+    ['Job', { name: 'api-1-zzzzz', node: 'node1', index: '1' }],
+  ])('of a %s is not the replacement, and is not waited for', (kind, other) => {
+    const sightings = beside(kind, other);
+    expect(judged(sightings).replacement).toBeUndefined();
+    expect(endingOf(traceOf(observationsOf(sightings))).kind).toBe('open');
+  });
+
+  it('is told also where the controller deleted the pod and nobody knows what for: places tell who comes for it', () => {
+    const sightings = beside('DaemonSet', { name: 'api-zzzzz', node: 'node1' });
+    const { at, object } = markedIn(sightings);
+    const message = `Deleted pod: ${object.metadata.name}`;
+    const deleted = successfulDelete('DaemonSet', 'api', 'daemonset-controller', message, at);
+    const report = judged(adding(sightings, changed(at + 8, 'owner-events', deleted, 'ADDED')));
+    expect(report).toMatchObject({ trigger: { kind: 'unknown' }, replacement: { name: 'api-zzzzz' } });
+  });
+
+  it.each([
+    ['DaemonSet', { name: 'api-zzzzz', node: 'node1' }],
+    ['Job', { name: 'api-0-zzzzz', node: 'node9', index: '0' }],
+    ['ReplicaSet', { name: 'api-zzzzz', node: 'node9' }],
+  ])('of a %s in the same one, or where there are none, is', (kind, other) => {
+    const sightings = beside(kind, other);
+    expect(judged(sightings).replacement?.name).toBe(other.name);
+    expect(endingOf(traceOf(observationsOf(sightings))).kind).not.toBe('open');
+  });
+});

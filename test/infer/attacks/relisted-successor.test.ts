@@ -1,0 +1,38 @@
+/** What somebody did who wanted a successor to be dated too late: the pod's own list told it, before its siblings' did. */
+import { expect, it } from 'vitest';
+import type { Sighting } from '../../../src/model/observation.ts';
+import { changesOf, judged, told } from '../../helpers/cases.ts';
+
+it('dates a successor that a new list of the pod told by the gap of that stream', () => {
+  const all = told({ owner: { kind: 'statefulset', name: 'api', readyAfterMs: 300 } });
+  const own = changesOf(all, 'pod');
+  const gone = own.find(({ change }) => change === 'DELETED');
+  const done = own.find(({ object }) => object.status['phase'] === 'Succeeded');
+  if (!gone || !done) throw new Error('the pod did not end');
+  const { name, uid } = gone.object.metadata;
+  const came = changesOf(all, 'siblings').filter(
+    ({ object: { metadata } }) => metadata.name === name && metadata.uid !== uid,
+  );
+  const last = came.at(-1)?.object;
+  const [from, to] = [done.at + 100, gone.at + 5000];
+  const listedAgain = (stream: 'pod' | 'siblings', at: number): Sighting[] => [
+    { at, kind: 'gap', stream, from, to: at, cause: 'expired' },
+    {
+      at,
+      kind: 'listed',
+      stream,
+      resourceVersion: '99999',
+      objects: [last],
+      ...(stream === 'pod' ? { name } : {}),
+      sentAt: to - 5,
+    },
+  ];
+  const isCut = (one: Sighting): boolean =>
+    one.kind === 'changed' && (one.stream === 'pod' || one.stream === 'siblings') && one.at > from;
+  const cut = [...all.filter((one) => !isCut(one)), ...listedAgain('pod', to), ...listedAgain('siblings', to + 5)];
+  const { replacement } = judged(cut.sort((a, b) => a.at - b.at));
+  for (const instant of [replacement?.createdAt, replacement?.scheduledAt, replacement?.readyAt]) {
+    expect(Date.parse(instant?.earliest ?? '')).toBeLessThanOrEqual(gone.at + 1);
+    expect(Date.parse(instant?.latest ?? '')).toBeGreaterThanOrEqual(gone.at);
+  }
+});

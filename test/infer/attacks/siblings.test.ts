@@ -1,0 +1,177 @@
+/** Pods that a server tells of when it is late, or when nobody asked: who is a replacement, and who is not. */
+import { describe, expect, it } from 'vitest';
+import type { Sighting } from '../../../src/model/observation.ts';
+import { observe } from '../../../src/model/observe.ts';
+import { reduce } from '../../../src/model/reduce.ts';
+import { emptyTrace } from '../../../src/model/empty-trace.ts';
+import { adding, attached, changed, changesOf, judged, markedIn, recorded, without } from '../../helpers/cases.ts';
+
+const pad = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** The second in which the API server took the deletion (ms, its clock), and when the run saw it. */
+function deletionIn(sightings: readonly Sighting[]): { second: number; at: number; version: bigint } {
+  const { object, at } = markedIn(sightings);
+  const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } = object.metadata;
+  const second = Date.parse(String(deletionTimestamp)) - Number(deletionGracePeriodSeconds) * 1000;
+  return { second, at, version: BigInt(String(resourceVersion)) };
+}
+
+/** The replacement of the recording, as one list tells it after the DELETE; `created`: seconds after the deletion's. */
+async function listedLate(created: number, behind = 1000n): Promise<Sighting[]> {
+  const sightings = await recorded('graceful-exit');
+  const { second, at, version } = deletionIn(sightings);
+  const own = markedIn(sightings).object.metadata.uid;
+  const told = changesOf(sightings, 'siblings').filter(({ object }) => object.metadata.uid !== own);
+  const ready = told.at(-1)?.object;
+  if (!ready) throw new Error('the recording has no sibling');
+  const resourceVersion = String(version + behind);
+  const pod = {
+    ...ready,
+    metadata: { ...ready.metadata, creationTimestamp: pad(second + created * 1000), resourceVersion },
+  };
+  const list: Sighting = { at: at + 2500, kind: 'listed', stream: 'siblings', resourceVersion, objects: [pod] };
+  return adding(without(sightings, 'siblings'), list);
+}
+
+describe('a first list of siblings that comes after the DELETE', () => {
+  it.each([
+    ['created later: the replacement', 1, true],
+    ['created in the same second: nobody knows', 0, false],
+    ['created earlier: it had work of its own', -1, false],
+  ])('%s', async (_, created, isTold) => {
+    const sightings = await listedLate(created);
+    for (const report of [judged(sightings), judged(attached(sightings))]) {
+      expect(report.replacement !== undefined).toBe(isTold);
+      if (!report.replacement) continue;
+      const accepted = report.marks.find(({ name }) => name === 'accepted');
+      const { createdAt, readyAt } = report.replacement;
+      // It was there when the list was made; since when it was ready, the list does not tell.
+      const list = sightings.find((one) => one.kind === 'listed' && one.stream === 'siblings');
+      expect(Date.parse(createdAt.latest)).toBeLessThanOrEqual((list?.at ?? 0) + 1);
+      expect(Date.parse(createdAt.earliest)).toBeGreaterThanOrEqual(Date.parse(accepted?.at.earliest ?? ''));
+      expect(Date.parse(readyAt?.earliest ?? '')).toBeLessThanOrEqual(Date.parse(createdAt.latest));
+    }
+  });
+
+  // As the README's `deploy/x --attach` with a rollout meets it: the second pod goes while the first one's siblings are asked for.
+  it('of a pod created in the same second: then one that comes later is not told as the replacement', async () => {
+    const late = await listedLate(0);
+    const list = late.find((one) => one.kind === 'listed' && one.stream === 'siblings');
+    const first = (list?.kind === 'listed' ? list.objects[0] : {}) as ReturnType<typeof markedIn>['object'];
+    const { second, at } = deletionIn(late);
+    const creationTimestamp = pad(second + 2000);
+    const next = { ...first, metadata: { ...first.metadata, name: 'checkout-later', uid: 'later', creationTimestamp } };
+    const comes = changed(at + 2600, 'siblings', next, 'ADDED');
+    expect(judged(adding(late, comes)).replacement).toBeUndefined();
+    expect(judged(adding(without(late, 'siblings'), comes)).replacement?.name).toBe('checkout-later');
+  });
+
+  it('one that has not changed since before the deletion is old, whatever its stamp', async () => {
+    expect(judged(await listedLate(1, -1n)).replacement).toBeUndefined();
+  });
+
+  it('may have come after a deletion that was under way already: the state that a run finds first may be younger than it', async () => {
+    const late = await listedLate(1, -1n);
+    const marked = markedIn(late);
+    const found = attached(late).map((one): Sighting =>
+      one.kind === 'listed' && one.stream === 'pod' ? { ...one, objects: [marked.object] } : one,
+    );
+    expect(judged(found).replacement).toBeDefined();
+  });
+
+  it.each([
+    ['before the deletion was seen: nothing is known of its order', -1000, true],
+    ['only later', 100, false],
+  ])('by a version, where something of the pod was missed %s', async (_, from, isTold) => {
+    const late = attached(await listedLate(1, -1n));
+    const { at } = deletionIn(late);
+    const gap: Sighting = {
+      at: at + from + 500,
+      kind: 'gap',
+      stream: 'pod',
+      from: at + from,
+      to: at + from + 500,
+      cause: 'expired',
+    };
+    expect(judged(adding(late, gap)).replacement !== undefined).toBe(isTold);
+  });
+});
+
+describe('who was listed with the pod before the DELETE', () => {
+  /** A sibling that a late list tells, created in the deletion's own second. */
+  async function counted(uids: (own: string, sibling: string) => string[], behind: bigint): Promise<Sighting[]> {
+    const sightings = await listedLate(0);
+    const { at, version } = deletionIn(sightings);
+    const list = sightings.find((one) => one.kind === 'listed' && one.stream === 'siblings');
+    const sibling = list?.kind === 'listed' ? uidOf(list.objects[0]) : '';
+    const kin: Sighting = {
+      kind: 'kin',
+      at: at - 3,
+      sentAt: at - 6,
+      resourceVersion: String(version - behind),
+      uids: uids(String(markedIn(sightings).object.metadata.uid), sibling),
+    };
+    return adding(sightings, kin);
+  }
+  const uidOf = (pod: unknown): string => String((pod as { metadata: { uid: string } }).metadata.uid);
+
+  it('is not its replacement, and who was not came for it', async () => {
+    const came = judged(await counted((own) => [own], 1n)).replacement;
+    expect(came).toBeDefined();
+    const { at } = deletionIn(await counted((own) => [own], 1n));
+    expect(Date.parse(came?.createdAt.earliest ?? '')).toBeGreaterThanOrEqual(at - 6);
+    expect(judged(await counted((own, sibling) => [own, sibling], 1n)).replacement).toBeUndefined();
+  });
+
+  it('says nothing where the list was made after the deletion, or was of others', async () => {
+    expect(judged(await counted((own) => [own], 0n)).replacement).toBeUndefined();
+    expect(judged(await counted(() => [], 1n)).replacement).toBeUndefined();
+  });
+});
+
+describe('a pod of another name or namespace on the pod’s stream', () => {
+  it.each([{ name: 'somebody-else' }, { namespace: 'elsewhere' }])(
+    '%j is neither the pod nor its successor',
+    async (other) => {
+      const sightings = await recorded('graceful-exit');
+      const { object, at } = markedIn(sightings);
+      const metadata = { ...object.metadata, ...other, uid: 'uid-of-somebody-else' };
+      const foreign = { ...object, metadata };
+      const bent = adding(
+        sightings,
+        changed(at + 500, 'pod', foreign, 'ADDED'),
+        changed(at + 600, 'pod', foreign, 'DELETED'),
+      );
+      const [report, plain] = [judged(bent), judged(sightings)];
+      expect(report.replacement).toEqual(
+        plain.replacement === undefined ? undefined : expect.objectContaining({ uid: plain.replacement.uid }),
+      );
+      const removed = ({ marks }: typeof report) => marks.find(({ name }) => name === 'removed')?.at.latest;
+      expect(removed(report)).toBe(removed(plain));
+    },
+  );
+});
+
+describe('a workload of thousands', () => {
+  /** ms of processor time that the list takes, at best of some tries: on a busy machine the clock would tell of others. */
+  const timeOf = (count: number): number => {
+    const pod = { kind: 'Pod', spec: { containers: [] }, status: {} };
+    const objects = Array.from({ length: count }, (_, n) => ({
+      ...pod,
+      metadata: { name: `web-${n}`, uid: `uid-${n}` },
+    }));
+    const list: Sighting = { at: 0, kind: 'listed', stream: 'siblings', resourceVersion: '1', objects };
+    const observation = observe(list, 1, { logText: false });
+    const tries = Array.from({ length: 7 }, () => {
+      const began = process.cpuUsage();
+      expect(reduce(emptyTrace, observation).siblings.size).toBe(count);
+      const { user, system } = process.cpuUsage(began);
+      return (user + system) / 1000;
+    });
+    return Math.min(...tries);
+  };
+
+  it('costs what each of its pods costs: to list eight times as many takes no sixty-four times as long', () => {
+    expect(timeOf(4000) / timeOf(500)).toBeLessThan(32);
+  });
+});

@@ -1,0 +1,139 @@
+/** What somebody did who wanted a pod named as the replacement that had nothing to do with the one that is traced. */
+import { describe, expect, it } from 'vitest';
+import { endingOf } from '../../../src/run/ending.ts';
+import { unreplaced } from '../../../src/run/unreplaced.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+import type { Raw } from '../../helpers/cases.ts';
+import {
+  adding,
+  attached,
+  changed,
+  changesOf,
+  eventOf,
+  judged,
+  listed,
+  markedIn,
+  recorded,
+  stampOf,
+  told,
+} from '../../helpers/cases.ts';
+import { observationsOf, traceOf } from '../../helpers/recordings.ts';
+
+const rollout = await recorded('rolling-update');
+const { at, object: own } = markedIn(rollout);
+const surge = judged(rollout).replacement;
+
+/** A pod like `one`, told `after` ms after the deletion, and written then. */
+function another(one: Raw, name: string, after: number): Sighting {
+  const version = BigInt(String(own.metadata['resourceVersion'])) + BigInt(after);
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = one.metadata;
+  const stamps = { creationTimestamp: stampOf(at + after), resourceVersion: String(version) };
+  return changed(at + after, 'siblings', { ...one, metadata: { ...metadata, name, uid: name, ...stamps } }, 'ADDED');
+}
+
+const surged = changesOf(rollout, 'siblings').find(({ object }) => object.metadata.uid === surge?.uid)?.object as Raw;
+
+describe('a pod of a rollout that is attached to by name', () => {
+  it('has the one that came ahead for it, once it is gone and nobody else has come', () => {
+    expect(surge).toBeDefined();
+    const gone = rollout.findIndex((one) => one.kind === 'changed' && one.stream === 'pod' && one.change === 'DELETED');
+    expect(judged(rollout.slice(0, gone)).replacement).toBeUndefined();
+  });
+
+  it('has the one that came after its deletion, and not one that came ahead', () => {
+    expect(judged(adding(rollout, another(surged, 'later', 60))).replacement?.name).toBe('later');
+  });
+
+  it('has none where several came ahead: nobody can tell which of them is for it', () => {
+    expect(judged(adding(rollout, another(surged, 'second', -300))).replacement).toBeUndefined();
+  });
+
+  it('never has one of its own template that was scaled up before', () => {
+    const scaledUp = another(own, 'of-the-old-template', -450);
+    expect(judged(adding(rollout, scaledUp)).replacement?.uid).toBe(surge?.uid);
+    const only = rollout.filter(
+      (one) =>
+        !(one.kind === 'changed' && one.stream === 'siblings' && (one.object as Raw).metadata.uid === surge?.uid),
+    );
+    expect(judged(adding(only, scaledUp)).replacement).toBeUndefined();
+  });
+});
+
+describe('a pod that its ReplicaSet deleted', () => {
+  const sightings = rollout.filter((one) => !('stream' in one && one.stream === 'owner'));
+  const set = (own.metadata['ownerReferences'] as { name: string; uid: string }[])[0];
+  const deleted = eventOf(
+    { kind: 'ReplicaSet', name: set?.name ?? '', uid: set?.uid ?? '' },
+    { reason: 'SuccessfulDelete', message: `Deleted pod: ${own.metadata.name}`, component: 'replicaset-controller' },
+    { at },
+  );
+  const later = another(own, 'later', 1500);
+  const without = sightings.filter((one) => !('stream' in one && ['siblings', 'owner-events'].includes(one.stream)));
+
+  it('has no replacement where nothing tells whether it is a rollout: one that comes may come for another reason', () => {
+    const known: Sighting = { kind: 'listed', at: at - 900, stream: 'siblings', resourceVersion: '', objects: [own] };
+    const somebody = adding(without, known, later);
+    expect(judged(somebody)).toMatchObject({ trigger: { kind: 'unknown' }, replacement: { name: 'later' } });
+    const report = judged(adding(somebody, changed(at + 8, 'owner-events', deleted, 'ADDED')));
+    expect(report.trigger.kind).toBe('unknown');
+    expect(report.replacement).toBeUndefined();
+  });
+});
+
+it('a template whose first pod is ready only after a scale-down did not cause it', () => {
+  const deployment = changesAndLists(rollout).find((owner) => owner.spec['strategy']);
+  const more = { ...deployment, spec: { ...deployment?.spec, replicas: Number(deployment?.spec['replicas']) + 1 } };
+  const scaledDown = rollout.flatMap((one): Sighting[] =>
+    one.kind === 'listed' && one.stream === 'owner'
+      ? [
+          {
+            ...one,
+            objects: one.objects.map((owner) =>
+              (owner as Raw).metadata.uid === deployment?.metadata.uid ? more : owner,
+            ),
+          },
+        ]
+      : [one],
+  );
+  const all = adding(scaledDown, changed(at - 900, 'owner', deployment));
+  expect(judged(all).trigger.kind).toBe('rollout');
+  const isReady = (pod: Raw): boolean =>
+    JSON.stringify(pod.status).includes('"type":"Ready","status":"True"') ||
+    JSON.stringify(pod.status).includes('"ready":true');
+  const late = all.map((one) =>
+    one.kind === 'changed' &&
+    one.stream === 'siblings' &&
+    (one.object as Raw).metadata.uid === surge?.uid &&
+    isReady(one.object as Raw)
+      ? { ...one, at: Math.max(one.at, at + 200) }
+      : one,
+  );
+  expect(judged(adding(late)).trigger.kind).toBe('unknown');
+});
+
+const changesAndLists = (sightings: readonly Sighting[]): Raw[] =>
+  sightings.flatMap((one) =>
+    one.kind === 'listed' && one.stream === 'owner'
+      ? (one.objects as Raw[])
+      : one.kind === 'changed' && one.stream === 'owner'
+        ? [one.object as Raw]
+        : [],
+  );
+
+it('nobody is waited for where the namespace goes with the pod', () => {
+  const story = attached(told()).map((one) => (one.kind === 'began' ? { ...one, waitReplacement: true } : one));
+  const deleted = markedIn(story).at;
+  const namespace = {
+    kind: 'Namespace',
+    metadata: { name: 'story', uid: 'story', deletionTimestamp: stampOf(deleted - 1000) },
+    status: { phase: 'Terminating' },
+  };
+  const traceIn = (sightings: readonly Sighting[]) => traceOf(observationsOf(sightings));
+  expect(endingOf(traceIn(story)).kind).toBe('open');
+  expect(unreplaced(traceIn(story))).toBeUndefined();
+  const over = traceIn(adding(story, listed(deleted + 20, 'namespace', namespace)));
+  expect(endingOf(over).kind).not.toBe('open');
+  expect(unreplaced(over)).toMatch(
+    /is gone, and nothing will replace it: it was deleted by the deletion of its namespace$/,
+  );
+});

@@ -1,0 +1,108 @@
+/** What failing seeds told, cut down to the story that each was about: every instant holds its truth, every outcome is right. */
+import { expect, it } from 'vitest';
+import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
+import type { AppStory, Story } from '../sim/story.ts';
+import { alone, deaf } from '../helpers/cases.ts';
+import { judgeStory } from '../helpers/simulated.ts';
+import { asked, dies, kubelet, pod } from '../helpers/story-changes.ts';
+
+const chooses = (code: number, afterMs: number): AppStory => ({ ...dies, onSignal: { kind: 'exits', afterMs, code } });
+const sidecar = (change: Parameters<typeof plainContainer>[0]) =>
+  plainContainer({ name: 'proxy', kind: 'sidecar', ...change });
+const still = { offsetMs: 0, driftPpm: 0 };
+
+const stories: Record<string, Partial<Story>> = {
+  'a 137 of its own, after the grace and before any kill: a hook had eaten the grace': alone({
+    preStop: { kind: 'sleep', seconds: 12 },
+    app: chooses(137, 900),
+  }),
+  'a sidecar that chose 137 right after its turn': {
+    containers: [plainContainer({ app: drains(9000) }), sidecar({ app: chooses(137, 5) })],
+  },
+  'a grace lowered before the kubelet began, by an API server 80 s ahead': {
+    ...alone({ app: deaf }, kubelet({ noticeMs: [1900, 1900] })),
+    clocks: { api: { offsetMs: 80_000, driftPpm: 0 }, node: still, controller: still, client: still },
+    later: [{ kind: 'delete', atMs: 1000, graceSeconds: 3 }],
+  },
+  'a grace lowered meanwhile, and a kill that failed: the second round has the short one': {
+    ...alone({ app: deaf }, kubelet({ failedKills: 1 })),
+    later: [{ kind: 'delete', atMs: 2500, graceSeconds: 3 }],
+  },
+  'a sleep hook that outlives its container': alone({
+    preStop: { kind: 'sleep', seconds: 8 },
+    app: { ...drains(1000), ownExit: { atMs: 3900, code: 1 } },
+  }),
+  'a sidecar that its own hook ended, long before the application': {
+    containers: [
+      plainContainer({ app: drains(6000) }),
+      sidecar({ preStop: { kind: 'exec', takesMs: 900, fails: false, stopsAppMs: 160 }, app: dies }),
+    ],
+  },
+  'a hook that stops the application by itself': alone({
+    preStop: { kind: 'exec', takesMs: 5000, fails: false, stopsAppMs: 30 },
+    app: { ...dies, onSignal: { kind: 'exits', afterMs: 700, code: 143 } },
+  }),
+  'a kubelet that froze right after it began, where no Event is told': {
+    ...alone({ app: deaf, logged: false }),
+    trigger: { kind: 'namespace-deletion', atMs: 1240 },
+    faults: [{ kind: 'freeze', atMs: 100, forMs: 30_000 }],
+  },
+  'a kubelet that stood still with the first Killing in its queue, on a node of which nothing was known': {
+    ...alone({ app: { ...dies, onSignal: { kind: 'exits', afterMs: 715, code: 0 } } }),
+    faults: [{ kind: 'freeze', atMs: 170, forMs: 15_000 }],
+    events: { queueMs: [400, 400], dropped: [] },
+    readsLeases: false,
+  },
+  'the same on a node whose Lease was renewed before': {
+    ...alone({ app: { ...dies, onSignal: { kind: 'exits', afterMs: 715, code: 0 } } }),
+    faults: [{ kind: 'freeze', atMs: 170, forMs: 15_000 }],
+    events: { queueMs: [400, 400], dropped: [] },
+  },
+  'a kubelet that died with the first Killing in its queue': {
+    ...alone({ app: drains(3000) }),
+    faults: [{ kind: 'kubelet-restart', atMs: 8, downMs: 2800 }],
+  },
+  'a kubelet that restarted before it began, and a 137 of the application’s own': {
+    ...alone({ app: chooses(137, 900) }, kubelet({ noticeMs: [4000, 4000] })),
+    faults: [{ kind: 'kubelet-restart', atMs: 1000, downMs: 1900 }],
+  },
+  'Events that wait for one another in the kubelet’s queue': {
+    containers: [
+      plainContainer({ app: deaf }),
+      plainContainer({ name: 'two' }),
+      sidecar({}),
+      sidecar({ name: 'logs' }),
+    ],
+    events: { queueMs: [480, 500], dropped: [] },
+    network: { ...plainStory().network, watchMs: { events: [1900, 2000] } },
+  },
+  'a sidecar that ended by itself before its hook was cut off, and its log after it': {
+    containers: [
+      plainContainer({ app: deaf }),
+      sidecar({ preStop: { kind: 'sleep', seconds: 2 }, app: { ...dies, ownExit: { atMs: 560, code: 1 } } }),
+    ],
+    ...pod({ graceSeconds: 0 }),
+  },
+  'a crashed pod of a rollout, gone before its controller’s Event': {
+    ...alone({ state: { kind: 'crashed', code: 1 } }, pod({ graceSeconds: 0, name: 'checkout-mh6j2qkqg2-h4f7r' })),
+    owner: { kind: 'deployment', name: 'checkout', replicas: 3, readyAfterMs: 300 },
+    services: [],
+    trigger: { kind: 'rollout', atMs: 2680 },
+    network: { ...plainStory().network, watchMs: { events: [60, 80], replicasets: [60, 80] } },
+  },
+  'a 137 of its own just before it was preempted, with a grace so short that it may have been a kill': {
+    ...alone({ app: { ...dies, ownExit: { atMs: 394, code: 137 } } }, pod({ graceSeconds: 1 })),
+    trigger: { kind: 'preemption', atMs: 1350 },
+    network: { ...plainStory().network, requestMs: [300, 400] },
+    faults: [{ kind: 'log-break', atMs: 480 }],
+  },
+  'a hook that its container took with it, just before both were cut off': alone({
+    preStop: { kind: 'exec', takesMs: null, fails: false },
+    app: { ...dies, ownExit: { atMs: 10_003, code: 1 } },
+  }),
+  'a forced deletion of what would have been killed': { ...alone({ app: deaf }), ...asked(0) },
+};
+
+it.each(Object.entries(stories))('%s', (_what, story) => {
+  expect(judgeStory(plainStory(story)).wrong).toEqual([]);
+});

@@ -1,0 +1,119 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openRecorder } from '../../src/recording/recorder.ts';
+import { openReplay } from '../../src/run/replay.ts';
+import { run } from '../../src/run/run.ts';
+import { observe } from '../../src/model/observe.ts';
+import type { Sighting } from '../../src/model/observation.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import { timelineOf } from '../../src/infer/timeline.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
+import type { Trace } from '../../src/model/trace.ts';
+import { reportOf } from '../../src/verdict/report.ts';
+import { mustReport, observationsOf, recordingNames, sightingsOf, traceOf } from '../helpers/recordings.ts';
+
+describe.each(recordingNames)('reducing %s', (name) => {
+  it('never throws for any prefix, and neither does judging it', async () => {
+    let trace: Trace = emptyTrace;
+    let reports = 0;
+    for (const observation of observationsOf(await sightingsOf(name))) {
+      trace = reduce(trace, observation);
+      if (reportOf(trace)) reports += 1;
+    }
+    expect(reports).toBeGreaterThan(10);
+  });
+
+  it('tells of nothing that lies in the future, however early it is asked', async () => {
+    let trace: Trace = emptyTrace;
+    const ahead: string[] = [];
+    for (const observation of observationsOf(await sightingsOf(name))) {
+      trace = reduce(trace, observation);
+      const { marks = [], phases = [] } = timelineOf(trace) ?? {};
+      const instants = [
+        ...marks.map(({ id, at }) => ({ id, at })),
+        ...phases.map(({ name: id, end: at }) => ({ id, at })),
+      ];
+      for (const { id, at } of instants)
+        if (at.client.hi > trace.now + 1) ahead.push(`${id} at observation ${observation.seq}`);
+    }
+    expect(ahead).toEqual([]);
+  });
+
+  it('leaves the trace before it as it was', async () => {
+    const observations = observationsOf(await sightingsOf(name));
+    const half = traceOf(observations.slice(0, Math.ceil(observations.length / 2)));
+    const before = JSON.stringify(mustReport(half));
+    observations.slice(Math.ceil(observations.length / 2)).reduce(reduce, half);
+    expect(JSON.stringify(mustReport(half))).toBe(before);
+  });
+
+  it('learns nothing from a list that comes twice', async () => {
+    const sightings = await sightingsOf(name);
+    const twice = sightings.flatMap<Sighting>((sighting) =>
+      sighting.kind === 'listed' ? [sighting, sighting] : [sighting],
+    );
+    expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(
+      said(mustReport(traceOf(observationsOf(sightings)))),
+    );
+  });
+
+  it('learns nothing from a change that comes twice', async () => {
+    const sightings = await sightingsOf(name);
+    const twice = sightings.flatMap<Sighting>((sighting) =>
+      sighting.kind === 'changed' ? [sighting, sighting] : [sighting],
+    );
+    expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(
+      said(mustReport(traceOf(observationsOf(sightings)))),
+    );
+  });
+
+  it('gives the same bytes from its own recording', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
+    const recorder = openRecorder(file, {
+      podexit: 1,
+      program: 'test',
+      recorded: '2026-01-01T00:00:00Z',
+      logText: false,
+    });
+    const live = await run({ source: await sightingsOf(name), logText: false, record: recorder.write });
+    recorder.close();
+    const { sightings } = await openReplay(file, (message) => expect.fail(message));
+    const replayed = await run({ source: sightings, logText: false });
+    expect(JSON.stringify(mustReport(replayed))).toBe(JSON.stringify(mustReport(live)));
+  });
+
+  it('is narrowed once and for all: a recorded observation maps to itself', async () => {
+    const once = observationsOf(await sightingsOf(name));
+    const again = once.map(({ seq, ...sighting }) => observe(sighting, seq, { logText: false }));
+    expect(again).toEqual(once);
+  });
+
+  it('records no environment, argument, address, annotation value or log text', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
+    const recorder = openRecorder(file, {
+      podexit: 1,
+      program: 'test',
+      recorded: '2026-01-01T00:00:00Z',
+      logText: false,
+    });
+    await run({ source: await sightingsOf(name), logText: false, record: recorder.write });
+    recorder.close();
+    const text = readFileSync(file, 'utf8');
+    expect(text).not.toMatch(
+      /SIGTERM received|serving on|httpd|"command"|"args"|"env"|podIP|"addresses"|last-applied-configuration":"[^"]/,
+    );
+  });
+});
+
+/** What a report says, without the numbers of the observations that prove it. */
+function said(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(said);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'evidence' && key !== 'observations')
+      .map(([key, item]) => [key, said(item)]),
+  );
+}

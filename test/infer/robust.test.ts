@@ -1,0 +1,99 @@
+/**
+ * Whatever clocks and networks do to what a recording tells, no interval misses the truth, no outcome is another one (at
+ * most it is unknown), and most instants stay told usefully. Seeded: a failure names its seed.
+ */
+import { expect, it } from 'vitest';
+import { rawSightings } from '../../src/run/raw-replay.ts';
+import { endedLikeLive } from '../../src/run/replay.ts';
+import type { Sighting } from '../../src/model/observation.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { bend, bentStreams } from '../helpers/bend.ts';
+import type { Bend } from '../helpers/bend.ts';
+import { mustReport, observationsOf, rowsOf, recordingNames, traceOf, truthsOf } from '../helpers/recordings.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+import { expected } from './expected.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+const still: Bend = { api: { offset: 0, drift: 0 }, node: { offset: 0, drift: 0 }, delay: {} };
+const rounds = Number(process.env['PODEXIT_ROUNDS'] ?? 20);
+
+const cases: Record<string, (random: () => number, start: number, end: number) => Bend> = {
+  'a node clock up to 90 s off': (random) => ({ ...still, node: { offset: (random() - 0.5) * 180_000, drift: 0 } }),
+  'an API server clock up to 3 s off': (random) => ({ ...still, api: { offset: (random() - 0.5) * 6000, drift: 0 } }),
+  'both clocks off and drifting': (random) => ({
+    ...still,
+    api: { offset: (random() - 0.5) * 6000, drift: (random() - 0.5) * 0.4 },
+    node: { offset: (random() - 0.5) * 180_000, drift: (random() - 0.5) * 0.4 },
+  }),
+  'every stream up to 2 s late': (random) => ({
+    ...still,
+    delay: Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000])),
+  }),
+  'one stream lost': (random) => ({
+    ...still,
+    without: bentStreams[1 + Math.floor(random() * (bentStreams.length - 1))],
+  }),
+  'logs cut': (random, start, end) => ({
+    ...still,
+    cutLogs: { at: Math.floor(start + random() * (end - start)), clean: random() < 0.5 },
+  }),
+  'all at once': (random, start, end) => ({
+    api: { offset: (random() - 0.5) * 6000, drift: (random() - 0.5) * 0.4 },
+    node: { offset: (random() - 0.5) * 180_000, drift: (random() - 0.5) * 0.4 },
+    delay: Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000])),
+    ...(random() < 0.4 ? { without: bentStreams[1 + Math.floor(random() * (bentStreams.length - 1))] } : {}),
+    ...(random() < 0.4 ? { cutLogs: { at: Math.floor(start + random() * (end - start)), clean: random() < 0.5 } } : {}),
+  }),
+};
+
+it.each(Object.keys(cases))('%s: no instant misses the truth and no duration is negative', async (name) => {
+  const missed: string[] = [];
+  let held = 0;
+  let useful = 0;
+  for (const recording of recordingNames) {
+    const truths = truthsOf(recording);
+    const sightings = [...rawSightings(await rowsOf(recording))];
+    for (let seed = 1; seed <= rounds; seed += 1) {
+      const random = seeded(seed * 7919);
+      const { bent, how } = bentBy(sightings, cases[name], random, recording);
+      const report = mustReport(traceOf(observationsOf([...endedLikeLive(bent)])));
+      const all = heldAgainst(report, truths);
+      held += all.length;
+      useful += all.filter(({ width }) => width <= usefulMs).length;
+      missed.push(
+        ...otherOutcomes(report, recording).map(
+          (what) => `${recording} seed ${seed}: ${what} with ${JSON.stringify(how)}`,
+        ),
+      );
+      for (const one of all)
+        if (!one.hit)
+          missed.push(`${recording} seed ${seed}: ${one.instant} of ${one.container} with ${JSON.stringify(how)}`);
+      if (report.phases.some((phase) => phase.seconds.min < 0))
+        missed.push(`${recording} seed ${seed}: a negative duration`);
+    }
+  }
+  expect(missed).toEqual([]);
+  // 55 instants are known of the recordings together.
+  expect(held).toBeGreaterThan(rounds * 46);
+  expect(useful).toBeGreaterThan(rounds * 40);
+});
+
+/** ms. */
+const usefulMs = 5000;
+
+/** Less evidence may leave an outcome open, never change it. */
+const otherOutcomes = ({ containers }: ExitReport, recording: string): string[] =>
+  containers.flatMap(({ name, outcome }) =>
+    [expected[recording]?.containers[name], 'unknown'].includes(outcome) ? [] : [`${name} ${outcome}`],
+  );
+
+function bentBy(
+  sightings: Sighting[],
+  make: (typeof cases)[string] | undefined,
+  random: () => number,
+  recording: string,
+): { bent: Sighting[]; how: Bend } {
+  const request = sightings.find((one) => one.kind === 'requested')?.at ?? sightings[0]?.at ?? 0;
+  const how = make?.(random, request, sightings.at(-1)?.at ?? request) ?? still;
+  return { bent: bend(sightings, how, truthsOf(recording)), how };
+}

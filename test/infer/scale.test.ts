@@ -1,0 +1,87 @@
+/** What has to hold however much there is of it. */
+import { describe, expect, it } from 'vitest';
+import { driftOver } from '../../src/model/assumptions.ts';
+import { noLessThan, noMoreThan, offsetAt, unknownClock } from '../../src/model/clock.ts';
+import type { Clock } from '../../src/model/clock.ts';
+import type { Observation } from '../../src/model/observation.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
+import type { Looks } from '../../src/infer/view/chatter.ts';
+import { afterLook, isChatter } from '../../src/infer/view/chatter.ts';
+import type { Raw } from '../helpers/cases.ts';
+import { judged } from '../helpers/cases.ts';
+import { sightingsOf } from '../helpers/recordings.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+describe('a workload of 5000 pods', () => {
+  it.each(['graceful-exit', 'statefulset', 'rolling-update'])(
+    'has its replacement told like a small one: %s',
+    async (name) => {
+      const [{ replacement }, small] = [judged(await amongMany(name, 5000)), judged(await amongMany(name, 0))];
+      expect(replacement).toBeDefined();
+      expect(replacement).toEqual(small.replacement);
+    },
+  );
+});
+
+describe('a clock with thousands of bounds', () => {
+  it('says what all of them say', () => {
+    const clock = noisyClock(4000);
+    expect(clock.lower.length).toBeGreaterThan(100);
+    for (let at = -5000; at < 805_000; at += 1777) {
+      const { lo, hi } = offsetAt(clock, at);
+      expect(lo).toBeCloseTo(Math.max(...clock.lower.map((one) => one.value - driftOver(at - one.at))), 6);
+      expect(hi).toBeCloseTo(Math.min(...clock.upper.map((one) => one.value + driftOver(at - one.at))), 6);
+    }
+  });
+});
+
+describe('of the log lines of a chatty pod', () => {
+  const line = (at: number, namesSignal = false) =>
+    ({ kind: 'line', container: 'app', time: '', namesSignal, seq: at, at }) as Observation;
+  /** Which of the lines, by when they come, are looked at. */
+  const looked = (...times: number[]): number[] => {
+    let looks: Looks = [];
+    return times.filter((now) => {
+      const trace = { ...emptyTrace, now };
+      if (isChatter(trace, line(now), looks)) return false;
+      looks = afterLook(looks, trace, line(now));
+      return true;
+    });
+  };
+
+  it('the few that an exit brings are looked at at once', () =>
+    expect(looked(1000, 1001, 1002, 1200, 1201)).toEqual([1000, 1001, 1002, 1200, 1201]));
+
+  it('what comes on top of them is left for the next look', () =>
+    expect(looked(1000, 1001, 1002, 1003, 1050, 1099, 1100, 1101, 1102, 1150)).toEqual([
+      1000, 1001, 1002, 1100, 1101, 1102,
+    ]));
+
+  it('one that names a signal is looked at whenever it comes', () =>
+    expect(isChatter({ ...emptyTrace, now: 1003 }, line(1003, true), [1000, 1001, 1002])).toBe(false));
+});
+
+/** The recording, with so many more pods in the first list of its siblings. */
+async function amongMany(recording: string, count: number) {
+  return (await sightingsOf(recording)).map((one) => {
+    if (one.kind !== 'listed' || one.stream !== 'siblings') return one;
+    const [first] = one.objects as Raw[];
+    const others = Array.from({ length: count }, (_, index) => ({
+      ...first,
+      metadata: { ...first?.metadata, name: `other-${index}`, uid: `uid-of-other-${index}` },
+    }));
+    return { ...one, objects: [...one.objects, ...others] };
+  });
+}
+
+/** As log lines and dated answers make it: each came a little late, some of them told out of order. */
+function noisyClock(count: number): Clock {
+  const random = seeded(7);
+  return Array.from({ length: count }, (_, seq) => ({ at: Math.floor(random() * 800_000), seq })).reduce<Clock>(
+    (clock, { at, seq }) => {
+      const known = noLessThan(clock, { at, value: 40 - random() * 8, seq });
+      return noMoreThan(known, { at: at + 3, value: 60 + random() * 8, seq });
+    },
+    unknownClock,
+  );
+}

@@ -1,0 +1,62 @@
+/** Some dozens of the simulated exits, played by the loopback server to the real cluster room, in time of their own. */
+import { expect, it } from 'vitest';
+import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
+import { randomStory } from '../sim/random-story.ts';
+import type { Story } from '../sim/story.ts';
+import { tellStory } from '../sim/tell.ts';
+import { parseScenario } from '../../src/demo/scenario.ts';
+import { sideBySide } from '../faults/helpers/side-by-side.ts';
+import { traced } from '../faults/helpers/traced.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+
+const stories = Number(process.env['PODEXIT_HTTP_STORIES'] ?? 96);
+
+/** The server has one clock; what wrong clocks do is judged without it (robust.test.ts, simulated.test.ts). It renews Leases itself. */
+const exact = { offsetMs: 0, driftPpm: 0 };
+const withOneClock = (story: Story): Story => ({
+  ...story,
+  readsLeases: false,
+  clocks: { api: exact, node: exact, controller: exact, client: exact },
+});
+
+/**
+ * What the server cannot play as it was told: a second DELETE of ours, a node that never comes back, a pod that never goes,
+ * and a DELETE that took long on its way, since the server takes its answer for the moment of acceptance.
+ */
+const isPlayable = ({ faults, trigger, network }: Story): boolean =>
+  network.requestMs[1] < 20 &&
+  trigger.kind === 'this-command' &&
+  trigger.graceSeconds === null &&
+  faults.every((fault) => fault.kind === 'log-break');
+
+it(`judges ${stories} simulated exits over HTTP without a miss`, { timeout: 300_000 }, async () => {
+  const seeds = Array.from({ length: stories * 40 }, (_, index) => index + 1)
+    .filter((seed) => isPlayable(randomStory(seed)) && randomStory(seed).later.length === 0)
+    .slice(0, stories);
+  const wrong = (await sideBySide(seeds, 6, judge)).flat();
+  expect(seeds).toHaveLength(stories);
+  expect(wrong).toEqual([]);
+});
+
+/** A status tells all ends at once, in whole seconds: whose end is whose must not get lost on the way. */
+it('keeps apart two containers that end in the same second', async () => {
+  const [one, two] = [plainContainer({ app: drains(300) }), plainContainer({ name: 'two', app: drains(620) })];
+  expect(await judgeStory('both', withOneClock(plainStory({ containers: [one, two] })))).toEqual([]);
+  expect(await judgeStory('swapped', withOneClock(plainStory({ containers: [two, one] })))).toEqual([]);
+});
+
+const judge = (seed: number): Promise<string[]> => judgeStory(`seed ${seed}`, withOneClock(randomStory(seed)));
+
+async function judgeStory(name: string, story: Story): Promise<string[]> {
+  const { rows, truth, expected } = tellStory(story);
+  const lines = [...rows, ...truth.map((one) => ({ type: 'truth', ...one }))].map((row) => JSON.stringify(row));
+  const run = await traced(parseScenario(lines.join('\n')));
+  if (!run.report) return [`${name}: no report: ${String(run.error)}`];
+  const missed = heldAgainst(run.report, run.truths).filter((one) => !one.hit);
+  const { outcome } = run.report.verdict;
+  return [
+    ...missed.map((one) => `${name}: ${one.instant} of ${one.container}`),
+    ...(expected.outcomes.includes(outcome) ? [] : [`${name}: ${outcome}, not ${expected.outcomes.join(' or ')}`]),
+    ...(run.deletesAccepted === 1 ? [] : [`${name}: ${run.deletesAccepted} deletions`]),
+  ];
+}

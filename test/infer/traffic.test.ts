@@ -1,0 +1,230 @@
+/** What routes to a pod comes in many shapes; what is said of each is what its slices showed. */
+import { expect, it } from 'vitest';
+import { drains } from '../sim/plain-story.ts';
+import type { ServiceStory } from '../sim/story.ts';
+import {
+  adding,
+  after,
+  alone,
+  changed,
+  changesOf,
+  containerOf,
+  editing,
+  findingCodes,
+  hasMark,
+  judged,
+  listed,
+  markedIn,
+  slicesRefused,
+  storyReport,
+  told,
+  without,
+} from '../helpers/cases.ts';
+import type { Raw } from '../helpers/cases.ts';
+
+const service = (change: Partial<ServiceStory> = {}): ServiceStory => ({
+  name: 'api',
+  families: ['IPv4'],
+  publishNotReadyAddresses: false,
+  headless: false,
+  others: 1,
+  ...change,
+});
+
+it('dual-stack: each family is told, and one that has others does not speak for the one that has none', () => {
+  const both = storyReport({ services: [service({ families: ['IPv4', 'IPv6'] })] });
+  expect(both.endpoints.map(({ addressType, otherReady }) => [addressType, otherReady]).sort()).toEqual([
+    ['IPv4', 1],
+    ['IPv6', 1],
+  ]);
+  expect(both.endpoints.every(({ unroutedAt, removedAt }) => unroutedAt && removedAt)).toBe(true);
+  expect(findingCodes(both)).not.toContain('last-endpoint');
+  expect(findingCodes(storyReport({ services: [service({ families: ['IPv4', 'IPv6'], others: 0 })] }))).toContain(
+    'last-endpoint',
+  );
+});
+
+it('dual-stack: a family that has none left is named, where another has some', () => {
+  const sightings = told({ services: [service({ families: ['IPv4', 'IPv6'], others: 0 })] });
+  const other = { conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } };
+  const fourHasMore = editing(sightings, 'endpointslices', (slice) =>
+    slice['addressType'] === 'IPv4'
+      ? { ...slice, endpoints: [...((slice['endpoints'] ?? []) as unknown[]), other] }
+      : slice,
+  );
+  const last = judged(fourHasMore).verdict.findings.filter(({ code }) => code === 'last-endpoint');
+  expect(last.map(({ message }) => message)).toEqual([
+    'when it was unrouted, Service api had no other ready IPv6 endpoint',
+  ]);
+});
+
+it('an endpoint that was unrouted did not stay ready, whatever its Service publishes', () => {
+  const sightings = told({ services: [service()] });
+  const published = editing(sightings, 'services', (one) => ({
+    ...one,
+    spec: { ...one.spec, publishNotReadyAddresses: true },
+  }));
+  expect(findingCodes(judged(published))).not.toContain('stays-ready');
+});
+
+it('slices that are written one after another leave no Service without endpoints in between', () => {
+  const sightings = told({ services: [service({ others: 0 })] });
+  const own = changesOf(sightings, 'endpointslices')[0];
+  const other = (ready: boolean) => ({
+    ...own?.object,
+    metadata: { ...own?.object.metadata, name: 'api-second', uid: 'uid-second', managedFields: [] },
+    endpoints: [{ conditions: { ready }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } }],
+  });
+  const late = (ms: number) =>
+    findingCodes(judged(adding(sightings, changed((own?.at ?? 0) + ms, 'endpointslices', other(true), 'ADDED'))));
+  expect(late(3)).not.toContain('no-ready-endpoint');
+  expect(late(1500)).toContain('no-ready-endpoint');
+});
+
+it('several Services: each is judged by its own endpoints', () => {
+  const report = storyReport({ services: [service({ name: 'api' }), service({ name: 'admin', others: 0 })] });
+  expect(report.endpoints.map((one) => [one.service, one.otherReady]).sort()).toEqual([
+    ['admin', 0],
+    ['api', 1],
+  ]);
+  const last = report.verdict.findings.filter(({ code }) => code === 'last-endpoint');
+  expect(last.map(({ message }) => /Service (\S+)/.exec(message)?.[1])).toEqual(['admin']);
+});
+
+it('several slices of one Service: ready endpoints of the others count', () => {
+  const sightings = told({ services: [service({ others: 0 })] });
+  const begin = sightings[0]?.at ?? 0;
+  const slice = changesOf(sightings, 'endpointslices')[0]?.object;
+  const second = {
+    ...slice,
+    metadata: { ...slice?.metadata, name: 'api-second', uid: 'uid-second' },
+    endpoints: [{ conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } }],
+  };
+  const report = judged(adding(sightings, changed(begin + 200, 'endpointslices', second, 'ADDED')));
+  expect(report.endpoints.map(({ otherReady }) => otherReady)).toEqual([1]);
+  expect(findingCodes(report)).not.toContain('last-endpoint');
+});
+
+it('a headless Service routes by its names: it is unrouted like any other', () => {
+  const report = storyReport({ services: [service({ headless: true })] });
+  expect(report.endpoints).toHaveLength(1);
+  expect(after(report, report.endpoints[0]?.unroutedAt).latest).toBeLessThan(0.2);
+});
+
+it('a Service without a selector, whose slices somebody else writes, is told where a slice holds the pod', () => {
+  const foreign = editing(told(), 'services', (one) => ({ ...one, spec: { ...one.spec, selector: undefined } }));
+  const sightings = editing(foreign, 'endpointslices', (slice) => ({
+    ...slice,
+    metadata: {
+      ...slice.metadata,
+      labels: {
+        'kubernetes.io/service-name': 'api',
+        'endpointslice.kubernetes.io/managed-by': 'mesh.example.com',
+      },
+    },
+  }));
+  const report = judged(sightings);
+  expect(report.endpoints.map((one) => one.service)).toEqual(['api']);
+  expect(report.endpoints[0]?.unroutedAt).toBeDefined();
+});
+
+it('a slice that never held the pod is not told, nor is one that nobody marks as terminating an unrouted one', () => {
+  const strangers = editing(told(), 'endpointslices', (slice) => ({ ...slice, endpoints: null }));
+  expect(judged(strangers).endpoints).toEqual([]);
+  const still = editing(told(), 'endpointslices', (slice) => {
+    const endpoints = slice['endpoints'] as { conditions: Record<string, unknown> }[] | null;
+    return { ...slice, endpoints: endpoints?.map((one) => ({ ...one, conditions: { ready: true } })) ?? null };
+  });
+  expect(hasMark(judged(still), 'endpoint-removed')).toBe(true);
+  expect(findingCodes(judged(still))).not.toContain('stays-ready');
+});
+
+it('no Service at all: no lane, no finding about traffic', () => {
+  const report = storyReport({ services: [] });
+  expect(report.endpoints).toEqual([]);
+  expect(report.phases.filter(({ name }) => name === 'route-removal')).toEqual([]);
+  const traffic = ['drain-race', 'last-endpoint', 'no-ready-endpoint', 'stays-ready'];
+  expect(findingCodes(report).filter((code) => traffic.includes(code))).toEqual([]);
+});
+
+it('conditions that a slice leaves out mean what the API says: ready and serving, not terminating', () => {
+  const sightings = told({ services: [service({ others: 0 })] });
+  const { at } = markedIn(sightings);
+  const terse = editing(sightings, 'endpointslices', (slice, sighting) => {
+    const endpoints = slice['endpoints'] as Record<string, unknown>[] | null;
+    const before = sighting.at < at;
+    return before ? { ...slice, endpoints: endpoints?.map(({ conditions: _all, ...one }) => one) ?? null } : slice;
+  });
+  const report = judged(terse);
+  expect(report.endpoints[0]?.unroutedAt).toBeDefined();
+  expect(findingCodes(report)).toContain('last-endpoint');
+});
+
+it('a readiness gate that a load balancer clears while the pod drains makes no exit and takes no container out', () => {
+  const gate = 'target-health.example.com/api';
+  const gated = (pod: Raw): Raw => ({ ...pod, spec: { ...pod.spec, readinessGates: [{ conditionType: gate }] } });
+  const sightings = editing(told(alone({ app: drains(3000) })), 'pod', gated);
+  const marked = markedIn(sightings);
+  const cleared = {
+    ...marked.object,
+    metadata: {
+      ...marked.object.metadata,
+      resourceVersion: String(Number(marked.object.metadata['resourceVersion']) + 1),
+    },
+    status: {
+      ...marked.object.status,
+      conditions: [
+        { type: gate, status: 'False', reason: 'Deregistered' },
+        { type: 'Ready', status: 'False', reason: 'ReadinessGatesNotReady' },
+      ],
+    },
+  };
+  const report = judged(adding(sightings, changed(marked.at + 500, 'pod', cleared)));
+  expect(hasMark(report, 'ready-lost')).toBe(false);
+  expect(after(report, containerOf(report).exit?.at).earliest).toBeGreaterThan(2.9);
+  expect(report.verdict.outcome).toBe('graceful');
+});
+
+it('a pod that was not ready when it was deleted is not unrouted by it', () => {
+  const sightings = editing(told(), 'endpointslices', (slice) => {
+    const endpoints = slice['endpoints'] as { conditions: Record<string, unknown> }[] | null;
+    const unready = (one: { conditions: Record<string, unknown> }) => ({
+      ...one,
+      conditions: { ...one.conditions, ready: false, serving: false },
+    });
+    return { ...slice, endpoints: endpoints?.map(unready) ?? null };
+  });
+  const report = judged(sightings);
+  expect(report.endpoints[0]?.unroutedAt).toBeUndefined();
+  expect(report.endpoints[0]?.removedAt).toBeDefined();
+  expect(findingCodes(report)).not.toContain('drain-race');
+});
+
+it('the lead between unrouted and the stop signal makes the race, and a preStop sleep ends it', () => {
+  expect(findingCodes(storyReport())).toContain('drain-race');
+  expect(findingCodes(storyReport(alone({ preStop: { kind: 'sleep', seconds: 3 } })))).not.toContain('drain-race');
+});
+
+it('a race is hard where the application was gone at once', () => {
+  const severity = (report: ReturnType<typeof judged>) =>
+    report.verdict.findings.find(({ code }) => code === 'drain-race')?.severity;
+  const dies = { onSignal: { kind: 'dies' as const }, lost: false, lines: [] };
+  expect(severity(storyReport(alone({ app: dies })))).toBe('warning');
+  expect(severity(storyReport(alone({ app: drains(3000) })))).toBe('info');
+});
+
+it('a Service is without a ready endpoint for as long as its slice shows none', () => {
+  const owner = { kind: 'statefulset', name: 'api', readyAfterMs: 400 } as const;
+  const report = storyReport({ owner, services: [service({ others: 0 })], tailMs: 6000 });
+  const message = report.verdict.findings.find(({ code }) => code === 'no-ready-endpoint')?.message ?? '';
+  expect(Number(/for (?:at least )?([\d.]+) s/.exec(message)?.[1])).toBeGreaterThan(1);
+  expect(report.replacement?.name).toBe(report.pod.name);
+});
+
+it('without the right to read EndpointSlices the lane is missing and nothing is claimed of routes', () => {
+  const sightings = without(told(), 'endpointslices');
+  const begin = sightings[0]?.at ?? 0;
+  const report = judged(adding(sightings, slicesRefused(begin + 20), listed(begin + 30, 'services')));
+  expect(report.endpoints).toEqual([]);
+  expect(findingCodes(report)).toContain('evidence-lost');
+});

@@ -1,0 +1,25 @@
+/** A stream that flows needs no new credential: that none can be had says nothing of it. */
+import { expect, it } from 'vitest';
+import { askWhatIsNew } from '../../src/kube/alive.ts';
+import { connect } from '../../src/kube/connect.ts';
+import { selfSigned } from '../helpers/self-signed.ts';
+import { serving } from '../helpers/serving.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dump, load } from 'js-yaml';
+
+it('a credential plugin that fails leaves open whether a stream has missed something', () =>
+  serving('graceful-exit', { tls: selfSigned() }, async ({ server, flags }) => {
+    const config = load(await readFile(flags.at(-1) ?? '', 'utf8')) as { users: { user: object }[] };
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'false', interactiveMode: 'Never' };
+    config.users = config.users.map((one) => ({ ...one, user: { exec } }));
+    const kubeconfig = join(await mkdtemp(join(tmpdir(), 'podexit-')), 'config');
+    await writeFile(kubeconfig, dump(config));
+    const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
+    const target = { stream: 'pod' as const, path: `/api/v1/namespaces/${server.namespace}/pods`, name: server.pod };
+    const signal = new AbortController().signal;
+    await expect(askWhatIsNew(cluster, target, {}, signal)).resolves.toMatchObject({ has: 'unknown' });
+    cluster.close();
+  }));

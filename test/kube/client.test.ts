@@ -1,0 +1,169 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { getObject } from '../../src/kube/get.ts';
+import { deletePod } from '../../src/kube/delete.ts';
+import { listPatiently } from '../../src/kube/list-patiently.ts';
+import { showUrl } from '../../src/kube/redact.ts';
+import { connected, json, pod, serve, status } from './helpers/api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { all, kinds, stopping } from './helpers/take.ts';
+import { serveTls } from './helpers/tls-api.ts';
+
+const path = '/api/v1/namespaces/shop/pods/web';
+const doomed = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null };
+
+describe('a request', () => {
+  it('goes out as the server expects it, below the path of its address, over one connection', async () => {
+    const api = await serve((_, response) => json(response, 200, pod('web', '1')));
+    const cluster = await connected({ url: `${api.url}/k8s/clusters/c-1/` }, { flags: { version: '1.2.3' } });
+    await getObject(cluster, path);
+    const answer = await getObject(cluster, path, { query: { labelSelector: 'a in (b,c)' } });
+    expect(answer.body).toEqual(pod('web', '1'));
+    expect(answer.sentAt).toBeLessThanOrEqual(answer.at);
+    expect(api.asked[0]).toMatchObject({ path: `/k8s/clusters/c-1${path}`, body: '' });
+    expect(api.asked[0]?.headers).toMatchObject({
+      'user-agent': 'kubectl-podexit/1.2.3 (node)',
+      accept: 'application/json',
+    });
+    expect(api.asked[0]?.headers).not.toHaveProperty('content-length');
+    expect(api.asked[1]?.query).toEqual({ labelSelector: 'a in (b,c)' });
+    expect(api.connections()).toBe(1);
+  });
+
+  it('is sent again at once when the server closed the kept connection as we sent', async () => {
+    let asked = 0;
+    const api = await serve((one, response, request) => {
+      if (++asked === 2) request.socket.resetAndDestroy();
+      else json(response, 200, pod('web', String(one.connection)));
+    });
+    const cluster = await connected(api);
+    await getObject(cluster, path);
+    const answer = await getObject(cluster, path);
+    expect(answer.body).toEqual(pod('web', '2'));
+  });
+
+  it('is not sent again on a new connection that breaks', async () => {
+    const api = await serve((_, __, request) => request.socket.resetAndDestroy());
+    await expect(getObject(await connected(api), path)).rejects.toMatchObject({ code: 'server.unreachable' });
+    expect(api.asked).toHaveLength(1);
+  });
+
+  it('follows a redirect on the same host', async () => {
+    const api = await serve(({ path: asked }, response) => {
+      if (asked === '/new') json(response, 200, pod('web', '1'));
+      else response.writeHead(307, { location: '/new' }).end();
+    });
+    expect((await getObject(await connected(api), path)).status).toBe(200);
+  });
+
+  it('never takes credentials to another host', async () => {
+    const other = await serve((_, response) => json(response, 200, pod('web', '1')));
+    const api = await serveTls((_, response) => response.writeHead(302, { location: `${other.url}/x` }).end());
+    await expect(getObject(await connected(api, { user: { token: 'secret-token' } }), path)).rejects.toMatchObject({
+      code: 'server.redirected',
+    });
+    expect(other.asked).toEqual([]);
+  });
+
+  it('does not go round in circles', async () => {
+    const api = await serve((_, response) => response.writeHead(302, { location: path }).end());
+    await expect(getObject(await connected(api), path)).rejects.toMatchObject({ code: 'server.redirected' });
+    expect(api.asked).toHaveLength(6);
+  });
+
+  it('says that the credentials are not accepted, after one try where nothing can be renewed', async () => {
+    const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
+    await expect(getObject(await connected(api, { user: { token: 'wrong-token' } }), path)).rejects.toMatchObject({
+      code: 'auth.unauthorized',
+      message: expect.stringContaining('context "test"') as string,
+    });
+    expect(api.asked).toHaveLength(1);
+  });
+
+  it('keeps --request-timeout', async () => {
+    const api = await serve(() => undefined);
+    await expect(getObject(await connected(api, { flags: { requestTimeoutMs: 80 } }), path)).rejects.toMatchObject({
+      code: 'server.unreachable',
+      message: expect.stringMatching(/0\.08 s/) as string,
+    });
+  });
+
+  it('that writes is not cut by --request-timeout: what is abandoned may still be executed', async () => {
+    const api = await serve((_, response) => setTimeout(() => json(response, 200, pod('web', '9')), 400));
+    const cluster = await connected(api, { flags: { requestTimeoutMs: 100 } });
+    const seen = await all(deletePod(cluster, doomed, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['requested', 'answered']);
+    expect(api.asked.map(({ method }) => method)).toEqual(['DELETE']);
+  });
+
+  it('can be aborted before the headers have come', async () => {
+    const stop = new AbortController();
+    const api = await serve(() => stop.abort());
+    await expect(getObject(await connected(api), path, { signal: stop.signal })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+  });
+
+  it('that breaks in the middle of its answer is said to be unreachable, without a stack of Node', async () => {
+    const api = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('{"kind":');
+      setTimeout(() => response.destroy(), 20);
+    });
+    await expect(getObject(await connected(api), path)).rejects.toMatchObject({ code: 'server.unreachable' });
+  });
+
+  it('has a body of undefined where the answer is no JSON', async () => {
+    const api = await serve((_, response) => response.end('<html>'));
+    expect((await getObject(await connected(api), path)).body).toBeUndefined();
+  });
+
+  it('is logged without its query where a URL is shown', async () => {
+    const around = surroundings();
+    const api = await serve((_, response) => json(response, 200, pod('web', '1')));
+    await getObject(await connected(api, { around }), path);
+    expect(around.said.some((text) => text.startsWith(`GET ${api.url}${path} 200`))).toBe(true);
+    expect(showUrl('https://user:secret@host:1/a?token=secret#x')).toBe('https://host:1/a');
+  });
+});
+
+describe('an answer without an end', () => {
+  const piece = Buffer.alloc(8 * 1024 * 1024, ' ');
+  const endless = (): Readable =>
+    Readable.from(
+      (function* () {
+        for (;;) yield piece;
+      })(),
+    );
+
+  it('is given up once, and its connection with it', async () => {
+    const closed: Promise<void>[] = [];
+    const api = await serve((_, response) => {
+      closed.push(new Promise((resolve) => response.once('close', resolve)));
+      endless().pipe(response);
+    });
+    const cluster = await connected(api);
+    const told = { code: 'server.endless-answer', message: expect.stringContaining('256 MiB') as unknown };
+    await expect(getObject(cluster, path)).rejects.toMatchObject(told);
+    const target = { stream: 'siblings', path: '/api/v1/namespaces/shop/pods' } as const;
+    await expect(listPatiently(cluster, target, { signal: stopping(), tell: async () => {} })).rejects.toMatchObject(
+      told,
+    );
+    expect(api.asked).toHaveLength(2);
+    await Promise.all(closed);
+  });
+
+  it('to a DELETE is a lost one: a look shows what became of the request', async () => {
+    const api = await serve(({ method }, response) => {
+      if (method === 'DELETE') return void endless().pipe(response);
+      json(response, 200, {
+        kind: 'Pod',
+        metadata: { name: 'web', uid: 'u', deletionTimestamp: '2026-11-20T23:44:14Z' },
+      });
+    });
+    const target = { namespace: 'shop', name: 'web', uid: 'u', graceSeconds: null };
+    const seen = await all(deletePod(await connected(api), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['requested', 'looked']);
+    expect(api.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
+  });
+});

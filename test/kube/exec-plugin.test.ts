@@ -1,0 +1,218 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../src/kube/connect.ts';
+import { getObject } from '../../src/kube/get.ts';
+import { watchObjects } from '../../src/kube/watch.ts';
+import { bookmark, json, line, pod, status, tempDir } from './helpers/api.ts';
+import type { TestSurroundings } from './helpers/surroundings.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { all, kinds, stopping, take } from './helpers/take.ts';
+import type { TlsApi } from './helpers/tls-api.ts';
+import { serveTls } from './helpers/tls-api.ts';
+
+const version = 'client.authentication.k8s.io/v1';
+
+/** A plugin beside the kubeconfig that counts its runs, notes what it was told and then runs `script`. */
+async function plugin(api: TlsApi, script: string, exec: object = {}, around?: TestSurroundings, cluster: object = {}) {
+  const dir = await tempDir();
+  const file = join(dir, 'config');
+  await mkdir(join(dir, 'bin'));
+  const body = `#!/bin/sh\necho run >> "${dir}/runs"\nprintf %s "$KUBERNETES_EXEC_INFO" > "${dir}/info"\n${script}\n`;
+  await writeFile(join(dir, 'bin', 'plugin'), body, { mode: 0o755 });
+  const config = {
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: api.url, ...api.cluster, ...cluster } }],
+    users: [
+      { name: 'u', user: { exec: { apiVersion: version, command: 'bin/plugin', interactiveMode: 'Never', ...exec } } },
+    ],
+  };
+  await writeFile(file, JSON.stringify(config));
+  const env = { PATH: `${join(dir, 'bin')}:${process.env['PATH'] ?? ''}` };
+  const connection = await connect({ kubeconfig: file, version: '0' }, around ?? surroundings({ env }));
+  onTestFinished(() => connection.close());
+  return {
+    cluster: connection,
+    dir,
+    runs: async () => (await readFile(join(dir, 'runs'), 'utf8')).trim().split('\n').length,
+    info: async () => JSON.parse(await readFile(join(dir, 'info'), 'utf8')) as unknown,
+  };
+}
+
+const credential = (fields: string) =>
+  `echo '{"apiVersion":"${version}","kind":"ExecCredential","status":{${fields}}}'`;
+const ok = async () => await serveTls((_, response) => json(response, 200, {}));
+
+const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
+const unauthorized = status(401, 'Unauthorized', 'the token has expired');
+
+describe('a 401 in the middle of a watch', () => {
+  it('is answered with new credentials, once, and the watch goes on from where it was', async () => {
+    const api = await serveTls(({ query }, response) => {
+      if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
+      else response.write(line('MODIFIED', pod('web', query['resourceVersion'] === '7' ? '8' : '9')));
+      response.end(line('ERROR', unauthorized));
+    });
+    const { cluster, runs } = await plugin(api, credential('"token":"one"'));
+    const seen = await take(watchObjects(cluster, pods, { signal: stopping() }), 4);
+    expect(kinds(seen)).toEqual(['listed', 'synced', 'changed', 'changed']);
+    expect(await runs()).toBeGreaterThanOrEqual(2);
+  });
+
+  it('ends it where the new ones are not accepted either', async () => {
+    const api = await serveTls(({ query }, response) => {
+      if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
+      response.end(line('ERROR', unauthorized));
+    });
+    const { cluster, runs } = await plugin(api, credential('"token":"one"'));
+    await expect(all(watchObjects(cluster, pods, { signal: stopping() }))).rejects.toMatchObject({
+      code: 'auth.unauthorized',
+    });
+    expect(api.asked).toHaveLength(2);
+    expect(await runs()).toBe(2);
+  });
+});
+
+describe('an exec plugin', () => {
+  it('is run once for requests side by side, from the directory of the kubeconfig', async () => {
+    const api = await ok();
+    const { cluster, runs, info } = await plugin(api, `sleep 0.1; ${credential('"token":"from-plugin"')}`);
+    await Promise.all([getObject(cluster, '/a'), getObject(cluster, '/b')]);
+    await getObject(cluster, '/c');
+    expect(api.asked.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill('Bearer from-plugin'));
+    expect(await runs()).toBe(1);
+    expect(await info()).toEqual({ kind: 'ExecCredential', apiVersion: version, spec: { interactive: false } });
+  });
+
+  it('is found in PATH by a bare name, and gets its arguments and variables', async () => {
+    const api = await ok();
+    const exec = { command: 'plugin', args: ['one'], env: [{ name: 'WHO', value: 'two' }] };
+    const { cluster } = await plugin(
+      api,
+      `echo "{\\"apiVersion\\":\\"${version}\\",\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"$1-$WHO\\"}}"`,
+      exec,
+    );
+    await getObject(cluster, '/a');
+    expect(api.asked[0]?.headers.authorization).toBe('Bearer one-two');
+  });
+
+  it('is told about the cluster where it asks for that', async () => {
+    const api = await ok();
+    const extension = { name: 'client.authentication.k8s.io/exec', extension: { audience: 'x' } };
+    const { cluster, info } = await plugin(
+      api,
+      credential('"token":"t-1234"'),
+      { provideClusterInfo: true },
+      undefined,
+      {
+        'tls-server-name': 'api.internal',
+        extensions: [extension],
+      },
+    );
+    await getObject(cluster, '/a');
+    expect(await info()).toMatchObject({
+      spec: {
+        cluster: {
+          server: api.url,
+          'tls-server-name': 'api.internal',
+          ...api.cluster,
+          config: { audience: 'x' },
+        },
+      },
+    });
+  });
+
+  it('is run again when its credential has expired', async () => {
+    const api = await ok();
+    const { cluster, runs } = await plugin(
+      api,
+      credential('"token":"t-1234","expirationTimestamp":"2020-01-01T00:00:00Z"'),
+    );
+    await getObject(cluster, '/a');
+    await getObject(cluster, '/b');
+    expect(await runs()).toBe(2);
+  });
+
+  it('is run again once after a 401, for all requests together', async () => {
+    const api = await serveTls(({ headers }, response) => {
+      if (headers.authorization === 'Bearer second') json(response, 200, {});
+      else json(response, 401, status(401, 'Unauthorized', 'Unauthorized'));
+    });
+    const { cluster, runs } = await plugin(
+      api,
+      `if [ $(wc -l < "$(dirname "$0")/../runs") -gt 1 ]; then ${credential('"token":"second"')}; else ${credential('"token":"first"')}; fi`,
+    );
+    const answers = await Promise.all([getObject(cluster, '/a'), getObject(cluster, '/b')]);
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
+    expect(await runs()).toBe(2);
+  });
+
+  it('that brings nothing better is not run for ever', async () => {
+    const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
+    const { cluster, runs } = await plugin(api, credential('"token":"useless"'));
+    await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.unauthorized' });
+    expect(await runs()).toBe(2);
+    expect(api.asked).toHaveLength(2);
+  });
+
+  it('speaks to the person on stderr at once', async () => {
+    const around = surroundings({ env: { PATH: process.env['PATH'] ?? '' } });
+    const { cluster } = await plugin(
+      await ok(),
+      `echo "open https://login" >&2; ${credential('"token":"t-1234"')}`,
+      {},
+      around,
+    );
+    await getObject(cluster, '/a');
+    expect(around.said.join('')).toContain('open https://login');
+  });
+
+  it.each([
+    ['that fails', 'echo stdout-canary; exit 3', {}, 'ended with exit code 3', 'users[].user.exec'],
+    ['that is killed', 'kill -9 $$', {}, 'was ended by SIGKILL', 'users[].user.exec'],
+    ['that writes something else', 'echo stdout-canary', {}, 'no ExecCredential', 'users[].user.exec'],
+    [
+      'of another version',
+      credential('"token":"stdout-canary"').replace('/v1"', '/v1beta1"'),
+      {},
+      'another version',
+      'users',
+    ],
+    ['that gives nothing', credential('"token":""'), {}, 'neither a token', 'users[].user.exec'],
+    [
+      'that is not installed',
+      '',
+      { command: 'no-such-plugin', installHint: 'brew install it' },
+      'not installed',
+      'brew install it',
+    ],
+  ])('%s is named, and its output is not', async (_, script, exec, message, hint) => {
+    const { cluster } = await plugin(await ok(), script, exec);
+    const error = (await getObject(cluster, '/a').catch((thrown: unknown) => thrown)) as Error & {
+      code: string;
+      hint: string;
+    };
+    expect(error.code).toBe('auth.exec-failed');
+    expect(error.message).toContain(message);
+    expect(error.hint).toContain(hint);
+    expect(JSON.stringify([error.message, error.hint, String(error.cause)])).not.toContain('stdout-canary');
+  });
+
+  it('that must ask something says so where there is no terminal', async () => {
+    const { cluster } = await plugin(await ok(), credential('"token":"t-1234"'), { interactiveMode: 'Always' });
+    await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.exec-needs-terminal' });
+  });
+
+  it('may ask something where there is a terminal', async () => {
+    const around = surroundings({ env: { PATH: process.env['PATH'] ?? '' }, stdinIsTty: true });
+    const { cluster, info } = await plugin(
+      await ok(),
+      credential('"token":"t-1234"'),
+      { interactiveMode: 'IfAvailable' },
+      around,
+    );
+    await getObject(cluster, '/a');
+    expect(await info()).toMatchObject({ spec: { interactive: true } });
+  });
+});

@@ -1,0 +1,34 @@
+import type { Surroundings } from '../../../src/kube/surroundings.ts';
+
+export interface TestSurroundings extends Surroundings {
+  /** Everything that was said at any level, and on stderr. */
+  said: string[];
+  /** The waits that were asked for, in ms. */
+  waits: number[];
+}
+
+/** Real sockets, and a clock that runs `speed` times as fast as the wall's. */
+export function surroundings(
+  options: { env?: Record<string, string>; speed?: number; stdinIsTty?: boolean } = {},
+): TestSurroundings {
+  const { speed = 1 } = options;
+  const started = performance.now();
+  const said: string[] = [];
+  const waits: number[] = [];
+  return {
+    said,
+    waits,
+    env: options.env ?? {},
+    stderr: { write: (text) => void said.push(text) },
+    stdinIsTty: options.stdinIsTty ?? false,
+    platform: process.platform,
+    now: () => Math.floor(1_780_000_000_000 + (performance.now() - started) * speed),
+    setTimeout: (callback, ms) => {
+      waits.push(ms);
+      const timer = setTimeout(callback, ms / speed);
+      return () => clearTimeout(timer);
+    },
+    random: () => 0.5,
+    log: (_, message) => void said.push(message),
+  };
+}

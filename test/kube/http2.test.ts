@@ -1,0 +1,306 @@
+import { writeFile } from 'node:fs/promises';
+import { constants } from 'node:http2';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { deletePod } from '../../src/kube/delete.ts';
+import { getObject } from '../../src/kube/get.ts';
+import { followLog } from '../../src/kube/logs.ts';
+import { watchObjects } from '../../src/kube/watch.ts';
+import { bookmark, connected, line, pod, serve, tempDir } from './helpers/api.ts';
+import { certificates } from './helpers/certificates.ts';
+import type { Http2Api, Http2Handler } from './helpers/http2-api.ts';
+import { answer, freezable, serveHttp2 } from './helpers/http2-api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { all, kinds, stopping, take } from './helpers/take.ts';
+
+const path = '/api/v1/namespaces/shop/pods/web';
+const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
+const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 5 };
+const terminating = pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' });
+
+const reach = (api: Pick<Http2Api, 'url' | 'cluster'>, options: Parameters<typeof connected>[1] = {}) =>
+  connected(api, { ...options, cluster: { ...api.cluster, ...options.cluster } });
+
+describe('where the server grants HTTP/2', () => {
+  it('requests side by side share one connection, and go out as the server expects them', async () => {
+    const api = await serveHttp2((_, response) => answer(response, 200, pod('web', '1')));
+    const cluster = await reach(api, { user: { token: 'bearer-token' }, flags: { version: '1.2.3' } });
+    const answers = await Promise.all([1, 2, 3].map(() => getObject(cluster, path)));
+    expect(answers.map(({ body }) => body)).toEqual([pod('web', '1'), pod('web', '1'), pod('web', '1')]);
+    expect(api.asked.map(({ version, connection }) => [version, connection])).toEqual(Array(3).fill(['2.0', 1]));
+    expect(api.asked[0]).toMatchObject({ method: 'GET', path, body: '' });
+    expect(api.asked[0]?.headers).toMatchObject({
+      'user-agent': 'kubectl-podexit/1.2.3 (node)',
+      accept: 'application/json',
+      authorization: 'Bearer bearer-token',
+      ':authority': new URL(api.url).host,
+    });
+  });
+
+  it('shows its client certificate, and a new connection carries the one that a plugin renewed', async () => {
+    const made = await certificates();
+    const folder = await tempDir();
+    const api = await serveHttp2(({ connection }, response) => answer(response, connection === 1 ? 401 : 200, {}), {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: made.ca,
+    });
+    const credential = (cert: string) =>
+      JSON.stringify({
+        apiVersion: 'client.authentication.k8s.io/v1',
+        kind: 'ExecCredential',
+        status: { clientCertificateData: cert, clientKeyData: made.client.key },
+      });
+    const [first, then] = [join(folder, 'first'), join(folder, 'then')];
+    await writeFile(first, credential(made.client.cert));
+    // The same certificate with its chain is another identity to us.
+    await writeFile(then, credential(`${made.client.cert}${made.ca}`));
+    const args = ['-c', `if [ -e ${folder}/ran ]; then cat ${then}; else touch ${folder}/ran; cat ${first}; fi`];
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args, interactiveMode: 'Never' };
+    const cluster = await reach(api, { user: { exec } });
+    expect((await getObject(cluster, path)).status).toBe(200);
+    expect(api.asked.map(({ connection }) => connection)).toEqual([1, 2]);
+  });
+
+  it('a token that no header can carry is refused before anything is sent', async () => {
+    const api = await serveHttp2((_, response) => answer(response, 200, {}));
+    const cluster = await reach(api, { user: { token: 'canary\r\ninjected: yes' } });
+    const error: unknown = await getObject(cluster, path).catch((why: unknown) => why);
+    expect(error).toMatchObject({ code: 'auth.unusable' });
+    expect(String((error as Error).message)).not.toContain('canary');
+    expect(api.asked).toEqual([]);
+  });
+
+  it('a second connection is made where the first may carry no more streams', async () => {
+    const api = await serveHttp2((one, response) => void (one.path === path && answer(response, 200, {})), {
+      settings: { maxConcurrentStreams: 2 },
+    });
+    const cluster = await reach(api);
+    await getObject(cluster, path);
+    const stop = new AbortController();
+    const held = [1, 2].map(() => cluster.stream({ method: 'GET', path: '/held', signal: stop.signal }));
+    expect((await getObject(cluster, path)).status).toBe(200);
+    expect(new Set(api.asked.map(({ connection }) => connection))).toEqual(new Set([1, 2]));
+    stop.abort();
+    await expect(Promise.all(held)).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('a request can be aborted before the headers, and before there is a connection', async () => {
+    const stop = new AbortController();
+    const api = await serveHttp2(() => stop.abort());
+    const cluster = await reach(api);
+    const aborted = { name: 'AbortError' };
+    await expect(getObject(cluster, path, { signal: stop.signal })).rejects.toMatchObject(aborted);
+    await expect(getObject(await reach(api), path, { signal: stop.signal })).rejects.toMatchObject(aborted);
+    expect(api.asked).toHaveLength(1);
+  });
+
+  it('--request-timeout holds', async () => {
+    const api = await serveHttp2(() => undefined);
+    const cluster = await reach(api, { flags: { requestTimeoutMs: 80 } });
+    await expect(getObject(cluster, path)).rejects.toMatchObject({
+      code: 'server.unreachable',
+      message: expect.stringMatching(/0\.08 s/) as string,
+    });
+  });
+
+  it('what arrives faster than it is read is held back, and all of it arrives', async () => {
+    const chunk = 'x'.repeat(1024 * 1024);
+    let written = 0;
+    const api = await serveHttp2((_, response) => {
+      const more = () => {
+        if (written === 32) return void response.end();
+        written++;
+        response.write(chunk, more);
+      };
+      more();
+    });
+    const flow = await (await reach(api)).stream({ method: 'GET', path });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(written).toBeLessThan(32);
+    let bytes = 0;
+    for await (const part of flow.body) bytes += (part as Buffer).length;
+    expect(bytes).toBe(32 * chunk.length);
+  });
+});
+
+describe('where the server does not grant it', () => {
+  it('HTTP/1.1 is spoken, on the connection that was made to ask', async () => {
+    const { server, ca } = await certificates();
+    const api = await serve((_, response) => void response.end('{}'), server);
+    const cluster = await reach({
+      ...api,
+      cluster: { 'certificate-authority-data': Buffer.from(ca).toString('base64') },
+    });
+    await getObject(cluster, path);
+    await Promise.all([getObject(cluster, path), getObject(cluster, path)]);
+    expect(api.asked[0]?.connection).toBe(1);
+    expect(api.connections()).toBe(2);
+  });
+
+  it('nor where DISABLE_HTTP2 says so, as kubectl has it', async () => {
+    const api = await serveHttp2((_, response) => answer(response, 200, {}));
+    await getObject(await reach(api, { around: surroundings({ env: { DISABLE_HTTP2: '1' } }) }), path);
+    expect(api.asked.map(({ version }) => version)).toEqual(['1.1']);
+  });
+});
+
+describe('an HTTP/2 connection that ends', () => {
+  it('in the middle of an answer leaves no answer, whether the stream was reset or the connection is gone', async () => {
+    for (const ending of ['reset', 'gone'] as const) {
+      const api = await serveHttp2((_, response) => {
+        response.writeHead(200);
+        response.write('{"kind":"Pod"}', () => (ending === 'gone' ? api.cut() : reset(response)));
+      });
+      await expect(getObject(await reach(api), path)).rejects.toMatchObject({ code: 'server.unreachable' });
+    }
+  });
+
+  it('makes a log end as a broken one does, and not as one whose container is over', async () => {
+    const api = await serveHttp2((_, response) => {
+      response.writeHead(200);
+      response.write('2026-11-20T23:44:21.000000001Z hello\n', () => setTimeout(api.cut, 50));
+    });
+    const log = followLog(
+      await reach(api),
+      { namespace: 'shop', pod: 'web', container: 'app' },
+      { signal: stopping() },
+    );
+    expect((await take(log, 3)).at(-1)).toMatchObject({ kind: 'log-ended', clean: false });
+  });
+
+  it('is followed by a new one, on which a watch goes on from where it was', async () => {
+    const seen: string[] = [];
+    const api = await serveHttp2((_, response, request) => {
+      const from = new URLSearchParams(request.url.split('?')[1]).get('resourceVersion');
+      seen.push(from ?? 'state');
+      response.writeHead(200);
+      if (from === null)
+        response.write(line('ADDED', pod('web', '1')) + bookmark('1', true), () => setTimeout(api.cut, 20));
+      else response.write(line('MODIFIED', pod('web', '2')));
+    });
+    const told = await take(watchObjects(await reach(api), pods, { signal: stopping() }), 3);
+    expect(kinds(told)).toEqual(['listed', 'synced', 'changed']);
+    expect(seen).toEqual(['state', '1']);
+  });
+
+  it('with a goodbye carries its streams to their end, while new requests take a new one', async () => {
+    const release: (() => void)[] = [];
+    const api = await serveHttp2((one, response) => {
+      if (one.path === path) return answer(response, 200, {});
+      response.writeHead(200);
+      response.write('a');
+      release.push(() => void response.end('b'));
+    });
+    const cluster = await reach(api);
+    const flow = await cluster.stream({ method: 'GET', path: '/held' });
+    api.sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await getObject(cluster, path);
+    expect(api.asked.map(({ connection }) => connection)).toEqual([1, 2]);
+    release.forEach((end) => end());
+    const parts: string[] = [];
+    for await (const part of flow.body) parts.push(String(part));
+    expect(parts.join('')).toBe('ab');
+  });
+
+  it('while it was kept makes a GET go out again at once', async () => {
+    let asked = 0;
+    const api = await serveHttp2((one, response) => {
+      if (++asked === 2) api.cut();
+      else answer(response, 200, pod('web', String(one.connection)));
+    });
+    const cluster = await reach(api);
+    await getObject(cluster, path);
+    expect((await getObject(cluster, path)).body).toEqual(pod('web', '2'));
+  });
+
+  it('without a word, since the network is gone, is found out and left', { timeout: 40_000 }, async () => {
+    const api = await serveHttp2((one, response) => {
+      response.writeHead(200);
+      response.write(one.connection === 1 ? line('ADDED', pod('web', '1')) + bookmark('1', true) : '{}');
+    });
+    const network = await freezable(api);
+    const cluster = await reach({ ...network, cluster: api.cluster }, { around: surroundings() });
+    const flow = await cluster.stream({ method: 'GET', path });
+    network.freeze();
+    const read = async () => {
+      for await (const _ of flow.body);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  });
+});
+
+describe('a DELETE over HTTP/2', () => {
+  it('that the server refused is sent again without a look: it was not executed', async () => {
+    const { told, asked } = await deleting((nth, _, response) => {
+      if (nth === 1) response.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      else answer(response, 200, terminating);
+    });
+    expect(asked).toEqual(['DELETE', 'DELETE']);
+    expect(told).toEqual(['requested', 'requested', 'answered']);
+  });
+
+  it('that came after the last stream the server took is sent again without a look, on a new connection', async () => {
+    for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_CALM]) {
+      const { told, asked, connections } = await deleting((nth, _, response) => {
+        if (nth === 1) response.stream.session?.goaway(code, 1);
+        else answer(response, 200, terminating);
+      });
+      expect(asked).toEqual(['DELETE', 'DELETE']);
+      expect(told).toEqual(['requested', 'requested', 'answered']);
+      expect(connections.at(-1)).toBe(2);
+    }
+  });
+
+  it('whose stream was reset may have been executed: a look tells, and it is not sent again', async () => {
+    const { told, asked } = await deleting((nth, one, response) => {
+      if (one.method === 'GET') answer(response, 200, terminating);
+      else reset(response);
+    });
+    expect(asked).toEqual(['DELETE', 'GET']);
+    expect(told).toEqual(['requested', 'looked']);
+  });
+
+  it('whose connection broke may have been executed: a look tells, and it is sent again where it was not', async () => {
+    const { told, asked } = await deleting((nth, one, response, cut) => {
+      if (nth === 1) cut();
+      else answer(response, 200, one.method === 'GET' ? pod('web', '1') : terminating);
+    });
+    expect(asked).toEqual(['DELETE', 'GET', 'DELETE']);
+    expect(told).toEqual(['requested', 'requested', 'answered']);
+  });
+});
+
+/** Deletes beside a stream that is open, so that the server can say which of the two it took. */
+async function deleting(
+  handler: (
+    nth: number,
+    asked: Parameters<Http2Handler>[0],
+    response: Parameters<Http2Handler>[1],
+    cut: () => void,
+  ) => void,
+) {
+  let nth = 0;
+  const api = await serveHttp2((one, response) => {
+    if (one.path === '/held') return void response.writeHead(200);
+    handler(++nth, one, response, api.cut);
+  });
+  const cluster = await reach(api, { around: surroundings({ speed: 100 }) });
+  const held = cluster.stream({ method: 'GET', path: '/held' }).catch(() => undefined);
+  while (api.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const told = kinds(await all(deletePod(cluster, target, { signal: stopping() })));
+  cluster.close();
+  await held;
+  const about = api.asked.filter((one) => one.path !== '/held');
+  return {
+    told,
+    asked: about.map(({ method }) => method),
+    connections: about.map(({ connection }) => connection),
+  };
+}
+
+/** As a server resets a stream that it cannot go on with; without an error Node would end it in order. */
+function reset(response: Parameters<Http2Handler>[1]): void {
+  response.stream.destroy(new Error('reset'));
+}

@@ -1,0 +1,349 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ConnectOptions } from '../../src/kube/connect-options.ts';
+import { connect } from '../../src/kube/connect.ts';
+import { impersonationHeaders } from '../../src/kube/credentials/impersonate.ts';
+import { getObject } from '../../src/kube/get.ts';
+import { choose } from '../../src/kube/kubeconfig/choose.ts';
+import { inClusterKubeconfig } from '../../src/kube/kubeconfig/in-cluster.ts';
+import { loadKubeconfig } from '../../src/kube/kubeconfig/load.ts';
+import { mergeKubeconfigs } from '../../src/kube/kubeconfig/merge.ts';
+import { parseKubeconfig } from '../../src/kube/kubeconfig/parse.ts';
+import { connected, json, serve, tempDir } from './helpers/api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { serveTls } from './helpers/tls-api.ts';
+
+const yaml = (name: string, more = '') => `
+apiVersion: v1
+kind: Config
+${more}
+contexts: [{name: ${name}, context: {cluster: ${name}, user: ${name}, namespace: ns-${name}}}, {name: both, context: {cluster: ${name}}}]
+clusters: [{name: ${name}, cluster: {server: "https://${name}:6443", certificate-authority: ca.crt}}, {name: both, cluster: {server: "https://${name}"}}]
+users: [{name: ${name}, user: {token: ${name}-token}}, {name: both, user: {username: ${name}}}]
+`;
+
+async function insidePod() {
+  const directory = await tempDir();
+  await writeFile(join(directory, 'token'), 'sa-token');
+  await writeFile(join(directory, 'namespace'), 'sa-namespace\n');
+  return {
+    directory,
+    env: { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443', HOME: directory },
+  };
+}
+
+describe('several kubeconfig files', () => {
+  it('are one, where the first of a name wins whole, and the first current-context', () => {
+    const merged = mergeKubeconfigs([
+      parseKubeconfig(yaml('a'), '/one/config'),
+      parseKubeconfig(yaml('b', 'current-context: b'), '/two/config'),
+      parseKubeconfig(yaml('c', 'current-context: c'), '/three/config'),
+    ]);
+    expect(merged.currentContext).toBe('b');
+    expect([...merged.contexts.keys()].sort()).toEqual(['a', 'b', 'both', 'c']);
+    expect(merged.clusters.get('both')).toEqual({ server: 'https://a' });
+    expect(merged.users.get('both')).toEqual({ username: 'a' });
+    expect(merged.contexts.get('both')).toEqual({ cluster: 'a' });
+    expect(merged.clusters.get('b')?.certificateAuthority).toBe('/two/ca.crt');
+  });
+
+  it('are YAML as kubectl reads it: with anchors and merge keys, and of several documents the first', () => {
+    const text = `
+      users:
+        - {name: a, user: &shared {username: u, password: p}}
+        - {name: b, user: {<<: *shared, password: q}}
+      ---
+      current-context: of-the-second
+    `.replaceAll('\n      ', '\n');
+    const { users, currentContext } = parseKubeconfig(text, '/one/config');
+    expect(users.get('b')).toEqual({ username: 'u', password: 'q' });
+    expect(currentContext).toBeUndefined();
+  });
+
+  it('may be missing or empty', async () => {
+    const dir = await tempDir();
+    await writeFile(join(dir, 'empty'), '');
+    await writeFile(join(dir, 'comment'), '# nothing\n');
+    await writeFile(join(dir, 'a'), yaml('a', 'current-context: a'));
+    const files = ['missing', 'empty', 'comment', 'a'].map((name) => join(dir, name));
+    const { kubeconfig } = loadKubeconfig({ env: { KUBECONFIG: ['', ...files, ''].join(delimiter) } });
+    expect(kubeconfig.currentContext).toBe('a');
+  });
+
+  it('come from ~/.kube/config where KUBECONFIG is not set, and --kubeconfig goes before both', async () => {
+    const home = await tempDir();
+    await mkdir(join(home, '.kube'));
+    await writeFile(join(home, '.kube', 'config'), yaml('home', 'current-context: home'));
+    await writeFile(join(home, 'other'), yaml('other', 'current-context: other'));
+    expect(loadKubeconfig({ env: { HOME: home } }).kubeconfig.currentContext).toBe('home');
+    const { kubeconfig } = loadKubeconfig({ file: join(home, 'other'), env: { HOME: home } });
+    expect(kubeconfig.currentContext).toBe('other');
+    expect(kubeconfig.contexts.has('home')).toBe(false);
+  });
+});
+
+describe('a kubeconfig that leads nowhere', () => {
+  const load = async (text: string, options: Partial<ConnectOptions> = {}) => {
+    const file = join(await tempDir(), 'config');
+    await writeFile(file, text);
+    return await connect({ kubeconfig: file, version: '0', ...options }, surroundings());
+  };
+
+  it.each([
+    ['tabs: [\n\tsecret-canary: {', 'no YAML (line'],
+    ['- secret-canary', 'no mapping'],
+    ['users: secret-canary', '"users" is text, not a list'],
+    ['users: [{user: {token: secret-canary}}]', '"users[0]" has no name'],
+    [
+      'users: [{name: u, user: {exec: {command: x, args: [{a: secret-canary}]}}}]',
+      '"users[0].user.exec.args[0]" is a mapping',
+    ],
+    ['users: [{name: u, user: {as-groups: [[secret-canary]]}}]', '"users[0].user.as-groups[0]" is a list'],
+    ['users: [{name: u, user: {client-key-data: secret-canary}}]', '"users[0].user.client-key-data" is no base64'],
+  ])('names the file and the place, and nothing that stands there: %j', async (text, what) => {
+    const error = (await load(text).catch((thrown: unknown) => thrown)) as Error & { code: string; hint: string };
+    expect(error.code).toBe('kubeconfig.invalid');
+    expect(error.message).toContain(what);
+    expect(error.message).toContain('/config');
+    expect(`${error.message} ${error.hint} ${String(error.cause)}`).not.toContain('secret-canary');
+  });
+
+  it.each<[string, Partial<ConnectOptions>, string, string]>([
+    ['an unknown context names the known ones', { context: 'x' }, 'kubeconfig.unknown-context', 'a, both'],
+    ['an unknown cluster names the known ones', { cluster: 'x' }, 'kubeconfig.unknown-cluster', 'a, both'],
+    ['an unknown user names the known ones', { context: 'both', user: 'x' }, 'kubeconfig.unknown-user', 'a, both'],
+    ['no current context', {}, 'kubeconfig.no-context', 'a, both'],
+    ['a file that cannot be read', { context: 'a' }, 'kubeconfig.bad-file', 'path'],
+    ['groups without a user', { context: 'both', asGroup: ['g'] }, 'usage.impersonation', '--as=USER'],
+    ['an extra without a value', { context: 'both', as: 'u', asUserExtra: ['x'] }, 'usage.impersonation', '='],
+  ])('%s', async (_, options, code, hint) => {
+    await expect(load(yaml('a'), options)).rejects.toMatchObject({
+      code,
+      hint: expect.stringContaining(hint) as string,
+    });
+  });
+
+  it('is said where there is none at all', async () => {
+    const env = { HOME: await tempDir() };
+    await expect(connect({ version: '0' }, surroundings({ env }))).rejects.toMatchObject({
+      code: 'kubeconfig.missing',
+    });
+    await expect(connect({ version: '0', kubeconfig: '/nowhere' }, surroundings({ env }))).rejects.toMatchObject({
+      code: 'kubeconfig.missing',
+      message: expect.stringContaining('/nowhere') as string,
+    });
+  });
+
+  it('may be replaced by --server', async () => {
+    const env = { HOME: await tempDir() };
+    const cluster = await connect({ version: '0', server: 'host:1234', token: 'token' }, surroundings({ env }));
+    expect(cluster).toMatchObject({ server: 'http://host:1234', namespace: 'default' });
+    cluster.close();
+  });
+
+  it('names a server address that is none', async () => {
+    await expect(load(yaml('a'), { context: 'both', server: 'ftp://user:secret-canary@host' })).rejects.toMatchObject({
+      code: 'kubeconfig.invalid',
+      message: expect.not.stringContaining('secret-canary') as string,
+    });
+  });
+});
+
+describe('a server address without a scheme', () => {
+  it.each([
+    ['', 'http://host:1234'],
+    [', insecure-skip-tls-verify: true', 'https://host:1234'],
+    [', certificate-authority: ca.crt', 'https://host:1234'],
+  ])('is read as client-go reads it: %j', (more, server) => {
+    const kubeconfig = parseKubeconfig(`clusters: [{name: c, cluster: {server: "host:1234"${more}}}]`, '/c');
+    expect(choose({ kubeconfig, files: [] }, { version: '0', cluster: 'c' }).cluster.server).toBe(server);
+  });
+});
+
+describe('flags over a kubeconfig', () => {
+  const files = ['config'];
+  const kubeconfig = parseKubeconfig(yaml('a', 'current-context: a'), '/one/config');
+
+  it('choose parts of it', () => {
+    expect(choose({ kubeconfig, files }, { version: '0' })).toMatchObject({
+      namespace: 'ns-a',
+      cluster: { server: 'https://a:6443' },
+    });
+    const chosen = choose({ kubeconfig, files }, { version: '0', cluster: 'both', user: 'both', namespace: 'n' });
+    expect(chosen).toMatchObject({ namespace: 'n', cluster: { server: 'https://a' }, user: { username: 'a' } });
+  });
+
+  it.each([
+    ['a context', 'namespace: "a\\uD800"', {}],
+    ['a flag', 'namespace: a', { namespace: 'a\uD800' }],
+  ])('cannot make up for half a character in the namespace of %s', (_, namespace, flags) => {
+    const text = `contexts: [{name: c, context: {cluster: c, ${namespace}}}]\nclusters: [{name: c, cluster: {server: "https://h"}}]`;
+    expect(() =>
+      choose({ kubeconfig: parseKubeconfig(text, '/c'), files }, { version: '0', context: 'c', ...flags }),
+    ).toThrow(expect.objectContaining({ code: 'kubeconfig.bad-namespace' }) as Error);
+  });
+
+  it('may impersonate', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const flags = {
+      as: 'jane',
+      asUid: 'u-1',
+      asGroup: ['dev', 'ops'],
+      asUserExtra: ['example.com/reason=debugging', 'scopes=a'],
+    };
+    await getObject(await connected(api, { flags }), '/x');
+    const raw = api.asked[0]?.rawHeaders ?? [];
+    const pairs = raw.flatMap((name, i) => (name.startsWith('Impersonate') ? [[name, raw[i + 1]]] : []));
+    expect(pairs).toEqual([
+      ['Impersonate-User', 'jane'],
+      ['Impersonate-Uid', 'u-1'],
+      ['Impersonate-Group', 'dev'],
+      ['Impersonate-Group', 'ops'],
+      ['Impersonate-Extra-example.com%2Freason', 'debugging'],
+      ['Impersonate-Extra-scopes', 'a'],
+    ]);
+  });
+
+  it('impersonate as the kubeconfig says where no flag does', () => {
+    const user = parseKubeconfig(
+      'users: [{name: u, user: {as: joe, as-groups: [g], as-user-extra: {k: [v, w]}}}]',
+      '/c',
+    ).users.get('u');
+    expect(impersonationHeaders(user?.impersonate)).toEqual({
+      'Impersonate-User': 'joe',
+      'Impersonate-Group': ['g'],
+      'Impersonate-Extra-k': ['v', 'w'],
+    });
+  });
+});
+
+const expired = { 'cmd-path': '/no/such/gcloud', 'access-token': 'old', expiry: '2020-01-01T00:00:00Z' };
+
+describe('without TLS', () => {
+  const ran = async (dir: string) => await readFile(join(dir, 'ran'), 'utf8').catch(() => 'not run');
+
+  it.each([
+    ['a token', { token: 'abcd' }],
+    ['a token file', { tokenFile: '/proc/self/comm' }],
+    ['basic authentication', { username: 'u', password: 'pass' }],
+    ['what an auth provider would give', { 'auth-provider': { name: 'gcp', config: expired } }],
+  ])('%s is not sent, as with kubectl', async (_, user) => {
+    const api = await serve((__, response) => json(response, 200, {}));
+    await getObject(await connected(api, { user: { ...user, as: 'jane', 'as-groups': ['dev'] } }), '/x');
+    expect(api.asked[0]?.headers).not.toHaveProperty('authorization');
+    expect(api.asked[0]?.headers).toMatchObject({ 'impersonate-user': 'jane', 'impersonate-group': 'dev' });
+  });
+
+  it('a token of a flag is not sent either, nor where the address has no scheme', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const server = api.url.replace('http://', '');
+    await getObject(await connected({ url: server }, { flags: { token: 'abcd' } }), '/x');
+    expect(api.asked[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('a plugin is not run', async () => {
+    const api = await serve((_, response) => json(response, 200, {}));
+    const dir = await tempDir();
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: 'sh',
+      args: ['-c', `echo > ${dir}/ran`],
+      interactiveMode: 'Never',
+    };
+    expect((await getObject(await connected(api, { user: { exec } }), '/x')).status).toBe(200);
+    expect(await ran(dir)).toBe('not run');
+  });
+});
+
+describe('credentials that need no plugin', () => {
+  it.each([
+    ['a token', { token: 'abc' }, 'Bearer abc'],
+    ['basic authentication', { username: 'u', password: 'p' }, `Basic ${Buffer.from('u:p').toString('base64')}`],
+    ['nothing', {}, undefined],
+  ])('%s', async (_, user, header) => {
+    const api = await serveTls((__, response) => json(response, 200, {}));
+    await getObject(await connected(api, { user }), '/x');
+    expect(api.asked[0]?.headers.authorization).toBe(header);
+  });
+
+  it('a token file is read again for each request, and goes before a token', async () => {
+    const api = await serveTls((_, response) => json(response, 200, {}));
+    const file = join(await tempDir(), 'token');
+    await writeFile(file, 'first\n');
+    const cluster = await connected(api, { user: { token: 'old', tokenFile: file } });
+    await getObject(cluster, '/x');
+    await writeFile(file, 'second\n');
+    await getObject(cluster, '/x');
+    expect(api.asked.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
+  });
+
+  it('an id-token of the legacy OIDC provider, read by the client library', async () => {
+    const api = await serveTls((_, response) => json(response, 200, {}));
+    const part = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url');
+    const idToken = `${part({ alg: 'none' })}.${part({ exp: Math.floor(Date.now() / 1000) + 3600 })}.sig`;
+    const config = {
+      'id-token': idToken,
+      'client-id': 'c',
+      'refresh-token': 'r',
+      'idp-issuer-url': 'https://issuer.invalid',
+    };
+    await getObject(await connected(api, { user: { 'auth-provider': { name: 'oidc', config } } }), '/x');
+    expect(api.asked[0]?.headers.authorization).toBe(`Bearer ${idToken}`);
+  });
+
+  it('an auth-provider that gives nothing is named', async () => {
+    const api = await serveTls((_, response) => json(response, 200, {}));
+    await expect(
+      getObject(await connected(api, { user: { 'auth-provider': { name: 'gcp', config: expired } } }), '/x'),
+    ).rejects.toMatchObject({
+      code: 'auth.provider-failed',
+      message: expect.stringContaining('"gcp"') as string,
+    });
+  });
+
+  it('a service account of a pod takes the place of a kubeconfig', async () => {
+    const { directory, env } = await insidePod();
+    const loaded = loadKubeconfig({ env, serviceAccount: directory });
+    expect(choose(loaded, { version: '0' })).toEqual({
+      contextName: 'in-cluster',
+      namespace: 'sa-namespace',
+      cluster: { server: 'https://[fd00::1]:443', certificateAuthority: `${directory}/ca.crt` },
+      user: { tokenFile: `${directory}/token` },
+    });
+    expect(inClusterKubeconfig({}, directory)).toBeUndefined();
+    expect(inClusterKubeconfig(env, '/nowhere')).toBeUndefined();
+  });
+
+  it('a service account is not shown to another server', async () => {
+    const { directory, env } = await insidePod();
+    const server = 'http://127.0.0.1:1';
+    const { cluster, user } = choose(loadKubeconfig({ env, server, serviceAccount: directory }), {
+      version: '0',
+      server,
+    });
+    expect(cluster).toEqual({ server });
+    expect(user).toEqual({});
+  });
+
+  it('inside a pod the namespace is POD_NAMESPACE, or that of the pod, where nothing names one', async () => {
+    const { directory, env } = await insidePod();
+    const file = join(directory, 'config');
+    await writeFile(
+      file,
+      'clusters: [{name: c, cluster: {server: "https://c"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n',
+    );
+    const namespaceIn = (more: object, namespace?: string) =>
+      choose(loadKubeconfig({ env: { ...env, ...more }, serviceAccount: directory }), {
+        version: '0',
+        ...(namespace === undefined ? {} : { namespace }),
+      }).namespace;
+    expect(namespaceIn({})).toBe('sa-namespace');
+    expect(namespaceIn({ KUBECONFIG: file })).toBe('sa-namespace');
+    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' })).toBe('of-pod');
+    expect(namespaceIn({ KUBECONFIG: file, POD_NAMESPACE: 'of-pod' })).toBe('of-pod');
+    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' }, 'given')).toBe('given');
+    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' }, '')).toBe('of-pod');
+    expect(namespaceIn({ KUBECONFIG: file, KUBERNETES_SERVICE_HOST: '', POD_NAMESPACE: 'of-pod' })).toBe('default');
+  });
+});

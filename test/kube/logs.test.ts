@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { createLogLimit } from '../../src/kube/log-limit.ts';
+import { isLater, readLogLine } from '../../src/kube/log-line.ts';
+import { followLog } from '../../src/kube/logs.ts';
+import { connected, json, pod, serve, status } from './helpers/api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { all, kinds, stopping } from './helpers/take.ts';
+
+const target = { namespace: 'shop', pod: 'web', container: 'app' };
+const stamp = (n: number) => `2026-11-20T23:04:29.${String(n).padStart(9, '0')}Z`;
+
+describe('followLog', () => {
+  it('tells the lines with their stamps, and that the log ended in order', async () => {
+    const api = await serve((_, response) => response.end(`${stamp(5)} bye\n`));
+    const seen = await all(followLog(await connected(api), target, { signal: stopping() }));
+    expect(seen).toMatchObject([
+      { kind: 'log-opened', container: 'app' },
+      { kind: 'line', time: stamp(5), text: 'bye' },
+      { kind: 'log-ended', clean: true },
+    ]);
+    expect(api.asked[0]?.query).toEqual({ container: 'app', follow: 'true', timestamps: 'true', tailLines: '0' });
+  });
+
+  it('goes on after a broken connection, without a line twice', async () => {
+    let opened = 0;
+    const api = await serve((_, response) => {
+      if (opened++ > 0) return void response.end(`${stamp(1)} one\n${stamp(2)} two\n`);
+      response.write(`${stamp(1)} one\n`);
+      setTimeout(() => response.destroy(), 20);
+    });
+    const seen = await all(followLog(await connected(api), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['log-opened', 'line', 'log-ended', 'log-opened', 'line', 'log-ended']);
+    expect(seen[2]).toMatchObject({ clean: false });
+    expect(seen[4]).toMatchObject({ time: stamp(2) });
+    expect(seen[5]).toMatchObject({ clean: true });
+    expect(api.asked[1]?.query).toMatchObject({ sinceTime: stamp(1) });
+  });
+
+  it('gives up where connections only break, after pauses that grow', async () => {
+    const api = await serve((_, response) => {
+      response.flushHeaders();
+      setTimeout(() => response.destroy(), 10);
+    });
+    const around = surroundings({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { around }), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(Array<string[]>(9).fill(['log-opened', 'log-ended']).flat());
+    expect(around.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
+  });
+
+  it('says that it is not to be had at first, and asks on', async () => {
+    let asked = 0;
+    const api = await serve((_, response) =>
+      asked++ > 1 ? void response.end() : json(response, 500, status(500, 'InternalError', 'no route to the kubelet')),
+    );
+    const around = surroundings({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { around }), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['gap', 'log-opened', 'log-ended']);
+    expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', cause: 'not-synced' });
+    expect(seen[0]).not.toHaveProperty('to');
+  });
+
+  it('asks again each second while the container waits to start', async () => {
+    let asked = 0;
+    const api = await serve((_, response) => {
+      if (asked++ > 2) return void response.end();
+      json(
+        response,
+        400,
+        status(400, 'BadRequest', 'container "app" in pod "web" is waiting to start: ContainerCreating'),
+      );
+    });
+    const around = surroundings({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { around }), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['log-opened', 'log-ended']);
+    expect(around.waits.filter((ms) => ms === 1000)).toHaveLength(3);
+  });
+
+  it('says once what reading logs would need', async () => {
+    const message =
+      'pods "web" is forbidden: User "dev" cannot get resource "pods/log" in API group "" in the namespace "shop"';
+    const api = await serve((_, response) => json(response, 403, status(403, 'Forbidden', message)));
+    const seen = await all(followLog(await connected(api), target, { signal: stopping() }));
+    expect(seen).toMatchObject([
+      { kind: 'refused', stream: 'logs', container: 'app', status: 403, verb: 'get', resource: 'pods/log', group: '' },
+    ]);
+  });
+
+  it.each([
+    ['says that there is no log of a pod that is still there', 'uid-web', ['refused']],
+    ['says nothing where another pod has the name', 'uid-old', []],
+  ])('%s', async (_, uid, told) => {
+    const api = await serve(({ path }, response) => {
+      if (!path.endsWith('/log')) return json(response, 200, pod('web', '8'));
+      json(response, 404, status(404, 'NotFound', 'the server could not find the requested resource'));
+    });
+    const seen = await all(followLog(await connected(api), { ...target, uid }, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(told);
+    if (told.length > 0) expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', status: 404 });
+  });
+
+  it('asks for the log again while nobody says whether the pod is there', async () => {
+    let looks = 0;
+    const api = await serve(({ path }, response) => {
+      if (path.endsWith('/log') || ++looks > 2) return json(response, 404, status(404, 'NotFound', 'no'));
+      json(response, 503, status(503, 'ServiceUnavailable', 'busy'));
+    });
+    const around = surroundings({ speed: 50 });
+    expect(await all(followLog(await connected(api, { around }), target, { signal: stopping() }))).toEqual([]);
+    expect(around.waits).toEqual([250, 500]);
+  });
+
+  it('says nothing about a pod that is gone', async () => {
+    const api = await serve((_, response) => json(response, 404, status(404, 'NotFound', 'pods "web" not found')));
+    expect(await all(followLog(await connected(api), target, { signal: stopping() }))).toEqual([]);
+  });
+
+  it('tells few lines of a container that logs without end, counts the others, and always the last', async () => {
+    const count = 200_000;
+    const api = await serve((_, response) => {
+      for (let i = 1; i <= count; i++) response.write(`${stamp(i)} ${'chatter '.repeat(10)}\n`);
+      response.end();
+    });
+    const seen = await all(
+      followLog(await connected(api, { around: surroundings() }), target, { signal: stopping(30_000) }),
+    );
+    const lines = seen.filter((sighting) => sighting.kind === 'line');
+    const span = (lines.at(-1)?.at ?? 0) - (lines[0]?.at ?? 0);
+    expect(lines.length).toBeLessThanOrEqual(span / 50 + 2);
+    expect(lines.reduce((sum, { skipped = 0 }) => sum + 1 + skipped, 0)).toBe(count);
+    expect(lines.at(-1)?.time).toBe(stamp(count));
+    expect(kinds(seen).at(-1)).toBe('log-ended');
+  });
+
+  it('cuts a line that is too long, and holds no more of it', async () => {
+    const api = await serve((_, response) => {
+      response.write(`${stamp(1)} `);
+      for (let i = 0; i < 64; i++) response.write('x'.repeat(1024 * 1024));
+      response.end(`\n${stamp(2)} after\n`);
+    });
+    const seen = await all(followLog(await connected(api), target, { signal: stopping(30_000) }));
+    const [first, second] = seen.filter((sighting) => sighting.kind === 'line');
+    expect(first?.text?.length).toBeLessThan(16 * 1024);
+    expect(second).toMatchObject({ text: 'after' });
+  });
+
+  it('leaves out what has no stamp, and keeps what is no UTF-8', async () => {
+    const api = await serve((_, response) => {
+      response.write('failed to watch file\n');
+      response.end(Buffer.concat([Buffer.from(`${stamp(1)} `), Buffer.from([0xff, 0xfe, 0x0a])]));
+    });
+    const seen = await all(followLog(await connected(api), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['log-opened', 'line', 'log-ended']);
+    expect(seen[1]).toMatchObject({ text: '\ufffd\ufffd' });
+  });
+});
+
+describe('the limit on chatty containers', () => {
+  const said = (text: string) => ({ time: stamp(1), text });
+
+  it('tells the first line at once and the last of each interval when it is due', () => {
+    const limit = createLogLimit(50, () => false);
+    expect(limit.offer(said('a'), 1000)).toEqual(said('a'));
+    expect(limit.offer(said('b'), 1010)).toBeUndefined();
+    expect(limit.offer(said('c'), 1020)).toBeUndefined();
+    expect(limit.due()).toBe(1050);
+    expect(limit.release(1050)).toEqual({ ...said('c'), skipped: 1 });
+    expect(limit.due()).toBeUndefined();
+  });
+
+  it('does not let chatter hide a line that matters, nor lines that matter become chatter', () => {
+    const limit = createLogLimit(50, (text) => text.includes('SIGTERM'));
+    limit.offer(said('a'), 1000);
+    limit.offer(said('b'), 1010);
+    expect(limit.offer(said('received SIGTERM'), 1020)).toEqual({ ...said('received SIGTERM'), skipped: 1 });
+    expect(limit.offer(said('SIGTERM SIGTERM'), 1030)).toBeUndefined();
+  });
+});
+
+describe('a log line', () => {
+  it('is a stamp and a text, which may be empty', () => {
+    expect(readLogLine(Buffer.from(`${stamp(1)} `))).toEqual({ time: stamp(1), text: '' });
+    expect(readLogLine(Buffer.from('2026-11-20T23:04:29Z a b'))).toEqual({ time: '2026-11-20T23:04:29Z', text: 'a b' });
+    expect(readLogLine(Buffer.from('yesterday a b'))).toBeUndefined();
+  });
+
+  it('is ordered by the nanosecond whatever the length of its fraction', () => {
+    expect(isLater('2026-11-20T23:04:29.1Z', '2026-11-20T23:04:29.09Z')).toBe(true);
+    expect(isLater('2026-11-20T23:04:29Z', '2026-11-20T23:04:29.000000001Z')).toBe(false);
+    expect(isLater('2026-11-20T23:04:29.1Z', '2026-11-20T23:04:29.100Z')).toBe(false);
+  });
+});

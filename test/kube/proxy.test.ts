@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import net from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { getObject } from '../../src/kube/get.ts';
+import { proxyFor } from '../../src/kube/http/proxy-rules.ts';
+import { certificates } from './helpers/certificates.ts';
+import { connected, json, serve } from './helpers/api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+
+describe('the proxy that the environment names', () => {
+  const env = { HTTPS_PROXY: 'http://proxy:3128', HTTP_PROXY: 'http://plain:3128' };
+  const cases: [server: string, noProxy: string, proxy: string | undefined][] = [
+    ['https://api.example.com:6443', '', 'http://proxy:3128'],
+    ['http://api.example.com', '', 'http://plain:3128'],
+    ['https://api.example.com', 'example.com', undefined],
+    ['https://example.com', 'example.com', undefined],
+    ['https://notexample.com', 'example.com', 'http://proxy:3128'],
+    ['https://api.example.com', '.example.com', undefined],
+    ['https://example.com', '.example.com', 'http://proxy:3128'],
+    ['https://api.example.com', '*.example.com', undefined],
+    ['https://API.example.com', ' other , Example.COM ', undefined],
+    ['https://api.example.com:6443', 'example.com:6443', undefined],
+    ['https://api.example.com:6443', 'example.com:443', 'http://proxy:3128'],
+    ['https://10.1.2.3:6443', '10.0.0.0/8', undefined],
+    ['https://11.1.2.3:6443', '10.0.0.0/8', 'http://proxy:3128'],
+    ['https://10.1.2.3', '10.1.2.3', undefined],
+    ['https://[fd00::1]:6443', 'fd00::/8', undefined],
+    ['https://[fd00::1]:6443', '[fd00::1]:6443', undefined],
+    ['https://api.example.com', '10.0.0.0/8,bad/99', 'http://proxy:3128'],
+    ['https://anything', '*', undefined],
+    ['https://localhost:6443', '', undefined],
+    ['https://127.0.0.1:6443', '', undefined],
+    ['https://127.8.8.8', '', undefined],
+    ['https://[::1]:6443', '', undefined],
+  ];
+
+  it.each(cases)('for %s without %j is %s', (server, noProxy, proxy) => {
+    expect(proxyFor(new URL(server), { ...env, NO_PROXY: noProxy })).toBe(proxy);
+    const lower = { https_proxy: env.HTTPS_PROXY, http_proxy: env.HTTP_PROXY, no_proxy: noProxy };
+    expect(proxyFor(new URL(server), lower)).toBe(proxy);
+  });
+
+  it('is none where none is named', () => {
+    expect(proxyFor(new URL('https://api.example.com'), {})).toBeUndefined();
+  });
+});
+
+/** Tunnels CONNECT to wherever it is asked, and notes it. */
+async function httpProxy() {
+  const tunnels: { target: string; authorization: string | undefined }[] = [];
+  const server = http.createServer((_, response) => response.writeHead(500).end());
+  server.on('connect', (request, socket: Socket) => {
+    tunnels.push({ target: request.url ?? '', authorization: request.headers['proxy-authorization'] });
+    const [host, port] = (request.url ?? '').split(':');
+    const onward = net.connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on('error', () => socket.destroy());
+    socket.on('error', () => onward.destroy());
+  });
+  return { tunnels, url: await listen(server) };
+}
+
+/** SOCKS5 without authentication, for names only (RFC 1928 §4, ATYP 3). */
+async function socksProxy() {
+  const names: string[] = [];
+  const server = net.createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write(Buffer.from([5, 0]));
+      socket.once('data', (request: Buffer) => {
+        const isName = request[3] === 3;
+        const length = isName ? (request[4] ?? 0) : 4;
+        const from = isName ? 5 : 4;
+        const host = isName
+          ? request.toString('latin1', from, from + length)
+          : [...request.subarray(from, from + 4)].join('.');
+        names.push(host);
+        const onward = net.connect(request.readUInt16BE(from + length), '127.0.0.1', () => {
+          socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+          onward.pipe(socket).pipe(onward);
+        });
+        onward.on('error', () => socket.destroy());
+      });
+    });
+  });
+  return { names, url: `socks5://${(await listen(server)).slice('http://'.length)}` };
+}
+
+async function listen(server: net.Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('a request through a proxy', () => {
+  it('is tunnelled through proxy-url also to this machine, with the proxy own credentials', async () => {
+    const { ca, server } = await certificates();
+    const api = await serve((_, response) => json(response, 200, {}), server);
+    const proxy = await httpProxy();
+    const cluster = await connected(api, {
+      cluster: {
+        'proxy-url': proxy.url.replace('http://', 'http://user:proxy-secret@'),
+        'certificate-authority-data': Buffer.from(ca).toString('base64'),
+      },
+    });
+    expect((await getObject(cluster, '/x')).status).toBe(200);
+    expect((await getObject(cluster, '/y')).status).toBe(200);
+    expect(proxy.tunnels).toEqual([
+      {
+        target: api.url.slice('https://'.length),
+        authorization: `Basic ${Buffer.from('user:proxy-secret').toString('base64')}`,
+      },
+    ]);
+  });
+
+  it('leaves names to a socks5 proxy', async () => {
+    const { ca, server } = await certificates();
+    const api = await serve((_, response) => json(response, 200, {}), server);
+    const proxy = await socksProxy();
+    const url = api.url.replace('127.0.0.1', 'api.internal');
+    const cluster = await connected(
+      { url },
+      {
+        cluster: {
+          'proxy-url': proxy.url,
+          'certificate-authority-data': Buffer.from(ca).toString('base64'),
+          'tls-server-name': 'localhost',
+        },
+      },
+    );
+    expect((await getObject(cluster, '/x')).status).toBe(200);
+    expect(proxy.names).toEqual(['api.internal']);
+  });
+
+  it('goes the way that the environment names', async () => {
+    const { ca, server } = await certificates();
+    const api = await serve((_, response) => json(response, 200, {}), server);
+    const proxy = await httpProxy();
+    const around = surroundings({ env: { HTTPS_PROXY: proxy.url } });
+    const direct = await connected(api, {
+      around,
+      cluster: { 'certificate-authority-data': Buffer.from(ca).toString('base64') },
+    });
+    await getObject(direct, '/x');
+    expect(proxy.tunnels).toEqual([]);
+    const far = await connected({ url: 'https://api.invalid:6443' }, { around });
+    await expect(getObject(far, '/x')).rejects.toMatchObject({ code: 'server.unreachable' });
+    expect(proxy.tunnels).toMatchObject([{ target: 'api.invalid:6443' }]);
+  });
+
+  it('is refused where the address of the proxy is none', async () => {
+    await expect(
+      connected({ url: 'https://host' }, { cluster: { 'proxy-url': 'ftp://user:secret@host' } }),
+    ).rejects.toMatchObject({
+      code: 'kubeconfig.invalid',
+      message: expect.not.stringContaining('secret') as string,
+    });
+  });
+
+  it.each([
+    'http://user:secret%zz@127.0.0.1:1',
+    'http://us%er:secret@127.0.0.1:1',
+    'socks5://user:secret%@127.0.0.1:1',
+  ])('is refused where %s has a stray % in its user or password, naming the field and no secret', async (proxy) => {
+    const connecting = connected({ url: 'https://host' }, { cluster: { 'proxy-url': proxy } });
+    const error = await connecting.then(() => undefined, String);
+    expect(error).toMatch(/127\.0\.0\.1:1 \(proxy-url in the kubeconfig\) has a "%"/);
+    expect(error).not.toContain('secret');
+  });
+
+  it('names the variable where the environment says the address', async () => {
+    const around = surroundings({ env: { HTTPS_PROXY: 'http://user:secret%zz@127.0.0.1:1' } });
+    await expect(connected({ url: 'https://host' }, { around })).rejects.toMatchObject({
+      code: 'kubeconfig.invalid',
+      hint: expect.stringContaining('HTTPS_PROXY') as string,
+    });
+  });
+
+  it('says that the proxy wants credentials', async () => {
+    const server = http.createServer();
+    server.on('connect', (_, socket: Socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
+    const cluster = await connected({ url: 'https://api.invalid' }, { cluster: { 'proxy-url': await listen(server) } });
+    await expect(getObject(cluster, '/x')).rejects.toMatchObject({
+      code: 'server.unreachable',
+      message: expect.stringContaining('407') as string,
+    });
+  });
+});

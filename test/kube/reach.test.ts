@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { ConnectOptions } from '../../src/kube/connect-options.ts';
+import { reachOf } from '../../src/kube/reach.ts';
+import { createRedactor, showUrl } from '../../src/kube/redact.ts';
+
+describe('a command that is advised reaches the cluster of this run', () => {
+  it.each<[string, Partial<ConnectOptions>, string]>([
+    ['nothing was given', { version: '1' }, ''],
+    ['a context', { context: 'far' }, ' --context=far'],
+    ['a kubeconfig in a folder with a blank', { kubeconfig: '/my files/k' }, " --kubeconfig='/my files/k'"],
+    ['a name with a quote', { cluster: "joe's" }, " --cluster='joe'\\''s'"],
+    ['a path of Windows', { kubeconfig: 'C:\\k\\config' }, ' --kubeconfig=C:\\k\\config'],
+    ['somebody else, with groups', { as: 'joe', asGroup: ['a', 'b'] }, ' --as=joe --as-group=a --as-group=b'],
+    ['a switch', { insecureSkipTlsVerify: true }, ' --insecure-skip-tls-verify'],
+    ['a switch that is off', { insecureSkipTlsVerify: false }, ''],
+  ])('%s', (_, options, words) => expect(reachOf(options)).toBe(words));
+
+  it('and repeats no secret', () => {
+    const words = reachOf({
+      token: 'secret-1',
+      username: 'joe',
+      password: 'secret-2',
+      server: 'https://joe:secret-3@host:6443',
+      context: 'far',
+    });
+    expect(words).toBe(' --context=far --server=https://host:6443');
+  });
+
+  it.each([
+    ['https://host:6443', 'https://host:6443'],
+    ['host:80', 'host:80'],
+    ['https://host/k8s/clusters/c-1/', 'https://host/k8s/clusters/c-1/'],
+    ['http://joe:p@secret@host:80', 'http://host:80'],
+    ['HTTP://joe:secret@host', 'HTTP://host'],
+    ['joe:secret@host:80', 'host:80'],
+    [' http://joe:secret@host', 'http://host'],
+    ['http://host/path?token=secret', 'http://host/path'],
+    ['http://host#secret', 'http://host'],
+    ['http://joe:secret@[::1]:80', "'http://[::1]:80'"],
+    ['http:/joe:secret@host', "'<the same address>'"],
+    ['http://joe:secret/word@host', "'<the same address>'"],
+    ['http://joe:1?secret@host', "'<the same address>'"],
+    ['http://joe:secret@:99999', "'<the same address>'"],
+  ])('of the address of the server what no password can be in: %s', (server, shown) =>
+    expect(reachOf({ server })).toBe(` --server=${shown}`),
+  );
+});
+
+describe('an address in an error or a log', () => {
+  it.each([
+    ['http://joe:secret@host/path?token=secret#secret', 'http://host/path'],
+    ['http://joe:p@secret@host', 'http://host'],
+    ['http://http:/joe:secret@host', 'http://http'],
+  ])('shows no password: %s', (url, shown) => expect(showUrl(url)).toBe(shown));
+
+  it('that somebody else wrote is masked up to the last @ before its path', () =>
+    expect(createRedactor().clean('no route to http://joe:p@secret@host/path')).toBe(
+      'no route to http://<redacted>@host/path',
+    ));
+});

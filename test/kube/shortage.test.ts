@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterMemory } from '../../src/kube/cluster.ts';
+import { TransportFailure } from '../../src/kube/http/failure.ts';
+import { tellShortage } from '../../src/kube/http/shortage.ts';
+import type { Surroundings } from '../../src/kube/surroundings.ts';
+
+/** What is said of connections that failed with these codes, one after the other, with the `-v` that it needs. */
+function saidOf(...codes: string[]): string[] {
+  const memory: ClusterMemory = { reached: true, streamingLists: 'untried' };
+  const said: string[] = [];
+  const log: Surroundings['log'] = (level, message) => void said.push(`${level} ${message}`);
+  for (const code of codes) tellShortage(new TransportFailure(code, false, code, false), memory, { log });
+  return said;
+}
+
+describe('a machine that has no room for one more connection', () => {
+  it('is named at any -v, with what to do', () =>
+    expect(saidOf('EMFILE')).toEqual([expect.stringMatching(/^0 this process may open no more files.*ulimit -n/)]));
+
+  it('is named once, however many streams meet it', () => expect(saidOf('EMFILE', 'EMFILE', 'EMFILE')).toHaveLength(1));
+
+  it('is not blamed for what the network or the server did', () =>
+    expect(saidOf('ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPROXY')).toEqual([]));
+});

@@ -1,0 +1,102 @@
+/** Whom a kubeconfig and the flags trust, taken together: by client-go's rules, since a guess would show a token to anybody. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { getObject } from '../../src/kube/get.ts';
+import { selfSigned } from '../helpers/self-signed.ts';
+import { connected, json, serve, tempDir } from './helpers/api.ts';
+import { certificates } from './helpers/certificates.ts';
+import { serveTls } from './helpers/tls-api.ts';
+
+const user = { token: 'token-1234' };
+const ok = async () => await serveTls((_, response) => json(response, 200, {}));
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** An authority that has signed no server of these tests. */
+async function stranger(): Promise<string> {
+  const file = join(await tempDir(), 'stranger.crt');
+  await writeFile(file, selfSigned().cert);
+  return file;
+}
+
+describe('--certificate-authority', () => {
+  it('verifies where the kubeconfig says not to', async () => {
+    const { url, asked } = await ok();
+    const cluster = { 'insecure-skip-tls-verify': true };
+    const flags = { certificateAuthority: await stranger() };
+    const wrong = await connected({ url }, { cluster, user, flags });
+    await expect(getObject(wrong, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
+    expect(asked).toEqual([]);
+    const certificateAuthority = join((await certificates()).directory, 'ca.crt');
+    const right = await connected({ url }, { cluster, user, flags: { certificateAuthority } });
+    expect((await getObject(right, '/x')).status).toBe(200);
+  });
+
+  it('takes the place of the data in the kubeconfig', async () => {
+    const api = await ok();
+    const cluster = await connected(api, { user, flags: { certificateAuthority: await stranger() } });
+    await expect(getObject(cluster, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
+    expect(api.asked).toEqual([]);
+  });
+
+  it('beside --insecure-skip-tls-verify is refused', async () => {
+    const flags = { certificateAuthority: await stranger(), insecureSkipTlsVerify: true };
+    await expect(connected(await ok(), { user, flags })).rejects.toMatchObject({ code: 'kubeconfig.contradictory' });
+  });
+});
+
+describe('--insecure-skip-tls-verify', () => {
+  it('takes the place of the authority in the kubeconfig', async () => {
+    const { url } = await ok();
+    const cluster = { 'certificate-authority': await stranger() };
+    const unverified = await connected({ url }, { cluster, user, flags: { insecureSkipTlsVerify: true } });
+    expect((await getObject(unverified, '/x')).status).toBe(200);
+  });
+
+  it('in a kubeconfig that names an authority too is refused, and without TLS is not looked at', async () => {
+    const cluster = { 'insecure-skip-tls-verify': true };
+    await expect(connected(await ok(), { cluster, user })).rejects.toMatchObject({ code: 'kubeconfig.contradictory' });
+    const plain = await serve((_, response) => json(response, 200, {}));
+    const both = { ...cluster, 'certificate-authority': await stranger() };
+    expect((await getObject(await connected(plain, { cluster: both, user }), '/x')).status).toBe(200);
+  });
+});
+
+describe('--server', () => {
+  it('drops the name to check that the kubeconfig has for another address', async () => {
+    const { url, cluster } = await ok();
+    const elsewhere = { ...cluster, 'tls-server-name': 'other' };
+    const moved = await connected({ url: 'https://10.9.9.9:1' }, { cluster: elsewhere, user, flags: { server: url } });
+    expect((await getObject(moved, '/x')).status).toBe(200);
+  });
+
+  it('keeps the name that --tls-server-name gives', async () => {
+    const { url, cluster } = await ok();
+    const flags = { server: url, tlsServerName: 'other' };
+    await expect(getObject(await connected({ url }, { cluster, user, flags }), '/x')).rejects.toMatchObject({
+      code: 'server.untrusted',
+    });
+  });
+});
+
+describe('an authority without a certificate', () => {
+  it.each(['', 'no PEM'])('trusts nobody, not all the world: a file that holds %j', async (text) => {
+    const file = join(await tempDir(), 'ca.crt');
+    await writeFile(file, text);
+    const { url } = await ok();
+    const refused = { code: 'kubeconfig.no-authority' };
+    await expect(connected({ url }, { cluster: { 'certificate-authority': file }, user })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(connected({ url }, { user, flags: { certificateAuthority: file } })).rejects.toMatchObject(refused);
+  });
+
+  it('as data is refused too, and without TLS is not looked at', async () => {
+    const cluster = { 'certificate-authority-data': base64('no PEM') };
+    await expect(connected({ url: (await ok()).url }, { cluster, user })).rejects.toMatchObject({
+      code: 'kubeconfig.no-authority',
+    });
+    const plain = await serve((_, response) => json(response, 200, {}));
+    expect((await getObject(await connected(plain, { cluster, user }), '/x')).status).toBe(200);
+  });
+});

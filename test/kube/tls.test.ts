@@ -1,0 +1,118 @@
+import type { TLSSocket } from 'node:tls';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { getObject } from '../../src/kube/get.ts';
+import { deletePod } from '../../src/kube/delete.ts';
+import { connected, json, serve } from './helpers/api.ts';
+import { certificates } from './helpers/certificates.ts';
+import { all, stopping } from './helpers/take.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+async function secured(options: object = {}) {
+  const made = await certificates();
+  const names: (string | false | null)[] = [];
+  const clients: string[] = [];
+  const api = await serve(
+    (_, response, request) => {
+      const socket = request.socket as TLSSocket;
+      names.push(socket.servername);
+      clients.push(String(socket.getPeerCertificate().subject?.CN ?? ''));
+      json(response, 200, {});
+    },
+    { ...made.server, ...options },
+  );
+  return { api, names, clients, made };
+}
+
+describe('a TLS connection', () => {
+  it('is trusted by the CA of the kubeconfig, as data and as a file beside it', async () => {
+    const { api, made } = await secured();
+    const data = await connected(api, { cluster: { 'certificate-authority-data': base64(made.ca) } });
+    expect((await getObject(data, '/x')).status).toBe(200);
+    const file = await connected(api, { cluster: { 'certificate-authority': join(made.directory, 'ca.crt') } });
+    expect((await getObject(file, '/x')).status).toBe(200);
+  });
+
+  it('to a server that nobody vouches for is not made, and says why', async () => {
+    const { api } = await secured();
+    await expect(getObject(await connected(api), '/x')).rejects.toMatchObject({
+      code: 'server.untrusted',
+      message: expect.stringContaining(api.url) as string,
+    });
+    expect(api.asked).toEqual([]);
+  });
+
+  it('to a server of another name is not made, unless tls-server-name says so', async () => {
+    const { api, names, made } = await secured();
+    const ca = { 'certificate-authority-data': base64(made.ca) };
+    await expect(
+      getObject(await connected(api, { cluster: { ...ca, 'tls-server-name': 'other' } }), '/x'),
+    ).rejects.toMatchObject({
+      code: 'server.untrusted',
+    });
+    await getObject(await connected(api, { cluster: { ...ca, 'tls-server-name': 'api.internal' } }), '/x');
+    await getObject(await connected(api, { cluster: ca, flags: { tlsServerName: 'localhost' } }), '/x');
+    expect(names).toEqual(['api.internal', 'localhost']);
+  });
+
+  it('may go unverified where the user says so', async () => {
+    const { api } = await secured();
+    expect(
+      (await getObject(await connected(api, { cluster: { 'insecure-skip-tls-verify': true } }), '/x')).status,
+    ).toBe(200);
+    expect((await getObject(await connected(api, { flags: { insecureSkipTlsVerify: true } }), '/x')).status).toBe(200);
+  });
+
+  it('shows the client certificate, from data, from files and from flags', async () => {
+    const { api, clients, made } = await secured({ requestCert: true, rejectUnauthorized: true });
+    const cluster = { 'certificate-authority-data': base64(made.ca) };
+    const data = { 'client-certificate-data': base64(made.client.cert), 'client-key-data': base64(made.client.key) };
+    const clientCertificate = join(made.directory, 'client.crt');
+    const clientKey = join(made.directory, 'client.key');
+    await getObject(await connected(api, { cluster, user: data }), '/x');
+    await getObject(
+      await connected(api, { cluster, user: { 'client-certificate': clientCertificate, 'client-key': clientKey } }),
+      '/x',
+    );
+    await getObject(await connected(api, { cluster, flags: { clientCertificate, clientKey } }), '/x');
+    expect(clients).toEqual(['client', 'client', 'client']);
+    await expect(getObject(await connected(api, { cluster }), '/x')).rejects.toMatchObject({
+      code: 'server.unreachable',
+    });
+  });
+
+  it('shows the client certificate that an exec plugin gives', async () => {
+    const { api, clients, made } = await secured({ requestCert: true, rejectUnauthorized: true });
+    const credential = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { clientCertificateData: made.client.cert, clientKeyData: made.client.key },
+    };
+    const file = join(made.directory, 'credential.json');
+    await writeFile(file, JSON.stringify(credential));
+    const exec = { apiVersion: credential.apiVersion, command: 'cat', args: [file], interactiveMode: 'Never' };
+    const cluster = await connected(api, {
+      cluster: { 'certificate-authority-data': base64(made.ca) },
+      user: { exec },
+    });
+    await getObject(cluster, '/x');
+    expect(clients).toEqual(['client']);
+  });
+
+  it('with a key that is none says so without a stack of Node', async () => {
+    const { api, made } = await secured();
+    const user = { 'client-certificate-data': base64(made.client.cert), 'client-key-data': base64('key-canary') };
+    await expect(getObject(await connected(api, { user }), '/x')).rejects.toMatchObject({ code: 'auth.unusable' });
+  });
+
+  it('that fails has executed no DELETE: it is not even asked about', async () => {
+    const { api } = await secured();
+    const target = { namespace: 'shop', name: 'web', uid: 'u', graceSeconds: null };
+    await expect(all(deletePod(await connected(api), target, { signal: stopping() }))).rejects.toMatchObject({
+      code: 'server.untrusted',
+    });
+    expect(api.asked).toEqual([]);
+  });
+});

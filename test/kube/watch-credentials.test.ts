@@ -1,0 +1,40 @@
+/** A watch whose credentials run out: a plugin that fails now and then is a bad moment, as a lost connection is. */
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { watchObjects } from '../../src/kube/watch.ts';
+import { bookmark, connected, json, line, pod, status, tempDir } from './helpers/api.ts';
+import { serveTls } from './helpers/tls-api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { all, kinds, stopping, take } from './helpers/take.ts';
+
+const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
+
+/** Of a plugin whose run number `fails` fails; the others bring a token of that number. */
+async function failing(fails: number): Promise<object> {
+  const runs = join(await tempDir(), 'runs');
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const credential = `{"apiVersion":"${apiVersion}","kind":"ExecCredential","status":{"token":"t'$n'"}}`;
+  const script = `echo run >> "${runs}"; n=$(grep -c run "${runs}"); [ $n = ${fails} ] && exit 1; echo '${credential}'`;
+  return { exec: { apiVersion, command: 'sh', args: ['-c', script], interactiveMode: 'Never' } };
+}
+
+const around = () => surroundings({ env: { PATH: process.env['PATH'] ?? '' }, speed: 20 });
+
+it('goes on after a plugin that failed once on its way back', async () => {
+  const api = await serveTls(({ query, headers }, response) => {
+    if (query['sendInitialEvents']) return response.end(line('ADDED', pod('web', '6')) + bookmark('7', true));
+    if (headers.authorization === 'Bearer t1') return json(response, 401, status(401, 'Unauthorized', 'expired'));
+    response.write(line('MODIFIED', pod('web', '8')));
+  });
+  const cluster = await connected(api, { cluster: api.cluster, user: await failing(2), around: around() });
+  const seen = await take(watchObjects(cluster, target, { signal: stopping() }), 3);
+  expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
+  expect(api.asked.at(-1)?.headers.authorization).toBe('Bearer t3');
+});
+
+it('ends where the plugin fails before the server was ever reached', async () => {
+  const api = await serveTls((_, response) => json(response, 200, {}));
+  const cluster = await connected(api, { cluster: api.cluster, user: await failing(1), around: around() });
+  const watched = all(watchObjects(cluster, target, { signal: stopping() }));
+  await expect(watched).rejects.toMatchObject({ code: 'auth.exec-failed' });
+});

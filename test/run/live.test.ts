@@ -1,0 +1,113 @@
+/** A live source whose consumer leaves before the end: nothing of it may go on. */
+import { expect, it, vi } from 'vitest';
+import { connect } from '../../src/kube/connect.ts';
+import { systemClock } from '../../src/run/clock.ts';
+import type { Foregoing } from '../../src/run/foregoing.ts';
+import type { FoundPod } from '../../src/run/found-pod.ts';
+import { liveSource } from '../../src/run/live.ts';
+import { createQueue } from '../../src/run/queue.ts';
+import { run } from '../../src/run/run.ts';
+import { surroundings } from '../kube/helpers/surroundings.ts';
+import { serving } from '../helpers/serving.ts';
+import type { Serving } from '../helpers/serving.ts';
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300));
+
+/** A run about the server's pod. */
+async function tracing(
+  { server, flags }: Pick<Serving, 'server' | 'flags'>,
+  pod: Partial<FoundPod> = {},
+  mode: 'delete' | 'attach' = 'delete',
+) {
+  const kubeconfig = flags.at(-1) ?? '';
+  const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
+  const live = liveSource({
+    cluster,
+    clock: systemClock,
+    namespace: server.namespace,
+    name: server.pod,
+    ...pod,
+    mode,
+    graceSeconds: null,
+    insist: false,
+    timeoutMs: null,
+    waitReplacement: false,
+    followLogs: true,
+    warn: () => {},
+  });
+  return { cluster, live };
+}
+
+it('a consumer that throws leaves no request open once the source is stopped', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const { cluster, live } = await tracing({ server, flags });
+    const tired = (): never => {
+      throw new Error('seen enough');
+    };
+    const step = (_: unknown, { kind }: { kind: string }): unknown => kind === 'answered' && tired();
+    const open = () => server.requests.filter(({ endedAt }) => endedAt === undefined).map(({ url }) => url);
+    await expect(
+      run({ source: live.sightings, logText: false, audience: { step }, onTrace: live.onTrace }),
+    ).rejects.toThrow('seen enough');
+    expect(open()).not.toEqual([]);
+    live.stop();
+    // What was on its way when it stopped may still arrive.
+    await pause();
+    await vi.waitFor(() => expect(open()).toEqual([]));
+    const asked = server.requests.length;
+    await pause();
+    expect(server.requests).toHaveLength(asked);
+    cluster.close();
+  }));
+
+it('whoever waits for an item to be taken is let go when the consumer leaves', async () => {
+  const queue = createQueue<number>();
+  const puts = [queue.put(1), queue.put(2)];
+  for await (const item of queue) if (item === 1) break;
+  await expect(Promise.all([...puts, queue.put(3)])).resolves.toHaveLength(3);
+});
+
+it('a pod that took the name of the one that was chosen is left alone', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const { cluster, live } = await tracing({ server, flags }, { uid: 'the-one-that-was-chosen' });
+    const ran = run({ source: live.sightings, logText: false, audience: { step: () => {} }, onTrace: live.onTrace });
+    await expect(ran).rejects.toMatchObject({ code: 'pod.replaced' });
+    live.stop();
+    expect(server.deletesAccepted).toBe(0);
+    cluster.close();
+  }));
+
+it('a pod that was seen to terminate, and is gone before its run can look, has its end told all the same', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const metadata = { name: server.pod, namespace: server.namespace, uid: 'gone-by-now', resourceVersion: '1' };
+    const pod = { kind: 'Pod', metadata, spec: { containers: [] }, status: {} };
+    const ending = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0, resourceVersion: '2' };
+    const gone = { ...pod, metadata: { ...metadata, ...ending } };
+    const at = Date.now();
+    const before: Foregoing = {
+      alive: { pod, at: at - 20 },
+      since: at,
+      ending: { pod: gone, at },
+      routes: () => undefined,
+      stop: () => {},
+    };
+    const { cluster, live } = await tracing({ server, flags }, { uid: 'gone-by-now', before }, 'attach');
+    const trace = await run({ source: live.sightings, logText: false, onTrace: live.onTrace });
+    expect(trace).toMatchObject({ uid: 'gone-by-now', gone: { value: 'replaced' }, deletion: { underWay: false } });
+    expect(server.deletesAccepted).toBe(0);
+    cluster.close();
+  }));
+
+it('a run that ends before it hears all by itself stops what was watched before it', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const metadata = { name: server.pod, namespace: server.namespace, uid: 'u', resourceVersion: '1' };
+    const state = { pod: { kind: 'Pod', metadata }, at: Date.now() };
+    let stopped = 0;
+    const stop = (): void => void stopped++;
+    const before = { alive: state, ending: state, since: state.at, routes: () => undefined, stop };
+    const { cluster, live } = await tracing({ server, flags }, { before }, 'attach');
+    expect(stopped).toBe(0);
+    live.stop();
+    expect(stopped).toBe(1);
+    cluster.close();
+  }));

@@ -1,0 +1,112 @@
+/** What goes wrong beside a deletion that a run has seen costs an answer, and never the report. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { connected, json, status, tempDir } from '../kube/helpers/api.ts';
+import { surroundings } from '../kube/helpers/surroundings.ts';
+import { onePod, runOf, terminating } from './helpers/one-pod.ts';
+
+const env = { PATH: process.env['PATH'] ?? '' };
+
+/** Of a plugin that works once. */
+async function onceOnly(): Promise<object> {
+  const used = join(await tempDir(), 'used');
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const credential = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: 'first' } });
+  const script = `[ -e "${used}" ] && exit 1; touch "${used}"; echo '${credential}'`;
+  return { exec: { apiVersion, command: 'sh', args: ['-c', script], interactiveMode: 'Never' } };
+}
+
+it('a plugin that fails at the last look leaves a pod that is stuck, and its report', async () => {
+  const server = await onePod(terminating(), ({ path }, response) => {
+    if (!path.endsWith('/pods/web')) return false;
+    json(response, 401, status(401, 'Unauthorized', 'the token has expired'));
+    return true;
+  });
+  const cluster = await connected(server, { user: await onceOnly(), around: surroundings({ env }) });
+  const { report } = await runOf(cluster, { mode: 'attach', timeoutMs: 700 });
+  expect(server.asked.some(({ path }) => path.endsWith('/pods/web'))).toBe(true);
+  expect(report?.verdict).toMatchObject({ outcome: 'stuck', exitCode: 3 });
+});
+
+describe('a request that fails', () => {
+  it('while the deletion is under way is a warning, and the run goes on to its report', async () => {
+    const server = await onePod({}, ({ method }, response, { now }) => {
+      if (method !== 'DELETE') return false;
+      now('MODIFIED', terminating());
+      setTimeout(() => json(response, 422, status(422, 'Invalid', 'not on Fridays')), 100);
+      setTimeout(() => now('DELETED'), 300);
+      return true;
+    });
+    const cluster = await connected(server, { around: surroundings() });
+    const { report, warnings } = await runOf(cluster, {});
+    expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
+    expect(warnings).toEqual([
+      'the deletion of pod "web" in namespace "shop" failed (422): not on Fridays; the pod is being deleted all the same, and the report tells how',
+    ]);
+  });
+
+  it.each([
+    ['sent no more', false, 'pod "web" is already terminating: somebody else was faster, no eviction is sent', 1],
+    [
+      'sent for its grace',
+      true,
+      'pod "web" in namespace "shop" was gone before its eviction was asked for; the report tells how',
+      2,
+    ],
+  ])('because somebody else was first, while it waited for a budget, is %s', async (_, insist, warning, requests) => {
+    let asked = 0;
+    const server = await onePod({}, ({ path }, response, { now }) => {
+      if (!path.endsWith('/eviction')) return false;
+      asked += 1;
+      if (asked > 1) json(response, 404, status(404, 'NotFound', 'pods "web" not found'));
+      else {
+        const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods' }];
+        json(response, 429, status(429, 'TooManyRequests', 'Cannot evict', { causes }));
+        setTimeout(() => now('MODIFIED', terminating()), 50);
+        setTimeout(() => now('DELETED'), 100);
+      }
+      return true;
+    });
+    const cluster = await connected(server);
+    const { report, warnings } = await runOf(cluster, {
+      mode: 'evict',
+      retryEvict: true,
+      insist,
+      waitReplacement: true,
+      timeoutMs: 20_000,
+    });
+    expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
+    expect(warnings).toContain(warning);
+    expect(asked).toBe(requests);
+  });
+
+  it('while nothing else tells of a deletion is an error', async () => {
+    const server = await onePod({}, ({ method }, response) => {
+      if (method === 'DELETE') json(response, 422, status(422, 'Invalid', 'not on Fridays'));
+      return method === 'DELETE';
+    });
+    await expect(runOf(await connected(server), {})).rejects.toMatchObject({ code: 'delete.failed' });
+  });
+});
+
+it.each([[{ uid: undefined }], [{ uid: '' }]])('a pod with %j is not asked to be deleted', async (metadata) => {
+  const server = await onePod(metadata);
+  await expect(runOf(await connected(server), {})).rejects.toMatchObject({ code: 'server.not-kubernetes' });
+  expect(server.asked.filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
+it('a stream that is refused for good, and was lost before, is told as one gap', async () => {
+  let ended = false;
+  const server = await onePod(terminating(), ({ path, query }, response, { endWatches }) => {
+    if (!path.endsWith('/pods')) return false;
+    setTimeout(() => {
+      ended = true;
+      endWatches();
+    }, 300);
+    if (ended && query['watch'] !== undefined) json(response, 403, status(403, 'Forbidden', 'no more'));
+    return ended;
+  });
+  const { report, warnings } = await runOf(await connected(server, { around: surroundings() }), { mode: 'attach' });
+  expect(warnings.join()).toContain('cannot be watched any longer');
+  expect(report?.gaps.filter(({ resource }) => resource === 'pods').map(({ cause }) => cause)).toEqual(['refused']);
+});

@@ -1,0 +1,50 @@
+/** Somebody else deletes the pod while all that is watched is being opened: it gets no second DELETE, unless a grace was named. */
+import { describe, expect, it } from 'vitest';
+import type { LiveOptions } from '../../src/run/live.ts';
+import { connected, json } from '../kube/helpers/api.ts';
+import { onePod, runOf, terminating } from './helpers/one-pod.ts';
+
+/** Somebody deletes it once its Services are asked for, and those come late. */
+async function overtaken(options: Partial<LiveOptions>) {
+  const server = await onePod({}, ({ path, method }, response, { now }) => {
+    if (method !== 'GET') {
+      json(response, 200, { kind: 'Status', status: 'Success' });
+      setTimeout(() => now('DELETED'), 100);
+      return true;
+    }
+    if (!path.endsWith('/services')) return false;
+    setTimeout(() => now('MODIFIED', terminating()), 50);
+    const none = { kind: 'ServiceList', metadata: { resourceVersion: '5' }, items: [] };
+    setTimeout(() => json(response, 200, none), 200);
+    setTimeout(() => now('DELETED'), 900);
+    return true;
+  });
+  const { report, warnings } = await runOf(await connected(server), options);
+  return { report, warnings, sent: server.asked.filter(({ method }) => method !== 'GET') };
+}
+
+describe('a deletion that came before ours', () => {
+  it.each([
+    ['DELETE', {}],
+    ['eviction', { mode: 'evict' as const }],
+    ['eviction', { mode: 'evict' as const, retryEvict: true }],
+  ])('is followed, and no %s is sent', async (verb, options) => {
+    const { report, warnings, sent } = await overtaken(options);
+    expect(sent).toEqual([]);
+    expect(warnings).toEqual([`pod "web" is already terminating: somebody else was faster, no ${verb} is sent`]);
+    expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
+    expect(report?.marks.map(({ name }) => name)).not.toContain('requested');
+    expect(report?.trigger.kind).not.toBe('podexit');
+  });
+
+  it('gets a DELETE for the grace that was named, and that is said', async () => {
+    const { report, warnings, sent } = await overtaken({ graceSeconds: 2, insist: true });
+    expect(sent).toHaveLength(1);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^pod "web" is already terminating: one more DELETE is sent for the grace that was asked for/,
+      ),
+    ]);
+    expect(report?.trigger.kind).not.toBe('podexit');
+  });
+});

@@ -1,0 +1,55 @@
+/** A raw recording of a namespace whose recorder asked events.k8s.io for the Events: the same facts under other names. */
+import { describe, expect, it } from 'vitest';
+import type { RawObject, Row } from '../../src/recording/rows.ts';
+import { rawSightings } from '../../src/run/raw-replay.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { findingCodes, judged } from '../helpers/cases.ts';
+import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
+
+/** As events.k8s.io/v1 has an Event that was written in the core form. */
+function renamed(event: RawObject): RawObject {
+  const { involvedObject, message, source, firstTimestamp, lastTimestamp, count, reportingComponent, ...rest } = event;
+  return {
+    ...rest,
+    apiVersion: 'events.k8s.io/v1',
+    regarding: involvedObject,
+    note: message,
+    reportingController: reportingComponent || (source as RawObject | undefined)?.['component'],
+    deprecatedSource: source,
+    deprecatedFirstTimestamp: firstTimestamp,
+    deprecatedLastTimestamp: lastTimestamp,
+    deprecatedCount: count,
+  };
+}
+
+function inNewForm(row: Row): Row {
+  if (!('resource' in row) || !['events', 'node-events'].includes(row.resource)) return row;
+  if (row.type === 'list') return { ...row, objects: row.objects.map(renamed) };
+  return row.type === 'watch' ? { ...row, object: renamed(row.object) } : row;
+}
+
+const reportInNewForm = async (name: string): Promise<ExitReport> =>
+  judged([...rawSightings((await rowsOf(name)).map(inNewForm))]);
+
+describe('Events of events.k8s.io', () => {
+  it('tell that a hook was cut off, and that grace ran out', async () => {
+    const report = await reportInNewForm('prestop-exceeds-grace');
+    expect(report.verdict).toMatchObject({ outcome: 'overran', exitCode: 2 });
+    expect(findingCodes(report)).toContain('prestop-cut-off');
+  });
+
+  it('tell that a hook failed', async () => {
+    expect(findingCodes(await reportInNewForm('prestop-fails'))).toContain('prestop-failed');
+  });
+
+  it('tell that the kubelet began anew', async () => {
+    expect(findingCodes(await reportInNewForm('kubelet-restart'))).toContain('kubelet-restarted');
+  });
+
+  it.each(['graceful-exit', 'preempted', 'rolling-update', 'node-down', 'taint-evicted'])(
+    'prove of %s what those of the core form prove',
+    async (name) => {
+      expect(await reportInNewForm(name)).toEqual(await reportOfRecording(name));
+    },
+  );
+});

@@ -1,0 +1,109 @@
+/** What a raw recording of a namespace does not hold is not what did not happen: it is a gap. */
+import { describe, expect, it } from 'vitest';
+import type { Row } from '../../src/recording/rows.ts';
+import { rawSightings } from '../../src/run/raw-replay.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { findingCodes, judged } from '../helpers/cases.ts';
+import { recordingNames, rowsOf } from '../helpers/recordings.ts';
+
+const isOf = (row: Row, resources: readonly string[]): boolean => 'resource' in row && resources.includes(row.resource);
+
+/** The recording as if nobody had asked for these resources. */
+const rowsWithout = async (name: string, ...resources: string[]): Promise<Row[]> =>
+  (await rowsOf(name)).filter((row) => !isOf(row, resources));
+
+const reportOf = (rows: readonly Row[]): ExitReport => judged([...rawSightings(rows)]);
+
+const gapsOf = ({ gaps }: ExitReport) => gaps.map(({ resource, cause, to }) => ({ resource, cause, lasts: !to }));
+
+const lasting = (...resources: string[]) =>
+  resources.map((resource) => ({ resource, cause: 'not-synced', lasts: true }));
+
+describe('a resource that a recording does not hold', () => {
+  it('is a gap that lasts, and the report says what it touches', async () => {
+    const report = reportOf(await rowsWithout('prestop-exceeds-grace', 'events', 'node-events'));
+    expect(gapsOf(report)).toEqual(lasting('events', 'events (nodes)'));
+    expect(findingCodes(report)).toContain('evidence-lost');
+  });
+
+  it.each([
+    ['services', 'services'],
+    ['endpointslices', 'endpointslices'],
+    ['nodes', 'nodes'],
+    ['replicasets', 'owners'],
+    ['deployments', 'owners'],
+  ])('is a gap where it is %s', async (resource, told) => {
+    expect(gapsOf(reportOf(await rowsWithout('graceful-exit', resource)))).toEqual(lasting(told));
+  });
+
+  it('is none where nothing hangs on it: a bare pod has no owner', async () => {
+    expect(
+      reportOf(await rowsWithout('prestop-sleep', 'replicasets', 'deployments', 'statefulsets', 'jobs')).gaps,
+    ).toEqual([]);
+  });
+
+  it.each(recordingNames)(
+    'is not missed in %s, which has no Leases, as no recording of this kind has',
+    async (name) => {
+      expect((await rowsOf(name)).filter((row) => isOf(row, ['leases']))).toEqual([]);
+      expect(gapsOf(reportOf(await rowsOf(name))).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
+    },
+  );
+});
+
+describe('a change', () => {
+  it("of somebody else's EndpointSlice tells nothing of those that were there before it", async () => {
+    const rows = await rowsOf('two-services');
+    const changed = rows.find((row) => row.type === 'watch' && row.resource === 'endpointslices');
+    const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
+    if (changed?.type !== 'watch') throw new Error('no slice changed');
+    const metadata = { ...(changed.object['metadata'] as object), name: 'other-1', uid: 'other', labels: {} };
+    const others = { ...changed, at: sent - 200, object: { ...changed.object, metadata, endpoints: [] } };
+    const alone = [...(await rowsWithout('two-services', 'endpointslices')), others].sort((a, b) => a.at - b.at);
+    const report = reportOf(alone);
+    expect(gapsOf(report)).toEqual(lasting('endpointslices'));
+    expect(findingCodes(report)).toContain('evidence-lost');
+  });
+});
+
+describe('a resource that is listed when the pod was asked to go already', () => {
+  it('has a gap until then, and what its list tells is as old as that', async () => {
+    const rows = await rowsOf('graceful-exit');
+    const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
+    const late = sent + 1500;
+    const moved = rows
+      .filter((row) => !(isOf(row, ['events']) && row.type === 'watch' && row.at <= late))
+      .map((row) => (isOf(row, ['events']) && row.type === 'list' ? { ...row, at: late } : row))
+      .sort((a, b) => a.at - b.at);
+    const [gap, ...others] = reportOf(moved).gaps.filter(({ resource }) => resource === 'events');
+    expect(others).toEqual([]);
+    expect(gap).toMatchObject({ cause: 'not-synced' });
+    expect(Date.parse(gap?.to ?? '')).toBe(late);
+  });
+});
+
+describe('a resource that is listed by who came to a deletion under way', () => {
+  it('has no gap', async () => {
+    const rows = await rowsOf('sigkill-after-grace');
+    const marked = rows.find((row) => row.type === 'watch' && row.resource === 'pods');
+    const begins = (marked?.at ?? NaN) + 1000;
+    const come = rows.flatMap((row): Row[] => {
+      if (row.type === 'list' && row.resource === 'pods' && marked?.type === 'watch')
+        return [{ ...row, at: begins, objects: [marked.object] }];
+      return row.type === 'list' ? [{ ...row, at: begins + 20 }] : row.at > begins ? [row] : [];
+    });
+    const report = reportOf(come.sort((a, b) => a.at - b.at));
+    expect(report.marks.map(({ name }) => name)).toContain('removed');
+    expect(gapsOf(report).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
+  });
+});
+
+describe('a resource that is watched without a list', () => {
+  it('has a gap until its watch tells something', async () => {
+    const rows = (await rowsOf('prestop-sleep')).filter((row) => !(isOf(row, ['events']) && row.type === 'list'));
+    const first = rows.find((row) => isOf(row, ['events']));
+    const [gap] = reportOf(rows).gaps;
+    expect(gap).toMatchObject({ resource: 'events', cause: 'not-synced' });
+    expect(Date.parse(gap?.to ?? '')).toBe(first?.at);
+  });
+});

@@ -1,0 +1,152 @@
+/** Which of the requests in a raw recording of a namespace is taken for the one that deleted the pod. */
+import { describe, expect, it } from 'vitest';
+import type { Row } from '../../src/recording/rows.ts';
+import { graceOf, removalsOf } from '../../src/run/raw-requests.ts';
+import { rawSightings } from '../../src/run/raw-replay.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { judged } from '../helpers/cases.ts';
+import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
+
+type RequestRow = Extract<Row, { type: 'request' }>;
+type ResponseRow = Extract<Row, { type: 'response' }>;
+
+const reportOf = (rows: readonly Row[]): ExitReport => judged([...rawSightings(rows.toSorted((a, b) => a.at - b.at))]);
+
+/** What the recorder asked for, and what it was answered. */
+async function exchangeIn(name: string) {
+  const rows = await rowsOf(name);
+  const request = rows.find((row): row is RequestRow => row.type === 'request');
+  const response = rows.find((row): row is ResponseRow => row.type === 'response');
+  if (!request || !response) throw new Error('the recorder asked for nothing');
+  return { rows, request, response };
+}
+
+/** The recording, with something like its request sent (and answered) 0.9 s before that. */
+async function withEarlier(name: string, asked: Partial<RequestRow>, answered: Partial<ResponseRow> = {}) {
+  const { rows, request, response } = await exchangeIn(name);
+  const path = asked.path ?? request.path;
+  return [
+    ...rows,
+    { ...request, ...asked, at: request.at - 900 },
+    { ...response, path, ...answered, at: request.at - 880 },
+  ];
+}
+
+const refusedWith = (status: number): Partial<ResponseRow> => ({
+  status,
+  body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status },
+});
+
+const boundsOf = ({ marks }: ExitReport) =>
+  marks
+    .filter(({ id }) => id === 'requested' || id === 'accepted')
+    .map(({ id, at: { earliest, latest } }) => ({ id, earliest, latest }));
+
+const names = ['graceful-exit', 'evicted', 'prestop-fails'];
+
+describe.each(names)('of the requests in %s', (name) => {
+  const isTold = async (rows: readonly Row[]) => {
+    const [report, plain] = [reportOf(rows), await reportOfRecording(name)];
+    expect(report.pod).toEqual(plain.pod);
+    expect(boundsOf(report)).toEqual(boundsOf(plain));
+    expect(report.verdict.outcome).toBe(plain.verdict.outcome);
+  };
+
+  it('a dry run deletes nothing, by its body', async () => {
+    const { request } = await exchangeIn(name);
+    const options = { dryRun: ['All'] };
+    const body = request.path.endsWith('/eviction') ? { ...request.body, deleteOptions: options } : options;
+    await isTold(await withEarlier(name, { body }));
+  });
+
+  it('a dry run deletes nothing, by its query', async () => {
+    const { request } = await exchangeIn(name);
+    await isTold(await withEarlier(name, { path: `${request.path}?dryRun=All` }));
+  });
+
+  it.each([409, 429, 500])('one that was refused with %i does not hide the one that was accepted', async (status) => {
+    await isTold(await withEarlier(name, {}, refusedWith(status)));
+  });
+
+  it('one for a pod that nobody saw does not hide that of the pod', async () => {
+    const { request } = await exchangeIn(name);
+    const path = request.path.replace(/\/pods\/[^/]+/, '/pods/zzz');
+    await isTold(await withEarlier(name, { path }, refusedWith(404)));
+    await isTold(await withEarlier(name, { path }));
+  });
+
+  it('the one that came when the pod was marked already did not mark it', async () => {
+    const { rows, request, response } = await exchangeIn(name);
+    const again = { ...request, at: response.at + 1000 };
+    await isTold([...rows, again, { ...response, at: again.at + 10 }]);
+  });
+});
+
+describe('the query of a request', () => {
+  const asking = async (query: string, body: Record<string, unknown> = {}) => {
+    const { rows } = await exchangeIn('graceful-exit');
+    return reportOf(
+      rows.map((row) =>
+        row.type === 'request'
+          ? { ...row, path: `${row.path}?${query}`, body }
+          : row.type === 'response'
+            ? { ...row, path: `${row.path}?${query}` }
+            : row,
+      ),
+    );
+  };
+
+  it('is no part of the name of its pod, and may hold the grace', async () => {
+    const report = await asking('propagationPolicy=Background&gracePeriodSeconds=10');
+    expect(report).toMatchObject({ mode: 'delete', grace: { requestedSeconds: 10 } });
+    expect(boundsOf(report)).toEqual(boundsOf(await reportOfRecording('graceful-exit')));
+  });
+
+  it('holds no grace where the body has one, or where it is no number', async () => {
+    expect((await asking('gracePeriodSeconds=7', { gracePeriodSeconds: 10 })).grace.requestedSeconds).toBe(10);
+    expect((await asking('gracePeriodSeconds=soon')).grace.requestedSeconds).toBeNull();
+  });
+});
+
+it('a pod that was evicted with a grace in the query was left its own: an eviction has that in its body alone', async () => {
+  const { rows } = await exchangeIn('evicted');
+  const report = reportOf(
+    rows.map((row) => (row.type === 'request' ? { ...row, path: `${row.path}?gracePeriodSeconds=3` } : row)),
+  );
+  expect(report).toMatchObject({ mode: 'evict', grace: { requestedSeconds: null } });
+});
+
+it('a recording whose only request was a dry run is of a pod that somebody else deleted', async () => {
+  const { rows } = await exchangeIn('graceful-exit');
+  const report = reportOf(rows.map((row) => (row.type === 'request' ? { ...row, body: { dryRun: ['All'] } } : row)));
+  expect(report).toMatchObject({ mode: 'attach', verdict: { outcome: 'graceful' } });
+});
+
+describe('the query of a DELETE', () => {
+  const asked = (body: RequestRow['body']): RequestRow => ({
+    type: 'request',
+    at: 0,
+    method: 'DELETE',
+    path: '/api/v1/namespaces/shop/pods/web-0?gracePeriodSeconds=0&dryRun=All',
+    body,
+  });
+
+  it('is read where its body is empty', () => {
+    expect(graceOf(asked({}))).toBe(0);
+    expect(removalsOf([asked({})])).toEqual([]);
+  });
+
+  it('is not read beside a body (SIGNALS.md §1)', () => {
+    expect(graceOf(asked({ propagationPolicy: 'Background' }))).toBeNull();
+    expect(removalsOf([asked({ propagationPolicy: 'Background' })])).toHaveLength(1);
+  });
+});
+
+describe('a DELETE that a server in trouble answered, and nothing after it', () => {
+  it('may have been executed', async () => {
+    const { rows, request, response } = await exchangeIn('graceful-exit');
+    const heard = rows.filter((row) => row.at < request.at);
+    const report = reportOf([...heard, request, { ...response, ...refusedWith(504) }]);
+    expect(report.verdict).toMatchObject({ outcome: 'unknown', exitCode: 4 });
+  });
+});

@@ -1,0 +1,61 @@
+/** An eviction that is refused for another reason than a budget. */
+import { expect, it } from 'vitest';
+import { askDeletion } from '../../src/run/ask-deletion.ts';
+import type { Handler } from '../kube/helpers/api.ts';
+import { connected, json, serve, status } from '../kube/helpers/api.ts';
+import { surroundings } from '../kube/helpers/surroundings.ts';
+import { all, stopping } from '../kube/helpers/take.ts';
+
+const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null, evict: true };
+const pod = { metadata: { name: 'web', uid: 'uid-web', labels: { app: 'web' } } };
+const denied = status(403, 'Forbidden', 'admission webhook "guard.example.com" denied the request: not on Fridays');
+const budget = {
+  metadata: { name: 'web', resourceVersion: '1' },
+  spec: { selector: { matchLabels: { app: 'web' } } },
+  status: { disruptionsAllowed: 1 },
+};
+
+/** What comes of it, on a server with a budget that covers the pod. */
+async function evicted(answer: Handler, retryEvict: boolean) {
+  const api = await serve((asked, response, request) => {
+    if (asked.method === 'POST') return answer(asked, response, request);
+    json(response, 200, { kind: 'PodDisruptionBudgetList', metadata: { resourceVersion: '1' }, items: [budget] });
+  });
+  const cluster = await connected(api, { around: surroundings({ speed: 100 }) });
+  const asking = { signal: stopping(3000), retryEvict, warn: () => {} };
+  const error = await all(askDeletion(cluster, target, pod, asking)).then(
+    () => undefined,
+    (thrown: unknown) => thrown as Error,
+  );
+  return { error, sent: api.asked.filter(({ method }) => method === 'POST'), asked: api.asked };
+}
+
+it('is told in the words of the server, and no budget is asked for', async () => {
+  const { error, sent, asked } = await evicted((_, response) => json(response, 403, denied), false);
+  expect(error).toMatchObject({ code: 'evict.denied', hint: expect.stringContaining('that policy') as unknown });
+  expect(error?.message).not.toContain('PodDisruptionBudget');
+  expect(asked).toEqual(sent);
+});
+
+it('is really asked for where a webhook allows no dry run, and again after a budget said no', async () => {
+  let real = 0;
+  const { error, sent } = await evicted(({ body }, response) => {
+    const noDryRun = 'admission webhook "guard.example.com" does not support dry run';
+    if (body.includes('dryRun')) return json(response, 400, status(400, 'BadRequest', noDryRun));
+    real += 1;
+    const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods' }];
+    if (real === 1) json(response, 429, status(429, 'TooManyRequests', 'Cannot evict', { causes }));
+    else json(response, 201, { kind: 'Status', status: 'Success' });
+  }, true);
+  expect(error).toBeUndefined();
+  expect(sent.map(({ body }) => body.includes('dryRun'))).toEqual([true, false, true, false]);
+});
+
+it('after its dry run was allowed, is not asked for again', async () => {
+  const { error, sent } = await evicted(({ body }, response) => {
+    if (body.includes('dryRun')) json(response, 201, { kind: 'Status', status: 'Success' });
+    else json(response, 403, denied);
+  }, true);
+  expect(error).toMatchObject({ code: 'evict.denied' });
+  expect(sent).toHaveLength(2);
+});

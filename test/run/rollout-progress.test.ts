@@ -1,0 +1,121 @@
+/** When nothing more is to be expected of a rollout. */
+import { describe, expect, it } from 'vitest';
+import { createProgress } from '../../src/run/rollout-progress.ts';
+import { surroundings } from '../kube/helpers/surroundings.ts';
+import { stopping } from '../kube/helpers/take.ts';
+
+const stuck = { metadata: { uid: 'u1', deletionTimestamp: '2031-01-01T00:00:00Z' } };
+const around = surroundings({ speed: 20 });
+
+/** Of a target whose owners are known. */
+function begun(says: Parameters<typeof createProgress>[1] = {}) {
+  const progress = createProgress(() => 0, says);
+  progress.ownersKnown();
+  return progress;
+}
+
+/** Whether it is over, by its own settling time and some. */
+const isOver = (progress: ReturnType<typeof createProgress>): Promise<boolean> =>
+  Promise.race([
+    progress.untilOver(around, stopping()).then(() => true),
+    new Promise<false>((resolve) => setTimeout(() => resolve(false), 400)),
+  ]);
+
+it('a pod that is terminating keeps it open', async () => {
+  const progress = begun();
+  progress.seen('u1', stuck);
+  expect(await isOver(progress)).toBe(false);
+});
+
+it('a pod that was given up on does not, though it is still there', async () => {
+  const progress = begun();
+  progress.seen('u1', stuck);
+  progress.podTraced('u1');
+  expect(await isOver(progress)).toBe(true);
+});
+
+it('nor does what is heard of it after that', async () => {
+  const progress = begun();
+  progress.seen('u1', stuck);
+  progress.podTraced('u1');
+  progress.seen('u1', stuck);
+  expect(await isOver(progress)).toBe(true);
+});
+
+it('what is waited for is called as it is everywhere else', () => {
+  const told: string[][] = [];
+  const progress = begun({ waits: (owners) => void told.push(owners) });
+  progress.ownerSeen('/apis/apps/v1/namespaces/shop/deployments/checkout', false);
+  progress.ownerSeen('/apis/batch/v1/namespaces/shop/jobs/a%2Fb', false);
+  progress.seen('u1', stuck);
+  progress.podTraced('u1');
+  expect(told).toEqual([['deployment/checkout', 'job/a/b']]);
+});
+
+it('a pod that went unseen was one of it', async () => {
+  const progress = begun();
+  progress.missed(stuck, 'it went');
+  expect(await isOver(progress)).toBe(true);
+});
+
+it('nothing is over while it is not known who rolls out', async () => {
+  const progress = createProgress(() => 0);
+  progress.seen('u1', stuck);
+  progress.seen('u1', undefined);
+  expect(await isOver(progress)).toBe(false);
+});
+
+describe('where nobody tells when the rollout is done', () => {
+  const living = (uid: string) => ({ metadata: { uid } });
+  const hasEnded = (progress: ReturnType<typeof createProgress>, uid: string): void => {
+    progress.seen(uid, { metadata: { uid, deletionTimestamp: '2031-01-01T00:00:00Z' } });
+    progress.seen(uid, undefined);
+  };
+  /** One of two pods has ended. */
+  const halfway = (told: string[] = []) => {
+    const progress = begun({ untold: (owner) => void told.push(owner) });
+    progress.ownerUntold('CloneSet web is not followed');
+    progress.ownerUntold('CloneSet web is not followed');
+    progress.listed(['u1', 'u2'].map(living));
+    hasEnded(progress, 'u1');
+    return progress;
+  };
+  const fast = surroundings({ speed: 300 });
+  const howOver = (progress: ReturnType<typeof createProgress>, ms = 1000) =>
+    progress.untilOver(fast, AbortSignal.timeout(ms));
+
+  it('it is said once, and the pods that were there at the start are waited for', async () => {
+    const told: string[] = [];
+    const progress = halfway(told);
+    expect(told).toEqual(['CloneSet web is not followed']);
+    expect(await isOver(progress)).toBe(false);
+    hasEnded(progress, 'u2');
+    expect(await isOver(progress)).toBe(true);
+  });
+
+  it('pods that came later are not', async () => {
+    const progress = halfway();
+    progress.seen('u3', living('u3'));
+    hasEnded(progress, 'u2');
+    expect(await isOver(progress)).toBe(true);
+  });
+
+  it('a minute without a change of any of them ends it, and says so', async () => {
+    expect(await howOver(halfway())).toBe('quiet');
+  });
+
+  it('a change begins the minute anew', async () => {
+    const progress = halfway();
+    const changing = setInterval(() => progress.seen('u2', living('u2')), 50);
+    expect(await howOver(progress)).toBe('left');
+    clearInterval(changing);
+  });
+
+  it('silence of a watch that is lost is no quiet', async () => {
+    const progress = halfway();
+    progress.hears(false);
+    expect(await howOver(progress)).toBe('left');
+    progress.hears(true);
+    expect(await howOver(progress)).toBe('quiet');
+  });
+});

@@ -1,0 +1,77 @@
+/** When a pipeline stops waiting for a workload's next pod. */
+import { expect, it } from 'vitest';
+import type { Clock } from '../../src/run/clock.ts';
+import { createWaitingLimit } from '../../src/run/waiting-limit.ts';
+
+/** Time that passes when it is told to, in seconds. */
+function timeTeller() {
+  let now = 0;
+  const timers = new Map<object, { at: number; ring: () => void }>();
+  const clock: Clock = {
+    now: () => now,
+    setTimeout: (ring, ms) => {
+      const key = {};
+      timers.set(key, { at: now + ms, ring });
+      return () => void timers.delete(key);
+    },
+  };
+  const pass = (seconds: number): void => {
+    now += seconds * 1000;
+    for (const [key, { at, ring }] of timers) if (at <= now && timers.delete(key)) ring();
+  };
+  return { clock, pass };
+}
+
+const pipe = { isTty: false };
+const podOf = (seconds: number) => ({ spec: { terminationGracePeriodSeconds: seconds } });
+
+it('is 150 s where no pod is there to say its grace', () => {
+  const { clock, pass } = timeTeller();
+  const limit = createWaitingLimit({ clock, stdout: pipe });
+  pass(149);
+  expect(limit.signal.aborted).toBe(false);
+  pass(1);
+  expect(limit.signal.aborted).toBe(true);
+});
+
+it('is 120 s more than the largest grace, which it names', () => {
+  const { clock, pass } = timeTeller();
+  const limit = createWaitingLimit({ clock, stdout: pipe });
+  for (const seconds of [5, 600, 30]) limit.saw(podOf(seconds));
+  pass(719);
+  expect(limit.signal.aborted).toBe(false);
+  pass(1);
+  expect(limit.signal.aborted).toBe(true);
+  expect(limit.text()).toBe('720 s (the largest grace, 600 s, and 120 s)');
+});
+
+it('counts anew from the end of a pod', () => {
+  const { clock, pass } = timeTeller();
+  const limit = createWaitingLimit({ clock, stdout: pipe });
+  limit.saw(podOf(5));
+  pass(100);
+  limit.again();
+  pass(124);
+  expect(limit.signal.aborted).toBe(false);
+  pass(1);
+  expect(limit.signal.aborted).toBe(true);
+});
+
+it('never ends a trace that is under way', () => {
+  const { clock, pass } = timeTeller();
+  const limit = createWaitingLimit({ clock, stdout: pipe }, () => true);
+  pass(1000);
+  expect(limit.signal.aborted).toBe(false);
+});
+
+it.each([
+  ['at a terminal', { stdout: { isTty: true } }],
+  ['where --timeout says how long', { stdout: pipe, timeoutMs: 600_000 }],
+  ['where --timeout says for ever', { stdout: pipe, timeoutMs: null }],
+])('is none %s', (_, words) => {
+  const { clock, pass } = timeTeller();
+  const limit = createWaitingLimit({ clock, ...words });
+  limit.saw(podOf(5));
+  pass(100_000);
+  expect(limit.signal.aborted).toBe(false);
+});

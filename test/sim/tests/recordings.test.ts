@@ -1,0 +1,51 @@
+/** The simulated kubelet held against a real cluster: same observable order and shape (small races aside). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Row } from '../rows.ts';
+import { tellStory } from '../tell.ts';
+import type { Truth } from '../truth.ts';
+import { shapeOf } from './shape.ts';
+import { barePods } from './stories/bare-pods.ts';
+import { disturbed } from './stories/disturbed.ts';
+import { keptPods } from './stories/kept-pods.ts';
+
+const stories = { ...barePods, ...disturbed, ...keptPods };
+const folder = new URL('../../recordings/', import.meta.url);
+
+const recorded = (scenario: string): Row[] =>
+  readFileSync(new URL(`${scenario}.ndjson`, folder), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Row);
+
+const truthOf = (scenario: string): Truth[] =>
+  JSON.parse(readFileSync(new URL(`${scenario}.truth.json`, folder), 'utf8')) as Truth[];
+
+describe('a story told', () => {
+  it('has its counterpart for every recording', () => {
+    const scenarios = readdirSync(folder).flatMap((file) => (file.endsWith('.ndjson') ? [file.slice(0, -7)] : []));
+    expect(Object.keys(stories).sort()).toEqual(scenarios.sort());
+  });
+
+  for (const [scenario, story] of Object.entries(stories)) {
+    it(`looks like the recording of ${scenario}`, () => {
+      const told = tellStory({ ...story, name: scenario });
+      const real = recorded(scenario);
+      expect(shapeOf(told.rows, story.pod.name)).toEqual(shapeOf(real, story.pod.name));
+    });
+
+    it(`stops the containers as in ${scenario}`, () => {
+      const facts = (truth: readonly Truth[]) =>
+        truth
+          .map(({ container, timeout_s, signal, sigkill_sent, exit_status }) => ({
+            container,
+            timeout_s,
+            signal,
+            killed: sigkill_sent !== undefined,
+            exit_status,
+          }))
+          .sort((a, b) => a.container.localeCompare(b.container));
+      expect(facts(tellStory({ ...story, name: scenario }).truth)).toEqual(facts(truthOf(scenario)));
+    });
+  }
+});

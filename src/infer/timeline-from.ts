@@ -1,4 +1,4 @@
-/** The Timeline of a trace: what was concluded, as numbers on one clock, with one consistent schedule. Pure. */
+/** The Timeline of what was concluded: numbers on one clock, with one consistent schedule. Pure. */
 import type { AssumptionName } from '../model/assumptions.ts';
 import { toClient } from '../model/clock.ts';
 import { withDates } from '../model/dates.ts';
@@ -6,7 +6,6 @@ import type { Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Conclusions, Exit, TimelinePhase } from './conclusions.ts';
-import { conclusionsOf } from './conclusions.ts';
 import { containerTimeline } from './container-timeline.ts';
 import type { Estimate } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
@@ -22,12 +21,6 @@ import type {
   ReplacementTimeline,
   Timeline,
 } from './timeline.ts';
-
-/** Undefined while not even the pod has been seen. */
-export function timelineOf(trace: Trace): Timeline | undefined {
-  const conclusions = conclusionsOf(trace);
-  return conclusions && timelineFrom(trace, conclusions);
-}
 
 export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
   const { exit, pod } = conclusions;

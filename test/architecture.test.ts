@@ -11,7 +11,17 @@ const table: Record<string, string[]> = {
   model: [],
   infer: ['model'],
   verdict: ['model', 'infer'],
-  kube: ['type:model', 'errors', 'node:', '@kubernetes/client-node', 'debug', 'proxy-agent', 'js-yaml'],
+  kube: [
+    'type:model',
+    'errors',
+    'node:',
+    '@kubernetes/client-node',
+    'debug',
+    'http-proxy-agent',
+    'https-proxy-agent',
+    'socks-proxy-agent',
+    'js-yaml',
+  ],
   recording: ['type:model', 'errors', 'node:'],
   render: [
     'model',

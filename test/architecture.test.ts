@@ -45,7 +45,6 @@ const table: Record<string, string[]> = {
     'recording',
     'render',
     'export',
-    'demo',
     'lazy:probe',
     'lazy:advice',
     'errors',
@@ -65,6 +64,7 @@ const table: Record<string, string[]> = {
   ],
   cli: [
     'run',
+    'demo',
     'type:kube',
     'verdict',
     'lazy:advice',

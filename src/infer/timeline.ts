@@ -1,116 +1,148 @@
 /**
- * The view model: everything that can be concluded from a trace, once, for all renderers and rules. Pure, and cheap
- * enough to be asked after each observation.
+ * The one numeric model of a pod's exit, from which verdict, renderers and the JSON report are made. Pure.
+ *
+ * Laws:
+ * 1. All instants are ms since the epoch on the client's clock; all lengths are ms. Nothing here is text that somebody
+ *    would have to parse back.
+ * 2. An Interval contains the true moment. `shown` is one moment inside it, so chosen that all `shown` of one timeline
+ *    form one consistent schedule: no effect before its cause, and a printed length is the difference of two of them.
+ * 3. The JSON report is a serialisation of this (verdict/report.ts); it is never read back by the program.
  */
-import type { Clock } from '../model/clock.ts';
-import { offsetAt, unknownClock } from '../model/clock.ts';
-import { withDates } from '../model/dates.ts';
-import type { Pod } from '../model/kube.ts';
-import type { ContainerExit } from './container.ts';
-import type { Deletion } from './deletion.ts';
-import { deletionOf } from './deletion.ts';
-import type { EndpointExit } from './endpoints.ts';
-import { endpointsOf } from './endpoints.ts';
-import type { Estimate } from './estimate.ts';
-import { exitsOf } from './exits.ts';
-import type { Kubelet } from './kubelet.ts';
-import { kubeletOf } from './kubelet.ts';
-import type { Removal } from './removal.ts';
-import { removalOf } from './removal.ts';
-import type { Replacement } from './replacement.ts';
-import { replacementOf } from './replacement.ts';
-import type { Trigger } from './trigger-rule.ts';
-import { triggerOf } from './trigger.ts';
-import type { MarkName, PhaseName } from '../model/report.ts';
-import type { Span } from '../model/span.ts';
-import type { Trace } from '../model/trace.ts';
-import { marksOf } from './view/marks.ts';
-import { phasesOf } from './view/phases.ts';
-import { unseenMarks } from './view/unseen.ts';
+import type { AssumptionName } from '../model/assumptions.ts';
+import type { ContainerKind, HookKind, Pod } from '../model/kube.ts';
+import type { Mode } from '../model/observation.ts';
+import type { ContainerOutcome, GapReport, MarkName, PhaseName, TriggerKind } from '../model/report.ts';
 
-/** The conclusions about a deletion, before they become marks and phases. */
-export interface Exit {
-  readonly deletion: Deletion;
-  readonly kubelet: Kubelet;
-  readonly containers: readonly ContainerExit[];
-  readonly endpoints: readonly EndpointExit[];
-  readonly removal: Removal;
-  readonly replacement?: Replacement;
-  readonly trigger: Trigger;
+/** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
+export interface Interval {
+  readonly earliest: number;
+  readonly latest: number;
+  readonly basis: 'observed' | 'inferred';
+  readonly evidence: readonly number[];
+  /** The one moment that people are shown. */
+  readonly shown: number;
+  /** Nothing bounds it from below: `earliest` is the pod's creation, or the first observation. */
+  readonly open?: boolean;
 }
 
-/** A mark as the timeline knows it. `id` is stable; `provisional`: it may yet be corrected or withdrawn. */
-export interface TimelineMark {
+/** How long something took, in ms. `shown` is the difference of the `shown` of its two ends. */
+export interface Length {
+  readonly min: number;
+  readonly max: number;
+  readonly shown: number;
+  readonly basis: 'observed' | 'inferred';
+}
+
+/** A point of the timeline. `id` (`NAME` or `NAME/SUBJECT`) stays the same while its interval narrows. */
+export interface Mark {
   readonly id: string;
   readonly name: MarkName;
+  /** Container, slice, node or replacement. */
   readonly subject?: string;
-  readonly at: Estimate;
+  readonly at: Interval;
   readonly note?: string;
+  /** More observations may yet move it or take it back. */
   readonly provisional: boolean;
 }
 
-export interface TimelinePhase {
+/** A stretch of the timeline, once both its ends are known. */
+export interface Phase {
   readonly name: PhaseName;
   readonly subject?: string;
-  readonly start: Estimate;
-  readonly end: Estimate;
-  /** Milliseconds. */
-  readonly lasted: Span;
+  readonly start: Interval;
+  readonly end: Interval;
+  readonly length: Length;
+  /** Ratio to the grace period that the kubelet used; 1 = all of it. */
+  readonly ofGrace: { readonly min: number; readonly max: number };
+}
+
+export interface PreStopExit {
+  readonly kind: HookKind;
+  readonly outcome: 'completed' | 'failed' | 'cut-off' | 'unknown';
+  readonly start: Interval;
+  readonly end: Interval;
+  readonly length: Length;
+}
+
+export interface ContainerTimeline {
+  readonly name: string;
+  readonly kind: ContainerKind;
+  /** It ran when the deletion came. */
+  readonly ran: boolean;
+  readonly outcome: ContainerOutcome;
+  /** The outcome is the likelier of two that the evidence allows: sentences say "probably". */
+  readonly probable: boolean;
+  readonly preStop?: PreStopExit;
+  readonly stopSignal?: Interval & { readonly signal?: string };
+  readonly kill?: Interval;
+  /** `code` is absent while only the end of its log is known. */
+  readonly exit?: { readonly at: Interval; readonly code?: number; readonly reason?: string };
+  /** From the stop signal to the exit. */
+  readonly drain?: Length;
+  /** From the kubelet's start to the exit, as a ratio to the grace period; may exceed 1. */
+  readonly graceUsed?: { readonly min: number; readonly max: number; readonly shown: number };
+  /** How long it outlived the grace period, where it did. */
+  readonly pastGrace?: Length;
+}
+
+export interface EndpointTimeline {
+  readonly slice: string;
+  readonly service?: string;
+  readonly addressType: string;
+  /** publishNotReadyAddresses: it stays ready until it is removed. */
+  readonly staysReady: boolean;
+  readonly wasReady: boolean;
+  readonly unroutedAt?: Interval & { readonly serving: boolean };
+  readonly removedAt?: Interval;
+  readonly otherReady: number;
+}
+
+export interface ReplacementTimeline {
+  readonly name: string;
+  readonly uid: string;
+  readonly createdAt: Interval;
+  readonly scheduledAt?: Interval;
+  readonly startedAt?: Interval;
+  readonly readyAt?: Interval;
+}
+
+export interface GraceTimeline {
+  readonly requestedSeconds: number | null;
+  readonly specSeconds: number;
+  readonly effectiveSeconds: number;
+  /** deletionTimestamp, ms on the API server's clock. */
+  readonly deadline: number;
 }
 
 export interface Timeline {
+  readonly mode: Mode;
+  /** As the allow-list keeps it (model/kube.ts): the state that the deletion found. */
   readonly pod: Pod;
-  /** Absent while nobody was seen to delete the pod. */
-  readonly exit?: Exit;
-  readonly marks: readonly TimelineMark[];
-  readonly phases: readonly TimelinePhase[];
-  /** Offsets (remote − client, ms) of the clocks that anything is known of. */
-  readonly offsets: { readonly api?: Span; readonly node?: Span };
+  /** What offsets count from: our request, else the acceptance, else the first mark. */
+  readonly zero: number;
+  /** The newest observation. */
+  readonly now: number;
+  /** Somebody deleted the pod. */
+  readonly deleted: boolean;
+  readonly grace: GraceTimeline;
+  readonly trigger: { readonly kind: TriggerKind; readonly evidence: readonly number[]; readonly note?: string };
+  readonly marks: readonly Mark[];
+  readonly phases: readonly Phase[];
+  readonly containers: readonly ContainerTimeline[];
+  readonly endpoints: readonly EndpointTimeline[];
+  readonly replacement?: ReplacementTimeline;
+  /** From the request (or the acceptance) to the object's removal, by arrival here. Absent while it is there. */
+  readonly total?: Length;
+  /** Offsets (remote clock − client's clock, ms). */
+  readonly clocks: { readonly api?: OffsetRange; readonly node?: OffsetRange };
+  readonly assumes: readonly AssumptionName[];
+  readonly gaps: readonly (Omit<GapReport, 'from' | 'to'> & { readonly from: number; readonly to?: number })[];
+  /** One line for each observation that is cited, oldest first. */
+  readonly observations: readonly { readonly seq: number; readonly at: number; readonly what: string }[];
 }
 
-/** Undefined while not even the pod has been seen. */
-export function timelineOf(trace: Trace): Timeline | undefined {
-  const pod = trace.pod?.value;
-  if (!pod) return undefined;
-  const exit = exitOf(trace);
-  if (!exit)
-    return {
-      pod,
-      marks: unseenMarks(trace),
-      phases: [],
-      offsets: offsets(trace, withDates(trace.clocks.api, trace.clocks.dates), trace.clocks.node),
-    };
-  return {
-    pod: exit.deletion.facts.first.value,
-    exit,
-    marks: marksOf(trace, exit),
-    phases: phasesOf(trace, exit),
-    offsets: offsets(trace, exit.deletion.api, exit.kubelet.clock),
-  };
-}
-
-function exitOf(trace: Trace): Exit | undefined {
-  const deletion = deletionOf(trace);
-  if (!deletion) return undefined;
-  const kubelet = kubeletOf(trace, deletion);
-  const containers = exitsOf({ trace, deletion, kubelet });
-  const trigger = triggerOf(trace, deletion);
-  const replacement = replacementOf(trace, { deletion, kubelet }, trigger.kind);
-  return {
-    deletion,
-    kubelet,
-    containers,
-    endpoints: endpointsOf(trace, deletion, containers),
-    removal: removalOf(trace, deletion, containers),
-    ...(replacement ? { replacement } : {}),
-    trigger,
-  };
-}
-
-function offsets(trace: Trace, api: Clock = unknownClock, node: Clock = unknownClock): Timeline['offsets'] {
-  const known = (clock: Clock) => clock.lower.length + clock.upper.length > 0;
-  return {
-    ...(known(api) ? { api: offsetAt(api, trace.now) } : {}),
-    ...(known(node) ? { node: offsetAt(node, trace.now) } : {}),
-  };
+/** ms. */
+export interface OffsetRange {
+  readonly min: number;
+  readonly max: number;
 }

@@ -211,6 +211,14 @@ export interface Verdict {
   gates: Gate[];
 }
 
+/** A stretch in which a stream, or a clock, says less than all. */
+export interface GapReport {
+  resource: string;
+  from: Time;
+  to?: Time;
+  cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful';
+}
+
 export interface ExitReport {
   apiVersion: 'podexit/v1';
   kind: 'ExitReport';
@@ -236,7 +244,7 @@ export interface ExitReport {
   clocks: { api?: { offsetMs: Range }; node?: { offsetMs: Range } };
   assumes: { name: string; seconds: number }[];
   /** `to` is absent where it lasted. */
-  gaps: { resource: string; from: Time; to?: Time; cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful' }[];
+  gaps: GapReport[];
   /** `what`: all that it told, with `; also ` between. */
   observations: { seq: number; at: Time; what: string }[];
 }

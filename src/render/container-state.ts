@@ -4,7 +4,7 @@ import type { Estimate } from '../infer/estimate.ts';
 import { minimumGrace } from '../infer/grace.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import { second } from '../model/span.ts';
-import type { Exit } from '../infer/timeline.ts';
+import type { Exit } from '../infer/conclusions.ts';
 import type { Ink } from './palette.ts';
 
 /** Ordered as they follow one another. */

@@ -4,8 +4,8 @@
  * be painted over, and never as wide as `columns`: a terminal that waits in its last column to wrap would lose the
  * character there to an erasure.
  */
-import type { Exit, Timeline } from '../infer/timeline.ts';
-import { timelineOf } from '../infer/timeline.ts';
+import type { Exit, Conclusions } from '../infer/conclusions.ts';
+import { conclusionsOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Scale } from './bar.ts';
 import { barPieces, cellAt } from './bar.ts';
@@ -26,7 +26,7 @@ import { waitingWords } from './waiting-words.ts';
 
 /** `now`: ms on the client's clock. Empty while nothing is known of the pod. */
 export function frame(trace: Trace, now: number, columns: number, rows: number, style: Style): string[] {
-  const timeline = timelineOf(trace);
+  const timeline = conclusionsOf(trace);
   const room = Math.max(0, rows - 1);
   if (!timeline || room === 0) return [];
   const pen = penFor(style);
@@ -40,7 +40,7 @@ export function frame(trace: Trace, now: number, columns: number, rows: number, 
 
 /** The lanes as they are at the end: all of them, without a word about waiting. */
 export function finalPicture(trace: Trace, columns: number, style: Style): string[] {
-  const timeline = timelineOf(trace);
+  const timeline = conclusionsOf(trace);
   if (!timeline?.exit) return [];
   const scene = { trace, timeline, exit: timeline.exit, now: trace.now + 1 };
   return pictureLines(penFor(style), scene, columns, Infinity);
@@ -48,7 +48,7 @@ export function finalPicture(trace: Trace, columns: number, style: Style): strin
 
 interface Scene {
   readonly trace: Trace;
-  readonly timeline: Timeline;
+  readonly timeline: Conclusions;
   readonly exit: Exit;
   readonly now: number;
 }
@@ -140,7 +140,7 @@ function fitting(lanes: readonly LaneView[], room: number): (LaneView | 'more')[
  * `+3 s  app draining, kill in 7 s  (grace 10 s)`, the last only where there is room for it. A line that has to be cut
  * leads with the countdown: `+3 s  kill in 7 s · app draini…`.
  */
-function statusLine(pen: Pen, trace: Trace, timeline: Timeline, now: number, columns: number): string {
+function statusLine(pen: Pen, trace: Trace, timeline: Conclusions, now: number, columns: number): string {
   const zero = zeroOfMarks(timeline.marks.map(viewOf));
   // Rounded down, as what is left is rounded up: together they are the grace.
   const elapsed = zero ? `${signed(Math.floor(Math.max(0, now - zero.at) / 1000), 0)} s  ` : '';

@@ -3,8 +3,8 @@
  * gives the lines to write; who writes them, and what stands below them, is the caller's.
  */
 import type { Observation, ObservationOf } from '../model/observation.ts';
-import { timelineOf } from '../infer/timeline.ts';
-import type { TimelineMark } from '../infer/timeline.ts';
+import { conclusionsOf } from '../infer/conclusions.ts';
+import type { TimelineMark } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
@@ -64,7 +64,7 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     for (let note = trace.notes; note && note !== seen; note = note.earlier) heard.set(note.seq, note.at);
     seen = trace.notes;
     if (observation) looks = afterLook(looks, trace, observation);
-    const timeline = timelineOf(trace);
+    const timeline = conclusionsOf(trace);
     const known = (timeline?.marks ?? []).map((mark) => {
       const view = viewOf(mark);
       return { ...view, ...arrivalOf(view.at, mark.at.evidence, (seq) => heard.get(seq)) };
@@ -86,7 +86,7 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
   const heading = (trace: Trace, width: number): string[] => {
     header = headerOf(trace);
     const day = timestamps === 'relative' ? undefined : dayText(trace.now, timestamps);
-    const inForce = timelineOf(trace)?.exit?.deletion.grace;
+    const inForce = conclusionsOf(trace)?.exit?.deletion.grace;
     return header ? [...headingLines(pen, headingOf(header, inForce, day), width), ''] : [];
   };
 

@@ -1,7 +1,7 @@
 /** The lanes of the live picture: who has one, which stretches it shows, and what is said beside it. Pure. */
 import type { ContainerExit } from '../infer/container.ts';
 import type { Replacement } from '../infer/replacement.ts';
-import type { Exit } from '../infer/timeline.ts';
+import type { Exit } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import { countdown, killAt, laneWords, stateInk, stateOf, whole } from './container-state.ts';
 import type { Zero } from './moments.ts';

@@ -2,7 +2,7 @@
  * A kubelet that begins anew counts the grace anew: why a countdown jumps. No mark of the report, since it changes no
  * instant but the kill that is still to come; told once a round, while the container is not known to have ended. Pure.
  */
-import type { Exit } from '../infer/timeline.ts';
+import type { Exit } from '../infer/conclusions.ts';
 import { killAt } from './container-state.ts';
 
 export interface NextRound {

@@ -1,7 +1,7 @@
 /** The lanes of the traffic: until when each Service sent it here, and who was left to take it. */
 import type { EndpointExit } from '../infer/endpoints.ts';
 import type { Estimate } from '../infer/estimate.ts';
-import type { Exit } from '../infer/timeline.ts';
+import type { Exit } from '../infer/conclusions.ts';
 import type { LaneView } from './lane-views.ts';
 import type { Zero } from './moments.ts';
 import { edgeAt, edgeOf, middle, stretch, timeText } from './stretches.ts';

@@ -1,6 +1,6 @@
 /** What the run is waiting for at a moment, in one phrase. */
 import type { ContainerExit } from '../infer/container.ts';
-import type { Exit, Timeline } from '../infer/timeline.ts';
+import type { Exit, Conclusions } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import { list } from '../verdict/words.ts';
 import type { ContainerState } from './container-state.ts';
@@ -14,7 +14,7 @@ export interface WaitingWords {
 }
 
 /** `now`: ms, client clock. */
-export function waitingWords(trace: Trace, { exit, pod, marks }: Timeline, now: number): WaitingWords {
+export function waitingWords(trace: Trace, { exit, pod, marks }: Conclusions, now: number): WaitingWords {
   if (!exit) return { text: beforeDeletion(trace, pod.metadata.name) };
   const over = trace.gone ?? exit.removal.done ?? exit.removal.finalDelete;
   const trouble = over ? undefined : marks.find(({ name }) => name === 'acknowledged')?.note;

@@ -5,7 +5,7 @@ import type { Ports } from './ports.ts';
 import type { Audience } from './run.ts';
 import type { Ndjson } from '../render/ndjson.ts';
 import type { ExitReport } from '../model/report.ts';
-import { timelineOf } from '../infer/timeline.ts';
+import { conclusionsOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
@@ -75,7 +75,7 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
 }
 
 function tellNews(ndjson: Ndjson, trace: Trace): void {
-  const timeline = timelineOf(trace);
+  const timeline = conclusionsOf(trace);
   const at = printTime(trace.now, 'earlier');
   const window = windowOf(trace, timeline ?? {});
   ndjson.marks(

@@ -21,9 +21,11 @@ const requestLag = 1000;
 /** What a log stream brings within this time of its opening was written before it: a live run asks for tailLines=0. */
 const initialBurst = 25;
 
-/** All sightings, in the order of the rows. Ending is the caller's (ending.ts). */
-export function* rawSightings(rows: readonly Row[]): Generator<Sighting> {
-  const subject = subjectOf(rows);
+/** All sightings of one pod, in the order of the rows. Ending is the caller's (ending.ts). */
+export function* rawSightings(
+  rows: readonly Row[],
+  subject: Subject | undefined = subjectOf(rows),
+): Generator<Sighting> {
   if (!subject) return;
   const first = rows[0]?.at ?? 0;
   yield { at: first, ...began(subject) };

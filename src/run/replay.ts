@@ -17,6 +17,7 @@ import { lostPatience } from './next-step.ts';
 import type { Absence } from './raw-cuts.ts';
 import { absencesIn } from './raw-cuts.ts';
 import { rawSightings } from './raw-replay.ts';
+import type { Subject } from './raw-subject.ts';
 
 export interface Replay {
   sightings: AsyncIterable<Sighting> | Iterable<Sighting>;
@@ -52,9 +53,9 @@ async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Prom
   return rows.flatMap((row) => row ?? []).sort((a, b) => a.at - b.at);
 }
 
-/** A raw recording, whose rows are in the order of their arrival. */
-export const replayOf = (rows: readonly Row[]): Iterable<Sighting> =>
-  endedLikeLive(rawSightings(rows), absencesIn(rows));
+/** A raw recording, whose rows are in the order of their arrival. `subject`: one of several pods that it is of. */
+export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<Sighting> =>
+  endedLikeLive(rawSightings(rows, subject), absencesIn(rows));
 
 /**
  * Ends where a live run would have ended: its timer is an observation, here in the recording's own time. What is still away by

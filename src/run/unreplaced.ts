@@ -1,6 +1,6 @@
 /** `--wait-replacement` that came to nothing: the pod is gone, and no other one was ready by --timeout, or will ever be. Pure. */
 import { triggerText } from '../render/summary.ts';
-import { timelineOf } from '../infer/timeline.ts';
+import { conclusionsOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import { endingOf, isHopeless } from './ending.ts';
 
@@ -11,7 +11,7 @@ export const notReplaced = 3;
 export function unreplaced(trace: Trace): string | undefined {
   const { began, gone, timers } = trace;
   if (!began?.value.waitReplacement || !gone) return undefined;
-  const { trigger, replacement } = timelineOf(trace)?.exit ?? {};
+  const { trigger, replacement } = conclusionsOf(trace)?.exit ?? {};
   const pod = `pod "${began.value.name}" is gone`;
   if (isHopeless(trace))
     return `${pod}, and nothing will replace it: it was deleted by ${triggerText[trigger?.kind ?? 'unknown']}`;

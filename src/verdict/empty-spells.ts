@@ -5,7 +5,7 @@
 import type { Clock } from '../model/clock.ts';
 import { toClient } from '../model/clock.ts';
 import { heardSince } from '../infer/arrival.ts';
-import type { Exit } from '../infer/timeline.ts';
+import type { Exit } from '../infer/conclusions.ts';
 import type { Fact, SliceState, Trace } from '../model/trace.ts';
 
 export interface EmptySpell {

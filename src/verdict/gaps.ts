@@ -3,7 +3,7 @@ import { stepsOf } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import type { ExitReport } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
-import type { Exit } from '../infer/timeline.ts';
+import type { Exit } from '../infer/conclusions.ts';
 import type { Fact, Trace } from '../model/trace.ts';
 import { brokenLogs } from './broken-logs.ts';
 

@@ -1,7 +1,7 @@
 /** The verdict: outcome, findings, exit code. Pure; rules stand in one table a room (findings/). */
 import type { Finding, Gate, Outcome, Verdict } from '../model/report.ts';
 import { findingCodes, severities } from '../model/report.ts';
-import type { Timeline } from '../infer/timeline.ts';
+import type { Conclusions } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { evidenceFindings } from './findings/evidence.ts';
@@ -25,7 +25,7 @@ export interface Policy {
 
 export const noPolicy: Policy = { gates: [], warnOnly: false };
 
-export function judge(trace: Trace, timeline: Timeline, policy: Policy = noPolicy): Verdict {
+export function judge(trace: Trace, timeline: Conclusions, policy: Policy = noPolicy): Verdict {
   const scene = timeline.exit && { trace, timeline, exit: timeline.exit };
   const outcomes = scene ? outcomesOf(scene) : [outcomeUnseen(trace)];
   const outcome = outcomes[0] ?? 'unknown';

@@ -10,8 +10,8 @@ import { controllerOf, isFinished } from '../model/pod.ts';
 import type { ContainerReport, EndpointReport, ExitReport, Instant, Mark, Phase, Range } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { parseFloor, parseTime, printTime } from '../model/stamps.ts';
-import { timelineOf } from '../infer/timeline.ts';
-import type { Exit, Timeline, TimelineMark, TimelinePhase } from '../infer/timeline.ts';
+import { conclusionsOf } from '../infer/conclusions.ts';
+import type { Exit, Conclusions, TimelineMark, TimelinePhase } from '../infer/conclusions.ts';
 import type { Note, Trace } from '../model/trace.ts';
 import { isFirm, isLasting, isSignalFirm, told } from '../infer/view/told.ts';
 import { clockGaps, gapsOf } from './gaps.ts';
@@ -20,11 +20,11 @@ import { judge, noPolicy } from './judge.ts';
 
 /** Undefined while not even the pod has been seen. */
 export function reportOf(trace: Trace, policy: Policy = noPolicy): ExitReport | undefined {
-  const timeline = timelineOf(trace);
+  const timeline = conclusionsOf(trace);
   return timeline && buildReport(trace, timeline, policy);
 }
 
-function buildReport(trace: Trace, timeline: Timeline, policy: Policy): ExitReport {
+function buildReport(trace: Trace, timeline: Conclusions, policy: Policy): ExitReport {
   const { exit } = timeline;
   const fallback = windowOf(trace, timeline);
   const at = (estimate: Estimate) => instantOf(estimate, fallback);
@@ -69,14 +69,14 @@ export const markReport = (mark: TimelineMark, at: (estimate: Estimate) => Insta
  * What an unbounded instant is printed as: from the pod's creation to the newest observation. The API server stamps the
  * creation (SIGNALS.md §5 "Clocks"): it says nothing of the client's time where nothing bounds how far ahead it is.
  */
-export function windowOf(trace: Trace, { exit }: Pick<Timeline, 'exit'>): Span {
+export function windowOf(trace: Trace, { exit }: Pick<Conclusions, 'exit'>): Span {
   const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);
   const api = exit?.deletion.api ?? withDates(trace.clocks.api, trace.clocks.dates);
   const lo = created ? toClient(api, created, trace.now).lo : -Infinity;
   return { lo: Math.min(lo, trace.now), hi: trace.now + 1 };
 }
 
-function podOf({ pod, exit }: Timeline): ExitReport['pod'] {
+function podOf({ pod, exit }: Conclusions): ExitReport['pod'] {
   const owner = controllerOf(pod);
   return {
     namespace: pod.metadata.namespace ?? '',
@@ -89,7 +89,7 @@ function podOf({ pod, exit }: Timeline): ExitReport['pod'] {
   };
 }
 
-function graceOf(trace: Trace, { pod, exit }: Timeline): ExitReport['grace'] {
+function graceOf(trace: Trace, { pod, exit }: Conclusions): ExitReport['grace'] {
   const specSeconds = pod.spec.terminationGracePeriodSeconds ?? 30;
   const requestedSeconds = trace.began?.value.graceSeconds ?? null;
   const deadline = parseTime(pod.metadata.deletionTimestamp);
@@ -108,7 +108,7 @@ const effectiveGrace = ({ deletion, kubelet }: Exit): number => Math.min(deletio
  * What nothing bounds lasted at most from the earliest start to the latest end that are told; where even the window does
  * not bound those, how long is not known, and the phase is none.
  */
-function phaseReport(phase: TimelinePhase, timeline: Timeline, window: Span): Phase[] {
+function phaseReport(phase: TimelinePhase, timeline: Conclusions, window: Span): Phase[] {
   const [start, end] = [instantOf(phase.start, window), instantOf(phase.end, window)];
   const lasted = Number.isFinite(phase.lasted.hi) ? phase.lasted : toldSpan(phase, window);
   if (!Number.isFinite(lasted.hi)) return [];
@@ -183,7 +183,7 @@ function replacementReport(
   };
 }
 
-function clocksOf({ offsets }: Timeline): ExitReport['clocks'] {
+function clocksOf({ offsets }: Conclusions): ExitReport['clocks'] {
   const finite = (span: Span | undefined) =>
     span && Number.isFinite(span.lo) && Number.isFinite(span.hi)
       ? { offsetMs: { min: Math.floor(span.lo), max: Math.ceil(span.hi) } }

@@ -1,13 +1,13 @@
 /** What rules look at. */
 import type { ContainerExit } from '../infer/container.ts';
-import type { Exit, Timeline } from '../infer/timeline.ts';
+import type { Exit, Conclusions } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import { isFirm } from '../infer/view/told.ts';
 import { exactSeconds } from './words.ts';
 
 export interface Scene {
   readonly trace: Trace;
-  readonly timeline: Timeline;
+  readonly timeline: Conclusions;
   readonly exit: Exit;
 }
 

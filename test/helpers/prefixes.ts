@@ -5,8 +5,8 @@
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import type { TimelineMark } from '../../src/infer/timeline.ts';
-import { timelineOf } from '../../src/infer/timeline.ts';
+import type { TimelineMark } from '../../src/infer/conclusions.ts';
+import { conclusionsOf } from '../../src/infer/conclusions.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
@@ -41,7 +41,7 @@ export function listenTo(observations: readonly Observation[], truths: Truths): 
   for (const observation of observations) {
     trace = reduce(trace, observation);
     const say = (what: string): void => void broken.push(`observation ${observation.seq}: ${what}`);
-    const marks = timelineOf(trace)?.marks ?? [];
+    const marks = conclusionsOf(trace)?.marks ?? [];
     held += markWords(trace, marks, standing, truths, say);
     const report = reportOf(trace);
     if (!report) continue;

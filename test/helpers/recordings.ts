@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { readLines } from '../../src/recording/read-lines.ts';
 import { rowOf } from '../../src/recording/rows.ts';
 import type { Row } from '../../src/recording/rows.ts';
-import { openReplay } from '../../src/run/replay.ts';
+import { subjectOf } from '../../src/run/raw-subject.ts';
+import { openReplay, replayOf } from '../../src/run/replay.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { Observation, Sighting } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -15,12 +16,22 @@ import { reportOf } from '../../src/verdict/report.ts';
 
 const recordingsFolder = fileURLToPath(new URL('../recordings/', import.meta.url));
 
-export const recordingNames: string[] = readdirSync(recordingsFolder)
-  .filter((file) => file.endsWith('.ndjson'))
-  .map((file) => file.replace('.ndjson', ''))
-  .sort();
+const namesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.ndjson'))
+    .map((file) => file.replace('.ndjson', ''))
+    .sort();
 
-export const recordingFile = (name: string): string => `${recordingsFolder}${name}.ndjson`;
+/** One pod each. */
+export const recordingNames: string[] = namesIn(recordingsFolder);
+
+/** Rollouts of several pods, and failures of the cluster. */
+export const secondSeriesNames: string[] = namesIn(`${recordingsFolder}second/`);
+
+const folderOf = (name: string): string =>
+  secondSeriesNames.includes(name) ? `${recordingsFolder}second/` : recordingsFolder;
+
+export const recordingFile = (name: string): string => `${folderOf(name)}${name}.ndjson`;
 
 /** What the container runtime's own log says; times on the node's clock. */
 export interface Truth {
@@ -33,7 +44,7 @@ export interface Truth {
 }
 
 export const truthsOf = (name: string): Truth[] =>
-  JSON.parse(readFileSync(`${recordingsFolder}${name}.truth.json`, 'utf8')) as Truth[];
+  JSON.parse(readFileSync(`${folderOf(name)}${name}.truth.json`, 'utf8')) as Truth[];
 
 export async function sightingsOf(name: string): Promise<Sighting[]> {
   const { sightings } = await openReplay(recordingFile(name), (message) => {
@@ -51,6 +62,23 @@ export async function rowsOf(name: string): Promise<Row[]> {
     if (row) rows.push(row);
   }
   return rows;
+}
+
+/** The pods of a recording that something is known of, and what a run saw that traced one of them. */
+export async function tracedPodsOf(name: string): Promise<{ pod: string; truths: Truth[]; sightings: Sighting[] }[]> {
+  const truths = truthsOf(name);
+  const pods = [...new Set(truths.map(({ pod }) => pod))];
+  if (pods.length < 2) return [{ pod: pods[0] ?? '', truths, sightings: await sightingsOf(name) }];
+  const rows = await rowsOf(name);
+  const own = subjectOf(rows);
+  return pods.map((pod) => {
+    const subject = own?.name === pod ? own : { namespace: own?.namespace ?? '', name: pod };
+    return {
+      pod,
+      truths: truths.filter((one) => one.pod === pod),
+      sightings: [...replayOf(rows, subject)],
+    };
+  });
 }
 
 export const observationsOf = (sightings: readonly Sighting[]): Observation[] =>

@@ -3,6 +3,7 @@ import type { ContainerOutcome, FindingCode, Outcome, TriggerKind } from '../../
 
 export interface Expected {
   outcome: Outcome;
+  /** Of the process. */
   exitCode: number;
   containers: Record<string, ContainerOutcome>;
   trigger: TriggerKind;
@@ -72,4 +73,38 @@ export const expected: Record<string, Expected> = {
   preempted: { ...completed, trigger: 'preemption', findings: [] },
   'owner-deleted': { ...completed, trigger: 'owner-deleted', findings: [] },
   'grace-shortened': { ...killed, ...ours, findings: ['grace-shortened-ignored'] },
+};
+
+/** The second series: failures of the cluster, and deletions of several pods, of each of which the row holds. */
+export const expectedOfSeries: Record<string, Omit<Expected, 'trigger'>> = {
+  'apiserver-busy-delete': { ...completed, findings: [] },
+  'close-call-137': {
+    outcome: 'failed',
+    exitCode: 2,
+    containers: { app: 'failed' },
+    findings: ['exit-nonzero', 'grace-nearly-spent'],
+    without: ['killed-at-grace', 'no-signal-handling'],
+  },
+  'containerd-restart-ignoring-app': {
+    ...killed,
+    findings: ['killed-at-grace', 'no-signal-handling', 'last-endpoint'],
+    without: ['kubelet-restarted'],
+  },
+  'controller-manager-down': { ...completed, findings: [], without: ['last-endpoint'] },
+  'daemonset-rollout': { ...completed, findings: ['last-endpoint'] },
+  'drain-with-pdb': { ...completed, findings: [] },
+  'exec-hook-then-term': { ...completed, findings: ['last-endpoint'] },
+  'forced-by-other': {
+    outcome: 'forced',
+    exitCode: 2,
+    containers: { app: 'abandoned' },
+    findings: ['force-deleted'],
+  },
+  'kubelet-frozen-in-exec-hook': { ...completed, findings: ['last-endpoint'], without: ['kubelet-restarted'] },
+  'kubelet-frozen-in-sleep-hook': { ...completed, findings: ['last-endpoint'], without: ['kubelet-restarted'] },
+  'oom-child': { ...completed, findings: [], without: ['oom-on-exit'] },
+  'poststart-hang': { ...completed, findings: [] },
+  'rollout-25': { ...completed, findings: [] },
+  'scale-to-zero-40': { ...completed, findings: [] },
+  'statefulset-rollout': { ...completed, findings: [] },
 };

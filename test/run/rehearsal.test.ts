@@ -5,7 +5,7 @@ import type { Stage } from '../../src/run/audience.ts';
 import type { Ports } from '../../src/run/ports.ts';
 import { rehearsing } from '../../src/run/rehearsal.ts';
 import { run } from '../../src/run/run.ts';
-import { timelineOf } from '../../src/infer/timeline.ts';
+import { conclusionsOf } from '../../src/infer/conclusions.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { sightingsOf } from '../helpers/recordings.ts';
 
@@ -25,7 +25,7 @@ function rehearsed(): { stage: Stage; marks: () => string[][] } {
   const traces: Trace[] = [];
   const nothing = { step: () => {}, end: async () => {}, say: () => false, close: () => {} };
   const stage = { ...nothing, rehearse: (trace: Trace) => void traces.push(trace) };
-  return { stage, marks: () => traces.map((trace) => timelineOf(trace)?.marks.map(({ name }) => name) ?? []) };
+  return { stage, marks: () => traces.map((trace) => conclusionsOf(trace)?.marks.map(({ name }) => name) ?? []) };
 }
 
 const ports = { nextTurn: setImmediate, brace: () => {} };

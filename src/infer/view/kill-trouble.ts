@@ -1,6 +1,6 @@
 /** What keeps the kubelet from ending a pod: its own complaint, or a kill that is overdue (SIGNALS.md §6 "stuck: where?"). */
 import { isBefore, onNode } from '../estimate.ts';
-import type { Exit } from '../timeline.ts';
+import type { Exit } from '../conclusions.ts';
 import type { Trace } from '../../model/trace.ts';
 
 /** ms past the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill itself may take about 3 s. */

@@ -5,7 +5,7 @@ import type { ContainerExit } from '../container.ts';
 import type { Estimate } from '../estimate.ts';
 import { onClient } from '../estimate.ts';
 import type { MarkName } from '../../model/report.ts';
-import type { Exit, TimelineMark } from '../timeline.ts';
+import type { Exit, TimelineMark } from '../conclusions.ts';
 import { killTrouble } from './kill-trouble.ts';
 import { told } from './told.ts';
 

@@ -3,7 +3,7 @@ import type { ContainerExit } from '../container.ts';
 import type { Estimate } from '../estimate.ts';
 import { between, onClient } from '../estimate.ts';
 import type { PhaseName } from '../../model/report.ts';
-import type { Exit, TimelinePhase } from '../timeline.ts';
+import type { Exit, TimelinePhase } from '../conclusions.ts';
 import type { Trace } from '../../model/trace.ts';
 import { isFirm, told } from './told.ts';
 

@@ -4,7 +4,7 @@ import { arrival } from '../arrival.ts';
 import type { Estimate } from '../estimate.ts';
 import { onClient } from '../estimate.ts';
 import { atLeast } from '../../model/span.ts';
-import type { TimelineMark } from '../timeline.ts';
+import type { TimelineMark } from '../conclusions.ts';
 import type { Fact, RequestFacts, Trace } from '../../model/trace.ts';
 import { mark, requestMark, sentAt } from './marks.ts';
 

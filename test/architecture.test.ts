@@ -17,7 +17,17 @@ const table: Record<string, string[]> = {
   model: ['type:@kubernetes/client-node'],
   infer: ['model', 'type:@kubernetes/client-node'],
   verdict: ['model', 'infer', 'type:@kubernetes/client-node'],
-  kube: ['type:model', 'errors', 'node:', 'lazy:@kubernetes/client-node', 'debug', 'proxy-agent', 'js-yaml'],
+  kube: [
+    'type:model',
+    'errors',
+    'node:',
+    'lazy:@kubernetes/client-node',
+    'debug',
+    'http-proxy-agent',
+    'https-proxy-agent',
+    'socks-proxy-agent',
+    'js-yaml',
+  ],
   recording: ['type:model', 'errors', 'node:'],
   render: [
     'model',

@@ -34,7 +34,7 @@ const table: Record<string, string[]> = {
     'string-width',
     'js-yaml',
   ],
-  probe: ['type:model', 'errors', 'node:', 'lazy:@grpc/grpc-js'],
+  probe: ['model', 'errors', 'node:'],
   advice: ['model', 'infer', 'verdict', 'errors', 'node:', 'js-yaml', 'type:@kubernetes/client-node'],
   demo: ['node:'],
   run: [

@@ -13,7 +13,7 @@ export const bucketOf = (ms: number): number =>
   Math.min(lastBucket, Math.max(0, Math.round(Math.log(Math.max(ms, least) / least) / growth)));
 
 /** The middle of a bucket, in ms, with three digits. */
-export const latencyOf = (bucket: number): number => Number((least * Math.exp(bucket * growth)).toPrecision(3));
+const latencyOf = (bucket: number): number => Number((least * Math.exp(bucket * growth)).toPrecision(3));
 
 /** The latency (ms) that a share of all did not exceed; undefined where nothing was measured. */
 export function quantile(histogram: LatencyHistogram, share: number): number | undefined {

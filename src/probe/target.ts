@@ -137,8 +137,8 @@ function asUrl(text: string): URL {
 const shownUrl = (url: URL): string =>
   `${url.protocol}//${url.host}${url.pathname === '/' || url.pathname.includes('@') ? '' : url.pathname}`;
 
-/** What could not be read may hold a password anywhere: its beginning says enough. */
-const shownText = (text: string): string => text.replace(/[?#@].*$/s, '…').slice(0, 80);
+/** What could not be read may hold a password anywhere in front of an @. */
+const shownText = (text: string): string => (text.includes('@') ? '…' : text.replace(/[?#].*$/s, '…').slice(0, 80));
 
 const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 const inBrackets = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -3,7 +3,7 @@ import type { Sighting } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { refusedDelete } from './delete-refused.ts';
 import { decideDelete, isSuccessor } from './delete-decide.ts';
-import { isEndless } from './http/body.ts';
+import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { look } from './look.ts';
 import { podPath } from './resource-path.ts';
@@ -108,7 +108,7 @@ async function ask(
   } catch (error) {
     if (error instanceof TransportFailure) return error;
     // As good as lost: whether it was executed shows in a look.
-    if (isEndless(error)) return new TransportFailure(error.message, true, 'EMSGSIZE', false, error);
+    if (isTooLarge(error)) return new TransportFailure(error.message, true, 'EMSGSIZE', false, error);
     if (signal.aborted) return new TransportFailure('aborted', true, 'ABORT_ERR', false);
     throw error;
   }

@@ -2,6 +2,7 @@ import type { PodexitError } from '../errors.ts';
 import type { Sighting } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { refusedDelete } from './delete-refused.ts';
+import type { Tried } from './delete-decide.ts';
 import { decideDelete, isSuccessor } from './delete-decide.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
@@ -63,12 +64,6 @@ function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message
   const verb = evict ? 'evict' : 'delete';
   return { kind: 'answered', at: cluster.surroundings.now(), verb, status, message: cluster.clean(message) };
 }
-
-/** One try: what came of it. */
-export type Tried =
-  | { kind: 'accepted' }
-  | { kind: 'refused'; refusal: ReturnType<typeof readRefusal> }
-  | { kind: 'failed'; failure: TransportFailure };
 
 async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal): AsyncGenerator<Sighting, Tried> {
   const verb = target.evict ? 'evict' : 'delete';

@@ -205,7 +205,7 @@ function notStarted(exec: ExecEntry, code: string): PodexitError {
 }
 
 /** KUBERNETES_EXEC_INFO: what a plugin is told about the terminal and, where it asks for it, the cluster. */
-export function execInfo(
+function execInfo(
   exec: ExecEntry,
   cluster: ClusterEntry & { server: string },
   stdinIsTty: boolean,

@@ -7,7 +7,7 @@ import { showUrl } from '../redact.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { longestSilenceMs, readJson } from './body.ts';
 import type { Reply } from './exchange.ts';
-import { TransportFailure, tellShortage } from './failure.ts';
+import { TransportFailure } from './failure.ts';
 import type { Transport } from './transport.ts';
 
 export interface ClientOptions {
@@ -213,7 +213,7 @@ function redirected(base: URL, next: URL | undefined): PodexitError {
  * character, and refuses those beyond Latin-1. A body beside them must not be a string, since Node would then send the
  * headers in the body's encoding too.
  */
-export function inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+function inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.map(bytesOf) : bytesOf(value)]),
   );
@@ -221,3 +221,25 @@ export function inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
 
 const bytesOf = <T>(value: T): T | string =>
   typeof value === 'string' ? Buffer.from(value, 'utf8').toString('latin1') : value;
+
+/**
+ * Where this machine itself has no room for one more connection: by Node's code. The server never receives such a request,
+ * and in a report its gap looks like that of a lost connection.
+ */
+const shortages: Readonly<Record<string, string>> = {
+  EMFILE: 'this process may open no more files (EMFILE), so some streams have gaps; raise the limit: ulimit -n 8192',
+  ENFILE: 'this machine may open no more files (ENFILE), so some streams have gaps; close other programs',
+  EADDRNOTAVAIL: 'this machine has no free local port (EADDRNOTAVAIL), so some streams have gaps',
+};
+
+/** Says so on stderr, once for each cluster, at any `-v`. */
+export function tellShortage(
+  failure: TransportFailure,
+  memory: ClusterMemory,
+  { log }: Pick<Surroundings, 'log'>,
+): void {
+  const words = shortages[failure.code];
+  if (words === undefined || memory.shortOf === failure.code) return;
+  memory.shortOf = failure.code;
+  log(0, words);
+}

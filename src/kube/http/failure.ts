@@ -1,6 +1,4 @@
 import { PodexitError } from '../../errors.ts';
-import type { ClusterMemory } from '../cluster.ts';
-import type { Surroundings } from '../surroundings.ts';
 
 /**
  * A request that got no answer. `sent` says whether the server may have seen it: only where it is false is the request
@@ -81,30 +79,6 @@ const tlsReasons: Readonly<Record<string, string>> = {
   'unrecognized name': 'it does not know itself by the host name that it was addressed with',
   'wrong version number': 'what answers there does not speak TLS; the address may have to begin with http://',
 };
-
-/**
- * Where this machine itself has no room for one more connection. The server never hears of such a request, and nobody could tell
- * it from a lost connection by the gap that it leaves in a report.
- */
-
-/** By Node's code. */
-const shortages: Readonly<Record<string, string>> = {
-  EMFILE: 'this process may open no more files (EMFILE), so some streams have gaps; raise the limit: ulimit -n 8192',
-  ENFILE: 'this machine may open no more files (ENFILE), so some streams have gaps; close other programs',
-  EADDRNOTAVAIL: 'this machine has no free local port (EADDRNOTAVAIL), so some streams have gaps',
-};
-
-/** Says so on stderr, once for each cluster, at any `-v`. */
-export function tellShortage(
-  failure: TransportFailure,
-  memory: ClusterMemory,
-  { log }: Pick<Surroundings, 'log'>,
-): void {
-  const words = shortages[failure.code];
-  if (words === undefined || memory.shortOf === failure.code) return;
-  memory.shortOf = failure.code;
-  log(0, words);
-}
 
 /** A URL writes an IPv6 address in brackets, a socket does not. */
 export function socketHost(url: URL): string {

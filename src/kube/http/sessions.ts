@@ -114,7 +114,7 @@ const quietMs = 10_000;
 const pongMs = 5_000;
 
 /** Speaks HTTP/2 on a connection on which it was agreed. Node's module is handed in, since only TLS needs it loaded. */
-export function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL): Session {
+function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL): Session {
   const connection = connect(base.origin, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: streamWindow },

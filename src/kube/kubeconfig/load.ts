@@ -118,7 +118,7 @@ export function inClusterKubeconfig(
 }
 
 /** What kubectl takes inside a pod where neither flag nor context names one (client-go: inClusterClientConfig.Namespace). */
-export function inClusterNamespace(
+function inClusterNamespace(
   env: Readonly<Record<string, string | undefined>>,
   directory = mounted,
 ): string | undefined {

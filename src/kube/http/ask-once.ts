@@ -1,8 +1,8 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { Body } from './body.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Transport } from './transport.ts';
-import { inUtf8 } from './header-bytes.ts';
 
 /** A request whose answer is measured, not used: by a probe through the API server's proxy. */
 export interface OneRequest {
@@ -20,6 +20,8 @@ interface Asker {
   credentials: Credentials;
   userAgent: string;
   surroundings: { now(): number };
+  /** Header values as the bytes that go out (client.ts). */
+  inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders;
 }
 
 /** Headers by which the API server knows who asks: the run's own identity alone. */
@@ -30,7 +32,7 @@ const ownHeaders = /^(?:authorization|impersonate-.*|host|connection|content-len
  * renewed, since a request that was not authenticated was not executed. Throws TransportFailure, or the abort.
  */
 export async function askOnce(
-  { base, transport, credentials, userAgent, surroundings }: Asker,
+  { base, transport, credentials, userAgent, surroundings, inUtf8 }: Asker,
   { method, path, headers, signal }: OneRequest,
 ): Promise<{ status: number; body: Body }> {
   const url = new URL(`${base.pathname.replace(/\/+$/, '')}${path}`, base.origin);

@@ -218,7 +218,7 @@ export interface Trace {
   /** Streams whose news was late. */
   readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];
-  readonly timers: readonly Fact<Timer['name']>[];
+  readonly timers: readonly Fact<Exclude<Timer['name'], 'over'>>[];
   readonly interrupted?: Fact<Interrupted['signal']>;
   /** `api`: what stamps tell of the API server's clock; `dates`: what `Date` headers tell of it. */
   readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };

@@ -61,7 +61,10 @@ export function openRecorder(file: string, header: Header): Recorder {
 function showsPod(observation: Observation): boolean {
   const { kind } = observation;
   if (kind !== 'listed' && kind !== 'changed') return false;
-  return observation.stream === 'pod' && (kind === 'changed' || observation.objects.length > 0);
+  return (
+    (observation.stream === 'pod' || observation.stream === 'pods') &&
+    (kind === 'changed' || observation.objects.length > 0)
+  );
 }
 
 const asLine = (value: unknown): string => `${JSON.stringify(value)}\n`;

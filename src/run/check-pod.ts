@@ -22,10 +22,10 @@ import { noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { assertWritable } from './report-files.ts';
 import { resolveTarget } from './resolve-target.ts';
-import type { TraceOptions } from './trace-pod.ts';
+import type { TraceOptions } from './trace-options.ts';
 import type { Raw, Target } from './watched.ts';
 import { printLabels } from './selectors.ts';
-import { asRaw, candidateServices, firstTargets, metadataOf, namesOf, nodeTargets, sliceTarget } from './watched.ts';
+import { asRaw, candidateServices, metadataOf, namesOf, nodeTargets, servicesTarget, sliceTarget } from './watched.ts';
 
 /** The exit code. Throws PodexitError where the pod cannot be read, `check.terminating` and `pod.mirror`. */
 export async function checkPod(options: TraceOptions, ports: Ports): Promise<number> {
@@ -35,7 +35,7 @@ export async function checkPod(options: TraceOptions, ports: Ports): Promise<num
     // Its --timeout is that of the run it speaks of.
     const deadline = createDeadline(ports.clock, null);
     const facts = await unlessLeft(ports, async (left) => {
-      const { name } = await resolveTarget(cluster, { ...options, mode: 'check', deadline, left }, ports);
+      const { name } = await resolveTarget(cluster, { ...options, deadline, left }, ports);
       return readFacts(cluster, name, options, ports);
     });
     return await finishReport(forecast(facts, options.policy), advisingSameCluster(options), ports, checkHeader(facts));
@@ -53,8 +53,7 @@ async function readFacts(
   const reader = readerOf(cluster, clock.now);
   const raw = await readPod(cluster, name);
   reader.tell('pod', `pod ${name} at resourceVersion ${String(metadataOf(raw)['resourceVersion'])}`);
-  const first = firstTargets(cluster.namespace, name);
-  const services = candidateServices(await reader.list('services', first.services), raw);
+  const services = candidateServices(await reader.list('services', servicesTarget(cluster.namespace)), raw);
   const slices = sliceTarget(cluster.namespace, namesOf(services));
   const { signal } = new AbortController();
   const endpointSlices = slices ? await reader.list('endpointslices', slices) : [];

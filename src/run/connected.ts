@@ -3,7 +3,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { reachOf } from '../kube/reach.ts';
 import type { Surroundings } from '../kube/surroundings.ts';
-import type { LookOptions } from './audience.ts';
+import type { LookOptions } from './stage.ts';
 import type { Ports } from './ports.ts';
 
 /** Throws PodexitError where the configuration leads nowhere. Sends nothing yet. */

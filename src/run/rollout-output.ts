@@ -8,7 +8,7 @@ import type { KeyOrder } from '../render/key-order.ts';
 import { reportOrder } from '../render/key-order.ts';
 import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
-import type { ExitOptions } from './trace-pod.ts';
+import type { ExitOptions } from './trace-options.ts';
 
 export interface RolloutOutput {
   tell(report: ExitReport, header: Header | undefined): Promise<void>;
@@ -16,7 +16,7 @@ export interface RolloutOutput {
 }
 
 /** Throws `usage.output` for formats that are one document, of which many make none. */
-export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): RolloutOutput {
+export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
   const each = async (report: ExitReport, header?: Header): Promise<string> =>
     shownText(report, format, look, ports, header);

@@ -10,6 +10,7 @@ import { brokenLogs } from './broken-logs.ts';
 /** Streams by the name of the resource that an operator would grant. */
 const resourceOf: Record<StreamName, string> = {
   pod: 'pods',
+  pods: 'pods',
   services: 'services',
   endpointslices: 'endpointslices',
   events: 'events',

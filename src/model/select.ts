@@ -95,6 +95,9 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
       return isFor(subject, o.pod) ? rolesOf(subject, o.stream).map((stream) => ({ ...o, stream })) : [];
     case 'dated':
     case 'interrupted':
+    case 'probe-started':
+    case 'probe-counts':
+    case 'probe-ended':
       return [o];
     default:
       return isFor(subject, o.pod) ? [o] : [];

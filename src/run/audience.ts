@@ -4,13 +4,11 @@ import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { LookOptions, Stage } from './stage.ts';
 import type { Ndjson } from '../render/ndjson.ts';
-import { conclusionsOf } from '../infer/conclusions.ts';
+import { timelineOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
-import { gapsOf } from '../verdict/gaps.ts';
-import { markReport, windowOf } from '../verdict/report.ts';
-import { instantOf } from '../infer/estimate.ts';
+import { gapReport, markReport } from '../verdict/exit-report.ts';
 import { printTime } from '../model/stamps.ts';
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
@@ -51,17 +49,13 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
 }
 
 function tellNews(ndjson: Ndjson, trace: Trace): void {
-  const timeline = conclusionsOf(trace);
+  const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
   const at = printTime(trace.now, 'earlier');
-  const window = windowOf(trace, timeline ?? {});
   ndjson.marks(
     at,
-    (timeline?.marks ?? []).map((mark) => ({
-      ...markReport(mark, (one) => instantOf(one, window)),
-      provisional: mark.provisional,
-    })),
+    marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional })),
   );
-  ndjson.gaps(at, gapsOf(trace));
+  ndjson.gaps(at, gaps.map(gapReport));
 }
 
 /** A fault in a renderer costs its output, not the trace. */

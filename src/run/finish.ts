@@ -5,6 +5,7 @@ import type { Trace } from '../model/trace.ts';
 import type { Header } from '../infer/view/header.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/judge.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { LookOptions, Stage } from './stage.ts';
 import type { Format } from './formats.ts';
@@ -30,25 +31,15 @@ export async function finish(
   ports: Ports,
   failed: boolean,
 ): Promise<number> {
-  const report = reportOf(trace, options.policy);
-  if (!report) return leftUnread(trace);
+  const known = reportOf(trace, options.policy);
+  if (!known) return leftUnread(trace);
+  const report = exitReportOf(known);
   const shown = stage.end(trace, report);
   // What stdout cannot be told is no reason to lose the files.
   await shown.catch(() => undefined);
   const code = await conclude(report, options, ports, failed);
   await shown;
   return code;
-}
-
-/** The same for a report that no trace is behind: a forecast. */
-export async function finishReport(
-  report: ExitReport,
-  options: FinishOptions & { look: LookOptions },
-  ports: Ports,
-  header: Header,
-): Promise<number> {
-  ports.stdout.write(await shownText(report, options.format, options.look, ports, header));
-  return conclude(report, options, ports, false);
 }
 
 /** What stdout gets of a whole report: a document, or the lines for a person. */

@@ -3,6 +3,7 @@ import type { Trace } from '../model/trace.ts';
 import type { Traces } from './traces.ts';
 import type { ExitReport } from '../model/report.ts';
 import { headerOf } from '../infer/view/header.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { FinishOptions } from './finish.ts';
 import type { Ports } from './ports.ts';
@@ -39,9 +40,10 @@ export function createResults(
   };
   const take = (traces: Traces, key: string): void => {
     const trace = traces.get(key);
-    const report = trace && reportOf(trace, options.policy);
+    const known = trace && reportOf(trace, options.policy);
     traces.close(key);
-    if (!trace || !report) return;
+    if (!trace || !known) return;
+    const report = exitReportOf(known);
     reports.push(report);
     writing = writing.then(() => tell(trace, report));
   };

@@ -4,13 +4,14 @@
  */
 import { listUids } from '../kube/list-uids.ts';
 import { PodexitError } from '../errors.ts';
-import type { StreamName } from '../model/observation.ts';
+import type { Sighting, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame } from './found-pod.ts';
 import { follow, watchTarget } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { LiveOptions, Run } from './live-run.ts';
+import type { Probing } from './probing.ts';
 import { once } from './once.ts';
 import { deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { isTerminatingPod, logsSince, lookAtPods } from './several.ts';
@@ -47,11 +48,25 @@ export async function conduct(run: Run): Promise<void> {
   }
   if (!several && doomed[0]) void lookAtKin(run, doomed[0]).catch(run.fail);
   if (named[0]) run.limitByGrace(graceOf(run, named[0], doomed.length > 0));
+  const probing = await probe(run, named[0]);
   if (doomed.length > 0) await inSync(run, gate);
+  // Nothing is deleted where a target does not answer.
+  if (doomed.length > 0) await probing?.ready;
   const requests = doomed.map((pod) => request(run, pod));
   for (const pod of named) shared.openPlace(pod);
   if (!several && named[0]) run.onDeletion = () => shared.openPlace(named[0] ?? {});
   await Promise.all(requests);
+}
+
+/** Requests begin before the deletion, and go on until the run ends (tracks.ts). */
+async function probe(run: Run, pod: Raw | undefined): Promise<Probing | undefined> {
+  const { probes = [], userAgent = 'kubectl-podexit', cluster, clock, namespace } = run.options;
+  if (probes.length === 0) return undefined;
+  const { startProbing } = await import('./probing.ts');
+  const deliver = (sighting: Sighting): void => void run.deliver(sighting);
+  const about = { pod: { name: pod ? nameOf(pod) : '', uid: pod ? uidOf(pod) : '' }, deliver, signal: run.signal };
+  run.probing = await startProbing({ probes, userAgent, cluster, clock, namespace, ...about });
+  return run.probing;
 }
 
 /** The pods when their stream is first in sync. */

@@ -2,10 +2,12 @@
 import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted, Mode, Sighting, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
+import type { ProbeSettings } from '../probe/settings.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './found-pod.ts';
 import type { HowFar } from './how-far.ts';
 import type { Lanes } from './lanes.ts';
+import type { Probing } from './probing.ts';
 import type { Raw, Target } from './watched.ts';
 
 /** A run over several pods: which they are. */
@@ -62,6 +64,10 @@ export interface LiveOptions extends FoundPod {
   until?: number | undefined;
   waitReplacement: boolean;
   followLogs: boolean;
+  /** Requests that are sent meanwhile (--probe). */
+  probes?: readonly ProbeSettings[] | undefined;
+  /** What they say of who sends them. */
+  userAgent?: string;
   /** Ask again for as long as a budget refuses the eviction. */
   retryEvict?: boolean;
   /** The run is about these, and not about the one pod `name`. */
@@ -99,6 +105,10 @@ export interface Run {
   readonly pods: Target;
   /** A DELETE (or an eviction) has been sent. */
   requested: boolean;
+  /** While requests are sent. */
+  probing: Probing | undefined;
+  /** The last of them is on its way. */
+  isProbingOver?: boolean;
   /** Called when the one pod is first seen to terminate by somebody else's doing. */
   onDeletion: (() => void) | undefined;
   /** The newest trace of a pod's uid; of a run about one pod whatever the key. */

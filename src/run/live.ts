@@ -43,6 +43,7 @@ export function liveSource(options: LiveOptions): Live {
     warned: new Set(),
     pods: several?.pods ?? podTarget(options.namespace, options.name),
     requested: false,
+    probing: undefined,
     onDeletion: undefined,
     traceOf: (key) => tracks.traceOf(key),
     traces: () => tracks.traces(),
@@ -58,6 +59,7 @@ export function liveSource(options: LiveOptions): Live {
       isLeaving = true;
       // Left before the pod was known: what was asked for is all that can be told.
       begin(options.mode);
+      run.probing?.flush();
       unsureStreams(run).forEach((gap) => void queue.put(gap));
       void queue.put(sighting).then(end);
     },

@@ -4,7 +4,6 @@
  */
 import { getObject } from '../kube/get.ts';
 import { listPatiently } from '../kube/list-patiently.ts';
-import { passed } from '../kube/surroundings.ts';
 import { refusedBy } from '../kube/refused.ts';
 import { readRefusal } from '../kube/status.ts';
 import type { Sighting } from '../model/observation.ts';
@@ -217,29 +216,18 @@ function createOwners({ options }: Run, watch: Watch) {
   };
 }
 
-/** ms between two tries of a single question. */
-const patience = (failures: number): number => Math.min(5000, 250 * 2 ** Math.min(failures, 5));
-
-/** Whether the namespace itself is on its way out: one GET, until it is answered. A 404 is no answer to that, and no loss. */
+/** Whether the namespace itself is on its way out: one GET. A 404 is no answer to that, and no loss. */
 async function lookAtNamespace(run: Run, namespace: string): Promise<void> {
   const { options, signal, deliver } = run;
   const { cluster } = options;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
   const stream = 'namespace';
-  for (let failures = 0; !signal.aborted; failures++) {
-    try {
-      const { status, at, body } = await getObject(cluster, path, { signal });
-      if (status === 200) return await deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
-      if (status === 404) return;
-      // One answer of a busy server is no answer: the trigger of a namespace's deletion hangs on it.
-      if (status !== 429 && status < 500)
-        return await deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
-    } catch (error) {
-      if (failures >= mostFailures) return await lose(run, { stream }, error);
-    }
-    if (!(await passed(cluster.surroundings, patience(failures), signal))) return;
+  try {
+    const { status, at, body } = await getObject(cluster, path, { signal });
+    if (status === 200) await deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
+    else if (status !== 404)
+      await deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
+  } catch (error) {
+    await lose(run, { stream }, error);
   }
 }
-
-/** Tries that get no answer at all. */
-const mostFailures = 8;

@@ -90,7 +90,7 @@ function liveOptions(
   subject: Subject,
   options: ExitOptions,
   until: number | undefined,
-  { clock, stdout }: Ports,
+  { clock, stdout, version }: Ports,
   warn: (message: string) => void,
 ): LiveOptions {
   const { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict } = options;
@@ -107,6 +107,8 @@ function liveOptions(
     waitReplacement,
     followLogs,
     retryEvict,
+    probes: options.probes,
+    userAgent: `kubectl-podexit/${version}`,
     warn,
   };
 }

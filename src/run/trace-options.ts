@@ -1,6 +1,7 @@
 /** What a command that traces pods was given. */
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Mode } from '../model/observation.ts';
+import type { ProbeSettings } from '../probe/settings.ts';
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './stage.ts';
 import type { Format } from './formats.ts';
@@ -25,6 +26,8 @@ export interface TraceOptions {
   /** ms; null: never; absent: never at a terminal, else effective grace + 120 s. */
   timeoutMs?: number | null;
   waitReplacement: boolean;
+  /** Requests that are sent meanwhile. */
+  probes?: readonly ProbeSettings[];
   retryEvict: boolean;
   followLogs: boolean;
   /** Show and record the text of log lines. */

@@ -186,6 +186,8 @@ function liveOf(
     until: deadline.until,
     waitReplacement: false,
     followLogs: options.followLogs,
+    probes: options.probes,
+    userAgent: `kubectl-podexit/${ports.version}`,
     warn,
   });
 }

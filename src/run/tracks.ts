@@ -4,6 +4,7 @@ import type { Lanes } from './lanes.ts';
 import { lookOnceMore } from './last-look.ts';
 import type { Run } from './live-run.ts';
 import { lastNewsMs, nextStep } from './next-step.ts';
+import type { Probing } from './probing.ts';
 import type { TimeLimit } from './time-limit.ts';
 import { createTimeLimit } from './time-limit.ts';
 import { onePod } from './traces.ts';
@@ -50,8 +51,12 @@ export function createTracks(run: Run, around: Around): Tracks {
     tracks.set(key, fresh);
     return fresh;
   };
-  const going = (): number => [...tracks.values()].filter(({ isOver }) => !isOver).length;
-  const endIfDone = (): void => void (isFinishing && several && going() === 0 && around.end());
+  const going = (): number => countGoing(tracks.values());
+  const endIfDone = (): void => {
+    if (!isFinishing || !several || going() > 0) return;
+    if (run.probing) finishProbing(run, run.probing, '', endIfDone);
+    else around.end();
+  };
   /** Ends one trace, and with it the run where it is about no other. */
   const endTrace = (key: string, name: How): void => {
     const one = track(key);
@@ -59,8 +64,7 @@ export function createTracks(run: Run, around: Around): Tracks {
     if (one.isOver) return;
     if (!several) return name === 'over' ? around.end() : run.last({ at, kind: 'timer', name });
     one.isOver = true;
-    one.timeLimit.cancel();
-    one.cancelSettling();
+    cancelTimers(one);
     void run.deliver({ at, kind: 'timer', name, pod: key }).then(() => {
       several.ended(key);
       endIfDone();
@@ -70,8 +74,9 @@ export function createTracks(run: Run, around: Around): Tracks {
     const one = tracks.get(key);
     if (!one?.trace || one.isOver || around.isLeaving() || run.signal.aborted) return;
     const next = nextOf(run, one.trace, around.unread);
-    if (typeof next === 'string') return endTrace(key, next);
     if (next === undefined) return;
+    if (run.probing && !several) return finishProbing(run, run.probing, key, () => consider(key));
+    if (typeof next === 'string') return endTrace(key, next);
     one.cancelSettling();
     one.cancelSettling = run.options.clock.setTimeout(() => consider(key), next);
   };
@@ -90,12 +95,16 @@ export function createTracks(run: Run, around: Around): Tracks {
     going,
     limitByGrace: (seconds) => void (several || track(onePod).timeLimit.byGrace(seconds)),
     considerAll: () => tracks.forEach((_, key) => consider(key)),
-    finish() {
-      isFinishing = true;
-      endIfDone();
-    },
-    cancel: () => tracks.forEach(({ timeLimit, cancelSettling }) => (timeLimit.cancel(), cancelSettling())),
+    finish: () => void ((isFinishing = true), endIfDone()),
+    cancel: () => tracks.forEach(cancelTimers),
   };
+}
+
+const countGoing = (tracks: Iterable<Track>): number => [...tracks].filter(({ isOver }) => !isOver).length;
+
+function cancelTimers({ timeLimit, cancelSettling }: Track): void {
+  timeLimit.cancel();
+  cancelSettling();
 }
 
 /** As the log has the end of a trace. */
@@ -112,6 +121,19 @@ function nextOf({ options, lanes }: Run, trace: Trace, unread: () => number): Ho
   if (wait <= 0) return step.kind === 'settled' ? 'settled' : 'over';
   if (!several) lanes.doubt();
   return wait;
+}
+
+/** The end is not considered before the last request was answered. */
+function finishProbing(run: Run, probing: Probing, key: string, again: () => void): void {
+  if (run.isProbingOver) return;
+  run.isProbingOver = true;
+  void probing
+    .finish(() => run.traceOf(key))
+    .then(() => {
+      run.probing = undefined;
+      again();
+    })
+    .catch(run.fail);
 }
 
 /** Not before what came during a standstill has been read. */

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-pod.ts';
+import { tracePod } from '../run/trace-pod.ts';
 import type { Flags } from './options.ts';
 import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
@@ -11,7 +12,6 @@ import { addExplain } from './explain.ts';
 import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
-import { settleDownAfterStart } from './settle-down.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { givenFlags, plainWords } from './words.ts';
@@ -91,9 +91,8 @@ const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
 
 async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
   const { target } = options;
-  settleDownAfterStart();
   if ('template' in options.format) await (await import('../run/documents.ts')).assertRenderable(options.format);
-  if (!allTerminating) return (await import('../run/trace-pod.ts')).tracePod(options, ports);
+  if (!allTerminating) return tracePod(options, ports);
   if (target.kind !== 'pod')
     return (await import('../run/trace-rollout.ts')).traceRollout({ ...options, target }, ports);
   throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');

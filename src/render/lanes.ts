@@ -1,7 +1,7 @@
 /** Which lane of the picture each phase and mark belongs to. */
 import type { ExitReport, Mark, MarkName, Phase, PhaseName } from '../model/report.ts';
 
-export type LaneKind = 'api' | 'endpoint' | 'container' | 'node' | 'replacement';
+export type LaneKind = 'api' | 'endpoint' | 'container' | 'node' | 'replacement' | 'requests';
 
 export interface Lane {
   readonly kind: LaneKind;
@@ -66,6 +66,8 @@ const markLanes: Record<MarkName, LaneKind> = {
   'node-not-ready': 'node',
   'node-ready': 'node',
   'ready-lost': 'container',
+  'first-failure': 'requests',
+  'last-failure': 'requests',
 };
 
 const lane = (kind: LaneKind, name: string, detail: string): Lane => ({ kind, name, detail, phases: [], marks: [] });

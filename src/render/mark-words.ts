@@ -52,6 +52,8 @@ const table: Record<MarkName, (mark: MarkView, context: Context) => Row> = {
     `stop signal ${note === undefined ? '' : `${note} `}sent${hookOf(subject) === undefined ? ' (no preStop)' : ''}`,
   ],
   'ready-lost': ({ subject = '' }) => [subject, 'not ready any more (its probe failed)', 'dim'],
+  'first-failure': () => ['requests', 'first request failed', 'bad'],
+  'last-failure': () => ['requests', 'last request failed', 'bad'],
   kill: ({ subject = '' }) => [subject, 'SIGKILL: its grace had run out', 'bad'],
   exited: (mark) => [mark.subject ?? '', exitText(mark), mark.note === 'code 0' ? 'good' : 'plain'],
   'containers-done': () => ['kubelet', 'reports that all containers have ended', 'dim'],

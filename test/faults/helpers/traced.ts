@@ -15,7 +15,7 @@ import { run } from '../../../src/run/run.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import type { Trace } from '../../../src/model/trace.ts';
-import { reportOf } from '../../../src/verdict/report.ts';
+import { exitReportFrom } from '../../helpers/exit-report.ts';
 import { seeded } from '../../helpers/seeded.ts';
 import { createSteppedClock } from './stepped-clock.ts';
 
@@ -97,7 +97,7 @@ export async function traced(scenario: Scenario, options: TracedOptions = {}): P
     const lasted = clock.now() - began;
     cluster.close();
     return {
-      report: trace && reportOf(trace),
+      report: trace && exitReportFrom(trace),
       trace,
       observations,
       ...(error ? { error } : {}),

@@ -55,7 +55,7 @@ function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): 
 }
 
 /** By exit code, as scripts see it: a green tick stands for 0 and nothing else. */
-export function iconOf({ verdict }: Pick<Report, 'verdict'>): { readonly symbol: SymbolName; readonly ink: Ink } {
+export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): { readonly symbol: SymbolName; readonly ink: Ink } {
   if (verdict.exitCode === 0) return { symbol: 'good', ink: 'good' };
   if (verdict.exitCode === 2 || verdict.exitCode === 5) return { symbol: 'bad', ink: 'bad' };
   if (verdict.exitCode === 3)
@@ -65,7 +65,7 @@ export function iconOf({ verdict }: Pick<Report, 'verdict'>): { readonly symbol:
 
 function answerLine(report: Report, { pen, width }: CardLayout): string[] {
   const { symbol, ink } = iconOf(report);
-  const { word, headline } = report.verdict.answer;
+  const { word, headline } = report.answer;
   const pieces = [piece(ink, `${pen.symbol(symbol)} ${word}`), piece('strong', `  ${forTerminal(headline)}`)];
   return flow(pen, pieces, { width, hang: 2 });
 }
@@ -73,7 +73,7 @@ function answerLine(report: Report, { pen, width }: CardLayout): string[] {
 /** The same answer in one line of its own, whatever its length: `| tail -1` prints it whole. */
 function lastLine(report: Report, { pen }: CardLayout): string[] {
   const { symbol, ink } = iconOf(report);
-  return [`${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(report.verdict.answer.summary, 1000))}`];
+  return [`${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(report.answer.summary, 1000))}`];
 }
 
 /** `shop/checkout-6677656c54-258qr · deployment/checkout · deleted after 6.9s` */
@@ -186,7 +186,8 @@ interface RankedRow extends CardRow {
 }
 
 function answerRows(report: Report, place: CardPlace): RankedRow[] {
-  const { answer, exitCode, gates } = report.verdict;
+  const { answer } = report;
+  const { exitCode, gates } = report.verdict;
   const failed = gates.filter(({ passed }) => !passed);
   return [
     ...alsoRows(report, place.pen),
@@ -216,7 +217,7 @@ const capacityCodes: readonly FindingCode[] = ['no-ready-endpoint', 'last-endpoi
 const trafficCodes: readonly FindingCode[] = ['drain-race', 'stays-ready'];
 
 /** What else went wrong with the exit, beside its cause: at most two. */
-function alsoRows({ verdict: { findings, answer } }: Report, pen: Pen): RankedRow[] {
+function alsoRows({ answer, verdict: { findings } }: Report, pen: Pen): RankedRow[] {
   const elsewhere = new Set<FindingCode>([...accuracyCodes, ...capacityCodes, ...trafficCodes]);
   const rest = findings.filter(
     ({ code, severity }) => severity !== 'info' && !elsewhere.has(code) && code !== answer.cause?.code && !sameAs(code, answer.cause?.code),
@@ -243,14 +244,14 @@ function findingRow({ verdict }: Report, pen: Pen, label: string, codes: readonl
   return finding ? [{ label, pieces: findingPieces(finding, pen), rank: 6 }] : [];
 }
 
-const judgements: Record<Report['verdict']['answer']['traffic']['judgement'], readonly [string, SymbolName, Ink]> = {
+const judgements: Record<Report['answer']['traffic']['judgement'], readonly [string, SymbolName, Ink]> = {
   safe: ['safe', 'good', 'good'],
   'at-risk': ['at risk', 'warning', 'warning'],
   lost: ['lost', 'bad', 'bad'],
   'not-judged': ['not judged', 'none', 'dim'],
 };
 
-function trafficRow({ verdict: { answer } }: Report, pen: Pen): RankedRow[] {
+function trafficRow({ answer }: Report, pen: Pen): RankedRow[] {
   const { judgement, reason } = answer.traffic;
   const [word, symbol, ink] = judgements[judgement];
   const text = reason === '' ? '' : `: ${forTerminal(reason, 1000)}`;
@@ -259,7 +260,7 @@ function trafficRow({ verdict: { answer } }: Report, pen: Pen): RankedRow[] {
 }
 
 /** Who else could take new connections; nothing where there was always somebody. */
-function capacityRow({ verdict: { answer, findings } }: Report, pen: Pen): RankedRow[] {
+function capacityRow({ answer, verdict: { findings } }: Report, pen: Pen): RankedRow[] {
   const finding = findings.find(({ code }) => capacityCodes.includes(code));
   if (!finding || finding.severity === 'info') return [];
   const texts = answer.traffic.services.flatMap(({ name, otherReady, noReady }) =>
@@ -275,7 +276,7 @@ function capacityRow({ verdict: { answer, findings } }: Report, pen: Pen): Ranke
   return [{ label: 'capacity', pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(text + more, 1000))], rank: 4 }];
 }
 
-function detailsRow({ verdict: { answer, findings } }: Report): RankedRow[] {
+function detailsRow({ answer, verdict: { findings } }: Report): RankedRow[] {
   const code = answer.cause?.code ?? findings[0]?.code;
   if (code === undefined) return [];
   return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)], rank: 9 }];

@@ -8,8 +8,8 @@ import { forCommand, forCommandProperty } from './safe-text.ts';
 export const summaryBytes = 1024 * 1024;
 
 /** Workflow commands, one line each and without newlines: one for what caused the exit code, one for lost requests. */
-export function githubAnnotations({ timeline, verdict }: Report): string[] {
-  const { answer, exitCode, gates, outcome } = verdict;
+export function githubAnnotations({ timeline, verdict, answer }: Report): string[] {
+  const { exitCode, gates, outcome } = verdict;
   const pod = podText(timeline);
   const fix = answer.fix[0];
   const advice = fix ? [`fix: ${fix.reason}`, fix.command] : [];

@@ -50,7 +50,7 @@ function suiteOf(report: Report): Suite {
   return { element, cases, seconds };
 }
 
-function properties({ timeline, verdict }: Report): XmlElement[] {
+function properties({ timeline, verdict, answer }: Report): XmlElement[] {
   const { pod, grace, trigger, mode } = timeline;
   // Nobody deletes what is only predicted.
   const isCheck = mode === 'check';
@@ -66,8 +66,8 @@ function properties({ timeline, verdict }: Report): XmlElement[] {
     owner: ownerText(timeline),
     'grace-seconds': grace.effectiveSeconds,
     deadline: isCheck ? undefined : new Date(grace.deadline).toISOString(),
-    traffic: isCheck ? undefined : verdict.answer.traffic.judgement,
-    cause: verdict.answer.cause?.code,
+    traffic: isCheck ? undefined : answer.traffic.judgement,
+    cause: answer.cause?.code,
   };
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name: 'property', attributes: { name, value: String(value) } }],
@@ -75,7 +75,8 @@ function properties({ timeline, verdict }: Report): XmlElement[] {
 }
 
 function exitCase(report: Report): XmlElement {
-  const { outcome, exitCode, answer } = report.verdict;
+  const { answer } = report;
+  const { outcome, exitCode } = report.verdict;
   const isBad = outcome !== 'graceful' && outcome !== 'removed' && exitCode !== 0;
   // Not a bad exit but one that was not observed to its end: stuck, unknown, interrupted.
   const kind = exitCode === 2 ? 'failure' : 'error';

@@ -16,34 +16,34 @@ export function renderMarkdown(report: Report): string {
 
 /** The page in parts that stand by themselves, the answer first. */
 export function markdownSections(report: Report): string[] {
-  const sections = [answer, fix, timelineTable, phaseTable, findings, limits];
+  const sections = [answerSection, fix, timelineTable, phaseTable, findings, limits];
   return sections.map((section) => section(report)).filter((text) => text !== '');
 }
 
 const pen = penFor(plainStyle);
 
 /** Heading, place, and one line each for containers, traffic, gates and why: ten at most. */
-function answer(report: Report): string {
-  const { timeline, verdict } = report;
+function answerSection(report: Report): string {
+  const { timeline, verdict, answer } = report;
   const place = [forMarkdownCode(podText(timeline)), ownerText(timeline), deletedText(report)];
   const rows = exitRows(report)
     .slice(0, 3)
     .map(({ label, words }) => `- ${forMarkdownCode(label)} ${forMarkdown(words.map(({ text }) => text).join(''))}`);
-  const { judgement, reason } = verdict.answer.traffic;
+  const { judgement, reason } = answer.traffic;
   const failed = verdict.gates.filter(({ passed }) => !passed).slice(0, 2);
   const lines = [
     ...rows,
     `- traffic ${judgement.replace('-', ' ')}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,
     ...failed.map(({ message }) => `- gate ${forMarkdown(message, 1000)}`),
-    ...(verdict.answer.why === undefined ? [] : [`- why: ${forMarkdown(verdict.answer.why, 1000)}`]),
+    ...(answer.why === undefined ? [] : [`- why: ${forMarkdown(answer.why, 1000)}`]),
   ];
-  const title = `### ${pen.symbol(iconOf(report).symbol)} ${forMarkdown(verdict.answer.summary, 1000)}`;
+  const title = `### ${pen.symbol(iconOf(report).symbol)} ${forMarkdown(answer.summary, 1000)}`;
   const where = place.flatMap((one, index) => (one === undefined ? [] : index === 0 ? one : forMarkdown(one)));
   return `${title}\n${where.join(' · ')}\n${lines.join('\n')}`;
 }
 
-function fix({ verdict }: Report): string {
-  const items = verdict.answer.fix.map(({ reason, command }) => {
+function fix({ answer }: Report): string {
+  const items = answer.fix.map(({ reason, command }) => {
     const fence = '`'.repeat(Math.max(3, ...(command.match(/`+/g) ?? []).map((run) => run.length + 1)));
     return `${forMarkdown(reason, 2000)}\n\n${fence}sh\n${forTerminal(command, 4000)}\n${fence}`;
   });

@@ -20,10 +20,10 @@ import type { Timestamps } from './time-text.ts';
 /** `23:04:31.2  checkout-6677656c54-258qr  ✔ Graceful: app exited 3.1s after SIGTERM …` */
 export function endedPodLine(pen: Pen, report: Report, timestamps: Timestamps): string {
   const { symbol, ink } = iconOf(report);
-  const { timeline, verdict } = report;
+  const { timeline, answer } = report;
   const time = timestamps === 'relative' ? '' : `${clockText(timeline.now, 1, timestamps)}  `;
   const name = pen.letters(forTerminal(timeline.pod.metadata.name));
-  return `${pen.paint('dim', time)}${pen.paint('accent', name)}  ${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(verdict.answer.summary, 1000))}`;
+  return `${pen.paint('dim', time)}${pen.paint('accent', name)}  ${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(answer.summary, 1000))}`;
 }
 
 /** `fix`: the one that helps most pods. */

@@ -4,12 +4,13 @@
  * shares ratios to the grace period (1 = all of it).
  */
 import type { Timeline } from '../infer/timeline.ts';
-import type { FindingCode, Outcome, Verdict } from '../model/report.ts';
+import type { FindingCode, Outcome } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
 
-/** One pod of the run. `verdict` is there once the pod has ended, or once the run has. */
+/** One pod of the run. `report` is there once the pod has ended, or once the run has. */
 export interface RolloutPod {
   readonly timeline: Timeline;
-  readonly verdict?: Verdict;
+  readonly report?: Report;
 }
 
 /** What the live table is drawn from, after each observation: a value, not a stream of changes. */

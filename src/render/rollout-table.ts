@@ -19,8 +19,8 @@ import type { Line } from './screen.ts';
 export function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, flags = '' }: FrameWindow): Line[] {
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
-  const ended = state.pods.filter(({ verdict }) => verdict !== undefined);
-  const open = state.pods.filter(({ verdict }) => verdict === undefined);
+  const ended = state.pods.filter(({ report }) => report !== undefined);
+  const open = state.pods.filter(({ report }) => report === undefined);
   const trouble = open.flatMap(({ timeline }) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
   const fixed = 2 + (trouble === undefined ? 0 : 1) + (ended.length > 0 ? 1 : 0);
   // The oldest deletions first: those end next, or hang.
@@ -38,7 +38,7 @@ export function rolloutFrame(state: RolloutState, now: number, { columns, rows, 
 
 /** `shop deployment/checkout · 3 of 6 pods deleted · 2 terminating · 4 of 6 updated · 0:21` */
 function topLine({ target, namespace, pods, progress }: RolloutState, now: number): Piece[] {
-  const done = pods.filter(({ verdict }) => verdict !== undefined).length;
+  const done = pods.filter(({ report }) => report !== undefined).length;
   const start = Math.min(now, ...pods.map(({ timeline }) => timeline.zero));
   const facts = [
     pods.length === 0 ? 'waiting for a pod to be deleted' : `${done} of ${pods.length} terminated`,
@@ -51,11 +51,11 @@ function topLine({ target, namespace, pods, progress }: RolloutState, now: numbe
 /** `  12 ended: 11 graceful, 1 SIGKILLed` */
 function endedLine(ended: readonly RolloutPod[]): Piece[] {
   const words = new Map<string, number>();
-  for (const { verdict } of ended) {
-    const word = verdict?.answer.word ?? '';
+  for (const { report } of ended) {
+    const word = report?.answer.word ?? '';
     words.set(word, (words.get(word) ?? 0) + 1);
   }
-  const bad = ended.some(({ verdict }) => verdict?.exitCode !== 0);
+  const bad = ended.some(({ report }) => report?.verdict.exitCode !== 0);
   const counts = [...words].map(([word, count]) => `${count} ${word}`).join(', ');
   return [plain('  ended  '), piece(bad ? 'bad' : 'good', forTerminal(counts))];
 }

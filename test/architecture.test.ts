@@ -17,7 +17,17 @@ const table: Record<string, string[]> = {
   model: ['type:@kubernetes/client-node'],
   infer: ['model', 'type:@kubernetes/client-node'],
   verdict: ['model', 'infer', 'type:@kubernetes/client-node'],
-  kube: ['type:model', 'errors', 'node:', 'lazy:@kubernetes/client-node', 'debug', 'proxy-agent', 'js-yaml'],
+  kube: [
+    'type:model',
+    'errors',
+    'node:',
+    'lazy:@kubernetes/client-node',
+    'debug',
+    'http-proxy-agent',
+    'https-proxy-agent',
+    'socks-proxy-agent',
+    'js-yaml',
+  ],
   recording: ['type:model', 'errors', 'node:'],
   render: [
     'model',
@@ -35,7 +45,7 @@ const table: Record<string, string[]> = {
     'js-yaml',
   ],
   probe: ['type:model', 'errors', 'node:', 'lazy:@grpc/grpc-js'],
-  advice: ['model', 'infer', 'verdict', 'errors', 'node:', 'js-yaml', 'type:@kubernetes/client-node'],
+  advice: ['model', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
   demo: ['node:'],
   run: [
     'model',
@@ -45,7 +55,6 @@ const table: Record<string, string[]> = {
     'recording',
     'render',
     'export',
-    'demo',
     'lazy:probe',
     'lazy:advice',
     'errors',
@@ -65,6 +74,7 @@ const table: Record<string, string[]> = {
   ],
   cli: [
     'run',
+    'demo',
     'type:kube',
     'verdict',
     'lazy:advice',

@@ -43,12 +43,14 @@ export function createCluster(options: {
   skew: Skew;
   attachDelayMs: number;
   namespace?: string;
+  /** The revision to begin with; by default the recorded one. */
+  firstRevision?: number | undefined;
 }): Cluster {
   const { clock, skew } = options;
   const story = tellStory(options.scenario, options.namespace);
   const director = createDirector(story, clock, options.attachDelayMs, (cue) => play(stage, cue));
   const mover = createMover(story, director.moments, skew);
-  const log = createLog(story.revision, firstObjects(story, mover));
+  const log = createLog(options.firstRevision ?? story.revision, firstObjects(story, mover));
   const [logs, amendments, revisions] = [createLogHub(), new Map<string, Amendment>(), new Map<string, string>()];
   const [news, sleeper] = [createNews(), createSleeper(clock)];
   const stage: Stage = { story, mover, log, logs, amendments, revisions, news };

@@ -4,7 +4,7 @@ import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
 import { Refusal, unauthorized } from './data/status.ts';
 import type { Fault } from './faults/fault.ts';
-import { createFaults } from './faults/faults.ts';
+import { createFaults, type Faults } from './faults/faults.ts';
 import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
 import { createExchange, type RequestLog } from './http/exchange.ts';
 import type { Incoming, Outgoing } from './http/either-version.ts';
@@ -36,6 +36,8 @@ export interface LoopbackOptions {
   attachDelayMs?: number;
   /** What /version says; v1.36.2, which the scenarios were recorded from. */
   version?: string;
+  /** How long after its last event the scenario begins anew, with every pod back; never where it is absent. */
+  playAgainAfterMs?: number;
 }
 
 export interface Loopback {
@@ -48,7 +50,7 @@ export interface Loopback {
   readonly requests: readonly RequestLog[];
   /** How many DELETEs and evictions of pods were executed; dry runs and refused ones do not count. */
   readonly deletesAccepted: number;
-  /** Resolves when everything recorded has happened. */
+  /** Resolves when everything recorded has happened once. */
   readonly played: Promise<void>;
   /** A kubeconfig for this server with its context set, as JSON. */
   kubeconfig(): string;
@@ -64,19 +66,13 @@ export interface Loopback {
 
 /** Starts an API server on 127.0.0.1 that plays one scenario. Rejects where the port is taken. */
 export async function startLoopback(options: LoopbackOptions): Promise<Loopback> {
-  const { clock = systemClock, skew = {}, attachDelayMs = 1200, tls, token } = options;
-  const cluster = createCluster({ ...options, clock, skew, attachDelayMs });
+  const { clock = systemClock, tls, token } = options;
   const requests: RequestLog[] = [];
-  const faults = createFaults(options.faults ?? [], cluster);
   let deletesAccepted = 0;
-  const serveOptions = {
-    streamingLists: options.streamingLists ?? 'serve',
-    bookmarkMs: options.bookmarkMs ?? 60_000,
-    version: options.version ?? 'v1.36.2',
-    accepted: () => void (deletesAccepted += 1),
-  };
+  const serveOptions = { ...serveOptionsOf(options), accepted: () => void (deletesAccepted += 1) };
 
   async function handle(message: Incoming, response: Outgoing, body: string, nth: number): Promise<void> {
+    const { cluster, faults } = play;
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
     const entry: RequestLog = { ...logEntry(request, url), at: clock.now(), nthOnConnection: nth };
@@ -92,12 +88,29 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
     }
   }
 
+  let play = createPlay(options, clock);
   const goesDown = options.faults?.some(({ kind }) => kind === 'down') ?? false;
   const server = await listen(handle, options.port ?? (goesDown ? 'to-come-back' : 0), tls);
-  faults.start(server);
-  const stopLeases = renewLeases(cluster);
+  start(play);
+
+  function start({ cluster, faults }: Play): void {
+    faults.start(server);
+    play.stopLeases = renewLeases(cluster);
+    const { playAgainAfterMs } = options;
+    if (playAgainAfterMs !== undefined)
+      void cluster.director.played.then(() => cluster.sleep(playAgainAfterMs)).then(again);
+  }
+
+  /** Clients that still watch lose their connections, and list anew: their revisions are older than the new play. */
+  function again(): void {
+    stop(play);
+    play = createPlay(options, clock, play.cluster.log.revision + 1);
+    for (const socket of server.sockets) socket.destroy();
+    start(play);
+  }
+
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`;
-  const { namespace, pod } = cluster.story;
+  const { namespace, pod } = play.cluster.story;
   return {
     url,
     namespace,
@@ -106,18 +119,39 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
     get deletesAccepted() {
       return deletesAccepted;
     },
-    played: cluster.director.played,
+    played: play.cluster.director.played,
     kubeconfig: () => kubeconfigText({ url, namespace, token, caPem: tls?.cert }),
-    truth: () => truthsInRunTime(cluster.story, cluster.director.moments),
-    write: (resource, type, object) => void cluster.write({ resource, type, object }),
-    compact: () => compact(cluster.log, cluster.log.revision),
+    truth: () => truthsInRunTime(play.cluster.story, play.cluster.director.moments),
+    write: (resource, type, object) => void play.cluster.write({ resource, type, object }),
+    compact: () => compact(play.cluster.log, play.cluster.log.revision),
     async close() {
-      stopLeases();
-      faults.stop();
-      cluster.stop();
+      stop(play);
       await server.close();
     },
   };
+}
+
+function serveOptionsOf({ streamingLists = 'serve', bookmarkMs = 60_000, version = 'v1.36.2' }: LoopbackOptions) {
+  return { streamingLists, bookmarkMs, version };
+}
+
+/** One playing of the scenario: its cluster with the faults that happen to it. */
+interface Play {
+  cluster: Cluster;
+  faults: Faults;
+  stopLeases: () => void;
+}
+
+function createPlay(options: LoopbackOptions, clock: Clock, firstRevision?: number): Play {
+  const { skew = {}, attachDelayMs = 1200 } = options;
+  const cluster = createCluster({ ...options, clock, skew, attachDelayMs, firstRevision });
+  return { cluster, faults: createFaults(options.faults ?? [], cluster), stopLeases: () => {} };
+}
+
+function stop({ cluster, faults, stopLeases }: Play): void {
+  stopLeases();
+  faults.stop();
+  cluster.stop();
 }
 
 function logEntry(request: ApiRequest, url: string): Omit<RequestLog, 'at' | 'nthOnConnection'> {

@@ -5,7 +5,7 @@ import type { Ports } from './ports.ts';
 import type { Audience } from './run.ts';
 import type { Ndjson } from '../render/ndjson.ts';
 import type { ExitReport } from '../model/report.ts';
-import { timelineOf } from '../infer/timeline-of.ts';
+import { timelineOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';

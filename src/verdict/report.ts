@@ -1,6 +1,6 @@
 /** What podexit knows and thinks of one exit: every renderer is given this. Pure. */
 import { conclusionsOf } from '../infer/conclusions.ts';
-import { timelineFrom } from '../infer/timeline-of.ts';
+import { timelineFrom } from '../infer/timeline-from.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import type { Verdict } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';

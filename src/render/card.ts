@@ -44,14 +44,18 @@ export function cardLines(report: Report, place: CardPlace): string[] {
   return [...head, ...blank, ...bars, ...fitting(rows, layout, room), ...blank, ...last];
 }
 
-/** The row that matters least goes first where there is no room for all. */
+/** In their order; what matters most takes its lines first, shorter where it has a shorter form. */
 function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
-  const kept = rows.map((row) => ({ row, lines: rowLines(layout, row) }));
-  for (const one of [...kept].sort((a, b) => b.row.rank - a.row.rank)) {
-    if (kept.reduce((sum, { lines }) => sum + lines.length, 0) <= room) break;
-    kept.splice(kept.indexOf(one), 1);
+  const kept = new Map<RankedRow, string[]>();
+  let left = room;
+  for (const row of [...rows].sort((a, b) => a.rank - b.rank)) {
+    const forms = [row, ...(row.brief ? [{ ...row, pieces: row.brief }] : [])].map((form) => rowLines(layout, form));
+    const lines = forms.find((form) => form.length <= left);
+    if (!lines) continue;
+    kept.set(row, lines);
+    left -= lines.length;
   }
-  return kept.flatMap(({ lines }) => lines);
+  return rows.flatMap((row) => kept.get(row) ?? []);
 }
 
 /** By exit code, as scripts see it: a green tick stands for 0 and nothing else. */
@@ -183,6 +187,8 @@ function barOf(pen: Pen, { graceUsed, preStop, outcome }: ContainerTimeline, gra
 /** `rank`: what is left out first where there is no room, the highest. */
 interface RankedRow extends CardRow {
   readonly rank: number;
+  /** Fewer words, for where there is no room for all. */
+  readonly brief?: readonly Piece[];
 }
 
 function answerRows(report: Report, place: CardPlace): RankedRow[] {
@@ -255,8 +261,8 @@ function trafficRow({ answer }: Report, pen: Pen): RankedRow[] {
   const { judgement, reason } = answer.traffic;
   const [word, symbol, ink] = judgements[judgement];
   const text = reason === '' ? '' : `: ${forTerminal(reason, 1000)}`;
-  const pieces = [piece(ink, `${pen.symbol(symbol)} ${word}`), plain(text)];
-  return [{ label: 'traffic', pieces, rank: judgement === 'not-judged' ? 8 : 0 }];
+  const head = piece(ink, `${pen.symbol(symbol)} ${word}`);
+  return [{ label: 'traffic', pieces: [head, plain(text)], brief: [head], rank: 0 }];
 }
 
 /** Who else could take new connections; nothing where there was always somebody. */

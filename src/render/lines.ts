@@ -17,11 +17,11 @@ export interface LinesOptions {
   readonly style: Style;
   readonly timestamps: Timestamps;
   /** Columns of the terminal, now; absent: no terminal, so that only the card is wrapped. */
-  readonly columns?: () => number;
+  readonly columns?: (() => number) | undefined;
   /** Show the containers' log lines, where the observations hold them. */
   readonly logs: boolean;
   /** Evidence, phases, assumptions and gaps below the card. */
-  readonly verbose?: boolean;
+  readonly verbose?: boolean | undefined;
   /** Connection flags behind a command that is suggested, each with a blank before it. */
   readonly flags?: string | undefined;
 }
@@ -63,8 +63,8 @@ export interface TextOptions {
   readonly style?: Style;
   readonly timestamps?: Timestamps;
   /** Columns of a line; absent: only the card is wrapped. */
-  readonly columns?: number;
-  readonly verbose?: boolean;
+  readonly columns?: number | undefined;
+  readonly verbose?: boolean | undefined;
   readonly flags?: string | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface LiveOptions extends TerminalOptions {
   /** Show the containers' log lines, where the observations hold them. */
   readonly logs?: boolean;
   /** Evidence, phases, assumptions and gaps above the card. */
-  readonly verbose?: boolean;
+  readonly verbose?: boolean | undefined;
   /** Connection flags behind a command that is suggested, each with a blank before it. */
   readonly flags?: string | undefined;
 }

@@ -76,7 +76,7 @@ function line({ pen, timestamps, width, who: columns, zero }: LineLayout, at: Mo
   const gap = width < 60 ? '' : '  ';
   const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetColumn(at, zero));
   const name = padTo(shorten(pen, forTerminal(who), columns), columns);
-  const head = [dim(`${gap}${time}`), plain(' '), piece('accent', name), plain('  ')];
+  const head = [dim(`${gap}${time}`), plain('  '), piece('accent', name), plain('  ')];
   const hang = widthOf(head);
   if (width - hang >= leastWords) return flow(pen, [...head, ...words], { width, hang });
   return [...flow(pen, head, { width, hang: 4 }), ...flow(pen, [plain('    '), ...words], { width, hang: 4 })];

@@ -32,8 +32,6 @@ export const nothingPrinted: PrintState = { printed: new Map(), held: new Map() 
 const wide = 500;
 /** ms; it does not wait longer than this after it was certainly over. */
 const patience = 1000;
-/** ms; the same while the Event may be on its way that says how a hook ended (SIGNALS.md §5 "Events"). */
-const hookPatience = 3500;
 
 /** `last`: there is no other chance to print. */
 export function nextToPrint(
@@ -41,7 +39,8 @@ export function nextToPrint(
   timeline: Timeline,
   last = false,
 ): { state: PrintState; events: PrintEvent[] } {
-  const { marks, now } = timeline;
+  const { now } = timeline;
+  const marks = worthPrinting(timeline.marks, before);
   const heldSince = (mark: Mark): number | undefined =>
     before.held.get(mark.id) ?? (mark.at.latest <= now + 1 ? now : undefined);
   const ready = new Set(
@@ -67,6 +66,12 @@ export function nextToPrint(
   }
   return { state: { printed, held }, events };
 }
+
+/** That the kubelet started termination is said of its containers, not again of the pod. */
+const worthPrinting = (marks: readonly Mark[], { printed }: PrintState): readonly Mark[] =>
+  marks.some(({ name }) => name === 'stopping')
+    ? marks.filter((mark) => mark.name !== 'acknowledged' || printed.has(mark.id))
+    : marks;
 
 function eventOf(old: PrintedMark | undefined, mark: Mark, result: string): PrintEvent | undefined {
   if (!old) return { kind: 'mark', mark };
@@ -100,9 +105,10 @@ function isReady(mark: Mark, { marks, containers, now }: Timeline, since: number
   const isUncertain = at.basis === 'inferred' && at.latest - at.earliest > wide;
   // The end of a log is shown at once: nothing else says for seconds that the container is gone.
   if (hasEnded || !isUncertain || (name === 'exited' && provisional)) return true;
+  // Nothing but the container's end says whether such a hook ended at all before the grace period did.
   const hook = containers.find((one) => one.name === subject)?.preStop;
-  const waits = afterHook.has(name) && provisional && hook?.outcome === 'unknown' ? hookPatience : patience;
-  return since !== undefined && now - since >= waits;
+  if (afterHook.has(name) && provisional && hook?.outcome === 'unknown') return false;
+  return since !== undefined && now - since >= patience;
 }
 
 /** Marks of the whole pod that follow from the ends of all its containers. */

@@ -1,8 +1,8 @@
 /** Many reports on one stdout: each as soon as it is there, the summary last. */
 import type { ExitReport } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
 import type { RolloutSummary } from '../verdict/rollout.ts';
 import { PodexitError } from '../errors.ts';
-import type { Header } from '../infer/view/header.ts';
 import { jsonText } from '../render/json.ts';
 import type { KeyOrder } from '../render/key-order.ts';
 import { reportOrder } from '../render/key-order.ts';
@@ -11,15 +11,14 @@ import type { Ports } from './ports.ts';
 import type { ExitOptions } from './trace-pod.ts';
 
 export interface RolloutOutput {
-  tell(report: ExitReport, header: Header | undefined): Promise<void>;
+  tell(report: Report): Promise<void>;
   end(reports: readonly ExitReport[], summary: RolloutSummary): Promise<void>;
 }
 
 /** Throws `usage.output` for formats that are one document, of which many make none. */
 export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): RolloutOutput {
   const { stdout } = ports;
-  const each = async (report: ExitReport, header?: Header): Promise<string> =>
-    shownText(report, format, look, ports, header);
+  const each = async (report: Report): Promise<string> => shownText(report, format, look, ports);
   const summaryText = async (summary: RolloutSummary): Promise<string> =>
     (await import('../render/rollout.ts')).renderRollout(summary);
   switch (format.kind) {
@@ -46,7 +45,7 @@ export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): Roll
     case 'wide':
     case 'markdown':
       return {
-        tell: async (report, header) => stdout.write(`${await each(report, header)}\n`),
+        tell: async (report) => stdout.write(`${await each(report)}\n`),
         end: async (_items, summary) => stdout.write(await summaryText(summary)),
       };
     case 'name':

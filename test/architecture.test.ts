@@ -44,7 +44,7 @@ const table: Record<string, string[]> = {
     'string-width',
     'js-yaml',
   ],
-  probe: ['type:model', 'errors', 'node:', 'lazy:@grpc/grpc-js'],
+  probe: ['model', 'errors', 'node:'],
   advice: ['model', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
   demo: ['node:'],
   run: [

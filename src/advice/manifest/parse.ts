@@ -35,8 +35,10 @@ export function parseManifests(text: string, file: string): Parsed {
   const lines = new LineCounter();
   // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
   const documents = parseAllDocuments(withoutMark(text), { lineCounter: lines, version: '1.1', prettyErrors: false });
+  const isTemplate = /\{\{[^}\n]*\}\}/.test(text);
   const parsed: Parsed = { manifests: [], broken: [] };
-  for (const document of Array.isArray(documents) ? documents : []) readDocument(document, { file, lines }, parsed);
+  for (const document of Array.isArray(documents) ? documents : [])
+    readDocument(document, { file, lines, isTemplate }, parsed);
   return parsed;
 }
 
@@ -46,13 +48,16 @@ const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
 interface Source {
   file: string;
   lines: LineCounter;
+  isTemplate: boolean;
 }
 
-function readDocument(document: Document.Parsed, { file, lines }: Source, parsed: Parsed): void {
+function readDocument(document: Document.Parsed, { file, lines, isTemplate }: Source, parsed: Parsed): void {
+  // `{{ .Values.x }}` is no YAML, or another one than was meant.
+  const hint = isTemplate ? ' (it looks like a template: render it first, for example with helm template)' : '';
   const lineAt = (offset: number): number => lines.linePos(offset).line;
   const [error] = document.errors;
   if (error) {
-    parsed.broken.push({ file, line: lineAt(error.pos[0]), message: firstLine(error.message) });
+    parsed.broken.push({ file, line: lineAt(error.pos[0]), message: `${firstLine(error.message)}${hint}` });
     return;
   }
   let value: unknown;
@@ -64,8 +69,8 @@ function readDocument(document: Document.Parsed, { file, lines }: Source, parsed
   }
   if (value === null || value === undefined) return;
   const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
-  if (typeof value !== 'object' || Array.isArray(value) || asObject(value)['kind'] === undefined) {
-    parsed.broken.push({ file, line: lineOf([]), message: 'not a Kubernetes object: it has no kind' });
+  if (typeof value !== 'object' || Array.isArray(value) || typeof asObject(value)['kind'] !== 'string') {
+    parsed.broken.push({ file, line: lineOf([]), message: `not a Kubernetes object: it has no kind${hint}` });
     return;
   }
   parsed.manifests.push(...objectsOf(asObject(value), [], { file, lineOf }));

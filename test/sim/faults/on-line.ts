@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Stream } from '../http/exchange.ts';
+import type { Clock } from '../../../src/demo/clock.ts';
+import type { Stream } from '../../../src/demo/http/exchange.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 type Mangle<K extends FaultKind['kind']> = (

@@ -1,4 +1,4 @@
-import type { Verb } from '../http/api-request.ts';
+import type { Verb } from '../../../src/demo/http/api-request.ts';
 
 /**
  * Which requests and when. Without any of it: every request, from the start, for ever.

@@ -1,24 +1,15 @@
-import type { Cluster } from '../cluster.ts';
-import type { Exchange, Outbound, Stream } from '../http/exchange.ts';
-import type { HttpServer } from '../http/server.ts';
+import type { Cluster } from '../../../src/demo/cluster.ts';
+import type { Exchange, Stream } from '../../../src/demo/http/exchange.ts';
+import type { Interference } from '../../../src/demo/interference.ts';
+import type { HttpServer } from '../../../src/demo/http/server.ts';
 import { arm, beginning, isAbout, isKind, strikes, type Armed } from './armed.ts';
 import { atMoment, expireHistory, type Scene } from './at-moment.ts';
 import type { Fault } from './fault.ts';
 import { createQueue, onLine, type Queue } from './on-line.ts';
 import { onRequest } from './on-request.ts';
 
-export interface Faults extends Pick<Outbound, 'opened' | 'outgoing'> {
-  /** Serves a request unless a fault answers in its place. */
-  around(exchange: Exchange, serve: () => Promise<void>): Promise<void>;
-  /** How a 410 for a watch is said. */
-  expiredAs(): 'frame' | 'status';
-  /** Lets those happen that come at a moment. */
-  start(server: HttpServer): void;
-  stop(): void;
-}
-
 /** Applies faults to a server. The order they are given in is the order of their right: the first that strikes has it. */
-export function createFaults(faults: readonly Fault[], cluster: Cluster): Faults {
+export function createFaults(faults: readonly Fault[], cluster: Cluster): Interference {
   const { clock, director } = cluster;
   const all = faults.map(arm);
   const streams = new Set<Stream>();

@@ -1,4 +1,5 @@
 import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
 
 /** A port that is this server's alone, also while it does not listen. */
 export interface KeptPort {
@@ -31,6 +32,22 @@ export async function keepPort(isFree: (port: number) => Promise<boolean>): Prom
     await kept.release();
   }
   throw new Error(`no free port was found from ${from} to ${to}, in ${tries} tries`);
+}
+
+/** One at which a TCP server can listen now. */
+export function keepFreePort(): Promise<KeptPort> {
+  return keepPort(canListen);
+}
+
+function canListen(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(false);
+      else reject(error);
+    });
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
 
 /** Nothing where another one has it. */

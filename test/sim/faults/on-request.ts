@@ -1,8 +1,8 @@
-import type { Cluster } from '../cluster.ts';
-import { failure, Refusal } from '../data/status.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { executeDelete } from '../verbs/delete.ts';
-import { readDeleteOptions } from '../verbs/delete-options.ts';
+import type { Cluster } from '../../../src/demo/cluster.ts';
+import { failure, Refusal } from '../../../src/demo/data/status.ts';
+import type { Exchange } from '../../../src/demo/http/exchange.ts';
+import { executeDelete } from '../../../src/demo/verbs/delete.ts';
+import { readDeleteOptions } from '../../../src/demo/verbs/delete-options.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 type Answer<K extends FaultKind['kind']> = (

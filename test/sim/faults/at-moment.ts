@@ -1,7 +1,7 @@
-import type { Cluster } from '../cluster.ts';
-import { compact, since } from '../data/log.ts';
-import type { Stream } from '../http/exchange.ts';
-import type { HttpServer } from '../http/server.ts';
+import type { Cluster } from '../../../src/demo/cluster.ts';
+import { compact, since } from '../../../src/demo/data/log.ts';
+import type { Stream } from '../../../src/demo/http/exchange.ts';
+import type { HttpServer } from '../../../src/demo/http/server.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 export interface Scene {

@@ -13,6 +13,7 @@ import { cardLayout, roomFor, rowLines } from './card-layout.ts';
 import { ownerText, podText } from './heading.ts';
 import { shareInk } from './live-lanes.ts';
 import { exitInk, exitText } from './mark-text.ts';
+import { nextCommand } from './next-command.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
 import type { Piece } from './prose.ts';
 import { dim, flow, piece, plain } from './prose.ts';
@@ -34,7 +35,11 @@ export function cardLines(report: Report, place: CardPlace): string[] {
   const { pen } = place;
   const exits = exitRows(report);
   const rows = answerRows(report, place);
-  const layout = cardLayout(pen, place.columns, [...exits, ...rows].map(({ label }) => label));
+  const layout = cardLayout(
+    pen,
+    place.columns,
+    [...exits, ...rows].map(({ label }) => label),
+  );
   const isGood = report.verdict.exitCode === 0;
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
   const last = lastLine(report, layout);
@@ -59,7 +64,10 @@ function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): 
 }
 
 /** By exit code, as scripts see it: a green tick stands for 0 and nothing else. */
-export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): { readonly symbol: SymbolName; readonly ink: Ink } {
+export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): {
+  readonly symbol: SymbolName;
+  readonly ink: Ink;
+} {
   if (verdict.exitCode === 0) return { symbol: 'good', ink: 'good' };
   if (verdict.exitCode === 2 || verdict.exitCode === 5) return { symbol: 'bad', ink: 'bad' };
   if (verdict.exitCode === 3)
@@ -70,7 +78,10 @@ export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 
 function answerLine(report: Report, { pen, width }: CardLayout): string[] {
   const { symbol, ink } = iconOf(report);
   const { word, headline } = report.answer;
-  const pieces = [piece(ink, `${pen.symbol(symbol)} ${word}`), piece('strong', `  ${forTerminal(headline)}`)];
+  const pieces = [
+    piece(ink, `${pen.symbol(symbol)} ${forTerminal(word)}`),
+    piece('strong', `  ${forTerminal(headline)}`),
+  ];
   return flow(pen, pieces, { width, hang: 2 });
 }
 
@@ -202,6 +213,7 @@ function answerRows(report: Report, place: CardPlace): RankedRow[] {
     ...findingRow(report, place.pen, 'accuracy', accuracyCodes),
     ...failed.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [{ label: 'why', pieces: [plain(forTerminal(answer.why, 1000))], rank: 2 }]),
+    ...nextRow(report, place),
     ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
       label: 'fix',
       pieces: [plain(forTerminal(reason, 1000))],
@@ -226,7 +238,8 @@ const trafficCodes: readonly FindingCode[] = ['drain-race', 'stays-ready'];
 function alsoRows({ answer, verdict: { findings } }: Report, pen: Pen): RankedRow[] {
   const elsewhere = new Set<FindingCode>([...accuracyCodes, ...capacityCodes, ...trafficCodes]);
   const rest = findings.filter(
-    ({ code, severity }) => severity !== 'info' && !elsewhere.has(code) && code !== answer.cause?.code && !sameAs(code, answer.cause?.code),
+    ({ code, severity }) =>
+      severity !== 'info' && !elsewhere.has(code) && code !== answer.cause?.code && !sameAs(code, answer.cause?.code),
   );
   return rest.slice(0, 2).map((finding) => ({ label: 'also', pieces: findingPieces(finding, pen), rank: 5 }));
 }
@@ -271,7 +284,9 @@ function capacityRow({ answer, verdict: { findings } }: Report, pen: Pen): Ranke
   if (!finding || finding.severity === 'info') return [];
   const texts = answer.traffic.services.flatMap(({ name, otherReady, noReady }) =>
     noReady
-      ? [`Service ${name}: new connections had no ready backend for ${lengthText(noReady)}${noReady.lasts ? ', still none at the end' : ''}`]
+      ? [
+          `Service ${name}: new connections had no ready backend for ${lengthText(noReady)}${noReady.lasts ? ', still none at the end' : ''}`,
+        ]
       : otherReady === 0
         ? [`Service ${name} had no other ready endpoint`]
         : [],
@@ -279,7 +294,19 @@ function capacityRow({ answer, verdict: { findings } }: Report, pen: Pen): Ranke
   const [symbol, ink] = looks[finding.severity];
   const text = texts.length > 0 ? texts.slice(0, 2).join('; ') : finding.message;
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
-  return [{ label: 'capacity', pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(text + more, 1000))], rank: 4 }];
+  return [
+    {
+      label: 'capacity',
+      pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(text + more, 1000))],
+      rank: 4,
+    },
+  ];
+}
+
+function nextRow(report: Report, { flags = '' }: CardPlace): RankedRow[] {
+  const next = nextCommand(report, flags);
+  if (!next) return [];
+  return [{ label: 'next', pieces: [plain(next.reason)], command: forTerminal(next.command, 1000), rank: 2 }];
 }
 
 function detailsRow({ answer, verdict: { findings } }: Report): RankedRow[] {

@@ -25,8 +25,13 @@ function phaseLines(pen: Pen, { timeline }: Report, width: number): string[] {
     share: spending.has(name) ? shareText(length, timeline.grace.effectiveSeconds * 1000) : '',
     ends: `from ${boundsText(start, timeline.zero)}, until ${boundsText(end, timeline.zero)}`,
   }));
-  const wide = (of: (row: (typeof rows)[number]) => string): number => Math.max(0, ...rows.map((row) => of(row).length));
-  const widths = { name: wide((row) => row.name), subject: wide((row) => row.subject), length: wide((row) => row.length) };
+  const wide = (of: (row: (typeof rows)[number]) => string): number =>
+    Math.max(0, ...rows.map((row) => of(row).length));
+  const widths = {
+    name: wide((row) => row.name),
+    subject: wide((row) => row.subject),
+    length: wide((row) => row.length),
+  };
   return rows.flatMap(({ name, subject, length, share, ends }) =>
     flow(
       pen,
@@ -61,7 +66,10 @@ export const spending: ReadonlySet<string> = new Set(['prestop', 'sidecar-wait',
 function findingBlock(pen: Pen, { verdict, timeline }: Report, width: number): string[] {
   return verdict.findings.flatMap((finding) => {
     const evidence = evidenceText(finding, timeline.notes, timeline.zero);
-    const head: Piece[] = [piece('strong', `  ${finding.code}`), plain(` (${finding.severity}): ${forTerminal(finding.message, 1000)}`)];
+    const head: Piece[] = [
+      piece('strong', `  ${finding.code}`),
+      plain(` (${finding.severity}): ${forTerminal(finding.message, 1000)}`),
+    ];
     return [
       ...flow(pen, head, { width, hang: 4 }),
       ...(evidence === undefined ? [] : flow(pen, [dim(`    evidence: ${evidence}`)], { width, hang: 6 })),
@@ -77,7 +85,9 @@ function evidenceText({ evidence }: Finding, notes: Note | undefined, zero: numb
   for (let note = notes; note; note = note.earlier) if (evidence.includes(note.seq)) cited.unshift(note);
   if (cited.length === 0) return undefined;
   const shown = cited.slice(-mostEvidence);
-  const texts = shown.map(({ at, what }) => `${signed(at - zero, 2)} ${forTerminal(what.split(togetherWith)[0] ?? what, 160)}`);
+  const texts = shown.map(
+    ({ at, what }) => `${signed(at - zero, 2)} ${forTerminal(what.split(togetherWith)[0] ?? what, 160)}`,
+  );
   return [...texts, ...(cited.length > shown.length ? [`${cited.length - shown.length} more`] : [])].join('; ');
 }
 

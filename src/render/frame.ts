@@ -31,7 +31,11 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
   const top = clipPieces(pen, topLine(pen, timeline, now, width), width);
   if (!timeline.deleted) return [top];
   const loud = nodeTrouble(timeline, now, flags).map((text, index) =>
-    clipPieces(pen, [piece('bad', index === 0 ? `  ${pen.symbol('bad')} ` : '    '), piece('bad', forTerminal(text))], width),
+    clipPieces(
+      pen,
+      [piece('bad', index === 0 ? `  ${pen.symbol('bad')} ` : '    '), piece('bad', forTerminal(text))],
+      width,
+    ),
   );
   const lanes = [...containerLanes(timeline, now), ...serviceLanes(timeline, now), ...replacementLane(timeline)];
   const space = room - 1 - Math.min(loud.length, room - 1);
@@ -41,7 +45,9 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
   return [
     top,
     ...loud.slice(0, room - 1),
-    ...shown.slice(0, left > 0 ? Math.max(0, space - 1) : space).map((lane) => clipPieces(pen, laneLine(pen, lane, widths), width)),
+    ...shown
+      .slice(0, left > 0 ? Math.max(0, space - 1) : space)
+      .map((lane) => clipPieces(pen, laneLine(pen, lane, widths), width)),
     ...(left > 0 && space > 0 ? [clipPieces(pen, [dim(`  … ${left + 1} more`)], width)] : []),
   ];
 }

@@ -7,7 +7,6 @@ import { eventLines, logLine, whoColumns } from './mark-line.ts';
 import type { PrintEvent, PrintState } from './next-to-print.ts';
 import { nextToPrint, nothingPrinted } from './next-to-print.ts';
 import type { Pen } from './palette.ts';
-import { dim } from './prose.ts';
 import type { Timestamps } from './time-text.ts';
 
 export interface HistoryOptions {

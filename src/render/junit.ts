@@ -46,7 +46,11 @@ function suiteOf(report: Report): Suite {
     skipped: count(cases, 'skipped'),
     timestamp: new Date(timeline.zero).toISOString().slice(0, 19),
   };
-  const element = { name: 'testsuite', attributes, children: [{ name: 'properties', children: properties(report) }, ...cases] };
+  const element = {
+    name: 'testsuite',
+    attributes,
+    children: [{ name: 'properties', children: properties(report) }, ...cases],
+  };
   return { element, cases, seconds };
 }
 
@@ -88,7 +92,13 @@ function gateCase(report: Report, { name, passed, judged, message }: Gate): XmlE
   if (judged === false)
     return testCase(report, `gate ${name}`, '0.000', { name: 'skipped', attributes: { message } }, message);
   const isBad = !passed && report.verdict.exitCode !== 0;
-  return testCase(report, `gate ${name}`, '0.000', isBad ? faultOf(report, 'failure', `gate.${name}`, message) : undefined, message);
+  return testCase(
+    report,
+    `gate ${name}`,
+    '0.000',
+    isBad ? faultOf(report, 'failure', `gate.${name}`, message) : undefined,
+    message,
+  );
 }
 
 function faultOf(report: Report, name: 'failure' | 'error', type: string, message: string): XmlElement {

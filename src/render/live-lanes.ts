@@ -125,4 +125,3 @@ export function replacementLane({ replacement, zero }: Timeline): Lane[] {
   const words = `${step}: ${name}`;
   return [{ name: 'replacement', stretches: [], isTrack: false, words, ink: readyAt ? 'good' : 'plain', rank: 4 }];
 }
-

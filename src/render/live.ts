@@ -61,7 +61,9 @@ export function createLive(options: LiveOptions): Live {
   const history = createHistory(pen, { timestamps, logs });
   let timeline: Timeline | undefined;
   const stage = createPainting(options, pen, () =>
-    timeline ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags }) : [],
+    timeline
+      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags })
+      : [],
   );
   return {
     step: (next, observation) => {
@@ -70,7 +72,8 @@ export function createLive(options: LiveOptions): Live {
     },
     resize: stage.resize,
     say: stage.say,
-    end: (report) => stage.leave([...history.rest(report.timeline, columns()), '', ...endLines(pen, report, columns(), options)]),
+    end: (report) =>
+      stage.leave([...history.rest(report.timeline, columns()), '', ...endLines(pen, report, columns(), options)]),
     close: () => stage.leave([]),
   };
 }
@@ -85,7 +88,11 @@ export interface Painting {
   leave(lines: readonly string[]): void;
 }
 
-export function createPainting({ write, columns, rows, clock }: TerminalOptions, pen: Pen, region: () => Line[]): Painting {
+export function createPainting(
+  { write, columns, rows, clock }: TerminalOptions,
+  pen: Pen,
+  region: () => Line[],
+): Painting {
   const screen = createScreen(write, { columns, rows }, pen);
   const spinner = startSpinner({ write: screen.put, columns, pen, text: 'reading the pod' });
   let above: string[] = [];

@@ -25,7 +25,7 @@ export interface LineLayout {
 const leastWho = 11;
 const mostWho = 24;
 /** The longest name that Kubernetes allows. */
-export const longestName = 63;
+const longestName = 63;
 
 /** How wide the names' column is: up to a third of a narrow line. */
 export function whoColumns(width: number, containers: readonly string[]): number {
@@ -38,12 +38,22 @@ export function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLa
   const words = markText(event.mark, timeline, layout.timestamps);
   const at = event.mark.at;
   if (event.kind === 'mark') return line(layout, at, words.who, [piece(words.ink, forTerminal(words.text))]);
-  const text = event.kind === 'moved' ? movedText(event.mark.at, event.was, words, event, timeline, layout) : retractedText(event, words);
+  const text =
+    event.kind === 'moved'
+      ? movedText(event.mark.at, event.was, words, event, timeline, layout)
+      : retractedText(event, words);
   return line(layout, now(timeline), 'update', [piece('warning', forTerminal(text))]);
 }
 
 /** `app exited ≈+4.2 → +3.3 (code 0)` */
-function movedText(at: Interval, was: Interval, words: MarkText, event: PrintEvent, timeline: Timeline, { zero = 0 }: LineLayout): string {
+function movedText(
+  at: Interval,
+  was: Interval,
+  words: MarkText,
+  event: PrintEvent,
+  timeline: Timeline,
+  { zero = 0 }: LineLayout,
+): string {
   const container = timeline.containers.find(({ name }) => name === event.mark.subject);
   const times = `${offsetText(was, zero)} → ${offsetText(at, zero)}`;
   if (event.mark.name === 'exited' && container?.exit) {
@@ -55,7 +65,9 @@ function movedText(at: Interval, was: Interval, words: MarkText, event: PrintEve
 }
 
 function retractedText({ mark }: PrintEvent, { who, text }: MarkText): string {
-  return mark.name === 'exited' ? `${who} is still running (its log stream closed for another reason)` : `${who}: not confirmed: ${text}`;
+  return mark.name === 'exited'
+    ? `${who} is still running (its log stream closed for another reason)`
+    : `${who}: not confirmed: ${text}`;
 }
 
 const now = ({ now: at }: Timeline): Moment => ({ earliest: at, latest: at, shown: at, basis: 'observed' });
@@ -72,7 +84,12 @@ const longestLogLine = 4000;
 /** Fewer columns than this beside the head are not worth using: the words then stand below it. */
 const leastWords = 18;
 
-function line({ pen, timestamps, width, who: columns, zero }: LineLayout, at: Moment, who: string, words: readonly Piece[]): string[] {
+function line(
+  { pen, timestamps, width, who: columns, zero }: LineLayout,
+  at: Moment,
+  who: string,
+  words: readonly Piece[],
+): string[] {
   const gap = width < 60 ? '' : '  ';
   const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetColumn(at, zero));
   const name = padTo(shorten(pen, forTerminal(who), columns), columns);

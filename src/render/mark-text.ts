@@ -37,7 +37,11 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
   ],
   acknowledged: () => ['kubelet', 'kubelet started termination', 'dim'],
   unrouted: ({ mark, timeline }) => ['service', removedText(mark, timeline)],
-  'endpoint-removed': ({ mark, timeline }) => ['service', `endpoint deleted from ${serviceText(mark, timeline)}`, 'dim'],
+  'endpoint-removed': ({ mark, timeline }) => [
+    'service',
+    `endpoint deleted from ${serviceText(mark, timeline)}`,
+    'dim',
+  ],
   stopping: ({ mark, timeline }) => {
     const hook = hookText(mark.subject, timeline);
     return hook === undefined
@@ -109,7 +113,11 @@ function exitWords(container: ContainerTimeline | undefined, provisional: boolea
 }
 
 /** `exited 0`, `exited 143 (SIGTERM)`, `OOMKilled`, `exited 137`, `probably exited`, `still running`. */
-export function exitText({ exit, outcome, stopSignal }: Pick<ContainerTimeline, 'exit' | 'outcome' | 'stopSignal'>): string {
+export function exitText({
+  exit,
+  outcome,
+  stopSignal,
+}: Pick<ContainerTimeline, 'exit' | 'outcome' | 'stopSignal'>): string {
   if (outcome === 'abandoned') return 'left running';
   if (outcome === 'not-running') return 'not running';
   if (!exit) return outcome === 'unknown' ? 'termination was not observed' : 'still running';
@@ -130,8 +138,7 @@ export const exitInk: Record<ContainerOutcome, Ink> = {
   unknown: 'warning',
 };
 
-const finalizersOf = ({ note }: Mark, { pod }: Timeline): string =>
-  note ?? pod.metadata.finalizers?.join(', ') ?? '';
+const finalizersOf = ({ note }: Mark, { pod }: Timeline): string => note ?? pod.metadata.finalizers?.join(', ') ?? '';
 
 /** `2 other ready endpoints`. */
 export const otherReady = (count: number): string =>

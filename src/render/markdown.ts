@@ -53,7 +53,13 @@ function fix({ answer }: Report): string {
 function timelineTable({ timeline }: Report): string {
   const rows = timeline.marks.map((mark) => {
     const { who, text } = markText(mark, timeline);
-    return [offset(mark.at, timeline.zero), forMarkdownCode(who), forMarkdown(text), mark.at.basis, within(mark.at, timeline.zero)];
+    return [
+      offset(mark.at, timeline.zero),
+      forMarkdownCode(who),
+      forMarkdown(text),
+      mark.at.basis,
+      within(mark.at, timeline.zero),
+    ];
   });
   return folded(`Timeline (${rows.length})`, table(['offset', 'who', 'what', 'basis', 'lies within'], rows));
 }
@@ -80,7 +86,9 @@ function findings({ verdict }: Report): string {
 }
 
 function limits({ timeline }: Report): string {
-  const gaps = timeline.gaps.map(({ resource, cause }) => `- no access: ${forMarkdownCode(resource)} (${forMarkdown(cause)})`);
+  const gaps = timeline.gaps.map(
+    ({ resource, cause }) => `- no access: ${forMarkdownCode(resource)} (${forMarkdown(cause)})`,
+  );
   const assumed = timeline.assumes.map((name) => `- assumption: ${forMarkdownCode(name)}`);
   return folded('Accuracy', [...gaps, ...assumed].join('\n'));
 }

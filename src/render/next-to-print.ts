@@ -46,7 +46,8 @@ export function nextToPrint(
   const ready = new Set(
     marks.filter((mark) => last || before.printed.has(mark.id) || isReady(mark, timeline, heldSince(mark))),
   );
-  for (const mark of [...ready]) if (!before.printed.has(mark.id)) causesOf(mark, marks).forEach((one) => ready.add(one));
+  for (const mark of [...ready])
+    if (!before.printed.has(mark.id)) causesOf(mark, marks).forEach((one) => ready.add(one));
   const printed = new Map(before.printed);
   const held = new Map<string, number | undefined>();
   const events: PrintEvent[] = [];
@@ -86,7 +87,8 @@ const hasMoved = (was: Interval, at: Interval): boolean =>
 /** Exit code and hook result: what else is printed of a mark does not change. */
 function resultOf(mark: Mark, { containers }: Timeline): string {
   const container = containers.find(({ name }) => name === mark.subject);
-  if (mark.name === 'exited') return mark.provisional ? '' : `${container?.exit?.code ?? ''} ${container?.outcome ?? ''}`;
+  if (mark.name === 'exited')
+    return mark.provisional ? '' : `${container?.exit?.code ?? ''} ${container?.outcome ?? ''}`;
   return mark.name === 'prestop-ended' ? (badHook(container) ?? '') : '';
 }
 

@@ -15,7 +15,12 @@ export function nodeTrouble(timeline: Timeline, now: number, flags: string): str
   const text = wordsOf(timeline, now);
   if (text === undefined) return [];
   const node = pod.spec.nodeName;
-  return [text, node === undefined ? `kubectl describe pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}` : `kubectl describe node ${node}${flags}`];
+  return [
+    text,
+    node === undefined
+      ? `kubectl describe pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`
+      : `kubectl describe node ${node}${flags}`,
+  ];
 }
 
 function wordsOf(timeline: Timeline, now: number): string | undefined {

@@ -16,7 +16,11 @@ import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
 
 /** Never taller than `rows` - 1, never as wide as `columns`. */
-export function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, flags = '' }: FrameWindow): Line[] {
+export function rolloutFrame(
+  state: RolloutState,
+  now: number,
+  { columns, rows, pen, flags = '' }: FrameWindow,
+): Line[] {
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
   const ended = state.pods.filter(({ report }) => report !== undefined);

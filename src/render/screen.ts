@@ -64,7 +64,10 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
       const text =
         current && region.length > 0 && next.length > 0 && fits
           ? inserted(above, region.length) + changed(pen, region, next)
-          : current && above.length === 0 && next.length === region.length && next.every((one, at) => isSame(one, region[at]))
+          : current &&
+              above.length === 0 &&
+              next.length === region.length &&
+              next.every((one, at) => isSame(one, region[at]))
             ? ''
             : beginSync + whole(above, next) + endSync;
       region = next;
@@ -77,7 +80,10 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
       current = false;
     },
     leave: (lines) => {
-      const text = region.length + lines.length > 0 ? home() + lines.map((line) => `${line}${eraseRest}\r\n`).join('') + eraseBelow : '';
+      const text =
+        region.length + lines.length > 0
+          ? home() + lines.map((line) => `${line}${eraseRest}\r\n`).join('') + eraseBelow
+          : '';
       const cursor = hidden ? showCursor : '';
       region = [];
       hidden = false;

@@ -15,7 +15,11 @@ export function statusOf(timeline: Timeline, now: number): Status {
   if (!timeline.deleted) return waitingStatus(timeline);
   const elapsed = minutes(now - timeline.zero);
   if (hasMark(timeline, 'removed'))
-    return { word: 'Deleted', ink: 'strong', facts: [{ text: `after ${minutes(timeline.total?.shown ?? 0)}`, ink: 'plain' }] };
+    return {
+      word: 'Deleted',
+      ink: 'strong',
+      facts: [{ text: `after ${minutes(timeline.total?.shown ?? 0)}`, ink: 'plain' }],
+    };
   const services = serviceFact(timeline);
   return {
     word: 'Terminating',
@@ -66,10 +70,14 @@ export function killDueIn({ containers }: Timeline, now: number): number | undef
 }
 
 function serviceFact({ endpoints }: Timeline): Status['facts'][number] | undefined {
-  const services = [...new Set(endpoints.filter(({ wasReady }) => wasReady).map(({ service, slice }) => service ?? slice))];
+  const services = [
+    ...new Set(endpoints.filter(({ wasReady }) => wasReady).map(({ service, slice }) => service ?? slice)),
+  ];
   if (services.length === 0) return undefined;
   const isIn = (service: string): boolean =>
-    endpoints.some((one) => (one.service ?? one.slice) === service && one.wasReady && !one.unroutedAt && !one.removedAt);
+    endpoints.some(
+      (one) => (one.service ?? one.slice) === service && one.wasReady && !one.unroutedAt && !one.removedAt,
+    );
   const still = services.filter(isIn);
   const what = (names: readonly string[]): string =>
     names.length === 1 ? `Service ${names[0] ?? ''}` : `${names.length} Services`;

@@ -14,7 +14,10 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
   ['TRIGGER', ({ timeline }) => timeline.trigger.kind],
   ['CONTAINERS', ({ timeline }) => timeline.containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],
   ['TRAFFIC', ({ answer }) => answer.traffic.judgement],
-  ['GATES', ({ verdict }) => verdict.gates.map((gate) => `${gate.name.replace(/ /g, ':')}=${gateWord(gate)}`).join(',')],
+  [
+    'GATES',
+    ({ verdict }) => verdict.gates.map((gate) => `${gate.name.replace(/ /g, ':')}=${gateWord(gate)}`).join(','),
+  ],
   ['FINDINGS', ({ verdict }) => verdict.findings.map(({ code }) => code).join(',')],
 ];
 

@@ -23,10 +23,11 @@ const renderers: Record<DocumentKind, (report: Report, template: string) => Prom
   name: async (report) => (await import('../render/name.ts')).renderName(report),
   wide: async (report) => (await import('../render/wide.ts')).renderWide(report),
   markdown: async (report) => (await import('../render/markdown.ts')).renderMarkdown(report),
-  html: async (report) => (await import('../render/html.ts')).renderHtml(exitReportOf(report)),
+  html: async (report) => (await import('../render/html.ts')).renderHtml(report),
   junit: async (report) => (await import('../render/junit.ts')).renderJunit(report),
   text: async (report) => (await import('../render/lines.ts')).renderText(report),
-  jsonpath: async (report, template) => (await import('../render/jsonpath.ts')).renderJsonPath(exitReportOf(report), template),
+  jsonpath: async (report, template) =>
+    (await import('../render/jsonpath.ts')).renderJsonPath(exitReportOf(report), template),
   'jsonpath-as-json': async (report, template) =>
     (await import('../render/jsonpath.ts')).renderJsonPathAsJson(exitReportOf(report), template),
 };

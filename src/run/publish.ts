@@ -12,12 +12,7 @@ export interface Publish {
 }
 
 /** Tells them, each loaded only where it is asked for. A failure is a warning on stderr. */
-export async function publish(
-  report: Report,
-  { github, otlp }: Publish,
-  format: Format,
-  ports: Ports,
-): Promise<void> {
+export async function publish(report: Report, { github, otlp }: Publish, format: Format, ports: Ports): Promise<void> {
   const { env } = ports;
   if (github ?? env['GITHUB_ACTIONS'] === 'true') {
     const { tellGithub } = await import('./github-actions.ts');

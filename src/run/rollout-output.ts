@@ -6,6 +6,10 @@ import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
 import type { KeyOrder } from '../render/key-order.ts';
 import { reportOrder } from '../render/key-order.ts';
+import { penFor, styleOf } from '../render/palette.ts';
+import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
+import { rolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { LookOptions } from './audience.ts';
 import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
 import type { ExitOptions } from './trace-pod.ts';
@@ -19,8 +23,6 @@ export interface RolloutOutput {
 export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): RolloutOutput {
   const { stdout } = ports;
   const each = async (report: Report): Promise<string> => shownText(report, format, look, ports);
-  const summaryText = async (summary: RolloutSummary): Promise<string> =>
-    (await import('../render/rollout.ts')).renderRollout(summary);
   switch (format.kind) {
     case 'json':
       return {
@@ -42,11 +44,12 @@ export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): Roll
       };
     case 'live':
     case 'lines':
+      return linesOutput(look, ports);
     case 'wide':
     case 'markdown':
       return {
         tell: async (report) => stdout.write(`${await each(report)}\n`),
-        end: async (_items, summary) => stdout.write(await summaryText(summary)),
+        end: async () => {},
       };
     case 'name':
       return { tell: async (report) => stdout.write(await each(report)), end: async () => {} };
@@ -57,6 +60,24 @@ export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): Roll
         'Use -o lines, json, ndjson, yaml, wide, markdown or name, or write the documents with --report.',
       );
   }
+}
+
+/** One line for each pod that has ended, and one card for all. */
+function linesOutput(look: LookOptions, { stdout, env, platform }: Ports): RolloutOutput {
+  const pen = penFor(styleOf(look, { env, isTty: stdout.isTty, platform }));
+  const columns = stdout.isTty ? stdout.columns() : Infinity;
+  const reports: Report[] = [];
+  return {
+    tell: async (report) => {
+      reports.push(report);
+      stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
+    },
+    end: async (_items, summary) => {
+      const numbers = rolloutNumbers(summary.target, reports, [summary.exitCode], summary.unseen);
+      const lines = rolloutCardLines(numbers, { pen, columns, flags: look.reach });
+      stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
+    },
+  };
 }
 
 const summaryOrder: KeyOrder = {

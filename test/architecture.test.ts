@@ -44,7 +44,7 @@ const table: Record<string, string[]> = {
     'js-yaml',
   ],
   probe: ['model', 'errors', 'node:'],
-  advice: ['model', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
+  advice: ['model', 'verdict', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
   demo: ['node:'],
   run: [
     'model',

@@ -12,6 +12,7 @@ import { addFix } from './fix.ts';
 import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
+import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { settleDownAfterStart } from './settle-down.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
@@ -78,11 +79,12 @@ export function buildProgram(ports: Ports, set: (code: number) => void, argv?: r
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
-  addConnectionFlags(addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))).action(
-    async (words: string[], flags: Flags) => {
-      set(await trace(traceOptions(words, flags, version, stdout.isTty), flags, ports));
-    },
-  );
+  addConnectionFlags(
+    addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))),
+  ).action(async (words: string[], flags: Flags) => {
+    const options = traceOptions(words, flags, version, stdout.isTty);
+    set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, ports));
+  });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
   for (const [name, add] of Object.entries(commands)) if (speaksOfAll || argv.includes(name)) add(program, ports, set);
   return program;

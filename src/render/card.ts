@@ -209,6 +209,7 @@ function answerRows(report: Report, place: CardPlace): RankedRow[] {
   return [
     ...alsoRows(report, place.pen),
     ...trafficRow(report, place.pen),
+    ...requestRows(report, place.pen),
     ...capacityRow(report, place.pen),
     ...findingRow(report, place.pen, 'accuracy', accuracyCodes),
     ...failed.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
@@ -276,6 +277,22 @@ function trafficRow({ answer }: Report, pen: Pen): RankedRow[] {
   const text = reason === '' ? '' : `: ${forTerminal(reason, 1000)}`;
   const head = piece(ink, `${pen.symbol(symbol)} ${word}`);
   return [{ label: 'traffic', pieces: [head, plain(text)], brief: [head], rank: 0 }];
+}
+
+/** What `--probe` measured. */
+function requestRows({ timeline }: Report, pen: Pen): RankedRow[] {
+  return timeline.probes.slice(0, 2).map(({ target, sent, failed, windows, latencyMs }) => {
+    const [symbol, ink] = failed === 0 ? (['good', 'good'] as const) : (['bad', 'bad'] as const);
+    const lost =
+      windows.length === 0 ? '' : ` within ${secondsText(windows.reduce((sum, one) => sum + one.end - one.start, 0))}`;
+    const latency =
+      latencyMs.during.p99 > 0
+        ? ` · p99 ${Math.round(latencyMs.before.p99)} → ${Math.round(latencyMs.during.p99)} ms`
+        : '';
+    const counts = failed === 0 ? `no loss measured (${sent} requests)` : `${failed} of ${sent} failed${lost}`;
+    const pieces = [piece(ink, `${pen.symbol(symbol)} `), plain(`${counts}${latency} · ${forTerminal(target, 60)}`)];
+    return { label: 'requests', pieces, rank: 0 };
+  });
 }
 
 /** Who else could take new connections; nothing where there was always somebody. */

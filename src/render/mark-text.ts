@@ -51,6 +51,8 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
   'prestop-ended': ({ mark, container }) => hookEnd(mark.subject ?? '', container?.preStop),
   'stop-signal': ({ mark, container }) => [mark.subject ?? '', `${signalName(container)} sent`],
   'ready-lost': ({ mark }) => [mark.subject ?? '', 'not ready (its readiness probe failed)', 'dim'],
+  'first-failure': () => ['requests', 'first request failed', 'bad'],
+  'last-failure': () => ['requests', 'last request failed', 'bad'],
   kill: ({ mark }) => [mark.subject ?? '', 'SIGKILL: grace period exceeded', 'bad'],
   exited: ({ mark, container }) => [mark.subject ?? '', ...exitWords(container, mark.provisional)],
   'containers-done': () => ['kubelet', 'all containers terminated', 'dim'],

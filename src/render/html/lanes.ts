@@ -112,6 +112,8 @@ const markLanes: Record<MarkName, LaneKind> = {
   'node-not-ready': 'node',
   'node-ready': 'node',
   'ready-lost': 'container',
+  'first-failure': 'pod',
+  'last-failure': 'pod',
 };
 
 function pointOf(mark: Mark, timeline: Timeline): Point {

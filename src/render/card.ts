@@ -285,10 +285,8 @@ function requestRows({ timeline }: Report, pen: Pen): RankedRow[] {
     const [symbol, ink] = failed === 0 ? (['good', 'good'] as const) : (['bad', 'bad'] as const);
     const lost =
       windows.length === 0 ? '' : ` within ${secondsText(windows.reduce((sum, one) => sum + one.end - one.start, 0))}`;
-    const latency =
-      latencyMs.during.p99 > 0
-        ? ` · p99 ${Math.round(latencyMs.before.p99)} → ${Math.round(latencyMs.during.p99)} ms`
-        : '';
+    const { before, during } = latencyMs;
+    const latency = before && during ? ` · p99 ${Math.round(before.p99)} → ${Math.round(during.p99)} ms` : '';
     const counts = failed === 0 ? `no loss measured (${sent} requests)` : `${failed} of ${sent} failed${lost}`;
     const pieces = [piece(ink, `${pen.symbol(symbol)} `), plain(`${counts}${latency} · ${forTerminal(target, 60)}`)];
     return { label: 'requests', pieces, rank: 0 };

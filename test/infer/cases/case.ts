@@ -4,6 +4,7 @@ import type { Sighting } from '../../../src/model/observation.ts';
 import type { ExitReport, TriggerKind } from '../../../src/model/report.ts';
 
 export interface Case {
+  sentence: string;
   /** The name of a recording, or what differs from the plain story. */
   of: string | Partial<Story>;
   edit?: readonly Edit[];
@@ -58,6 +59,7 @@ export interface Expectation {
   phases?: readonly string[];
   noPhases?: readonly string[];
   /** The sentence about the outcome. */
+  sentence?: RegExp;
   /** Parts of the report as they are. */
   report?: Partial<ExitReport> | object;
   /** What no table can say. */

@@ -18,10 +18,12 @@ const by = (kind: 'taint' | 'device-taint' | 'pod-gc' | 'preemption' | 'rollout'
 
 const leavingEvidence: Case[] = [
   {
+    sentence: 'a NoExecute taint',
     of: by('taint'),
     expect: { trigger: 'taint', evidence: /Event TaintManagerEviction/ },
   },
   {
+    sentence: 'a device taint',
     of: by('device-taint'),
     expect: {
       trigger: 'device-taint',
@@ -29,40 +31,49 @@ const leavingEvidence: Case[] = [
     },
   },
   {
+    sentence: 'PodGC, as the node is gone',
     of: by('pod-gc'),
     expect: { trigger: 'pod-gc', evidence: /DeletionByPodGC/ },
   },
   {
+    sentence: 'a preemption',
     of: by('preemption'),
     expect: { trigger: 'preemption', evidence: /PreemptionByScheduler/ },
   },
   { sentence: 'a rollout', of: { ...deployed, ...by('rollout') }, expect: { trigger: 'rollout', evidence: /Scaling/ } },
   {
+    sentence: 'a scale-down',
     of: { ...deployed, ...by('scale-down') },
     expect: { trigger: 'scale-down', evidence: /scaled/ },
   },
   {
+    sentence: 'an owner that was deleted',
     of: { ...deployed, ...by('owner-deleted') },
     expect: { trigger: 'owner-deleted', evidence: /deleted/ },
   },
   {
+    sentence: 'a Job that is suspended',
     of: { owner: { kind: 'job', name: 'report' }, trigger: { kind: 'job', atMs: 1240 } },
     expect: { trigger: 'job', evidence: /Event SuccessfulDelete/ },
   },
   {
+    sentence: 'nobody that left evidence',
     of: somebody,
     expect: { trigger: 'unknown', evidence: /deletionTimestamp/ },
   },
   {
+    sentence: 'PodGC without a condition: Failed and grace 0 over containers that nobody stopped',
     of: { trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 0 } },
     edit: [eachDeleted((pod) => ({ ...pod, status: { ...pod.status, phase: 'Failed' } }))],
     expect: { trigger: 'pod-gc' },
   },
   {
+    sentence: 'grace 0 alone is no PodGC',
     of: { trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 0 } },
     expect: { trigger: 'unknown' },
   },
   {
+    sentence: 'a drain: an eviction on a node that takes no new pods, which is part of the evidence',
     of: 'evicted',
     edit: [
       attach,
@@ -82,11 +93,13 @@ const leavingEvidence: Case[] = [
     expect: { trigger: 'eviction-api', evidence: /node \S+ .*unschedulable/ },
   },
   {
+    sentence: 'an eviction on a node that takes pods',
     of: 'evicted',
     edit: [attach],
     expect: { trigger: 'eviction-api', noEvidence: /unschedulable/ },
   },
   {
+    sentence: 'our own request, whatever happened around it',
     of: { owner: { kind: 'job', name: 'report' } },
     edit: [change(-2, 'owner', ownerOf('Deployment', 'api'), 'DELETED')],
     expect: { trigger: 'this-command' },
@@ -122,6 +135,7 @@ const goingAfter = (ms: number, sentence: string, trigger: 'job' | 'owner-delete
 
 const jobs: Case[] = [
   ...['Suspended', 'Failed', 'FailureTarget', 'SuccessCriteriaMet', 'Complete'].map((type): Case => ({
+    sentence: `a Job that ends its work (${type}) deletes what still runs of it`,
     of: somebody,
     edit: [
       owned('Job', 'report', { spec: { completions: 1 } }),
@@ -130,11 +144,13 @@ const jobs: Case[] = [
     expect: { trigger: 'job', evidence: /Job report/ },
   })),
   {
+    sentence: 'a Job that is suspended by its spec, where no Event came through',
     of: somebody,
     edit: [owned('Job', 'report'), change(-5, 'owner', ownerOf('Job', 'report', { spec: { suspend: true } }))],
     expect: { trigger: 'job', evidence: /Job report suspended/ },
   },
   {
+    sentence: 'a Job that outlives its time to live takes its finished pod with it',
     of: finished,
     edit: [
       owned('Job', 'report', { spec: { ttlSecondsAfterFinished: 60 }, status: condition('Complete') }),
@@ -149,6 +165,7 @@ const jobs: Case[] = [
   goingAfter(2 * hour - 1000, 'a Job goes by itself within the second of its stamp', 'job'),
   goingAfter(hour, 'a Job that goes before its time was deleted by somebody', 'owner-deleted'),
   {
+    sentence: 'a Job that somebody deletes is a deleted owner',
     of: finished,
     edit: [
       owned('Job', 'report', { status: condition('Complete') }),
@@ -157,6 +174,7 @@ const jobs: Case[] = [
     expect: { trigger: 'owner-deleted' },
   },
   {
+    sentence: 'a Job that ended long ago does not delete its finished pod: some client did',
     of: finished,
     edit: [owned('Job', 'report', { status: condition('Complete') })],
     expect: { trigger: 'unknown' },
@@ -174,6 +192,7 @@ const namespaceDeleted =
 
 const namespaces: Case[] = [
   {
+    sentence: 'a namespace that is being deleted, and not the owners that go with it',
     of: somebody,
     edit: [
       owned('StatefulSet', 'api'),
@@ -183,11 +202,13 @@ const namespaces: Case[] = [
     expect: { trigger: 'namespace-deletion' },
   },
   {
+    sentence: 'a namespace whose deletion came after the pod’s is no cause of it',
     of: somebody,
     edit: [list(3000, 'namespace', namespaceDeleted(2500))],
     expect: { trigger: 'unknown' },
   },
   {
+    sentence: 'a namespace that is being deleted brings no Events: the kubelet is seen by its statuses alone',
     of: { trigger: { kind: 'namespace-deletion', atMs: 1240 } },
     expect: { marks: { stopping: false, acknowledged: true }, outcome: 'graceful', without: ['node-silent'] },
   },
@@ -241,11 +262,13 @@ const lostOwnerEvents: NonNullable<Case['edit']>[number] = (all) => {
 
 const sets: Case[] = [
   {
+    sentence: 'a StatefulSet rolls out: its controller says that it deleted the pod, and its replicas stay',
     of: somebody,
     edit: [setOf3, change(12, 'owner-events', ({ at }) => setEvent(at), 'ADDED')],
     expect: { trigger: 'rollout' },
   },
   {
+    sentence: 'a StatefulSet scales down: its replicas went down before',
     of: somebody,
     edit: [
       setOf3,
@@ -263,6 +286,7 @@ const sets: Case[] = [
       ['api-0', 1, 5, 'scale-down'],
     ] as const
   ).map(([name, start, replicas, trigger]): Case => ({
+    sentence: `${name} of a StatefulSet whose ordinals begin at ${start} and are ${replicas}: a ${trigger}`,
     of: { ...somebody, pod: { name, graceSeconds: 10, state: 'running', finalizers: [] } },
     edit: [
       owned('StatefulSet', 'api', { spec: { replicas, ordinals: { start } } }),
@@ -271,11 +295,13 @@ const sets: Case[] = [
     expect: { trigger },
   })),
   {
+    sentence: 'an Event of the last rollout, about an older pod of the same name, is no cause',
     of: somebody,
     edit: [setOf3, list(-600, 'owner-events', oldEvent)],
     expect: { trigger: 'unknown' },
   },
   {
+    sentence: 'the same Event, repeated at the deletion, is one',
     of: somebody,
     edit: [
       setOf3,
@@ -285,6 +311,7 @@ const sets: Case[] = [
     expect: { trigger: 'rollout' },
   },
   {
+    sentence: 'a run that comes late finds the Event in its list, and believes it',
     of: somebody,
     edit: [
       setOf3,
@@ -295,6 +322,7 @@ const sets: Case[] = [
     expect: { trigger: 'rollout' },
   },
   {
+    sentence: 'a run that comes late does not believe an Event of long ago',
     of: somebody,
     edit: [
       setOf3,
@@ -305,21 +333,25 @@ const sets: Case[] = [
     expect: { trigger: 'unknown' },
   },
   {
+    sentence: 'a DaemonSet that wants as many pods as before did what is not known',
     of: somebody,
     edit: deletedDaemon,
     expect: { trigger: 'unknown' },
   },
   {
+    sentence: 'a DaemonSet whose next pod has the same revision did not roll out',
     of: somebody,
     edit: [...deletedDaemon, successor('a')],
     expect: { trigger: 'unknown' },
   },
   {
+    sentence: 'a DaemonSet whose next pod has another revision rolls out',
     of: somebody,
     edit: [...deletedDaemon, successor('b')],
     expect: { trigger: 'rollout' },
   },
   {
+    sentence: 'a DaemonSet scales down: it wants a pod on fewer nodes than before',
     of: somebody,
     edit: [
       daemonsOf4,
@@ -329,31 +361,37 @@ const sets: Case[] = [
     expect: { trigger: 'scale-down' },
   },
   {
+    sentence: 'a ReplicaSet without a Deployment scales down: it wants fewer, and says which pod it deleted',
     of: somebody,
     edit: [replicasOf3, fewerReplicas, change(12, 'owner-events', replicaEvent('api-0'), 'ADDED')],
     expect: { trigger: 'scale-down' },
   },
   {
+    sentence: 'a ReplicaSet without a Deployment deletes a pod only where it has too many',
     of: somebody,
     edit: [replicasOf3, change(12, 'owner-events', replicaEvent('api-0'), 'ADDED')],
     expect: { trigger: 'scale-down' },
   },
   {
+    sentence: 'a ReplicaSet that wants fewer is not known to have chosen this pod: it says which one it deleted',
     of: somebody,
     edit: [replicasOf3, fewerReplicas],
     expect: { trigger: 'unknown' },
   },
   {
+    sentence: 'a ReplicaSet that wants fewer may have said so while its Events were cut off',
     of: somebody,
     edit: [replicasOf3, fewerReplicas, lostOwnerEvents],
     expect: { trigger: 'scale-down' },
   },
   {
+    sentence: 'a ReplicaSet that says it deleted another pod did not delete this one',
     of: somebody,
     edit: [replicasOf3, fewerReplicas, change(12, 'owner-events', replicaEvent('api-9'), 'ADDED'), lostOwnerEvents],
     expect: { trigger: 'unknown' },
   },
   {
+    sentence: 'a ReplicaSet of which nothing changed was not the one that deleted it',
     of: somebody,
     edit: [replicasOf3],
     expect: { trigger: 'unknown' },

@@ -16,6 +16,7 @@ import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { settleDownAfterStart } from './settle-down.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
+import { addCompare, addRecommend, replayWith } from './history.ts';
 import { givenFlags, plainWords } from './words.ts';
 import { usageError, withHelpOf } from './usage.ts';
 
@@ -192,6 +193,8 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
 const commands: Record<string, (program: Command, ports: Ports, set: (code: number) => void) => void> = {
   check: addCheck,
   fix: addFix,
+  compare: (program, ports, set) => addCompare(program, ports, set, replayWith(runProgram, ports)),
+  recommend: (program, ports, set) => addRecommend(program, ports, set, replayWith(runProgram, ports)),
   replay: addReplay,
   demo: addDemo,
   explain: addExplain,

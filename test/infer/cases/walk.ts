@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { after, containerOf, judged, markOf, recorded, told } from '../../helpers/cases.ts';
 import { linesOf } from '../../helpers/owned.ts';
+import { judgeStory } from '../../helpers/simulated.ts';
+import { plainStory } from '../../sim/plain-story.ts';
 import type { Case, ContainerExpectation, Expectation, Said, Window } from './case.ts';
 
 export function walk(topic: string, cases: readonly Case[]): void {
@@ -12,7 +14,8 @@ export function walk(topic: string, cases: readonly Case[]): void {
       const sightings = edit.reduce<typeof original>((all, change) => [...change(all)], original);
       const report = judged(sightings);
       check(report, wanted);
-      wanted.holds?.(report, sightings);
+      if (wanted.truth && typeof of !== 'string') expect(judgeStory(plainStory(of)).wrong).toEqual([]);
+      wanted.holds?.(report, sightings, () => judged(original));
     });
   });
 }

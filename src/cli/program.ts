@@ -178,7 +178,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();
-  const traced = addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo))));
+  const traced = addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))));
   // Known, so that demo.ts can say why not.
   for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();
   traced.action(async (scenario: string | undefined, flags: DemoFlags) => {

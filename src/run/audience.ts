@@ -8,7 +8,7 @@ import { timelineOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
-import { gapReport, markReport } from '../verdict/exit-report.ts';
+import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import { printTime } from '../model/stamps.ts';
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
@@ -42,7 +42,7 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
       looks = afterLook(looks, trace, observation);
       tellNews(ndjson, trace);
     },
-    end: async (_trace, report) => ndjson.end(report),
+    end: async (_trace, report) => ndjson.end(exitReportOf(report)),
     say: () => false,
     close: () => {},
   };

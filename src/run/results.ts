@@ -1,9 +1,8 @@
 /** The reports of a run over several pods: each is made when its trace has ended, shown, written and told to others. */
-import type { Trace } from '../model/trace.ts';
 import type { Traces } from './traces.ts';
 import type { ExitReport } from '../model/report.ts';
-import { headerOf } from '../infer/view/header.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
+import type { Report } from '../verdict/report.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { FinishOptions } from './finish.ts';
 import type { Ports } from './ports.ts';
@@ -33,19 +32,19 @@ export function createResults(
   const { reports, codes } = options.reported ?? { reports: [], codes: [] };
   const nameOf = ownNames();
   let writing: Promise<void> = Promise.resolve();
-  const tell = async (trace: Trace, report: ExitReport): Promise<void> => {
-    await output.tell(report, headerOf(trace));
-    codes.push(await finishFiles(report, nameOf(report.pod), options.reports, ports));
+  const tell = async (report: Report, pod: ExitReport['pod']): Promise<void> => {
+    await output.tell(report);
+    codes.push(await finishFiles(report, nameOf(pod), options.reports, ports));
     await publish(report, options.publish, options.format, ports);
   };
   const take = (traces: Traces, key: string): void => {
     const trace = traces.get(key);
-    const known = trace && reportOf(trace, options.policy);
+    const report = trace && reportOf(trace, options.policy);
     traces.close(key);
-    if (!trace || !known) return;
-    const report = exitReportOf(known);
-    reports.push(report);
-    writing = writing.then(() => tell(trace, report));
+    if (!report) return;
+    const exit = exitReportOf(report);
+    reports.push(exit);
+    writing = writing.then(() => tell(report, exit.pod));
   };
   return {
     reports,

@@ -79,11 +79,12 @@ describe('a recorded rollout', () => {
     ['/dev/stdout', '/dev/stdout'],
   ])('%s of one of several pods is %s', (file, own) => expect(ownFile(file, 'web-0')).toBe(own));
 
-  it('for a person: each report, then the summary', () =>
+  it('for a person: a line for each pod, then one card', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
       const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
-      expect(stdout).toMatch(new RegExp(`podexit +${server.pod}[\\s\\S]*graceful`));
-      expect(stdout).toMatch(/deployment\/checkout: 1 pod ended · 1 graceful\n +slowest +\S+ +[\d.–]+s/);
+      expect(stdout).toMatch(new RegExp(`^[\\d:.]+ +${server.pod} +✔ Graceful`));
+      expect(stdout).toMatch(/^✔ deployment\/checkout {2}1 pod terminated in [\d.]+s$/m);
+      expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^✔ 1 of 1 pod terminated gracefully/);
     }));
 });
 

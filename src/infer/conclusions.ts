@@ -12,9 +12,9 @@ import { deletionOf } from './deletion.ts';
 import type { EndpointExit } from './endpoints.ts';
 import { endpointsOf } from './endpoints.ts';
 import type { Estimate } from './estimate.ts';
-import { exitsOf } from './exits.ts';
+import { exitsOf } from './net/exits.ts';
+import { sceneOf } from './net/kubelet.ts';
 import type { Kubelet } from './kubelet.ts';
-import { kubeletOf } from './kubelet.ts';
 import type { Removal } from './removal.ts';
 import { removalOf } from './removal.ts';
 import type { Replacement } from './replacement.ts';
@@ -92,8 +92,9 @@ export function conclusionsOf(trace: Trace): Conclusions | undefined {
 function exitOf(trace: Trace): Exit | undefined {
   const deletion = deletionOf(trace);
   if (!deletion) return undefined;
-  const kubelet = kubeletOf(trace, deletion);
-  const containers = exitsOf({ trace, deletion, kubelet });
+  const scene = sceneOf(trace, deletion);
+  const { kubelet } = scene;
+  const containers = exitsOf(scene);
   const trigger = triggerOf(trace, deletion);
   const replacement = replacementOf(trace, { deletion, kubelet }, trigger.kind);
   return {

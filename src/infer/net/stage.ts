@@ -1,0 +1,90 @@
+/**
+ * The network of one pod's exit, and how its moments are named and read. Its origins are three clocks: `client`, which
+ * shows all that is printed, and `node` and `api` where they showed a reference stamp. A stamp lies that far from its
+ * origin, give or take the drift since.
+ */
+import { driftOver } from '../../model/assumptions.ts';
+import type { Clock } from '../../model/clock.ts';
+import { isStepped, toClient } from '../../model/clock.ts';
+import type { Instant } from '../../model/report.ts';
+import type { Span } from '../../model/span.ts';
+import type { Estimate } from '../estimate.ts';
+import { Network } from './network.ts';
+
+export type MomentName = 'stopping' | 'began' | 'counted' | 'hook-end' | 'stop-signal' | 'kill' | 'exit';
+
+export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
+
+/** What each origin's clock showed, ms since the epoch. */
+export interface Zeros {
+  readonly client: number;
+  readonly node: number;
+  readonly api: number;
+}
+
+export type Origin = keyof Zeros;
+
+/** A bound by a clock's stamps, and by client times. */
+interface Limits {
+  readonly client?: Span | undefined;
+  readonly node?: Span | undefined;
+}
+
+interface Proof {
+  readonly because: string;
+  readonly evidence?: readonly number[];
+}
+
+export class Stage {
+  readonly net = new Network(['client', 'node']);
+  readonly zeros: Zeros;
+  /** Clocks that were set: of these no stamps are compared with one another. */
+  readonly stepped: { readonly node?: Clock; readonly api?: Clock };
+
+  constructor(zeros: Zeros, clocks: { readonly node: Clock; readonly api: Clock }) {
+    this.zeros = zeros;
+    const stepped = (clock: Clock) => (isStepped(clock) ? clock : undefined);
+    this.stepped = { node: stepped(clocks.node), api: stepped(clocks.api) };
+  }
+
+  /** A clock showed a time of `stamp` (ms since the epoch) at the moment; it was known at `near` (client ms) at the latest. */
+  stamp(clock: 'node' | 'api', at: string, stamp: Span, near: number, proof: Proof, since = -Infinity): boolean {
+    const set = this.stepped[clock];
+    if (set) return this.within(at, { client: toClient(set, stamp, near, since) }, proof);
+    const zero = this.zeros[clock];
+    const [lo, hi] = [stamp.lo - zero, stamp.hi - zero];
+    return this.net.state({ from: clock, to: at, min: lo - driftOf(lo), max: hi + driftOf(hi), ...proof });
+  }
+
+  /** The moment lies within these, by either clock. */
+  within(at: string, { client, node }: Limits, proof: Proof): boolean {
+    const rows = [
+      ...(client ? [{ from: 'client', to: at, span: shifted(client, this.zeros.client) }] : []),
+      ...(node && !this.stepped.node ? [{ from: 'node', to: at, span: shifted(node, this.zeros.node) }] : []),
+    ];
+    return rows
+      .map(({ from, to, span }) => this.net.state({ from, to, min: span.lo, max: span.hi, ...proof }))
+      .every((done) => done);
+  }
+
+  /** `to` follows `from`, by `min` to `max` ms. */
+  follows(from: string, to: string, { min = 0, max }: { min?: number; max?: number }, proof: Proof): boolean {
+    return this.net.state({ from, to, min, max, ...proof });
+  }
+
+  /** What is known of a moment. */
+  read(at: string, basis: Instant['basis'] = 'inferred'): Estimate {
+    const node = this.stepped.node ? undefined : shifted(this.net.boundsOf(at, 'node'), -this.zeros.node);
+    return {
+      client: shifted(this.net.boundsOf(at, 'client'), -this.zeros.client),
+      node: node ?? { lo: -Infinity, hi: Infinity },
+      basis,
+      evidence: this.net.evidenceOf(at, 'client'),
+    };
+  }
+}
+
+export const shifted = ({ lo, hi }: Span, by: number): Span => ({ lo: lo - by, hi: hi - by });
+
+/** ms of drift since a clock's reference; none for what is unbounded. */
+export const driftOf = (elapsed: number): number => (Number.isFinite(elapsed) ? driftOver(elapsed) : 0);

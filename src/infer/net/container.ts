@@ -72,10 +72,10 @@ export function containerExit(
   if (isStatic) return { ...base, ran: true, ...stoppedBefore(scene, base, stop) };
   if (ran === 'perhaps') return { ...known, ...stoppedBefore(scene, base, stop), outcome: 'unknown', mayBeOlder: true };
   if (mayBeStopped(scene, spec, mainsOver)) return { ...known, ...stoppedBefore(scene, base, stop) };
-  return {
-    ...known,
-    ...stopped(scene, known, { ...stop, turn, named: before?.stopSignal, restarts: before?.restartCount ?? 0 }),
-  };
+  const asked = { ...stop, turn, named: before?.stopSignal, restarts: before?.restartCount ?? 0 };
+  // That it had a signal at all is often only likely: what follows of that must not date anything else.
+  const { exit } = stage.net.suppose(() => stopped(scene, known, asked));
+  return { ...known, ...exit };
 }
 
 /** Its basis: the Event's own nanoseconds were seen, of a repeated one only the second. */
@@ -97,7 +97,7 @@ function stopped(
   scene: NetScene,
   { spec, facts, killings, stopping }: Known,
   stop: StopAsked,
-): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
+): { exit: Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'>; stays: boolean } {
   const { kubelet, stage } = scene;
   const { name } = spec;
   const { ended, lag, turn, named, restarts, isOpen } = stop;
@@ -139,7 +139,7 @@ function stopped(
   const signal = isSent ? { ...stage.read(signalAt), proved: timed.proved, ...(label === undefined ? {} : { name: label }) } : undefined;
   if (hook && signal && (hook.kind !== 'sleep' || follows === true || signal.proved) && !isBefore(signal, hook.end))
     stateNotAfter(scene, moment('hook-end', name), signal);
-  return {
+  const ending_ = {
     outcome,
     ...(hook ? { hook: { ...hook, end: stage.read(moment('hook-end', name)) } } : {}),
     ...(signal ? { signal } : {}),
@@ -155,6 +155,7 @@ function stopped(
       ...(exit?.provisional && scene.trace.gone ? (['log-end'] as const) : []),
     ],
   };
+  return { exit: ending_, stays: follows === true };
 }
 
 /** By either clock no later than what is known of another moment, which need not be its effect. */

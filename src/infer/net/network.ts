@@ -45,6 +45,9 @@ export class Network {
   readonly #feasible: number[] = [];
   readonly #origins = new Map<string, readonly [from: Distances, back: Distances]>();
   readonly refused: Row[] = [];
+  /** What distances were before, while something is only supposed. */
+  readonly #changes: { distances: Distances; moment: number; at: number; by: number }[] = [];
+  #depth = 0;
 
   /** Distances are kept for these moments; bounds can be asked for on each of them. */
   constructor(origins: readonly string[]) {
@@ -58,14 +61,12 @@ export class Network {
     return this.#ids.has(moment);
   }
 
-  /** False, and nothing changes, where the row contradicts what is known. */
-  state(row: Row): boolean {
-    const [from, to] = [this.#idOf(row.from), this.#idOf(row.to)];
+  /** False, and nothing changes, where the rows together contradict what is known. */
+  state(...rows: readonly Row[]): boolean {
     const count = this.#edges.row.length;
-    const done = this.#add(from, to, row.max ?? Infinity, row) && this.#add(to, from, -(row.min ?? -Infinity), row);
-    if (!done) {
+    if (!rows.every((row) => this.#add(row))) {
       this.#removeSince(count);
-      this.refused.push(row);
+      this.refused.push(...rows);
       return false;
     }
     for (let edge = count; edge < this.#edges.row.length; edge += 1)
@@ -75,13 +76,27 @@ export class Network {
 
   /** Whether a row would contradict what is known; it is not taken. */
   allows(row: Row): boolean {
-    const [from, to] = [this.#idOf(row.from), this.#idOf(row.to)];
     const count = this.#edges.row.length;
-    const before = [...this.#feasible];
-    const allowed = this.#add(from, to, row.max ?? Infinity, row) && this.#add(to, from, -(row.min ?? -Infinity), row);
+    const allowed = this.#add(row);
     this.#removeSince(count);
-    before.forEach((value, moment) => (this.#feasible[moment] = value));
     return allowed;
+  }
+
+  /** What is stated in `trial` is taken back after it, unless it says that it is to stay. */
+  suppose<T extends { readonly stays: boolean }>(trial: () => T): T {
+    const count = this.#edges.row.length;
+    const begin = this.#changes.length;
+    this.#depth += 1;
+    const result = trial();
+    this.#depth -= 1;
+    if (!result.stays) {
+      this.#removeSince(count);
+      for (const { distances, moment, at, by } of this.#changes.splice(begin).reverse()) {
+        distances.at[moment] = at;
+        distances.by[moment] = by;
+      }
+    } else if (this.#depth === 0) this.#changes.length = 0;
+    return result;
   }
 
   /** When a moment was, counted from an origin. */
@@ -140,7 +155,13 @@ export class Network {
     return { origin, isBack, at, by: at.map(() => -1) };
   }
 
-  #add(from: number, to: number, most: number, row: Row): boolean {
+  #add(row: Row): boolean {
+    const [from, to] = [this.#idOf(row.from), this.#idOf(row.to)];
+    const { max = Infinity, min = -Infinity } = row;
+    return this.#addEdge(from, to, max, row) && this.#addEdge(to, from, -min, row);
+  }
+
+  #addEdge(from: number, to: number, most: number, row: Row): boolean {
     if (!Number.isFinite(most)) return true;
     const edge = this.#edges.row.length;
     this.#edges.from.push(from);
@@ -210,6 +231,8 @@ export class Network {
     const far = this.#farEnd(distances, edge);
     const distance = (at[near] as number) + (most[edge] as number);
     if (!(distance < (at[far] as number) - equal)) return false;
+    if (this.#depth > 0)
+      this.#changes.push({ distances, moment: far, at: at[far] as number, by: by[far] as number });
     at[far] = distance;
     by[far] = edge;
     return true;

@@ -62,9 +62,7 @@ export class Stage {
       ...(client ? [{ from: 'client', to: at, span: shifted(client, this.zeros.client) }] : []),
       ...(node && !this.stepped.node ? [{ from: 'node', to: at, span: shifted(node, this.zeros.node) }] : []),
     ];
-    return rows
-      .map(({ from, to, span }) => this.net.state({ from, to, min: span.lo, max: span.hi, ...proof }))
-      .every((done) => done);
+    return this.net.state(...rows.map(({ from, to, span }) => ({ from, to, min: span.lo, max: span.hi, ...proof })));
   }
 
   /** `to` follows `from`, by `min` to `max` ms. */

@@ -43,18 +43,20 @@ export function storyFigures(count: number): StoryFigures {
   return { ...figures, solve: solveCost() };
 }
 
-/** A timeline of a finished trace, many times over many traces. */
+/** All conclusions from a finished trace, many times over many traces. */
 function solveCost(): StoryFigures['solve'] {
   const traces = Array.from({ length: 100 }, (_, index) =>
     traceOf(observationsOf(sightingsOfStory(randomStory(index + 1)))),
   );
-  const times: number[] = [];
-  for (let round = 0; round < 10; round += 1)
-    for (const trace of traces) {
+  // The least of several rounds: what else the machine does is no cost of ours.
+  const times = traces.map((trace) => {
+    const rounds = Array.from({ length: 12 }, () => {
       const began = performance.now();
       conclusionsOf({ ...trace });
-      if (round > 2) times.push(performance.now() - began);
-    }
+      return performance.now() - began;
+    });
+    return Math.min(...rounds.slice(3));
+  });
   times.sort((a, b) => a - b);
   return { median: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }

@@ -83,8 +83,8 @@ function summaryOf(rows: readonly RecordingRow[], view: View): { text: string; f
   const all = spreadOf(known.map(({ ms }) => ms));
   const worst = known.find(({ ms }) => ms === all.max);
   const kinds = (['stop-signal', 'kill', 'exit'] as const).map((instant) => {
-    const { median } = spreadOf(known.filter(({ row }) => row.instant === instant).map(({ ms }) => ms));
-    return `${instant} ${seconds(median)}`;
+    const widths = known.filter(({ row }) => row.instant === instant).map(({ ms }) => ms);
+    return `${instant} ${widths.length === 0 ? '–' : seconds(spreadOf(widths).median)}`;
   });
   const single = rows.filter(({ isOneOfMany }) => !isOneOfMany).length;
   const text =

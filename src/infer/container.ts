@@ -38,6 +38,8 @@ export interface ContainerExit {
   /** It had ended when it was first looked at, and perhaps before the deletion. */
   readonly mayBeOlder?: true;
   readonly outcome: ContainerOutcome;
+  /** The outcome is the likelier of two that the evidence allows. */
+  readonly probable?: true;
   readonly killings: readonly Occurrence[];
   /** The kubelet began to stop it: K. Absent where no Killing told. */
   readonly stopping?: Estimate;

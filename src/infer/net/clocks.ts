@@ -13,7 +13,7 @@ import type { Row } from './network.ts';
 import type { Origin, Stage } from './stage.ts';
 import { driftOf } from './stage.ts';
 
-/** By arrivals and answers: what holds whatever happened. */
+/** By arrivals and answers: what holds whatever happened. What ties clocks is no evidence of any one moment. */
 export function stateClockFacts({ net, zeros, stepped }: Stage, trace: Trace, { api }: Deletion): void {
   if (!stepped.node) for (const row of offsetRows('node', trace.clocks.node, zeros)) net.state(row);
   if (!stepped.api) for (const row of offsetRows('api', api, zeros)) net.state(row);
@@ -22,15 +22,18 @@ export function stateClockFacts({ net, zeros, stepped }: Stage, trace: Trace, { 
 /** The tightest lower and upper bound of a clock's offset, as rows from the client's clock. */
 function offsetRows(origin: Origin, clock: Clock, zeros: Stage['zeros']): Row[] {
   const because = `stamps of the ${origin} clock that arrived`;
-  const fade = ({ at }: Bound): number => driftOver(at - zeros.client);
+  // When it showed its reference stamp, roughly: from there drift counts.
+  const most = Math.max(...clock.lower.map(({ value }) => value));
+  const reference = Number.isFinite(most) ? zeros[origin] - most : zeros.client;
+  const fade = ({ at }: Bound): number => driftOver(at - reference);
   // Where the clock shows more, it showed its reference stamp earlier.
   const latest = clock.lower.map((bound) => ({ bound, at: zeros[origin] - bound.value - zeros.client + fade(bound) }));
   const earliest = clock.upper.map((bound) => ({ bound, at: zeros[origin] - bound.value - zeros.client - fade(bound) }));
   const [last] = latest.sort((a, b) => a.at - b.at);
   const [first] = earliest.sort((a, b) => b.at - a.at);
   return [
-    ...(last ? [{ from: 'client', to: origin, max: last.at, because, evidence: [last.bound.seq] }] : []),
-    ...(first ? [{ from: 'client', to: origin, min: first.at, because, evidence: [first.bound.seq] }] : []),
+    ...(last ? [{ from: 'client', to: origin, max: last.at, because }] : []),
+    ...(first ? [{ from: 'client', to: origin, min: first.at, because }] : []),
   ];
 }
 
@@ -49,10 +52,10 @@ interface Written {
  */
 export function stateStored({ net, zeros, stepped }: Stage, trace: Trace): void {
   if (stepped.node || stepped.api) return;
-  for (const { stamp, written, seq } of storedIn(trace)) {
+  for (const { stamp, written } of storedIn(trace)) {
     const [made, stored] = [stamp - zeros.node, written.hi - zeros.api];
     const max = stored - made + driftOf(made) + driftOf(stored);
-    net.state({ from: 'api', to: 'node', max, because: 'an Event is stored after it was made', evidence: [seq] });
+    net.state({ from: 'api', to: 'node', max, because: 'an Event is stored after it was made' });
   }
 }
 
@@ -101,21 +104,19 @@ function statePosting(stage: Stage, posting: Posting, seen: Witnesses): void {
 }
 
 /** Between its stamp and its arrival, or its being stored, lies no more than the lag. */
-function rowsOf({ zeros }: Stage, { stamp, written, heardAt, seq, lag }: Posting): Row[] {
+function rowsOf({ zeros }: Stage, { stamp, written, heardAt, lag }: Posting): Row[] {
   const made = stamp - zeros.node;
-  const evidence = [seq];
   const arrived = heardAt - millisecondsOf('delivery-lag') - zeros.client;
   const delivered: Row = {
     from: 'client',
     to: 'node',
     min: arrived - lag - made - driftOf(made),
     because: 'delivery-lag',
-    evidence,
   };
   if (!written) return Number.isFinite(arrived) ? [delivered] : [];
   const stored = written.lo - zeros.api;
   const min = stored - made - lag - driftOf(made) - driftOf(stored);
-  return [{ from: 'api', to: 'node', min, because: 'event-lag', evidence }, ...(Number.isFinite(arrived) ? [delivered] : [])];
+  return [{ from: 'api', to: 'node', min, because: 'event-lag' }, ...(Number.isFinite(arrived) ? [delivered] : [])];
 }
 
 interface Witnesses {

@@ -19,7 +19,6 @@ import { logEndThatTells } from '../exit.ts';
 import { mayHaveGone } from '../gone-before.ts';
 import { graceSpan, longestStop, minimumGrace, shortestStop } from '../grace.ts';
 import type { HookFacts } from '../hook.ts';
-import { showedLife } from '../kill.ts';
 import { mayBeStopped } from '../own-doing.ts';
 import { ranUntilEnd, wasStartedLate } from '../ran.ts';
 import { isRoundOpen } from '../rounds.ts';
@@ -74,7 +73,7 @@ export function containerExit(
   if (mayBeStopped(scene, spec, mainsOver)) return { ...known, ...stoppedBefore(scene, base, stop) };
   const asked = { ...stop, turn, named: before?.stopSignal, restarts: before?.restartCount ?? 0 };
   // That it had a signal at all is often only likely: what follows of that must not date anything else.
-  const { exit } = stage.net.suppose(() => stopped(scene, known, asked));
+  const { exit } = stage.suppose(() => stopped(scene, known, asked));
   return { ...known, ...exit };
 }
 
@@ -100,7 +99,7 @@ function stopped(
 ): { exit: Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'>; stays: boolean } {
   const { kubelet, stage } = scene;
   const { name } = spec;
-  const { ended, lag, turn, named, restarts, isOpen } = stop;
+  const { ended, lag, turn, named, restarts } = stop;
   const counted = stateCounted(scene, name, stop, facts.terminated?.value.exitCode);
   const graceEnd = stage.read(`grace-end/${name}`);
   const asked = endedUnawares(scene, facts, killings) ? undefined : hookFacts(scene, spec, stop);
@@ -119,12 +118,9 @@ function stopped(
   const first = isTouched ? call : undefined;
   const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;
   const hooked = hook !== undefined || spec.kind === 'sidecar';
-  // Where K is known to the second, no more than the second of finishedAt is left to doubt.
-  const isTimed = !isOpen && killings.length === 1 && killings[0]?.count === 1;
-  const isSilent = isTimed && !hooked && !showedLife(scene.trace, spec, facts, stop.began);
   const isKilled = outcome === 'killed' && ended !== undefined;
-  const sure = isKilled && (isLate || isSilent);
-  if (isKilled) stateKill(scene, spec, ended, sure);
+  const sure = isKilled && (isLate || isSilentKill(scene, spec, facts));
+  if (sure) stateKill(scene, spec);
   const follows = first && (sure || (outcome === 'signalled' && isAtOnce(spec, hook)));
   const [signalAt, exitAt, killAt] = [moment('stop-signal', name), moment('exit', name), moment('kill', name)];
   if (follows) stage.follows(signalAt, exitAt, {}, { because: 'it ended by its signal or its kill (§5)' });
@@ -143,7 +139,8 @@ function stopped(
     outcome,
     ...(hook ? { hook: { ...hook, end: stage.read(moment('hook-end', name)) } } : {}),
     ...(signal ? { signal } : {}),
-    ...(isKilled ? { kill: stage.read(killAt) } : {}),
+    ...(sure ? { kill: stage.read(killAt) } : {}),
+    ...(isKilled && !sure ? { probable: true as const } : {}),
     ...(exit ? { exit } : {}),
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { counted, graceEnd } : {}),
@@ -304,18 +301,31 @@ function isSurelyAfterGrace({ stage, kubelet }: NetScene, { name }: ContainerSpe
   );
 }
 
-/** `sure`: it ended by this kill; else it may have ended by itself just before. */
-function stateKill(scene: NetScene, { name }: ContainerSpec, ended: Estimate, sure: boolean): void {
-  const { stage } = scene;
-  const [kill, exit] = [moment('kill', name), moment('exit', name)];
-  if (sure) stage.follows(kill, exit, {}, { because: 'SIGKILL ends it (§2 S9)' });
-  else stateNotAfter(scene, kill, ended);
-  const since = { client: atLeast(ended.client.lo - killLag), node: atLeast(ended.node.lo - killLag) };
-  stage.within(kill, since, { because: 'kill-lag', evidence: ended.evidence });
+/**
+ * finishedAt is a whole second, and in the second in which the grace ends a 137 may still be the application's own. One that
+ * gave no sign of life between its signal and the end of the grace did not exit by itself just then.
+ */
+function isSilentKill({ trace, stage, kubelet }: NetScene, { name }: ContainerSpec, { log, readyLost }: ContainerFacts): boolean {
+  const timeout = shortestStop(kubelet);
+  const counted = moment('counted', name);
+  const { lo } = stage.net.lengthOf(counted, moment('exit', name));
+  if (lo < timeout - driftOver(timeout) - millisecondsOf('silent-kill')) return false;
+  const from = stage.read(moment('began', name)).node.lo;
+  const until = stage.read(counted).node.hi + timeout;
+  const spoke = log.lastLine !== undefined && log.lastLine.value > from && log.lastLine.value < until;
+  const failed = trace.events.some(
+    ({ reason, about, time }) =>
+      reason === 'Unhealthy' && about.container === name && time.hi > from && time.lo < until,
+  );
+  return !spoke && !failed && readyLost === undefined;
 }
 
-/** ms: from SIGKILL to the end. */
-const killLag = 2000;
+/** It ended by this kill, soon after it. */
+function stateKill({ stage }: NetScene, { name }: ContainerSpec): void {
+  const [kill, exit] = [moment('kill', name), moment('exit', name)];
+  stage.follows(kill, exit, {}, { because: 'SIGKILL ends it (§2 S9)' });
+  stage.follows(kill, exit, { max: millisecondsOf('kill-lag') }, { because: 'kill-lag' });
+}
 
 interface EndAsked extends Stop {
   /** A hook or a turn may have eaten the grace before the signal. */

@@ -127,7 +127,11 @@ function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
   if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) {
     if (again) notAfterEnd(ask, ended);
     else {
-      stage.within(end, { client: atMost(told.client.hi), node: atMost(told.node.hi) }, proof);
+      const sooner = (axis: 'client' | 'node') => ({
+        lo: Math.min(told[axis].lo, graceEnd[axis].lo),
+        hi: told[axis].hi,
+      });
+      stage.within(end, { client: sooner('client'), node: sooner('node') }, proof);
       stateGrace(ask, soon);
     }
     return { outcome: 'unknown', mayHaveDied: true };

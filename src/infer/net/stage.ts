@@ -8,6 +8,7 @@ import type { Clock } from '../../model/clock.ts';
 import { isStepped, toClient } from '../../model/clock.ts';
 import type { Instant } from '../../model/report.ts';
 import type { Span } from '../../model/span.ts';
+import { anyTime } from '../../model/span.ts';
 import type { Estimate } from '../estimate.ts';
 import { Network } from './network.ts';
 
@@ -40,6 +41,8 @@ export class Stage {
   readonly zeros: Zeros;
   /** Clocks that were set: of these no stamps are compared with one another. */
   readonly stepped: { readonly node?: Clock; readonly api?: Clock };
+  /** What the node's clock itself showed: between two of its stamps there is no drift. */
+  readonly #shown = new Map<string, Span>();
 
   constructor(zeros: Zeros, clocks: { readonly node: Clock; readonly api: Clock }) {
     this.zeros = zeros;
@@ -53,6 +56,7 @@ export class Stage {
     if (set) return this.within(at, { client: toClient(set, stamp, near, since) }, proof);
     const zero = this.zeros[clock];
     const [lo, hi] = [stamp.lo - zero, stamp.hi - zero];
+    if (clock === 'node') this.#show(at, stamp);
     return this.net.state({ from: clock, to: at, min: lo - driftOf(lo), max: hi + driftOf(hi), ...proof });
   }
 
@@ -60,8 +64,9 @@ export class Stage {
   within(at: string, { client, node }: Limits, proof: Proof): boolean {
     const rows = [
       ...(client ? [{ from: 'client', to: at, span: shifted(client, this.zeros.client) }] : []),
-      ...(node && !this.stepped.node ? [{ from: 'node', to: at, span: shifted(node, this.zeros.node) }] : []),
+      ...(node && !this.stepped.node ? [{ from: 'node', to: at, span: this.#sinceZero(node) }] : []),
     ];
+    if (node) this.#show(at, node);
     return this.net.state(...rows.map(({ from, to, span }) => ({ from, to, min: span.lo, max: span.hi, ...proof })));
   }
 
@@ -72,13 +77,38 @@ export class Stage {
 
   /** What is known of a moment. */
   read(at: string, basis: Instant['basis'] = 'inferred'): Estimate {
-    const node = this.stepped.node ? undefined : shifted(this.net.boundsOf(at, 'node'), -this.zeros.node);
     return {
       client: shifted(this.net.boundsOf(at, 'client'), -this.zeros.client),
-      node: node ?? { lo: -Infinity, hi: Infinity },
+      node: this.stepped.node ? anyTime : this.#onNode(at),
       basis,
       evidence: this.net.evidenceOf(at, 'client'),
     };
+  }
+
+  /** What is stated in `trial` is taken back after it, unless it says that it is to stay. */
+  suppose<T extends { readonly stays: boolean }>(trial: () => T): T {
+    const shown = new Map(this.#shown);
+    const result = this.net.suppose(trial);
+    if (result.stays) return result;
+    this.#shown.clear();
+    for (const [at, stamp] of shown) this.#shown.set(at, stamp);
+    return result;
+  }
+
+  #sinceZero(node: Span): Span {
+    const { lo, hi } = shifted(node, this.zeros.node);
+    return { lo: lo - driftOf(lo), hi: hi + driftOf(hi) };
+  }
+
+  #show(at: string, stamp: Span): void {
+    const { lo, hi } = this.#shown.get(at) ?? anyTime;
+    this.#shown.set(at, { lo: Math.max(lo, stamp.lo), hi: Math.min(hi, stamp.hi) });
+  }
+
+  #onNode(at: string): Span {
+    const { lo, hi } = shifted(this.net.boundsOf(at, 'node'), -this.zeros.node);
+    const shown = this.#shown.get(at) ?? anyTime;
+    return { lo: Math.max(lo, Math.min(shown.lo, hi)), hi: Math.min(hi, Math.max(shown.hi, lo)) };
   }
 }
 

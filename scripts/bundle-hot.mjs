@@ -12,7 +12,7 @@ const cold = [
   /render\/(html|markdown|junit|jsonpath|wide|yaml|explain|rollout)\.ts$/,
   /verdict\/explain\/topics\.ts$/,
   /run\/github-actions\.ts$/,
-  /run\/demo-cluster\.ts$/,
+  /demo\/scenarios\.ts$/,
   /export\/export-trace\.ts$/,
   /cli\/demo\.ts$/,
   /auth-provider\.ts$/,

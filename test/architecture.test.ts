@@ -1,22 +1,40 @@
-/** The import table of the house (docs/architecture.md): a room imports what its row says, and every word of a row is used. */
+/** What may import what, how large each folder may be, no cycles (docs/architecture.md). */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { cyclesOf, graphOf, longestChain } from '../scripts/structure/graph.ts';
+import { importsOf, sourceFiles, type Import } from '../scripts/structure/imports.ts';
+import { house, rooms } from '../scripts/structure/rooms.ts';
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
-/** `type:` in front of a room: only its types. `node:` stands for every module of Node. */
+/**
+ * What each room may import. `type:` in front of a word: only its types. `lazy:`: also where it is needed only, by
+ * `import()`, so that the start of every command does not pay for it. `node:` stands for every module of Node.
+ */
 const table: Record<string, string[]> = {
-  model: [],
-  infer: ['model'],
-  verdict: ['model', 'infer'],
-  kube: ['type:model', 'errors', 'node:', '@kubernetes/client-node', 'debug', 'proxy-agent', 'js-yaml'],
+  model: ['type:@kubernetes/client-node'],
+  infer: ['model', 'type:@kubernetes/client-node'],
+  verdict: ['model', 'infer', 'type:@kubernetes/client-node'],
+  kube: [
+    'type:model',
+    'errors',
+    'node:',
+    'lazy:@kubernetes/client-node',
+    'debug',
+    'http-proxy-agent',
+    'https-proxy-agent',
+    'socks-proxy-agent',
+    'js-yaml',
+  ],
   recording: ['type:model', 'errors', 'node:'],
   render: [
     'model',
     'infer',
     'verdict',
+    'type:probe',
+    'type:advice',
     'errors',
     'node:',
     'chalk',
@@ -26,10 +44,27 @@ const table: Record<string, string[]> = {
     'string-width',
     'js-yaml',
   ],
+  probe: ['model', 'errors', 'node:'],
+  advice: ['model', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
   demo: ['node:'],
-  run: ['model', 'infer', 'verdict', 'kube', 'recording', 'render', 'export', 'demo', 'errors', 'node:'],
+  run: [
+    'model',
+    'infer',
+    'verdict',
+    'kube',
+    'recording',
+    'render',
+    'export',
+    'lazy:probe',
+    'lazy:advice',
+    'errors',
+    'node:',
+    'type:@kubernetes/client-node',
+  ],
   export: [
     'type:model',
+    'type:infer',
+    'type:verdict',
     '@opentelemetry/api',
     '@opentelemetry/core',
     '@opentelemetry/exporter-trace-otlp-http',
@@ -37,36 +72,83 @@ const table: Record<string, string[]> = {
     '@opentelemetry/resources',
     '@opentelemetry/sdk-trace-base',
   ],
-  cli: ['run', 'type:kube', 'verdict', 'errors', 'node:', 'commander', 'js-yaml', 'package.json'],
+  cli: [
+    'run',
+    'demo',
+    'type:kube',
+    'verdict',
+    'lazy:advice',
+    'lazy:probe',
+    'errors',
+    'node:',
+    'commander',
+    'js-yaml',
+    'package.json',
+  ],
   errors: [],
 };
 
-interface Import {
-  file: string;
-  room: string;
-  /** A room, a package, or `node:`. */
-  target: string;
-  typeOnly: boolean;
-}
+const files = sourceFiles(source);
+const imports = files.flatMap(importsOf);
+const roomImports = imports
+  .map((one) => ({ ...one, room: roomOf(one.file), target: roomOrPackage(one) }))
+  .filter(({ room, target }) => room !== target);
 
-const imports = filesBelow(source).flatMap(importsOf);
-function allowed(one: Import): string[] {
-  return one.typeOnly ? [one.target, `type:${one.target}`] : [one.target];
+function wordsFor({ kind, target }: Import): string[] {
+  const forms = { type: [`type:${target}`, `lazy:${target}`], dynamic: [`lazy:${target}`], runtime: [] };
+  return [target, ...forms[kind]];
 }
 
 it('imports only what the table allows', () => {
-  const broken = imports.filter((one) => !allowed(one).some((word) => table[one.room]?.includes(word)));
-  expect(broken.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+  const broken = roomImports.filter((one) => !wordsFor(one).some((word) => table[one.room]?.includes(word)));
+  expect(broken.map(({ file, kind, target }) => `${file} imports ${target} (${kind})`)).toEqual([]);
 });
 
 it('has no word in the table that nothing uses', () => {
-  const stale = Object.entries(table).flatMap(([room, words]) =>
+  const unused = Object.entries(table).flatMap(([room, words]) =>
     words
-      .filter((word) => !imports.some((one) => one.room === room && allowed(one).includes(word)))
+      .filter((word) => !/^(type|lazy):/.test(word) && roomImports.some((one) => one.room === room))
+      .filter((word) => !roomImports.some((one) => one.room === room && wordsFor(one).includes(word)))
       .map((word) => `${room}: ${word}`),
   );
-  expect(stale).toEqual([]);
+  expect(unused).toEqual([]);
 });
+
+it('never imports test code', () => {
+  const outside = imports.filter(({ target }) => target.startsWith('../'));
+  expect(outside.filter(({ target }) => target !== '../package.json')).toEqual([]);
+});
+
+it.each(Object.entries(rooms))(
+  '%s stays within its size, its longest chain of imports and its cycles',
+  (room, most) => {
+    const own = files.filter(({ path }) => path.startsWith(`${room}/`));
+    const paths = own.map(({ path }) => path);
+    const lines = own.reduce((sum, file) => sum + file.lines, 0);
+    expect(lines, `lines in src/${room} (see scripts/structure/rooms.ts)`).toBeLessThanOrEqual(most.mostLines);
+    expect(own.length, `files in src/${room}`).toBeLessThanOrEqual(most.mostFiles);
+    expectFlat(paths, most);
+  },
+);
+
+it('has no longer chain of imports and no more cycles than the house allows', () => {
+  expectFlat(
+    files.map(({ path }) => path),
+    house,
+  );
+});
+
+function expectFlat(paths: string[], most: { longestChain: number; cycles: number }): void {
+  const chain = longestChain(
+    graphOf(
+      paths,
+      imports.filter(({ kind }) => kind !== 'type'),
+    ),
+  );
+  expect(chain.length, chain.join('\n  → ')).toBeLessThanOrEqual(most.longestChain);
+  const cycles = cyclesOf(graphOf(paths, imports));
+  expect(cycles.length, cycles.map((cycle) => cycle.join(' ↔ ')).join('\n')).toBeLessThanOrEqual(most.cycles);
+}
 
 it('keeps clocks and the process out of the pure rooms, timers of the process out of what is given a clock, and the process out of all but the edge', () => {
   const impure =
@@ -124,33 +206,16 @@ function filesBelow(folder: string): string[] {
     .map((file) => join(folder, file));
 }
 
-function importsOf(file: string): Import[] {
-  const text = readFileSync(file, 'utf8');
-  const found = [
-    ...text.matchAll(/^(import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'/gm),
-    ...[...text.matchAll(/()()import\('([^']+)'\)/g)],
-  ];
-  return found
-    .map(([, , typeOnly, specifier = '']) => ({
-      file: relative(source, file),
-      room: roomOf(file),
-      target: targetOf(file, specifier),
-      typeOnly: Boolean(typeOnly),
-    }))
-    .filter(({ room, target }) => room !== target);
+function roomOf(path: string): string {
+  return path.split('/')[0]?.replace(/\.ts$/, '') ?? '';
 }
 
-function roomOf(file: string): string {
-  return relative(source, file).split(sep)[0]?.replace(/\.ts$/, '') ?? '';
-}
-
-function targetOf(file: string, specifier: string): string {
-  if (specifier.startsWith('node:')) return 'node:';
-  if (!specifier.startsWith('.'))
-    return specifier
-      .split('/')
-      .slice(0, specifier.startsWith('@') ? 2 : 1)
-      .join('/');
-  const target = resolve(dirname(file), specifier);
-  return target.startsWith(source) ? roomOf(target) : (specifier.split('/').at(-1) ?? '');
+function roomOrPackage({ target }: Import): string {
+  if (target.startsWith('node:')) return 'node:';
+  if (target.startsWith('../')) return target.split('/').at(-1) ?? '';
+  if (files.some(({ path }) => path === target)) return roomOf(target);
+  return target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
 }

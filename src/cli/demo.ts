@@ -1,11 +1,13 @@
 /** `demo`: runs the very command that a user would run, against a cluster inside this program. */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLoopback, type Loopback } from '../demo/loopback.ts';
+import type { Scenario } from '../demo/scenario.ts';
+import { findScenario, loadScenario, shippedScenarios, type ShippedScenario } from '../demo/scenarios.ts';
 import { PodexitError } from '../errors.ts';
-import type { Ports } from '../run/ports.ts';
+import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import type { DemoCluster } from '../run/demo-cluster.ts';
-import { defaultScenario, startDemo, temporaryKubeconfig } from '../run/demo-cluster.ts';
-import { tellScenarios } from '../run/tell-scenarios.ts';
 import type { main } from './main.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';
@@ -17,84 +19,144 @@ interface DemoCommand {
   /** Runs the command line: handed in, so that the demo brings no second copy of the program. */
   main: Main;
   scenario: string | undefined;
-  flags: Flags & { list?: boolean; serve?: boolean; port?: string; writeKubeconfig?: string };
+  flags: DemoFlags;
   /** The flags that the command gets, as words: the demo adds nothing to what it does with them. */
   given: readonly string[];
 }
 
-export async function runDemo(
-  { main, scenario = defaultScenario, flags, given }: DemoCommand,
-  ports: Ports,
-): Promise<number> {
+export type DemoFlags = Flags & {
+  list?: boolean;
+  fixed?: boolean;
+  serve?: boolean;
+  port?: string;
+  writeKubeconfig?: string;
+};
+
+/** How long a served cluster shows the end before it begins anew. */
+const playAgainAfterMs = 15_000;
+
+/** Returns the exit code of the command. Throws PodexitError `demo.scenario` and `demo.port`. */
+export async function runDemo({ main, scenario, flags, given }: DemoCommand, ports: Ports): Promise<number> {
   if (flags.list) {
-    await tellScenarios(ports.stdout);
+    listScenarios(ports.stdout);
     return 0;
   }
+  checkFlags(flags);
+  const shipped = chosen(scenario ?? 'graceful-exit', flags.fixed ?? false);
+  const played = loadScenario(shipped);
+  const server = await startServer(played, flags);
+  const words = [...(shipped.words ?? [server.pod, ...(flags.attach ? [] : flagsFor(played, server.pod))])];
+  words.push('-n', server.namespace);
+  try {
+    if (flags.serve) return await serve(server, { words, about: shipped.about, file: flags.writeKubeconfig }, ports);
+    return await trace(main, server, { words: [...words, ...given], shipped, flags }, ports);
+  } finally {
+    await server.close();
+  }
+}
+
+function checkFlags(flags: DemoFlags): void {
   if (flags.writeKubeconfig !== undefined && !flags.serve)
     throw usageError(
       'demo',
       '--write-kubeconfig goes with --serve',
       'Write: kubectl-podexit demo --serve --write-kubeconfig FILE',
     );
-  // The report would blame whoever deletes with the recorded grace instead of the one that was asked for.
-  if (asksForGrace(flags))
+  // The report would blame the user, who asked for another grace than the recorded one.
+  if (flags.force || flags.now || flags.gracePeriod !== undefined)
     throw usageError(
       'demo',
       'a scenario plays as it was recorded, with the grace that it had then',
-      'Leave out --grace-period, --now and --force; demo --list shows which scenarios were deleted with a grace of their own.',
+      'Leave out --grace-period, --now and --force.',
     );
-  const cluster = await startDemo(scenario, wholeNumber(flags.port, '--port') ?? 0);
+}
+
+function chosen(name: string, fixed: boolean): ShippedScenario {
+  const found = findScenario(name);
+  if (found === undefined)
+    throw new PodexitError(
+      'demo.scenario',
+      `there is no scenario "${name}"`,
+      `There are: ${shippedScenarios.map((one) => one.name).join(', ')}`,
+    );
+  if (!fixed) return found;
+  const mended = found.fixed === undefined ? undefined : findScenario(found.fixed);
+  if (mended !== undefined) return mended;
+  const pairs = shippedScenarios.filter((one) => one.fixed !== undefined).map((one) => one.name);
+  throw new PodexitError('demo.scenario', `"${found.name}" has no fixed version`, `These have: ${pairs.join(', ')}`);
+}
+
+async function startServer(scenario: Scenario, { port, serve }: DemoFlags): Promise<Loopback> {
+  const wanted = wholeNumber(port, '--port') ?? 0;
   try {
-    return await (flags.serve
-      ? serve(cluster, flags.writeKubeconfig, ports)
-      : trace(main, cluster, { flags, given }, ports));
-  } finally {
-    await cluster.close();
+    return await startLoopback({ scenario, port: wanted, ...(serve && { playAgainAfterMs }) });
+  } catch (cause) {
+    const message = `the cluster cannot listen on port ${wanted}`;
+    throw new PodexitError('demo.port', message, 'Choose another one with --port, or leave it out.', { cause });
   }
+}
+
+/** The flags that make podexit do what the recording did: none for a plain DELETE, `--attach`, `--force`, … */
+function flagsFor({ rows }: Scenario, pod: string): string[] {
+  const request = rows.find((row) => row.type === 'request');
+  if (request?.type !== 'request' || !request.path.includes(`/pods/${pod}`)) return ['--attach'];
+  if (request.path.endsWith('/eviction')) return ['--attach'];
+  const grace = (request.body as { gracePeriodSeconds?: number } | undefined)?.gracePeriodSeconds;
+  return grace === undefined ? [] : grace === 0 ? ['--force'] : [`--grace-period=${grace}`];
 }
 
 /** The user's own flags come last, so that they win over what the scenario asks for. */
 async function trace(
   main: Main,
-  cluster: DemoCluster,
-  { flags, given }: Pick<DemoCommand, 'flags' | 'given'>,
-  ports: Ports,
+  server: Loopback,
+  { words, shipped, flags }: { words: string[]; shipped: ShippedScenario; flags: DemoFlags },
+  { stderr, ...ports }: Ports,
 ): Promise<number> {
-  const kubeconfig = temporaryKubeconfig(cluster.kubeconfig);
-  const words = [cluster.pod, '-n', cluster.namespace, ...(flags.attach ? [] : cluster.flags), ...given];
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const forPeople = flags.output === undefined;
   try {
-    if (!ports.stdout.isTty || flags.output === undefined)
-      ports.stderr.write(`${cluster.about}\n$ kubectl podexit ${typed(words)}\n\n`);
-    const code = await main([...words, '--kubeconfig', kubeconfig.file], ports);
-    // What was said of where to look on is true of a cluster that stays.
+    writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
+    if (!ports.stdout.isTty || forPeople) stderr.write(`${shipped.about}\n$ kubectl podexit ${typed(words)}\n\n`);
+    const code = await main([...words, '--kubeconfig', kubeconfig], { ...ports, stderr });
     const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
     if ([SIGINT, SIGTERM, SIGHUP].includes(code))
-      ports.stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
+      stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
+    else if (forPeople) stderr.write(`\n${tryNext(shipped, flags)}`);
     return code;
   } finally {
-    kubeconfig.remove();
+    rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function tryNext({ name, fixed, next }: ShippedScenario, flags: DemoFlags): string {
+  const lines = [
+    ...(fixed === undefined || flags.fixed ? [] : [['--fixed', fixed, name]]),
+    ...(next === undefined ? [] : [['', next, next]]),
+  ].map(([flag, about = '', scenario]) => {
+    const command = `kubectl podexit demo ${scenario} ${flag}`.trim();
+    return `  ${command}\n      ${findScenario(about)?.about}\n`;
+  });
+  return `Try next:\n${lines.join('')}`;
 }
 
 /** As a POSIX shell or PowerShell takes it. */
 const typed = (words: readonly string[]): string =>
   words.map((word) => (/^[\w%+,./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 
-const asksForGrace = ({ force, now, gracePeriod }: Flags): boolean =>
-  force === true || now === true || gracePeriod !== undefined;
-
 async function serve(
-  cluster: DemoCluster,
-  file: string | undefined,
+  server: Loopback,
+  { words, about, file }: { words: string[]; about: string; file: string | undefined },
   { stdout, stderr, onSignal }: Ports,
 ): Promise<number> {
-  const words = [cluster.pod, '-n', cluster.namespace, ...cluster.flags, '--kubeconfig', file ?? 'FILE'];
-  if (file === undefined) stdout.write(cluster.kubeconfig);
-  else writeKubeconfig(file, cluster.kubeconfig);
+  if (file === undefined) stdout.write(server.kubeconfig());
+  else writeKubeconfig(file, server.kubeconfig());
   const kubeconfig = file === undefined ? 'the kubeconfig above' : file;
-  stderr.write(
-    `${cluster.about}\nserving at ${cluster.url} with ${kubeconfig}; try:\n  kubectl podexit ${typed(words)}\nIt plays the exit of that pod, once, as it was recorded: another grace that is asked for changes nothing. Ctrl-C ends it; start it again for another.\n`,
-  );
+  stderr.write(`${about}
+serving at ${server.url} with ${kubeconfig}; try:
+  kubectl podexit ${typed([...words, '--kubeconfig', file ?? 'FILE'])}
+It plays as it was recorded, whatever grace is asked for, and begins anew ${playAgainAfterMs / 1000} s after its end. Ctrl-C stops it.
+`);
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => {
       stop();
@@ -116,4 +178,23 @@ function writeKubeconfig(file: string, text: string): void {
       { cause: error },
     );
   }
+}
+
+/** A line each for programs; at a terminal no wider than it is. */
+function listScenarios(stdout: Output): void {
+  const width = Math.max(...shippedScenarios.map(({ name }) => name.length)) + 2;
+  for (const { name, about } of shippedScenarios) {
+    const lines = stdout.isTty ? wrapped(about.split(' '), stdout.columns() - width) : [about];
+    stdout.write(`${name.padEnd(width)}${lines.join(`\n${' '.repeat(width)}`)}\n`);
+  }
+}
+
+function wrapped(words: readonly string[], columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }

@@ -1,7 +1,8 @@
 /** Credentials that stand on the command line are repeated by no error, whichever word it is about. */
 import { PodexitError } from '../errors.ts';
 
-const secretFlags = ['--token', '--password'];
+/** Also written wrongly: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`. */
+const secretFlag = /^--?(?:token|password)/i;
 
 /** The error without the values of --token and --password. */
 export function withoutGivenSecrets(error: unknown, argv: readonly string[]): unknown {
@@ -14,8 +15,9 @@ export function withoutGivenSecrets(error: unknown, argv: readonly string[]): un
 
 /** Nothing, or the value; one of a few letters is no credential, and would garble the sentence. */
 function valueOf(word: string, next = ''): string[] {
-  const flag = secretFlags.find((one) => word === one || word.startsWith(`${one}=`));
+  const [flag] = secretFlag.exec(word) ?? [];
   if (flag === undefined) return [];
-  const value = word === flag ? next : word.slice(flag.length + 1);
+  const rest = word.slice(flag.length);
+  const value = rest === '' ? next : rest.replace(/^[=:]/, '');
   return value.length < 4 ? [] : [value];
 }

@@ -170,7 +170,8 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .command('demo [scenario]')
     .description('trace a recorded deletion on a cluster inside this program')
     .option('--list', 'list the scenarios')
-    .option('--serve', 'only run the cluster, for any client; it plays its one pod once')
+    .option('--fixed', 'play the scenario in which what goes wrong is mended')
+    .option('--serve', 'only run the cluster, for any client; it begins anew after its end')
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();
@@ -179,7 +180,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
   for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();
   traced.action(async (scenario: string | undefined, flags: DemoFlags) => {
     const [{ runDemo }, { main }] = await Promise.all([import('./demo.ts'), import('./main.ts')]);
-    const given = givenFlags(demo).filter((word) => !/^--(list|serve|port|write-kubeconfig)\b/.test(word));
+    const given = givenFlags(demo).filter((word) => !/^--(list|fixed|serve|port|write-kubeconfig)\b/.test(word));
     set(await runDemo({ main, scenario, flags, given }, ports));
   });
 }

@@ -34,6 +34,11 @@ export interface Cluster {
   stop(): void;
 }
 
+/** Milliseconds by the API server's clock. */
+export function apiNow({ clock, skew }: Pick<Cluster, 'clock' | 'skew'>): number {
+  return clock.now() + (skew.apiMs ?? 0);
+}
+
 /** More changes than this are not kept: an hour of chatter must not become an hour of memory. */
 const keptChanges = 20_000;
 
@@ -43,12 +48,14 @@ export function createCluster(options: {
   skew: Skew;
   attachDelayMs: number;
   namespace?: string;
+  /** The revision to begin with; by default the recorded one. */
+  firstRevision?: number | undefined;
 }): Cluster {
   const { clock, skew } = options;
   const story = tellStory(options.scenario, options.namespace);
   const director = createDirector(story, clock, options.attachDelayMs, (cue) => play(stage, cue));
   const mover = createMover(story, director.moments, skew);
-  const log = createLog(story.revision, firstObjects(story, mover));
+  const log = createLog(options.firstRevision ?? story.revision, firstObjects(story, mover));
   const [logs, amendments, revisions] = [createLogHub(), new Map<string, Amendment>(), new Map<string, string>()];
   const [news, sleeper] = [createNews(), createSleeper(clock)];
   const stage: Stage = { story, mover, log, logs, amendments, revisions, news };

@@ -3,8 +3,7 @@ import { createCluster, type Cluster } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
 import { Refusal, unauthorized } from './data/status.ts';
-import type { Fault } from './faults/fault.ts';
-import { createFaults } from './faults/faults.ts';
+import { undisturbed, type Interference } from './interference.ts';
 import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
 import { createExchange, type RequestLog } from './http/exchange.ts';
 import type { Incoming, Outgoing } from './http/either-version.ts';
@@ -21,7 +20,8 @@ export interface LoopbackOptions {
   scenario: Scenario;
   /** 0, the default, takes any free one. */
   port?: number;
-  faults?: readonly Fault[];
+  /** Lets things go wrong between the server and its clients; nothing does where it is absent. */
+  interfere?: (cluster: Cluster) => Interference;
   clock?: Clock;
   /** Renames the namespace the scenario was recorded in. */
   namespace?: string;
@@ -36,6 +36,8 @@ export interface LoopbackOptions {
   attachDelayMs?: number;
   /** What /version says; v1.36.2, which the scenarios were recorded from. */
   version?: string;
+  /** How long after its last event the scenario begins anew, with every pod back; never where it is absent. */
+  playAgainAfterMs?: number;
 }
 
 export interface Loopback {
@@ -48,7 +50,7 @@ export interface Loopback {
   readonly requests: readonly RequestLog[];
   /** How many DELETEs and evictions of pods were executed; dry runs and refused ones do not count. */
   readonly deletesAccepted: number;
-  /** Resolves when everything recorded has happened. */
+  /** Resolves when everything recorded has happened once. */
   readonly played: Promise<void>;
   /** A kubeconfig for this server with its context set, as JSON. */
   kubeconfig(): string;
@@ -64,40 +66,51 @@ export interface Loopback {
 
 /** Starts an API server on 127.0.0.1 that plays one scenario. Rejects where the port is taken. */
 export async function startLoopback(options: LoopbackOptions): Promise<Loopback> {
-  const { clock = systemClock, skew = {}, attachDelayMs = 1200, tls, token } = options;
-  const cluster = createCluster({ ...options, clock, skew, attachDelayMs });
+  const { clock = systemClock, tls, token } = options;
   const requests: RequestLog[] = [];
-  const faults = createFaults(options.faults ?? [], cluster);
   let deletesAccepted = 0;
-  const serveOptions = {
-    streamingLists: options.streamingLists ?? 'serve',
-    bookmarkMs: options.bookmarkMs ?? 60_000,
-    version: options.version ?? 'v1.36.2',
-    accepted: () => void (deletesAccepted += 1),
-  };
+  const serveOptions = { ...serveOptionsOf(options), accepted: () => void (deletesAccepted += 1) };
 
   async function handle(message: Incoming, response: Outgoing, body: string, nth: number): Promise<void> {
+    const { cluster, interference } = play;
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
     const entry: RequestLog = { ...logEntry(request, url), at: clock.now(), nthOnConnection: nth };
     requests.push(entry);
     response.once('close', () => (entry.endedAt = clock.now()));
-    const exchange = createExchange(request, entry, response, { ...faults, date: () => httpDate(cluster) });
+    const exchange = createExchange(request, entry, response, { ...interference, date: () => httpDate(cluster) });
     try {
       if (token !== undefined && headers.authorization !== `Bearer ${token}`) throw unauthorized();
-      await faults.around(exchange, () => serve(cluster, exchange, { ...serveOptions, expiredAs: faults.expiredAs() }));
+      const expiredAs = interference.expiredAs();
+      await interference.around(exchange, () => serve(cluster, exchange, { ...serveOptions, expiredAs }));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       exchange.json(error.body.code, error.body, error.headers);
     }
   }
 
-  const goesDown = options.faults?.some(({ kind }) => kind === 'down') ?? false;
-  const server = await listen(handle, options.port ?? (goesDown ? 'to-come-back' : 0), tls);
-  faults.start(server);
-  const stopLeases = renewLeases(cluster);
+  let play = createPlay(options, clock);
+  const server = await listen(handle, options.port ?? 0, tls);
+  start(play);
+
+  function start({ cluster, interference }: Play): void {
+    interference.start(server);
+    play.stopLeases = renewLeases(cluster);
+    const { playAgainAfterMs } = options;
+    if (playAgainAfterMs !== undefined)
+      void cluster.director.played.then(() => cluster.sleep(playAgainAfterMs)).then(again);
+  }
+
+  /** Clients that still watch lose their connections, and list anew: their revisions are older than the new play. */
+  function again(): void {
+    stop(play);
+    play = createPlay(options, clock, play.cluster.log.revision + 1);
+    for (const socket of server.sockets) socket.destroy();
+    start(play);
+  }
+
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`;
-  const { namespace, pod } = cluster.story;
+  const { namespace, pod } = play.cluster.story;
   return {
     url,
     namespace,
@@ -106,18 +119,40 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
     get deletesAccepted() {
       return deletesAccepted;
     },
-    played: cluster.director.played,
+    played: play.cluster.director.played,
     kubeconfig: () => kubeconfigText({ url, namespace, token, caPem: tls?.cert }),
-    truth: () => truthsInRunTime(cluster.story, cluster.director.moments),
-    write: (resource, type, object) => void cluster.write({ resource, type, object }),
-    compact: () => compact(cluster.log, cluster.log.revision),
+    truth: () => truthsInRunTime(play.cluster.story, play.cluster.director.moments),
+    write: (resource, type, object) => void play.cluster.write({ resource, type, object }),
+    compact: () => compact(play.cluster.log, play.cluster.log.revision),
     async close() {
-      stopLeases();
-      faults.stop();
-      cluster.stop();
+      stop(play);
       await server.close();
     },
   };
+}
+
+function serveOptionsOf({ streamingLists = 'serve', bookmarkMs = 60_000, version = 'v1.36.2' }: LoopbackOptions) {
+  return { streamingLists, bookmarkMs, version };
+}
+
+/** One playing of the scenario. */
+interface Play {
+  cluster: Cluster;
+  interference: Interference;
+  stopLeases: () => void;
+}
+
+function createPlay(options: LoopbackOptions, clock: Clock, firstRevision?: number): Play {
+  const { skew = {}, attachDelayMs = 1200 } = options;
+  const cluster = createCluster({ ...options, clock, skew, attachDelayMs, firstRevision });
+  const { interfere = () => undisturbed } = options;
+  return { cluster, interference: interfere(cluster), stopLeases: () => {} };
+}
+
+function stop({ cluster, interference, stopLeases }: Play): void {
+  stopLeases();
+  interference.stop();
+  cluster.stop();
 }
 
 function logEntry(request: ApiRequest, url: string): Omit<RequestLog, 'at' | 'nthOnConnection'> {

@@ -1,30 +1,123 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** The scenarios of `demo`: recordings of a real cluster, shipped compressed beside this file or beside the bundle. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { parseScenario, type Scenario } from './scenario.ts';
 
-export interface ScenarioLine {
+export interface ShippedScenario {
   name: string;
+  /** The recording it is made of, below test/recordings; by default the one of its name. */
+  recording?: string;
   about: string;
+  /** The scenario in which what goes wrong here is mended. */
+  fixed?: string;
+  /** Which one to try after it. */
+  next?: string;
+  /** What podexit is asked to trace; by default the pod whose end was recorded. */
+  words?: readonly string[];
 }
 
-const ending = '.ndjson';
+/** In the order in which somebody new may want to see them. */
+export const shippedScenarios: readonly ShippedScenario[] = [
+  {
+    name: 'graceful-exit',
+    about: 'Deployment of 2 behind a Service, grace 10 s: the app drains 3 s and exits 0 while a replacement starts.',
+    fixed: 'prestop-sleep',
+    next: 'sigkill-after-grace',
+  },
+  {
+    name: 'sigkill-after-grace',
+    about: 'The same Deployment, but the app ignores SIGTERM: it is killed when its grace of 6 s is over.',
+    fixed: 'graceful-exit',
+    next: 'prestop-exceeds-grace',
+  },
+  {
+    name: 'prestop-exceeds-grace',
+    about: 'The preStop hook sleeps 30 s, the grace is 5 s: SIGTERM comes when the grace is over, 2 s before SIGKILL.',
+    fixed: 'prestop-sleep',
+    next: 'rollout',
+  },
+  {
+    name: 'prestop-sleep',
+    about: 'A preStop sleep of 4 s gives load balancers time, then the app drains 2 s and exits 0; grace 10 s.',
+    next: 'rollout',
+  },
+  {
+    name: 'rollout',
+    recording: 'second/rollout-25',
+    about: 'A rollout replaces the 25 pods of a Deployment; each drains 2 s and exits 0.',
+    next: 'multi-container',
+    words: ['deployment/checkout', '--all-terminating'],
+  },
+  {
+    name: 'multi-container',
+    about: 'Three containers, grace 6 s: web exits 0 after 1 s, worker exits 143 at once, legacy ignores SIGTERM.',
+    fixed: 'native-sidecar',
+    next: 'finalizer',
+  },
+  {
+    name: 'native-sidecar',
+    about: 'Two native sidecars stop after the app, in reverse order; grace 12 s.',
+    next: 'finalizer',
+  },
+  {
+    name: 'prestop-fails',
+    about: 'The preStop hook exits 3, so SIGTERM comes early; the app exits 0.',
+    fixed: 'prestop-sleep',
+    next: 'finalizer',
+  },
+  {
+    name: 'finalizer',
+    about: 'A finalizer keeps the finished pod for 5.5 s, until it is patched away.',
+    next: 'force-delete',
+  },
+  {
+    name: 'force-delete',
+    about: 'Grace 0: the object is gone at once, while the container runs on for 2 s and is killed.',
+    fixed: 'graceful-exit',
+    next: 'statefulset',
+  },
+  {
+    name: 'statefulset',
+    about: 'The replacement of a StatefulSet pod has the same name; it is created only after the removal.',
+    next: 'rolling-update',
+  },
+  {
+    name: 'rolling-update',
+    about: 'A rollout deletes the one pod of a Deployment; podexit attaches to it.',
+    next: 'two-services',
+  },
+  {
+    name: 'two-services',
+    about: 'A pod behind two Services; one of them publishes endpoints that are not ready.',
+    next: 'kubelet-restart',
+  },
+  {
+    name: 'kubelet-restart',
+    about:
+      'The kubelet dies 1.8 s after the DELETE and comes back 1.7 s later: a second Killing, a log that ends early.',
+    next: 'exit-143',
+  },
+  {
+    name: 'exit-143',
+    about: 'The app has no handler that exits 0: SIGTERM ends it at once, with exit code 143.',
+    next: 'graceful-exit',
+  },
+];
 
-/** The scenarios in a directory, by name. Rejects where it cannot be read. */
-export async function listScenarios(directory: string): Promise<ScenarioLine[]> {
-  const files = (await readdir(directory)).filter((file) => file.endsWith(ending)).sort();
-  const scenarios = await Promise.all(files.map((file) => loadFile(join(directory, file))));
-  return scenarios.map(({ name, about }) => ({ name, about }));
+/** The scenario of that name, or the only one whose name begins so; undefined where there is none. */
+export function findScenario(name: string): ShippedScenario | undefined {
+  const exact = shippedScenarios.find((one) => one.name === name);
+  const [only, ...others] = shippedScenarios.filter((one) => one.name.startsWith(name));
+  return exact ?? (others.length === 0 ? only : undefined);
 }
 
-/** One scenario by name. Rejects with an Error that names the others where there is none of this name. */
-export async function loadScenario(directory: string, name: string): Promise<Scenario> {
-  const names = (await readdir(directory))
-    .filter((file) => file.endsWith(ending))
-    .map((file) => file.slice(0, -ending.length));
-  if (!names.includes(name)) throw new Error(`there is no scenario "${name}"; there are ${names.sort().join(', ')}`);
-  return loadFile(join(directory, `${name}${ending}`));
+/** Reads a shipped scenario. Throws where the program was installed without its scenarios. */
+export function loadScenario({ name, about }: ShippedScenario): Scenario {
+  const file = folders.map((folder) => `${folder}${name}.ndjson.gz`).find((path) => existsSync(path));
+  if (file === undefined) throw new Error(`the file of the scenario "${name}" is missing in ${folders[0]}`);
+  return { ...parseScenario(gunzipSync(readFileSync(file)).toString('utf8')), name, about };
 }
 
-async function loadFile(file: string): Promise<Scenario> {
-  return parseScenario(await readFile(file, 'utf8'));
-}
+/** Beside the bundle, beside a chunk of it, or beside this file. */
+const folders = ['./scenarios/', '../scenarios/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));

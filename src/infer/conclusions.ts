@@ -19,6 +19,8 @@ import type { Removal } from './removal.ts';
 import { removalOf } from './removal.ts';
 import type { Replacement } from './replacement.ts';
 import { replacementOf } from './replacement.ts';
+import { timelineFrom } from './timeline-from.ts';
+import type { Timeline } from './timeline.ts';
 import type { Trigger } from './trigger-rule.ts';
 import { triggerOf } from './trigger.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
@@ -87,6 +89,12 @@ export function conclusionsOf(trace: Trace): Conclusions | undefined {
     phases: phasesOf(trace, exit),
     offsets: offsets(trace, exit.deletion.api, exit.kubelet.clock),
   };
+}
+
+/** The same as numbers; undefined while not even the pod has been seen. */
+export function timelineOf(trace: Trace): Timeline | undefined {
+  const conclusions = conclusionsOf(trace);
+  return conclusions && timelineFrom(trace, conclusions);
 }
 
 function exitOf(trace: Trace): Exit | undefined {

@@ -9,7 +9,6 @@ import { isStepped, toClient, toRemote } from '../model/clock.ts';
 import type { Instant } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { anyTime, lapse, meet } from '../model/span.ts';
-import { printTime } from '../model/stamps.ts';
 
 export interface Estimate {
   readonly client: Span;
@@ -118,15 +117,4 @@ export const cite = (...lists: (readonly number[])[]): readonly number[] =>
 export function spanOf({ client }: Estimate, fallback: Span): Span {
   const lo = Number.isFinite(client.lo) ? client.lo : Math.min(fallback.lo, client.hi);
   return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };
-}
-
-/** As the report prints it. */
-export function instantOf(estimate: Estimate, fallback: Span): Instant {
-  const { lo, hi } = spanOf(estimate, fallback);
-  return {
-    earliest: printTime(lo, 'earlier'),
-    latest: printTime(hi, 'later'),
-    basis: estimate.basis,
-    evidence: [...estimate.evidence],
-  };
 }

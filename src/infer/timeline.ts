@@ -6,12 +6,13 @@
  *    would have to parse back.
  * 2. An Interval contains the true moment. `shown` is one moment inside it, so chosen that all `shown` of one timeline
  *    form one consistent schedule: no effect before its cause, and a printed length is the difference of two of them.
- * 3. The JSON report is a serialisation of this (verdict/report.ts); it is never read back by the program.
+ * 3. The JSON report is a serialisation of this (verdict/exit-report.ts); it is never read back by the program.
  */
 import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, HookKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ContainerOutcome, GapReport, MarkName, PhaseName, TriggerKind } from '../model/report.ts';
+import type { Note } from '../model/trace.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {
@@ -60,8 +61,20 @@ export interface PreStopExit {
   readonly kind: HookKind;
   readonly outcome: 'completed' | 'failed' | 'cut-off' | 'unknown';
   readonly start: Interval;
-  readonly end: Interval;
-  readonly length: Length;
+  /** Absent while it runs. */
+  readonly end?: Interval;
+  readonly length?: Length;
+  /** Of a sleep: the length that the spec asks for, s. */
+  readonly sleepSeconds?: number;
+  /** The container's end is not confirmed: a restarted kubelet runs the hook again. */
+  readonly provisional: boolean;
+}
+
+export interface StopSignal extends Interval {
+  /** SIGTERM, or the STOPSIGNAL of the image where something names it. */
+  readonly signal?: string;
+  /** As of `PreStopExit`, unless the application itself has logged it. */
+  readonly provisional: boolean;
 }
 
 export interface ContainerTimeline {
@@ -73,7 +86,7 @@ export interface ContainerTimeline {
   /** The outcome is the likelier of two that the evidence allows: sentences say "probably". */
   readonly probable: boolean;
   readonly preStop?: PreStopExit;
-  readonly stopSignal?: Interval & { readonly signal?: string };
+  readonly stopSignal?: StopSignal;
   readonly kill?: Interval;
   /** `code` is absent while only the end of its log is known. */
   readonly exit?: { readonly at: Interval; readonly code?: number; readonly reason?: string };
@@ -83,6 +96,8 @@ export interface ContainerTimeline {
   readonly graceUsed?: { readonly min: number; readonly max: number; readonly shown: number };
   /** How long it outlived the grace period, where it did. */
   readonly pastGrace?: Length;
+  /** When its grace period ends as the kubelet counts it; in the future while it runs. */
+  readonly graceEnd?: Interval;
 }
 
 export interface EndpointTimeline {
@@ -95,6 +110,8 @@ export interface EndpointTimeline {
   readonly unroutedAt?: Interval & { readonly serving: boolean };
   readonly removedAt?: Interval;
   readonly otherReady: number;
+  /** The observation that `otherReady` was read from. */
+  readonly counted: readonly number[];
 }
 
 export interface ReplacementTimeline {
@@ -112,6 +129,8 @@ export interface GraceTimeline {
   readonly effectiveSeconds: number;
   /** deletionTimestamp, ms on the API server's clock. */
   readonly deadline: number;
+  /** Seconds that the kubelet may have counted; max is infinite where nothing bounds it. */
+  readonly counted: { readonly min: number; readonly max: number };
 }
 
 export interface Timeline {
@@ -136,12 +155,20 @@ export interface Timeline {
   /** Offsets (remote clock − client's clock, ms). */
   readonly clocks: { readonly api?: OffsetRange; readonly node?: OffsetRange };
   readonly assumes: readonly AssumptionName[];
-  readonly gaps: readonly (Omit<GapReport, 'from' | 'to'> & { readonly from: number; readonly to?: number })[];
-  /** One line for each observation that is cited, oldest first. */
-  readonly observations: readonly { readonly seq: number; readonly at: number; readonly what: string }[];
+  readonly gaps: readonly TimelineGap[];
+  /** What `evidence` refers to: the observations that changed something, the newest first. */
+  readonly notes?: Note;
 }
 
-/** ms. */
+/** A stretch of client time (ms) in which a stream, or a clock, says less than usual; `to` is absent where it lasts. */
+export interface TimelineGap {
+  readonly resource: string;
+  readonly from: number;
+  readonly to?: number;
+  readonly cause: GapReport['cause'];
+}
+
+/** ms; infinite where nothing bounds it. */
 export interface OffsetRange {
   readonly min: number;
   readonly max: number;

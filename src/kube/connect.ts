@@ -6,6 +6,7 @@ import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient } from './http/client.ts';
 import { createTransport } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
+import type { ClusterEntry } from './kubeconfig/kubeconfig.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
 import { reachOf } from './reach.ts';
 import { createRedactor, showUrl } from './redact.ts';
@@ -46,6 +47,9 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     clean: (text) => redactor.clean(text),
     ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
   });
+  const extra = surroundings.env['NODE_EXTRA_CA_CERTS'];
+  if (extra && trustsPublicAuthorities(cluster))
+    surroundings.log(1, `the authorities in ${extra} are trusted too (NODE_EXTRA_CA_CERTS); kubectl does not read it`);
   surroundings.log(4, redactor.clean(`cluster ${server}, context ${contextName ?? '(none)'}, namespace ${namespace}`));
   return {
     namespace,
@@ -63,6 +67,10 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     },
   };
 }
+
+/** The kubeconfig names no authority of its own: then Node takes those that it has, and those it is given. */
+const trustsPublicAuthorities = (cluster: ClusterEntry): boolean =>
+  !cluster.certificateAuthority && !cluster.certificateAuthorityData && !cluster.insecureSkipTlsVerify;
 
 function readServer(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;

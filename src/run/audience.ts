@@ -5,13 +5,11 @@ import type { Ports } from './ports.ts';
 import type { Audience } from './run.ts';
 import type { Ndjson } from '../render/ndjson.ts';
 import type { ExitReport } from '../model/report.ts';
-import { conclusionsOf } from '../infer/conclusions.ts';
+import { timelineOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
-import { gapsOf } from '../verdict/gaps.ts';
-import { markReport, windowOf } from '../verdict/report.ts';
-import { instantOf } from '../infer/estimate.ts';
+import { gapReport, markReport } from '../verdict/exit-report.ts';
 import { printTime } from '../model/stamps.ts';
 
 export interface LookOptions {
@@ -75,17 +73,13 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
 }
 
 function tellNews(ndjson: Ndjson, trace: Trace): void {
-  const timeline = conclusionsOf(trace);
+  const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
   const at = printTime(trace.now, 'earlier');
-  const window = windowOf(trace, timeline ?? {});
   ndjson.marks(
     at,
-    (timeline?.marks ?? []).map((mark) => ({
-      ...markReport(mark, (one) => instantOf(one, window)),
-      provisional: mark.provisional,
-    })),
+    marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional })),
   );
-  ndjson.gaps(at, gapsOf(trace));
+  ndjson.gaps(at, gaps.map(gapReport));
 }
 
 /** A fault in a renderer costs its output, not the trace. */

@@ -5,6 +5,7 @@ import type { Trace } from '../model/trace.ts';
 import type { Header } from '../infer/view/header.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/judge.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { LookOptions, Stage } from './audience.ts';
 import type { Format } from './formats.ts';
@@ -30,8 +31,9 @@ export async function finish(
   ports: Ports,
   failed: boolean,
 ): Promise<number> {
-  const report = reportOf(trace, options.policy);
-  if (!report) return leftUnread(trace);
+  const known = reportOf(trace, options.policy);
+  if (!known) return leftUnread(trace);
+  const report = exitReportOf(known);
   const shown = stage.end(trace, report);
   // What stdout cannot be told is no reason to lose the files.
   await shown.catch(() => undefined);
@@ -41,7 +43,7 @@ export async function finish(
 }
 
 /** The same for a report that no trace is behind: a forecast. */
-export async function finishReport(
+async function finishReport(
   report: ExitReport,
   options: FinishOptions & { look: LookOptions },
   ports: Ports,

@@ -5,6 +5,7 @@ import { forTerminal } from '../render/safe-text.ts';
 import type { ExitReport } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { headerOf } from '../infer/view/header.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { PodSelector } from './candidates.ts';
 import type { Deadline } from './deadline.ts';
@@ -79,8 +80,9 @@ function onlookerOf({ progress, limit, ports, unseen }: Rollout): Onlooker {
 async function tracePod(rollout: Rollout, pod: TerminatingPod): Promise<void> {
   const { options, ports, output, progress, limit, nameOf, reports, codes } = rollout;
   const trace = await traceOneOfMany(rollout, pod);
-  const report = trace && reportOf(trace, options.policy);
-  if (report !== undefined) {
+  const known = trace && reportOf(trace, options.policy);
+  if (known !== undefined) {
+    const report = exitReportOf(known);
     reports.push(report);
     await output.tell(report, trace && headerOf(trace));
     codes.push(await finishFiles(report, nameOf(pod), options.reports, ports));

@@ -81,6 +81,23 @@ describe.concurrent('demo', () => {
     );
   });
 
+  it('plays the mended version of a scenario, and names what to try next', async () => {
+    const ran = await podexit(['demo', 'prestop-ex', '--fixed', '--no-logs']);
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toContain('A preStop sleep of 4 s');
+    expect(ran.stderr).toMatch(/Try next:\n {2}kubectl podexit demo rollout\n {6}A rollout replaces/);
+  });
+
+  it.each([
+    ['exit-143', '"exit-143" has no fixed version', /These have: .*sigkill-after-grace/],
+    ['prestop', 'there is no scenario "prestop"', /There are: .*prestop-sleep/],
+  ])('--fixed with %s is refused with what there is', async (name, message, hint) => {
+    const ran = await podexit(['demo', name, '--fixed']);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toContain(message);
+    expect(ran.stderr).toMatch(hint);
+  });
+
   it('deletes nothing where the command would not', async () => {
     const ran = await podexit(['demo', 'exit-143', '--dry-run=server']);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('(server dry run)') as unknown });

@@ -10,7 +10,7 @@ import type { ExpectStatic } from 'vitest';
 import { describe, expect, it } from 'vitest';
 import type { Tls } from '../../src/demo/http/server.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
-import { startLoopback } from '../../src/demo/loopback.ts';
+import { startLoopback } from '../sim/faults/faulty-server.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';

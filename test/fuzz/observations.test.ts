@@ -19,7 +19,7 @@ import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { exitReportFrom } from '../helpers/exit-report.ts';
 import { recordingNames, rowsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { unseenIn } from '../render/helpers/unseen.ts';
@@ -114,7 +114,7 @@ function tellAll(sightings: readonly Sighting[], seed: number): boolean {
     if (seed % 16 === 0) lines.step(trace, observation);
     if (seed % 16 === 1) told.push(...frame(trace, trace.now + 100, 80, 24, plainStyle));
   });
-  const report = reportOf(trace);
+  const report = exitReportFrom(trace);
   if (!report) return false;
   const render = documents[seed % documents.length];
   if (render) told.push(render(report));

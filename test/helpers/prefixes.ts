@@ -9,7 +9,7 @@ import type { TimelineMark } from '../../src/infer/conclusions.ts';
 import { conclusionsOf } from '../../src/infer/conclusions.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { exitReportFrom } from './exit-report.ts';
 
 /** When a mark's moment really was, client ms; undefined where nobody knows. */
 export type Truths = (id: string) => number | undefined;
@@ -43,7 +43,7 @@ export function listenTo(observations: readonly Observation[], truths: Truths): 
     const say = (what: string): void => void broken.push(`observation ${observation.seq}: ${what}`);
     const marks = conclusionsOf(trace)?.marks ?? [];
     held += markWords(trace, marks, standing, truths, say);
-    const report = reportOf(trace);
+    const report = exitReportFrom(trace);
     if (!report) continue;
     for (const id of unsettledIn(report, trace, marks)) say(`the report has ${id}, which may be taken back`);
     if (!trace.gone) claimWords(report, claims, say);

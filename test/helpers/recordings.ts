@@ -12,7 +12,7 @@ import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { reportOf } from '../../src/verdict/report.ts';
+import { exitReportFrom } from './exit-report.ts';
 
 const recordingsFolder = fileURLToPath(new URL('../recordings/', import.meta.url));
 
@@ -91,7 +91,7 @@ export async function reportOfRecording(name: string): Promise<ExitReport> {
 }
 
 export function mustReport(trace: Trace): ExitReport {
-  const report = reportOf(trace);
+  const report = exitReportFrom(trace);
   if (!report) throw new Error('the trace has no report');
   return report;
 }

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { getObject } from '../../src/kube/get.ts';
 import { watchObjects } from '../../src/kube/watch.ts';
@@ -214,5 +214,54 @@ describe('an exec plugin', () => {
     );
     await getObject(cluster, '/a');
     expect(await info()).toMatchObject({ spec: { interactive: true } });
+  });
+});
+
+describe('an exec plugin without an end', () => {
+  const fast = () => surroundings({ env: { PATH: process.env['PATH'] ?? '' }, speed: 200 });
+  /** Notes the pid of a process that it starts and waits for. */
+  const withChild = (more: string) => `sleep 1000 & echo $! > "$(dirname "$0")/../child"; ${more}`;
+
+  async function childHasEnded(dir: string): Promise<void> {
+    const pid = Number(await readFile(join(dir, 'child'), 'utf8'));
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5000);
+  }
+
+  it('is ended after its limit, with what it has started', async () => {
+    const { cluster, dir } = await plugin(await ok(), withChild('wait'), {}, fast());
+    await expect(getObject(cluster, '/a')).rejects.toMatchObject({
+      code: 'auth.exec-failed',
+      message: 'the credential plugin "plugin" gave no credentials within 60 s',
+    });
+    await childHasEnded(dir);
+  });
+
+  it.each(['stdout', 'stderr'])('that floods %s is ended, with what it has started', async (stream) => {
+    const flood = withChild(`yes a-long-line-of-nothing ${stream === 'stderr' ? '>&2' : ''}`);
+    const around = surroundings({ env: { PATH: process.env['PATH'] ?? '' } });
+    const { cluster, dir } = await plugin(await ok(), flood, {}, around);
+    await expect(getObject(cluster, '/a')).rejects.toMatchObject({
+      code: 'auth.exec-failed',
+      message: 'the credential plugin "plugin" wrote more than 1 MiB',
+    });
+    expect(around.said.join('').length).toBeLessThanOrEqual(1_100_000);
+    await childHasEnded(dir);
+  });
+
+  it('is ended when the run is over, with what it has started', async () => {
+    const around = surroundings({ env: { PATH: process.env['PATH'] ?? '' } });
+    const { cluster, dir } = await plugin(await ok(), withChild('wait'), {}, around);
+    const asked = getObject(cluster, '/a').catch((error: unknown) => error);
+    await vi.waitFor(async () => expect(await readFile(join(dir, 'child'), 'utf8')).toMatch(/\d/), 5000);
+    cluster.close();
+    await asked;
+    await childHasEnded(dir);
+  });
+
+  it('whose child keeps its output open is not waited for', async () => {
+    const script = `sleep 1000 & echo $! > "$(dirname "$0")/../child"; ${credential('"token":"t-1234"')}`;
+    const { cluster, dir } = await plugin(await ok(), script, {}, fast());
+    await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.exec-failed' });
+    await childHasEnded(dir);
   });
 });

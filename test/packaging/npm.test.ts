@@ -34,7 +34,7 @@ describe('the packed tarball', () => {
     expect(files).toEqual(
       expect.arrayContaining([
         ...['LICENSE', 'package.json', 'bin/kubectl-podexit', 'bin/kubectl_complete-podexit', 'bin/package.json'],
-        ...['dist/podexit.js', 'dist/THIRD-PARTY-LICENSES', 'dist/scenarios/graceful-exit.ndjson'],
+        ...['dist/podexit.js', 'dist/THIRD-PARTY-LICENSES', 'dist/scenarios/graceful-exit.ndjson.gz'],
         ...['schema/exit-report.schema.json', 'schema/error.schema.json', 'schema/ndjson.schema.json'],
       ]),
     );
@@ -50,7 +50,7 @@ describe('the packed tarball', () => {
 
   it('names every package in the bundle with its licence', () => {
     const text = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES'), 'utf8');
-    for (const name of ['commander', 'chalk', 'js-yaml', 'proxy-agent'])
+    for (const name of ['commander', 'chalk', 'js-yaml', 'https-proxy-agent'])
       expect(text).toMatch(new RegExp(`^-+\n${name} \\d+\\.\\d+\\.\\d+ \\(\\S+\\)\n-+$`, 'm'));
     expect(text).toMatch(/Permission is hereby granted/);
   });

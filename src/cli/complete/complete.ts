@@ -65,8 +65,8 @@ async function candidates(
 }
 
 async function scenarios(): Promise<Candidate[]> {
-  const { scenarioLines } = await import('../../run/demo-cluster.ts');
-  return (await scenarioLines()).map(({ name, about }) => ({ word: name, about }));
+  const { shippedScenarios } = await import('../../demo/scenarios.ts');
+  return shippedScenarios.map(({ name, about }) => ({ word: name, about }));
 }
 
 async function topics(): Promise<Candidate[]> {

@@ -46,6 +46,7 @@ export const kinds: readonly Kind[] = [
   grouped('apps', 'replicasets', 'ReplicaSet', ['rs']),
   grouped('apps', 'statefulsets', 'StatefulSet', ['sts']),
   grouped('apps', 'daemonsets', 'DaemonSet', ['ds']),
+  grouped('apps', 'controllerrevisions', 'ControllerRevision', []),
   { ...grouped('batch', 'jobs', 'Job', []), fields: ['status.successful'] },
   grouped('coordination.k8s.io', 'leases', 'Lease', []),
   grouped('discovery.k8s.io', 'endpointslices', 'EndpointSlice', []),

@@ -37,7 +37,3 @@ export const isFirm = ({ gone }: Ending, { settled }: Ended): boolean => settled
 export const isSignalFirm = (trace: Ending, container: Ended): boolean =>
   container.signal?.proved === true ||
   (isFirm(trace, container) && (container.hook?.mayFail !== true || trace.gone !== undefined));
-
-/** Whether a mark stands, or may be taken back. */
-export const isLasting = ({ gone }: Ending, { provisional }: { provisional: boolean }): boolean =>
-  !provisional || gone !== undefined;

@@ -3,7 +3,8 @@ import type { SecureContextOptions } from 'node:tls';
 
 /** What node:https takes for a connection to the API server. */
 export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase'> {
-  rejectUnauthorized?: boolean;
+  /** Whether the server's certificate is verified. */
+  rejectUnauthorized: boolean;
   servername?: string;
 }
 

@@ -2,6 +2,7 @@ import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve, sep } from 'node:path';
+import { kill } from 'node:process';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
 import type { ExecEntry } from '../kubeconfig/kubeconfig.ts';
@@ -49,8 +50,11 @@ interface Credential {
   expiresAt: number;
 }
 
-/** A credential is a few kilobytes. */
+/** A credential is a few kilobytes, and so is what a login asks of a person. */
 const mostBytes = 1_048_576;
+
+/** How long a plugin may take, in ms: a person who logs in in a browser needs minutes. kubectl would wait for ever. */
+const longest = { alone: 60_000, withPerson: 600_000 };
 
 function run(
   exec: ExecEntry,
@@ -67,31 +71,81 @@ function run(
   }
   return new Promise((done, reject) => {
     const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
+    // A process group of its own can be ended whole. At a terminal that would take the terminal from it.
+    const isGroup = !info.interactive && surroundings.platform !== 'win32';
     const child = started(exec, launchOf(exec, surroundings), {
       env: { ...surroundings.env, ...own, KUBERNETES_EXEC_INFO: info.json },
       stdio: [info.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
       windowsHide: true,
-      signal: closed,
-      killSignal: 'SIGKILL',
+      detached: isGroup,
     });
-    // What the plugin itself had started may hold its pipes open.
-    closed.addEventListener('abort', () => [child.stdout, child.stderr].forEach((pipe) => pipe?.destroy()), {
-      once: true,
+    const output = takeOutput(
+      child,
+      (text) => surroundings.stderr.write(text),
+      () => stop(tooMuch),
+    );
+    const limit = info.interactive ? longest.withPerson : longest.alone;
+    const cancel = surroundings.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
+    const abandon = (): void => stop('was ended, since nobody waits for it any more');
+    closed.addEventListener('abort', abandon, { once: true });
+    const settle = (): void => {
+      cancel();
+      closed.removeEventListener('abort', abandon);
+    };
+    function stop(why: string): void {
+      settle();
+      endWithChildren(child, isGroup, surroundings.platform);
+      reject(failed(exec, why));
+    }
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      settle();
+      reject(notStarted(exec, error.code ?? 'unknown error'));
     });
-    const output: Buffer[] = [];
-    let bytes = 0;
-    child.stdout?.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= mostBytes) output.push(chunk);
-      else child.kill('SIGKILL');
-    });
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => surroundings.stderr.write(text));
-    child.on('error', (error: NodeJS.ErrnoException) => reject(notStarted(exec, error.code ?? 'unknown error')));
     child.on('close', (code, signal) => {
-      if (code === 0) done(Buffer.concat(output).toString('utf8'));
+      settle();
+      if (code === 0) done(output());
       else reject(failed(exec, signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`));
     });
+    if (closed.aborted) abandon();
   });
+}
+
+const tooMuch = `wrote more than ${mostBytes / 2 ** 20} MiB`;
+
+/** What it writes: stdout is kept for the returned function, stderr is the person's. Each has the same limit. */
+function takeOutput(child: ChildProcess, tell: (text: string) => void, onTooMuch: () => void): () => string {
+  const output: Buffer[] = [];
+  const limited = (take: (chunk: Buffer) => void) => {
+    let bytes = 0;
+    return (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes <= mostBytes) take(chunk);
+      else onTooMuch();
+    };
+  };
+  child.stdout?.on(
+    'data',
+    limited((chunk) => void output.push(chunk)),
+  );
+  const decoder = new TextDecoder();
+  child.stderr?.on(
+    'data',
+    limited((chunk) => tell(decoder.decode(chunk, { stream: true }))),
+  );
+  return () => Buffer.concat(output).toString('utf8');
+}
+
+/** Whatever it has started is ended too, where the system can name it. Nothing that still holds its pipes is waited for. */
+function endWithChildren(child: ChildProcess, isGroup: boolean, platform: string): void {
+  try {
+    if (isGroup && child.pid !== undefined) kill(-child.pid, 'SIGKILL');
+    else if (platform === 'win32') spawn('taskkill', ['/t', '/f', '/pid', String(child.pid)], { stdio: 'ignore' });
+    else child.kill('SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+  child.stdout?.destroy();
+  child.stderr?.destroy();
 }
 
 function launchOf(exec: ExecEntry, { env, platform }: Surroundings): Launch {

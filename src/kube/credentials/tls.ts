@@ -20,7 +20,8 @@ export function readTls(cluster: ClusterEntry & { server: string }, user: UserEn
   return {
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
-    ...(cluster.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
+    // Always said: where it is left out, NODE_TLS_REJECT_UNAUTHORIZED=0 would decide instead of the kubeconfig.
+    rejectUnauthorized: cluster.insecureSkipTlsVerify !== true,
     ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
   };
 }

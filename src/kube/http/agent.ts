@@ -37,13 +37,13 @@ export async function proxyWire(proxy: Proxy, base: URL, redactor: Redactor): Pr
   const url = readProxy(proxy);
   hideUser(url, redactor);
   const isSecure = base.protocol === 'https:';
-  const [{ ProxyAgent }, { request }] = await Promise.all([
+  const [{ proxyAgent }, { request }] = await Promise.all([
     import('./proxy-agent.ts'),
     isSecure ? import('node:https') : import('node:http'),
   ]);
   // Over http the proxy is told the whole URL of each request, which a connection that is used again would not be.
   const options = isSecure ? keepAlive : { keepAlive: false };
-  return { agent: new ProxyAgent({ ...options, getProxyForUrl: () => url.href }), request };
+  return { agent: proxyAgent(url, isSecure, options), request };
 }
 
 /** In each form in which it may come back: as written, decoded, and as the proxy is told it. */

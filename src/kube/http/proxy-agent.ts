@@ -1,5 +1,9 @@
-/** A module of its own, since a CommonJS package that is itself imported on demand loses its names in a bundle. */
+/** A module of its own: these libraries are read only where a proxy is used. */
+import type { Agent } from 'node:http';
 import debug from 'debug';
+import { HttpProxyAgent } from 'http-proxy-agent';
+import { HttpsProxyAgent } from 'https-proxy-agent';
+import { SocksProxyAgent } from 'socks-proxy-agent';
 
 /**
  * With DEBUG in the environment the proxy libraries would write the proxy's whole URL to stderr, password and all. Here,
@@ -8,4 +12,10 @@ import debug from 'debug';
  */
 debug.log = () => {};
 
-export { ProxyAgent } from 'proxy-agent';
+/** The agent for requests to an http or https server through `proxy` (http, https or socks5h). */
+export function proxyAgent(proxy: URL, isSecure: boolean, options: { keepAlive: boolean }): Agent {
+  if (proxy.protocol === 'socks5h:') return new SocksProxyAgent(proxy, options);
+  // About the proxy's own certificate, where it has one; without it NODE_TLS_REJECT_UNAUTHORIZED=0 would decide.
+  const verified = { ...options, rejectUnauthorized: true };
+  return isSecure ? new HttpsProxyAgent(proxy, verified) : new HttpProxyAgent(proxy, verified);
+}

@@ -1,7 +1,7 @@
 /** What may have been missed, where it touches an instant that is reported. */
 import type { StreamName } from '../../model/observation.ts';
 import type { Finding } from '../../model/report.ts';
-import { brokenLogs } from '../broken-logs.ts';
+import { brokenLogs } from '../../infer/broken-logs.ts';
 import type { Scene } from '../scene.ts';
 import { ranOf } from '../scene.ts';
 import { list } from '../words.ts';

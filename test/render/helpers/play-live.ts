@@ -4,7 +4,7 @@ import { styleOf } from '../../../src/render/palette.ts';
 import { openReplay } from '../../../src/run/replay.ts';
 import { run } from '../../../src/run/run.ts';
 import type { Sighting } from '../../../src/model/observation.ts';
-import { reportOf } from '../../../src/verdict/report.ts';
+import { exitReportFrom } from '../../helpers/exit-report.ts';
 
 const [file = '', speedText = '1'] = process.argv.slice(2);
 const speed = Number(speedText);
@@ -47,7 +47,7 @@ async function* paced(): AsyncGenerator<Sighting> {
 
 try {
   const trace = await run({ source: paced(), logText: true, audience: live });
-  const report = reportOf(trace);
+  const report = exitReportFrom(trace);
   if (report) live.end(trace, report);
 } finally {
   live.close();

@@ -6,7 +6,7 @@ import type { LiveOptions } from '../../../src/run/live.ts';
 import { liveSource } from '../../../src/run/live.ts';
 import { run } from '../../../src/run/run.ts';
 import type { Trace } from '../../../src/model/trace.ts';
-import { reportOf } from '../../../src/verdict/report.ts';
+import { exitReportFrom } from '../../helpers/exit-report.ts';
 import type { Asked } from '../../kube/helpers/api.ts';
 import { bookmark, json, line, serve, status } from '../../kube/helpers/api.ts';
 
@@ -90,7 +90,7 @@ export async function runOf(cluster: Cluster, options: Partial<LiveOptions>) {
   });
   try {
     const trace: Trace = await run({ source: live.sightings, logText: false, onTrace: live.onTrace });
-    return { trace, report: reportOf(trace), warnings };
+    return { trace, report: exitReportFrom(trace), warnings };
   } finally {
     live.stop();
   }

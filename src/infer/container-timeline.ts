@@ -1,0 +1,99 @@
+/** One container of the timeline. Pure. */
+import type { Trace } from '../model/trace.ts';
+import type { Exit } from './conclusions.ts';
+import type { ContainerExit } from './container.ts';
+import type { Estimate } from './estimate.ts';
+import { between } from './estimate.ts';
+import type { TimelineScale } from './timeline-scale.ts';
+import { shownLength } from './timeline-scale.ts';
+import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
+import { isFirm, isSignalFirm, told } from './view/told.ts';
+
+interface Context {
+  readonly trace: Trace;
+  readonly exit: Exit | undefined;
+  readonly scale: TimelineScale;
+  readonly phases: readonly Phase[];
+}
+
+export function containerTimeline(context: Context, container: ContainerExit): ContainerTimeline {
+  const { trace, scale, phases } = context;
+  const { spec, outcome, ran, graceEnd } = container;
+  const lengthOf = (phase: Phase['name']): Length | undefined =>
+    phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
+  const kill = told(trace, container.kill);
+  const ended = told(trace, container.exit?.at);
+  const exitAt = ended && scale.interval(ended, `exited/${spec.name}`);
+  return {
+    name: spec.name,
+    kind: spec.kind,
+    ran,
+    outcome,
+    probable: false,
+    preStop: preStopOf(context, container, lengthOf('prestop')),
+    stopSignal: stopSignalOf(context, container),
+    kill: kill && scale.interval(kill, `kill/${spec.name}`),
+    exit: exitAt && { at: exitAt, code: container.exit?.code, reason: container.exit?.reason },
+    drain: drainOf(context, container, lengthOf('drain')),
+    graceUsed: exitAt && graceUsedOf(context, container, exitAt),
+    pastGrace: lengthOf('overtime'),
+    graceEnd: graceEnd && scale.interval(graceEnd),
+  };
+}
+
+function preStopOf(
+  { trace, scale }: Context,
+  container: ContainerExit,
+  length: Length | undefined,
+): PreStopExit | undefined {
+  const { hook, ran, spec } = container;
+  const start = ran ? told(trace, hook?.start) : undefined;
+  if (!hook || !start) return undefined;
+  const end = told(trace, hook.end);
+  return {
+    kind: hook.kind,
+    outcome: hook.outcome,
+    start: scale.interval(start, `stopping/${spec.name}`),
+    end: end && scale.interval(end, `prestop-ended/${spec.name}`),
+    length: end && length,
+    sleepSeconds: hook.sleepSeconds,
+    provisional: !isFirm(trace, container),
+  };
+}
+
+function stopSignalOf({ trace, scale }: Context, container: ContainerExit): StopSignal | undefined {
+  const signal = told(trace, container.signal);
+  if (!signal) return undefined;
+  return {
+    ...scale.interval(signal, `stop-signal/${container.spec.name}`),
+    signal: container.signal?.name,
+    provisional: !isSignalFirm(trace, container),
+  };
+}
+
+/** The phase of that name ends with the kill, where there was one; the exit follows at once. */
+function drainOf({ scale }: Context, { signal, kill, exit, spec }: ContainerExit, phase: Length | undefined) {
+  if (!phase || !kill || !signal || !exit) return phase;
+  return lengthBetween(scale, [signal, `stop-signal/${spec.name}`], [exit.at, `exited/${spec.name}`]);
+}
+
+function lengthBetween(scale: TimelineScale, from: [Estimate, string], to: [Estimate, string]): Length {
+  return shownLength(between(from[0], to[0]), scale.interval(...from), scale.interval(...to));
+}
+
+/** Counted from the kubelet's last start with it, since its grace counts from there (SIGNALS.md §2 S1, trap 36). */
+function graceUsedOf(
+  { exit, scale }: Context,
+  container: ContainerExit,
+  exitAt: Interval,
+): ContainerTimeline['graceUsed'] {
+  const { counted, stopping, hook, signal, spec } = container;
+  const isAnew = counted !== undefined && counted !== stopping;
+  const from = isAnew ? counted : (stopping ?? hook?.start ?? signal);
+  if (!from || !exit || !container.exit) return undefined;
+  const start = scale.interval(from, isAnew ? undefined : `stopping/${spec.name}`);
+  const { min, max, shown } = shownLength(between(from, container.exit.at), start, exitAt);
+  const { grace } = exit.kubelet;
+  const seconds = Math.min(exit.deletion.grace || 1, Number.isFinite(grace.max) ? grace.max : Infinity);
+  return { min: min / (grace.max * 1000), max: max / (grace.min * 1000), shown: shown / (seconds * 1000) };
+}

@@ -1,0 +1,176 @@
+/** The JSON document of a report (`-o json`): a serialisation that the program itself never reads back. Pure. */
+import { assumptions } from '../model/assumptions.ts';
+import type {
+  Mark as MarkModel,
+  ContainerTimeline,
+  EndpointTimeline,
+  Interval,
+  Length,
+  Phase as PhaseModel,
+  ReplacementTimeline,
+  Timeline,
+  TimelineGap,
+} from '../infer/timeline.ts';
+import { controllerOf, isFinished } from '../model/pod.ts';
+import type {
+  ContainerReport,
+  EndpointReport,
+  ExitReport,
+  GapReport,
+  Instant,
+  Mark,
+  Phase,
+  Range,
+  ReplacementReport,
+} from '../model/report.ts';
+import { printTime } from '../model/stamps.ts';
+import type { Report } from './report.ts';
+
+export function exitReportOf({ timeline, verdict }: Report): ExitReport {
+  const { mode, pod, grace, trigger, clocks } = timeline;
+  const owner = controllerOf(pod);
+  const isGone = timeline.marks.some(({ name }) => name === 'removed');
+  const report: Omit<ExitReport, 'observations'> = {
+    apiVersion: 'podexit/v1',
+    kind: 'ExitReport',
+    mode,
+    pod: {
+      namespace: pod.metadata.namespace ?? '',
+      name: pod.metadata.name,
+      uid: pod.metadata.uid,
+      node: pod.spec.nodeName,
+      owner: owner && { kind: owner.kind, name: owner.name },
+      runtimeClass: pod.spec.runtimeClassName,
+      reason: (!timeline.deleted && isFinished(pod) && pod.status.reason) || undefined,
+    },
+    grace: {
+      requestedSeconds: grace.requestedSeconds,
+      specSeconds: grace.specSeconds,
+      effectiveSeconds: grace.effectiveSeconds,
+      deadline: printTime(grace.deadline, 'earlier'),
+    },
+    trigger: { kind: trigger.kind, evidence: [...trigger.evidence] },
+    marks: timeline.marks.filter(({ provisional }) => isGone || !provisional).map(markReport),
+    phases: timeline.phases.map(phaseReport),
+    containers: timeline.containers.map(containerReport),
+    endpoints: timeline.endpoints.map(endpointReport),
+    replacement: timeline.replacement && replacementReport(timeline.replacement),
+    verdict,
+    clocks: { api: clocks.api && offsetReport(clocks.api), node: clocks.node && offsetReport(clocks.node) },
+    assumes: timeline.assumes.map((name) => ({ name, seconds: assumptions[name] })),
+    gaps: timeline.gaps.map(gapReport),
+  };
+  return withoutUndefined({ ...report, observations: citedIn(report, timeline.notes) });
+}
+
+/** YAML, jsonpath and go-templates have no word for `undefined`. */
+function withoutUndefined<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutUndefined) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const known = Object.entries(value).filter(([, one]) => one !== undefined);
+  return Object.fromEntries(known.map(([key, one]) => [key, withoutUndefined(one as unknown)])) as T;
+}
+
+/** Rounded outward to milliseconds. */
+const instant = ({ earliest, latest, basis, evidence }: Interval): Instant => ({
+  earliest: printTime(earliest, 'earlier'),
+  latest: printTime(latest, 'later'),
+  basis,
+  evidence: [...evidence],
+});
+
+export const markReport = ({ id, name, subject, at, note }: MarkModel): Mark =>
+  withoutUndefined({ id, name, subject, at: instant(at), note });
+
+export const gapReport = ({ resource, from, to, cause }: TimelineGap): GapReport =>
+  withoutUndefined({
+    resource,
+    from: printTime(from, 'earlier'),
+    to: to === undefined ? undefined : printTime(to, 'later'),
+    cause,
+  });
+
+const phaseReport = ({ name, subject, start, end, length, ofGrace }: PhaseModel): Phase => ({
+  name,
+  subject,
+  start: instant(start),
+  end: instant(end),
+  seconds: secondsRange(length),
+  ofGrace: thousandths(ofGrace.min, ofGrace.max),
+});
+
+const secondsRange = ({ min, max }: Pick<Length, 'min' | 'max'>): Range => thousandths(min / 1000, max / 1000);
+
+/** Rounded outward to three decimals. */
+const thousandths = (min: number, max: number): Range => ({
+  min: Math.floor(min * 1000) / 1000,
+  max: Math.ceil(max * 1000) / 1000,
+});
+
+function containerReport({ name, kind, outcome, preStop, stopSignal, kill, exit }: ContainerTimeline): ContainerReport {
+  const hook = preStop?.end && !preStop.provisional ? { ...preStop, end: preStop.end } : undefined;
+  return {
+    name,
+    kind,
+    outcome,
+    preStop: hook && { kind: hook.kind, outcome: hook.outcome, start: instant(hook.start), end: instant(hook.end) },
+    stopSignal:
+      stopSignal && !stopSignal.provisional ? { ...instant(stopSignal), signal: stopSignal.signal } : undefined,
+    kill: kill && instant(kill),
+    exit: exit?.code === undefined ? undefined : { at: instant(exit.at), code: exit.code, reason: exit.reason },
+  };
+}
+
+const endpointReport = ({
+  service,
+  slice,
+  addressType,
+  unroutedAt,
+  removedAt,
+  otherReady,
+}: EndpointTimeline): EndpointReport => ({
+  service,
+  slice,
+  addressType,
+  unroutedAt: unroutedAt && instant(unroutedAt),
+  removedAt: removedAt && instant(removedAt),
+  otherReady,
+});
+
+const replacementReport = ({
+  name,
+  uid,
+  createdAt,
+  scheduledAt,
+  startedAt,
+  readyAt,
+}: ReplacementTimeline): ReplacementReport => ({
+  name,
+  uid,
+  createdAt: instant(createdAt),
+  scheduledAt: scheduledAt && instant(scheduledAt),
+  startedAt: startedAt && instant(startedAt),
+  readyAt: readyAt && instant(readyAt),
+});
+
+const offsetReport = ({ min, max }: Range): { offsetMs: Range } => ({
+  offsetMs: { min: Math.floor(min), max: Math.ceil(max) },
+});
+
+/** One line for each observation that is cited, the oldest first. */
+function citedIn(report: Omit<ExitReport, 'observations'>, newest: Timeline['notes']): ExitReport['observations'] {
+  const cited = new Set<number>();
+  collect(report, cited);
+  const lines: ExitReport['observations'] = [];
+  for (let note = newest; note; note = note.earlier)
+    if (cited.has(note.seq)) lines.unshift({ seq: note.seq, at: printTime(note.at, 'earlier'), what: note.what });
+  return lines;
+}
+
+function collect(value: unknown, into: Set<number>): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    if (key === 'evidence' && Array.isArray(item)) item.forEach((seq) => into.add(seq as number));
+    else collect(item, into);
+  }
+}

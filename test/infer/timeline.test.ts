@@ -1,0 +1,48 @@
+/** The laws of the numeric timeline, over every state of every recording. */
+import { expect, it } from 'vitest';
+import { timelineOf } from '../../src/infer/conclusions.ts';
+import type { Interval, Timeline } from '../../src/infer/timeline.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import { observationsOf, recordingNames, sightingsOf } from '../helpers/recordings.ts';
+
+/** ms; sums of fractions round. */
+const tick = 0.01;
+
+it.each(recordingNames)('%s: every shown moment lies in its interval, and no effect before its cause', async (name) => {
+  let trace = emptyTrace;
+  let timelines = 0;
+  for (const observation of observationsOf(await sightingsOf(name))) {
+    trace = reduce(trace, observation);
+    const timeline = timelineOf(trace);
+    if (!timeline) continue;
+    timelines += 1;
+    for (const { id, at } of timeline.marks) expect(isInside(at), `${id} at ${observation.seq}`).toBe(true);
+    expect(reversed(timeline)).toEqual([]);
+  }
+  expect(timelines).toBeGreaterThan(0);
+});
+
+const isInside = ({ shown, earliest, latest }: Interval): boolean =>
+  shown >= earliest - tick && shown <= latest + tick && Number.isFinite(shown);
+
+const causes = [
+  ['stopping', 'stop-signal'],
+  ['prestop-ended', 'stop-signal'],
+  ['stop-signal', 'exited'],
+  ['kill', 'exited'],
+  ['containers-done', 'removed'],
+  ['final-delete', 'removed'],
+] as const;
+
+/** Pairs whose intervals allow the right order, and that are shown the other way round. */
+const reversed = ({ marks }: Timeline): string[] =>
+  causes.flatMap(([cause, effect]) =>
+    marks.flatMap((from) =>
+      marks.flatMap((to) => {
+        const isPair = from.name === cause && to.name === effect && from.subject === to.subject;
+        const mayFollow = from.at.earliest <= to.at.latest;
+        return isPair && mayFollow && from.at.shown > to.at.shown + tick ? [`${from.id} after ${to.id}`] : [];
+      }),
+    ),
+  );

@@ -1,0 +1,92 @@
+/** Variables that only Node reads: kubectl knows none of them, so none may change whom we trust. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { getObject } from '../../src/kube/get.ts';
+import { podexit } from '../helpers/built.ts';
+import { selfSigned } from '../helpers/self-signed.ts';
+import { connected, json, tempDir } from './helpers/api.ts';
+import { certificates } from './helpers/certificates.ts';
+import { serveHttp2 } from './helpers/http2-api.ts';
+import { surroundings } from './helpers/surroundings.ts';
+import { serveTls } from './helpers/tls-api.ts';
+
+const user = { token: 'token-1234' };
+const ok = async () => await serveTls((_, response) => json(response, 200, {}));
+const authorityData = (pem: string) => ({ 'certificate-authority-data': Buffer.from(pem).toString('base64') });
+/** An authority that has signed no server of these tests. */
+const stranger = () => authorityData(selfSigned().cert);
+
+describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
+  afterEach(() => void delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']);
+  const untrusted = { code: 'server.untrusted' };
+
+  it.each([
+    ['with the authority of the kubeconfig', stranger()],
+    ['without one', {}],
+  ])('verifies the server all the same, %s', async (_, cluster) => {
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    const api = await ok();
+    await expect(getObject(await connected({ url: api.url }, { cluster, user }), '/x')).rejects.toMatchObject(
+      untrusted,
+    );
+    expect(api.asked).toEqual([]);
+  });
+
+  it('verifies it over HTTP/2 and with HTTP/2 switched off', async () => {
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    const api = await serveHttp2((_, response) => response.end());
+    const both: Record<string, string>[] = [{}, { DISABLE_HTTP2: '1' }];
+    for (const env of both) {
+      const cluster = await connected({ url: api.url }, { cluster: stranger(), user, around: surroundings({ env }) });
+      await expect(getObject(cluster, '/x')).rejects.toMatchObject(untrusted);
+    }
+  });
+
+  it('leaves insecure-skip-tls-verify of the kubeconfig as it is', async () => {
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    const cluster = await connected({ url: (await ok()).url }, { cluster: { 'insecure-skip-tls-verify': true }, user });
+    expect((await getObject(cluster, '/x')).status).toBe(200);
+  });
+});
+
+describe('the built command with a variable of Node', () => {
+  async function kubeconfig(url: string, cluster: object): Promise<string> {
+    const file = join(await tempDir(), 'config');
+    const config = {
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
+      clusters: [{ name: 'c', cluster: { server: url, ...cluster } }],
+      users: [{ name: 'c', user }],
+    };
+    await writeFile(file, JSON.stringify(config));
+    return file;
+  }
+  const run = async (url: string, cluster: object, env: Record<string, string>, ...more: string[]) =>
+    podexit(['web', '--no-config', '--kubeconfig', await kubeconfig(url, cluster), ...more], env);
+
+  it.each([
+    ['NODE_TLS_REJECT_UNAUTHORIZED', () => '0'],
+    ['NODE_EXTRA_CA_CERTS', (file: string) => file],
+    ['SSL_CERT_FILE', (file: string) => file],
+    ['NODE_OPTIONS', () => '--use-openssl-ca'],
+    ['OPENSSL_CONF', () => '/nonexistent'],
+  ])('%s adds nothing to the authority that the kubeconfig names', async (name, valueOf) => {
+    const api = await ok();
+    const authority = join((await certificates()).directory, 'ca.crt');
+    const { code, stderr } = await run(api.url, stranger(), { [name]: valueOf(authority), SSL_CERT_FILE: authority });
+    expect(stderr).toContain('cannot be trusted');
+    expect(code).toBe(1);
+    expect(api.asked).toEqual([]);
+  });
+
+  it('NODE_EXTRA_CA_CERTS adds to the public authorities, and -v says so', async () => {
+    const api = await serveTls((_, response) => json(response, 404, { kind: 'Status', status: 'Failure', code: 404 }));
+    const NODE_EXTRA_CA_CERTS = join((await certificates()).directory, 'ca.crt');
+    const quiet = await run(api.url, {}, { NODE_EXTRA_CA_CERTS });
+    expect(quiet.stderr).not.toContain('NODE_EXTRA_CA_CERTS');
+    const { stderr } = await run(api.url, {}, { NODE_EXTRA_CA_CERTS }, '-v', '1');
+    expect(stderr).toContain('NODE_EXTRA_CA_CERTS');
+    expect(api.asked.length).toBeGreaterThan(0);
+  });
+});

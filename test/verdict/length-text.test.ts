@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { lengthText, secondsText, shareText } from '../../src/verdict/length-text.ts';
+
+describe('a length is printed with the digits that it deserves', () => {
+  it.each([
+    [{ min: 10, max: 20, shown: 15 }, '0.01s'],
+    [{ min: 3000, max: 3200, shown: 3100 }, '3.1s'],
+    [{ min: 2700, max: 3500, shown: 3100 }, '≈3.1s'],
+    [{ min: 10_000, max: 14_000, shown: 12_000 }, '≈12s'],
+    [{ min: 0, max: 500, shown: 100 }, '≤0.5s'],
+    [{ min: 2000, max: Infinity, shown: 2000 }, '≥2.0s'],
+    [{ min: -Infinity, max: Infinity, shown: 0 }, '?'],
+    [{ min: 125_000, max: 125_100, shown: 125_050 }, '2m05s'],
+  ])('%j is %s', (length, text) => {
+    expect(lengthText(length)).toBe(text);
+  });
+
+  it('rounds to the minute without 60 seconds', () => {
+    expect(secondsText(119_960)).toBe('2m00s');
+  });
+});
+
+it('a share of the grace period is never more than all of it', () => {
+  expect(shareText({ min: 3000, max: 3200, shown: 3100 }, 10_000)).toBe('31%');
+  expect(shareText({ min: 5000, max: 7000, shown: 6000 }, 10_000)).toBe('≈60%');
+  expect(shareText({ min: 64_000, max: 65_000, shown: 64_500 }, 10_000)).toBe('100%');
+});

@@ -12,7 +12,7 @@ const killed = await reportOfRecording('multi-container');
 
 describe('the grace', () => {
   it('begins when the kubelet does', () => {
-    expect(graceWindow(silent)?.begin).toEqual({ min: 60.022, max: 62.113 });
+    expect(graceWindow(silent)?.begin).toEqual({ min: 60.021, max: 62.113 });
     expect(graceWindow(silent)?.end.max).toBeCloseTo(72.113);
     expect(graceWindow(graceful())?.shown.min).toBeCloseTo(0.0195);
     expect(graceWindow(graceful())?.shown.max).toBeCloseTo(10.0195);

@@ -78,7 +78,7 @@ describe('the Mermaid gantt', () => {
 
   it('draws the grace as the kubelet counts it, beside the deadline of the API', () => {
     expect(renderMermaid(silent)).toContain(
-      '  section grace\n  deadline :crit, milestone, 9931, 9931\n  kubelet-grace :active, 61068, 71068\n',
+      '  section grace\n  deadline :crit, milestone, 9931, 9931\n  kubelet-grace :active, 61067, 71067\n',
     );
     expect(renderMermaid(attached)).toContain('  kubelet-grace :active, 1000, 9000\n');
   });

@@ -25,7 +25,7 @@ function offsetRows(origin: Origin, clock: Clock, zeros: Stage['zeros']): Row[] 
   // When it showed its reference stamp, roughly: from there drift counts.
   const most = Math.max(...clock.lower.map(({ value }) => value));
   const reference = Number.isFinite(most) ? zeros[origin] - most : zeros.client;
-  const fade = ({ at }: Bound): number => driftOver(at - reference);
+  const fade = ({ at }: Bound): number => driftOf(at - reference);
   // Where the clock shows more, it showed its reference stamp earlier.
   const latest = clock.lower.map((bound) => ({ bound, at: zeros[origin] - bound.value - zeros.client + fade(bound) }));
   const earliest = clock.upper.map((bound) => ({ bound, at: zeros[origin] - bound.value - zeros.client - fade(bound) }));

@@ -137,7 +137,7 @@ function stopped(
     stateNotAfter(scene, moment('hook-end', name), signal);
   const ending_ = {
     outcome,
-    ...(hook ? { hook: { ...hook, end: stage.read(moment('hook-end', name)) } } : {}),
+    ...(hook ? { hook: { ...hook, end: stage.read(moment('hook-end', name), hook.end.basis) } } : {}),
     ...(signal ? { signal } : {}),
     ...(sure ? { kill: stage.read(killAt) } : {}),
     ...(isKilled && !sure ? { probable: true as const } : {}),

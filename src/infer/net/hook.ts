@@ -43,7 +43,7 @@ export function hookFacts(scene: NetScene, spec: ContainerSpec, rounds: Stop): H
   return {
     kind: hook.kind,
     start: rounds.began,
-    end: stage.read(moment('hook-end', spec.name)),
+    end: stage.read(moment('hook-end', spec.name), basisOf(outcome)),
     outcome: isUntouched ? 'unknown' : outcome,
     inert: hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true,
     ...(mayHaveDied ? { mayHaveDied } : {}),
@@ -52,6 +52,10 @@ export function hookFacts(scene: NetScene, spec: ContainerSpec, rounds: Stop): H
     ...(hook.handler.sleep ? { sleepSeconds: hook.handler.sleep.seconds } : {}),
   };
 }
+
+/** Its failure was seen itself. */
+const basisOf = (outcome: HookEnd['outcome']): Estimate['basis'] =>
+  outcome === 'failed' ? 'observed' : 'inferred';
 
 type Result = Pick<HookEnd, 'outcome' | 'mayHaveDied'>;
 

@@ -7,7 +7,7 @@
  * 1. A row that contradicts what was stated before is not taken, and is kept among `refused`. So rows are stated from
  *    the strongest to the weakest: the one that closes a contradiction is then the weakest of it.
  * 2. Bounds only narrow with each row.
- * 3. The evidence of a bound is that of the rows on its shortest path, and nothing else.
+ * 3. The evidence of a bound is that of the rows on its shortest path, as far as a clock that shows it, and nothing else.
  */
 import type { Span } from '../../model/span.ts';
 
@@ -49,8 +49,14 @@ export class Network {
   readonly #changes: { distances: Distances; moment: number; at: number; by: number }[] = [];
   #depth = 0;
 
-  /** Distances are kept for these moments; bounds can be asked for on each of them. */
-  constructor(origins: readonly string[]) {
+  readonly #clocks: ReadonlySet<number>;
+
+  /**
+   * Distances are kept for the `origins`; bounds can be asked for on each of them. `clocks`: what ties these to one another
+   * is no evidence of any one moment.
+   */
+  constructor(origins: readonly string[], clocks: readonly string[]) {
+    this.#clocks = new Set(clocks.map((name) => this.#idOf(name)));
     for (const name of origins) {
       const origin = this.#idOf(name);
       this.#origins.set(name, [this.#distances(origin, false), this.#distances(origin, true)]);
@@ -112,7 +118,7 @@ export class Network {
     const id = this.#ids.get(moment);
     const distances = this.#origins.get(origin);
     if (id === undefined || !distances) return [];
-    const rows = sides.flatMap((side) => this.#path(distances[side === 'hi' ? 0 : 1], id));
+    const rows = sides.flatMap((side) => this.#path(distances[side === 'hi' ? 0 : 1], id, this.#clocks));
     return [...new Set(rows.flatMap(({ evidence = [] }) => evidence))].sort((a, b) => a - b);
   }
 
@@ -238,9 +244,9 @@ export class Network {
     return true;
   }
 
-  #path({ by, isBack, origin }: Distances, moment: number): Row[] {
+  #path({ by, isBack, origin }: Distances, moment: number, until?: ReadonlySet<number>): Row[] {
     const rows: Row[] = [];
-    for (let at = moment; at !== origin; ) {
+    for (let at = moment; at !== origin && !until?.has(at); ) {
       const edge = by[at] as number;
       if (edge < 0 || rows.length > this.#edges.row.length) break;
       rows.push(this.#edges.row[edge] as Row);

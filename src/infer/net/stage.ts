@@ -37,7 +37,7 @@ interface Proof {
 }
 
 export class Stage {
-  readonly net = new Network(['client', 'node']);
+  readonly net = new Network(['client', 'node'], ['client', 'node', 'api']);
   readonly zeros: Zeros;
   /** Clocks that were set: of these no stamps are compared with one another. */
   readonly stepped: { readonly node?: Clock; readonly api?: Clock };
@@ -114,5 +114,9 @@ export class Stage {
 
 export const shifted = ({ lo, hi }: Span, by: number): Span => ({ lo: lo - by, hi: hi - by });
 
-/** ms of drift since a clock's reference; none for what is unbounded. */
-export const driftOf = (elapsed: number): number => (Number.isFinite(elapsed) ? driftOver(elapsed) : 0);
+/** ms of drift since a clock's reference; none for what is unbounded, and none that a printed millisecond could show. */
+export const driftOf = (elapsed: number): number =>
+  Number.isFinite(elapsed) ? driftOver(Math.max(0, Math.abs(elapsed) - tooShort)) : 0;
+
+/** ms */
+const tooShort = 50;

@@ -38,7 +38,8 @@ export function stateBegan(
     const limits = { client: { lo: -Infinity, hi: client.hi }, node: { lo: -Infinity, hi: node.hi } };
     stage.within(at, limits, { because: 'the kubelet knew of the deletion (§2 S3)', evidence });
   }
-  return { began: stage.read(at), isOpen: !first || isAnew };
+  const isSeen = first !== undefined && !isAnew && first.time.lo === first.time.hi;
+  return { began: stage.read(at, isSeen ? 'observed' : 'inferred'), isOpen: !first || isAnew };
 }
 
 /** 128 + SIGKILL. */

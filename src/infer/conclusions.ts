@@ -12,8 +12,8 @@ import { deletionOf } from './deletion.ts';
 import type { EndpointExit } from './endpoints.ts';
 import { endpointsOf } from './endpoints.ts';
 import type { Estimate } from './estimate.ts';
-import { exitsOf } from './net/exits.ts';
-import { sceneOf } from './net/kubelet.ts';
+import { exitsOf } from './exits.ts';
+import { podNetworkOf } from './pod-network.ts';
 import type { Kubelet } from './kubelet.ts';
 import type { Removal } from './removal.ts';
 import { removalOf } from './removal.ts';
@@ -100,7 +100,7 @@ export function timelineOf(trace: Trace): Timeline | undefined {
 function exitOf(trace: Trace): Exit | undefined {
   const deletion = deletionOf(trace);
   if (!deletion) return undefined;
-  const scene = sceneOf(trace, deletion);
+  const scene = podNetworkOf(trace, deletion);
   const { kubelet } = scene;
   const containers = exitsOf(scene);
   const trigger = triggerOf(trace, deletion);

@@ -45,7 +45,8 @@ export const assumptionTexts: Record<AssumptionName, Explanation> = {
   'kill-lag': {
     is: 'How soon after SIGKILL a process has ended.',
     known: bound('kill-lag'),
-    wrong: 'A process that waits for a disk or a device ends only when that answers: its kill was earlier than the report says.',
+    wrong:
+      'A process that waits for a disk or a device ends only when that answers: its kill was earlier than the report says.',
     advice: look,
   },
   'silent-kill': {

@@ -2,13 +2,13 @@
  * What ties the clocks of the client, the API server and the node to one another (SIGNALS.md §5 "Clocks"): stamps that
  * arrived, and stamps of one clock that another one wrote down.
  */
-import { driftOver, millisecondsOf } from '../../model/assumptions.ts';
-import type { Bound, Clock } from '../../model/clock.ts';
-import type { Span } from '../../model/span.ts';
-import { second } from '../../model/span.ts';
-import type { Fact, Occurrence, Renewal, Trace } from '../../model/trace.ts';
-import { heardSince } from '../arrival.ts';
-import type { Deletion } from '../deletion.ts';
+import { driftOver, millisecondsOf } from '../model/assumptions.ts';
+import type { Bound, Clock } from '../model/clock.ts';
+import type { Span } from '../model/span.ts';
+import { second } from '../model/span.ts';
+import type { Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
+import { heardSince } from './arrival.ts';
+import type { Deletion } from './deletion.ts';
 import type { Row } from './network.ts';
 import type { Origin, Stage } from './stage.ts';
 import { driftOf } from './stage.ts';
@@ -28,7 +28,10 @@ function offsetRows(origin: Origin, clock: Clock, zeros: Stage['zeros']): Row[] 
   const fade = ({ at }: Bound): number => driftOf(at - reference);
   // Where the clock shows more, it showed its reference stamp earlier.
   const latest = clock.lower.map((bound) => ({ bound, at: zeros[origin] - bound.value - zeros.client + fade(bound) }));
-  const earliest = clock.upper.map((bound) => ({ bound, at: zeros[origin] - bound.value - zeros.client - fade(bound) }));
+  const earliest = clock.upper.map((bound) => ({
+    bound,
+    at: zeros[origin] - bound.value - zeros.client - fade(bound),
+  }));
   const [last] = latest.sort((a, b) => a.at - b.at);
   const [first] = earliest.sort((a, b) => b.at - a.at);
   return [
@@ -95,12 +98,15 @@ export function statePromptness(stage: Stage, trace: Trace, deletion: Deletion):
   }
   const renewals = trace.nodeSigns.renewals.filter(({ at }) => !isAwayBy(trace, deletion, at));
   const all = renewals.map((one) => renewalOf(trace, one));
-  const late = all.some((one) => one.heardAt >= deletion.accepted.client.lo && rowsOf(stage, one).some((row) => !stage.net.allows(row)));
+  const late = all.some(
+    (one) => one.heardAt >= deletion.accepted.client.lo && rowsOf(stage, one).some((row) => !stage.net.allows(row)),
+  );
   if (!late) for (const one of all) statePosting(stage, one, { ...early, arrivals: trace.clocks.node.lower });
 }
 
 function statePosting(stage: Stage, posting: Posting, seen: Witnesses): void {
-  for (const row of rowsOf(stage, posting)) if (posting.isEarlier || isWitnessed(stage, row, posting, seen)) stage.net.state(row);
+  for (const row of rowsOf(stage, posting))
+    if (posting.isEarlier || isWitnessed(stage, row, posting, seen)) stage.net.state(row);
 }
 
 /** Between its stamp and its arrival, or its being stored, lies no more than the lag. */
@@ -138,13 +144,22 @@ function isWitnessed({ net, zeros }: Stage, row: Row, { lag, seq }: Posting, { a
   const earliest = (row.from === 'client' ? 0 : net.boundsOf('api', 'client').lo) + (row.min ?? -Infinity);
   const apiLatest = net.boundsOf('api', 'client').hi;
   const latest = [
-    ...arrivals.filter((one) => one.seq !== seq).map(({ at, value }) => zeros.node - value - zeros.client + driftOver(at - zeros.client)),
-    ...signs.filter((one) => one.seq !== seq).map(({ stamp, written }) => written.hi - zeros.api + apiLatest - (stamp - zeros.node)),
+    ...arrivals
+      .filter((one) => one.seq !== seq)
+      .map(({ at, value }) => zeros.node - value - zeros.client + driftOver(at - zeros.client)),
+    ...signs
+      .filter((one) => one.seq !== seq)
+      .map(({ stamp, written }) => written.hi - zeros.api + apiLatest - (stamp - zeros.node)),
   ];
   return latest.some((one) => one - earliest <= close);
 }
 
-function postingOf(trace: Trace, { net, zeros }: Stage, event: Occurrence, { accepted }: Deletion): Posting | undefined {
+function postingOf(
+  trace: Trace,
+  { net, zeros }: Stage,
+  event: Occurrence,
+  { accepted }: Deletion,
+): Posting | undefined {
   const { component, named, count, created, isOld, at, seq } = event;
   if (component !== 'kubelet' || named === undefined || count > 1) return undefined;
   const storedBy = (created?.hi ?? Infinity) - zeros.api + net.boundsOf('api', 'client').hi + zeros.client;

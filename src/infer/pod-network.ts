@@ -1,26 +1,26 @@
 /** When the kubelet acted, as rows: its Killings, the statuses that tell of an end, and the clocks that these tie. */
-import { logStampLagMs } from '../../model/assumptions.ts';
-import type { Clock } from '../../model/clock.ts';
-import { offsetAt } from '../../model/clock.ts';
-import { containersOf } from '../../model/pod.ts';
-import { atLeast, atMost } from '../../model/span.ts';
-import { parseFloor } from '../../model/stamps.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../../model/trace.ts';
-import type { Deletion } from '../deletion.ts';
-import { requestTime } from '../deletion.ts';
-import type { Kubelet } from '../kubelet.ts';
-import { kubeletOf } from '../kubelet.ts';
-import type { Scene } from '../scene.ts';
-import { factsOfLastRun } from '../started-untold.ts';
+import { logStampLagMs } from '../model/assumptions.ts';
+import type { Clock } from '../model/clock.ts';
+import { offsetAt } from '../model/clock.ts';
+import { containersOf } from '../model/pod.ts';
+import { atLeast, atMost } from '../model/span.ts';
+import { parseFloor } from '../model/stamps.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
+import type { Deletion } from './deletion.ts';
+import { requestTime } from './deletion.ts';
+import type { Kubelet } from './kubelet.ts';
+import { kubeletOf } from './kubelet.ts';
+import type { Scene } from './scene.ts';
+import { factsOfLastRun } from './started-untold.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
 import { moment, Stage } from './stage.ts';
 
-export interface NetScene extends Scene {
+export interface PodNetwork extends Scene {
   readonly stage: Stage;
 }
 
 /** The stage with all that is known before any container is judged. */
-export function sceneOf(trace: Trace, deletion: Deletion): NetScene {
+export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
   const kubelet = kubeletOf(trace, deletion);
   const stage = new Stage(zerosOf(trace, deletion, kubelet), { node: kubelet.clock, api: deletion.api });
   const scene = { trace, deletion, kubelet, stage };
@@ -43,7 +43,7 @@ function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Kubelet)
   return { client, node: first ?? client + rough, api: requestTime(trace, deletion.facts)?.lo ?? client };
 }
 
-function stateAcceptance({ trace, deletion, stage }: NetScene): void {
+function stateAcceptance({ trace, deletion, stage }: PodNetwork): void {
   const { client, evidence } = deletion.accepted;
   stage.within('accepted', { client }, { because: 'the deletion was accepted (§1)', evidence });
   const asked = requestTime(trace, deletion.facts);
@@ -52,29 +52,43 @@ function stateAcceptance({ trace, deletion, stage }: NetScene): void {
 }
 
 /** K: the Event's own nanoseconds; a repeated Event only tells the second of its last occurrence (trap 19). */
-function stateStopping({ deletion, stage }: NetScene, container: string, killings: readonly Occurrence[]): void {
+function stateStopping({ deletion, stage }: PodNetwork, container: string, killings: readonly Occurrence[]): void {
   const [first] = killings;
   if (!first) return;
   const at = moment('stopping', container);
   const evidence = [first.seq];
   stage.within(at, { client: atMost(first.at + 1) }, { because: 'Killing had arrived', evidence });
-  stage.stamp('node', at, first.time, first.at + 1, { because: 'Killing is made before the hook (§2 S5)', evidence }, deletion.accepted.client.lo);
+  stage.stamp(
+    'node',
+    at,
+    first.time,
+    first.at + 1,
+    { because: 'Killing is made before the hook (§2 S5)', evidence },
+    deletion.accepted.client.lo,
+  );
   stage.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
 }
 
 /** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */
-function stateEnd({ stage, trace }: NetScene, container: string, facts: ContainerFacts): void {
+function stateEnd({ stage }: PodNetwork, container: string, facts: ContainerFacts): void {
   const { terminated, log } = facts;
   const finished = parseFloor(terminated?.value.finishedAt);
   if (!terminated || !finished || isMadeUp(terminated.value.reason, terminated.value.exitCode)) return;
   const at = moment('exit', container);
   const evidence = [terminated.seq];
-  stage.within(at, { client: atMost(terminated.at + 1) }, { because: 'the status of its end had arrived (§2 S12)', evidence });
+  stage.within(
+    at,
+    { client: atMost(terminated.at + 1) },
+    { because: 'the status of its end had arrived (§2 S12)', evidence },
+  );
   stage.stamp('node', at, finished, terminated.at + 1, { because: 'finishedAt (§5)', evidence });
   const line = log.lastLine;
   // Of a clock that was set, what it showed before does not come before what it showed after.
   if (!line || stage.stepped.node) return;
-  stage.stamp('node', at, atLeast(line.value - logStampLagMs), line.at + 1, { because: 'log-stamp-lag', evidence: [line.seq] });
+  stage.stamp('node', at, atLeast(line.value - logStampLagMs), line.at + 1, {
+    because: 'log-stamp-lag',
+    evidence: [line.seq],
+  });
 }
 
 /** 137 ContainerStatusUnknown is made up by the kubelet (trap 24); 255 Unknown is a runtime that lost the status (§5). */

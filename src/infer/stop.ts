@@ -1,11 +1,14 @@
 /** When the kubelet began to stop a container, and since when its grace counts (SIGNALS.md §2 S1, S5, S11). */
-import type { Occurrence } from '../../model/trace.ts';
-import { wasStopped } from '../began.ts';
-import type { Estimate } from '../estimate.ts';
-import { graceSpan } from '../grace.ts';
-import type { Rounds } from '../rounds.ts';
-import { isNewRound, isStart, outlived } from '../rounds.ts';
-import type { NetScene } from './kubelet.ts';
+import type { Occurrence } from '../model/trace.ts';
+import type { Estimate } from './estimate.ts';
+import { isBefore } from './estimate.ts';
+import { graceSpan } from './grace.ts';
+import type { Rounds } from './rounds.ts';
+import type { Scene } from './scene.ts';
+import { isUntellable } from './tellable.ts';
+import { widthOf } from '../model/span.ts';
+import { isNewRound, isStart, outlived } from './rounds.ts';
+import type { PodNetwork } from './pod-network.ts';
 import { moment } from './stage.ts';
 
 /** What is known of a container's stop when its hook, signal and end are judged. */
@@ -14,14 +17,12 @@ export interface Stop extends Rounds {
   readonly isOpen: boolean;
 }
 
-export { wasStopped };
-
 /**
  * States when the kubelet began: with its Killing, unless the kubelet had started anew by then and took the Events of a
  * first round with it; without any Killing by when it was first seen to know. `knows`: it was seen to know of this container.
  */
 export function stateBegan(
-  { trace, kubelet, stage }: NetScene,
+  { trace, kubelet, stage }: PodNetwork,
   container: string,
   killings: readonly Occurrence[],
   knows = true,
@@ -49,7 +50,7 @@ const killedCode = 137;
  * States the last time that the kubelet began with it: from then the grace counts anew (SIGNALS.md §2 S11, trap 36). Where a
  * kill failed, or the kubelet started anew, and no Killing came after it: at any time since. `code`: that it exited with.
  */
-export function stateCounted(scene: NetScene, container: string, stop: Stop, code: number | undefined): Estimate {
+export function stateCounted(scene: PodNetwork, container: string, stop: Stop, code: number | undefined): Estimate {
   const { trace, kubelet, stage } = scene;
   const { killings, ended, lag } = stop;
   const at = moment('counted', container);
@@ -69,8 +70,18 @@ export function stateCounted(scene: NetScene, container: string, stop: Stop, cod
   // A kubelet that keeps time leaves nothing alive so long that was not killed then: it was another round, or another grace.
   const isUnkilled = ended !== undefined && code !== killedCode && outlived(kubelet, told, ended, lag);
   const max = isAnew || isUnkilled ? Infinity : 0;
-  stage.follows(last ? latest : moment('began', container), at, { max }, { because: 'the grace counts from here (§2 S1)' });
-  stage.follows(at, `grace-end/${container}`, { min: graceSpan(kubelet).lo, max: graceSpan(kubelet).hi }, { because: 'the grace (§2 S1)' });
+  stage.follows(
+    last ? latest : moment('began', container),
+    at,
+    { max },
+    { because: 'the grace counts from here (§2 S1)' },
+  );
+  stage.follows(
+    at,
+    `grace-end/${container}`,
+    { min: graceSpan(kubelet).lo, max: graceSpan(kubelet).hi },
+    { because: 'the grace (§2 S1)' },
+  );
   return stage.read(at);
 }
 
@@ -78,8 +89,31 @@ export function stateCounted(scene: NetScene, container: string, stop: Stop, cod
  * From then on (node clock) what happened to the container is certainly not older than the deletion, and may be its doing:
  * its first Killing, or the latest that the deletion can have been accepted.
  */
-export function sinceOf({ stage }: NetScene, { isOpen, killings }: Pick<Stop, 'isOpen' | 'killings'>): number {
+export function sinceOf({ stage }: PodNetwork, { isOpen, killings }: Pick<Stop, 'isOpen' | 'killings'>): number {
   const first = killings[0]?.time.lo;
   if (!isOpen) return first ?? -Infinity;
   return Math.min(first ?? Infinity, stage.read('accepted').node.hi);
 }
+
+/**
+ * The kubelet did stop it: its Killing tells, its hook failed, or it still ran when the kubelet knew. One that may have
+ * ended before was perhaps never touched (trap 7): no Killing, no hook, no signal.
+ */
+export function wasStopped(
+  { trace, kubelet }: Scene,
+  { killings, ended, failed }: { killings: readonly Occurrence[]; ended: Estimate | undefined; failed: boolean },
+): boolean {
+  if (killings.length > 0 || failed) return true;
+  if (!ended) return trace.gone === undefined;
+  return kubelet.noticed !== undefined && isBefore(kubelet.noticed, ended);
+}
+
+/**
+ * No Killing told it: others of the pod had theirs, so that this one may have ended before the kubelet began (trap 7), or
+ * nobody had, and the kubelet was heard of late.
+ */
+export const isVague = ({ trace, kubelet }: Scene, began: Estimate): boolean =>
+  (kubelet.killings.size > 0 && !isUntellable(trace)) || widthOf(began.client) > vague;
+
+/** ms: more than two stamps of whole seconds are in doubt by. */
+const vague = 2000;

@@ -3,13 +3,13 @@
  * shows all that is printed, and `node` and `api` where they showed a reference stamp. A stamp lies that far from its
  * origin, give or take the drift since.
  */
-import { driftOver } from '../../model/assumptions.ts';
-import type { Clock } from '../../model/clock.ts';
-import { isStepped, toClient } from '../../model/clock.ts';
-import type { Instant } from '../../model/report.ts';
-import type { Span } from '../../model/span.ts';
-import { anyTime } from '../../model/span.ts';
-import type { Estimate } from '../estimate.ts';
+import { driftOver } from '../model/assumptions.ts';
+import type { Clock } from '../model/clock.ts';
+import { isStepped, toClient } from '../model/clock.ts';
+import type { Instant } from '../model/report.ts';
+import type { Span } from '../model/span.ts';
+import { anyTime, atMost } from '../model/span.ts';
+import type { Estimate } from './estimate.ts';
 import { Network } from './network.ts';
 
 export type MomentName = 'stopping' | 'began' | 'counted' | 'hook-end' | 'stop-signal' | 'kill' | 'exit';
@@ -70,6 +70,11 @@ export class Stage {
     return this.net.state(...rows.map(({ from, to, span }) => ({ from, to, min: span.lo, max: span.hi, ...proof })));
   }
 
+  /** By either clock no later than what is known of another moment, which need not be its effect. */
+  notAfter(at: string, { client, node, evidence }: Estimate, because = 'no later than what followed'): boolean {
+    return this.within(at, { client: atMost(client.hi), node: atMost(node.hi) }, { because, evidence });
+  }
+
   /** `to` follows `from`, by `min` to `max` ms. */
   follows(from: string, to: string, { min = 0, max }: { min?: number; max?: number }, proof: Proof): boolean {
     return this.net.state({ from, to, min, max, ...proof });
@@ -112,7 +117,7 @@ export class Stage {
   }
 }
 
-export const shifted = ({ lo, hi }: Span, by: number): Span => ({ lo: lo - by, hi: hi - by });
+const shifted = ({ lo, hi }: Span, by: number): Span => ({ lo: lo - by, hi: hi - by });
 
 /** ms of drift since a clock's reference; none for what is unbounded, and none that a printed millisecond could show. */
 export const driftOf = (elapsed: number): number =>

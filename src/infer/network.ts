@@ -9,7 +9,7 @@
  * 2. Bounds only narrow with each row.
  * 3. The evidence of a bound is that of the rows on its shortest path, as far as a clock that shows it, and nothing else.
  */
-import type { Span } from '../../model/span.ts';
+import type { Span } from '../model/span.ts';
 
 /** `to` follows `from` by at least `min` and at most `max` ms; both may be negative or absent. */
 export interface Row {
@@ -237,8 +237,7 @@ export class Network {
     const far = this.#farEnd(distances, edge);
     const distance = (at[near] as number) + (most[edge] as number);
     if (!(distance < (at[far] as number) - equal)) return false;
-    if (this.#depth > 0)
-      this.#changes.push({ distances, moment: far, at: at[far] as number, by: by[far] as number });
+    if (this.#depth > 0) this.#changes.push({ distances, moment: far, at: at[far] as number, by: by[far] as number });
     at[far] = distance;
     by[far] = edge;
     return true;
@@ -246,7 +245,7 @@ export class Network {
 
   #path({ by, isBack, origin }: Distances, moment: number, until?: ReadonlySet<number>): Row[] {
     const rows: Row[] = [];
-    for (let at = moment; at !== origin && !until?.has(at); ) {
+    for (let at = moment; at !== origin && !until?.has(at);) {
       const edge = by[at] as number;
       if (edge < 0 || rows.length > this.#edges.row.length) break;
       rows.push(this.#edges.row[edge] as Row);

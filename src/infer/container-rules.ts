@@ -182,7 +182,7 @@ function read(
     probable: kill === 'probable' ? true : undefined,
     exit,
     settled: exit !== undefined && !exit.provisional,
-    ...(stopping ? { counted, graceEnd } : {}),
+    ...(stopping ? { counted: counted.basis === 'observed' ? stopping : counted, graceEnd } : {}),
     mayHaveOverrun: mayHaveOverrun(scene, { hook, exit, graceEnd }) ? true : undefined,
     assumes: [
       ...(signal ? [stop.lag] : []),

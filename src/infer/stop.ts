@@ -82,7 +82,7 @@ export function stateCounted(scene: PodNetwork, container: string, stop: Stop, c
     { min: graceSpan(kubelet).lo, max: graceSpan(kubelet).hi },
     { because: 'the grace (§2 S1)' },
   );
-  return stage.read(at);
+  return stage.read(at, max === 0 ? told.basis : 'inferred');
 }
 
 /**

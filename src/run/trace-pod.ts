@@ -11,21 +11,21 @@ import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
 import { advisingSameCluster, connectCluster } from './connected.ts';
 import type { Deadline } from './deadline.ts';
-import { createDeadline, unlessLate } from './deadline.ts';
+import { confirmed } from './confirm-delete.ts';
+import { createDeadline } from './deadline.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import type { FoundPod } from './found-pod.ts';
 import { liveSource } from './live.ts';
-import { readToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
 import { rehearsing } from './rehearsal.ts';
 import { recorderFor } from './recording-file.ts';
 import type { ReportFile } from './report-files.ts';
 import { assertRecordable, assertWritable } from './report-files.ts';
-import { resolveTarget, unread } from './resolve-target.ts';
+import { resolveTarget } from './resolve-target.ts';
 import { run } from './run.ts';
 import type { Pick, Target } from './target.ts';
 import { notReplaced, unreplaced } from './unreplaced.ts';
@@ -36,8 +36,10 @@ export interface TraceOptions {
   /** Which pod, where the target has several. */
   pick?: Pick;
   ignoreNotFound: boolean;
-  /** Ask before anything is deleted. */
+  /** Ask before anything is deleted, wherever. */
   interactive: boolean;
+  /** Ask at a terminal. */
+  confirm?: boolean;
   /** Delete and trace nothing: --dry-run, --wait=false. */
   once?: { dryRun: 'none' | 'client' | 'server'; nameOnly: boolean };
   mode: Exclude<Mode, 'check'>;
@@ -95,28 +97,12 @@ const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods'
 
 async function onCluster(cluster: Cluster, options: TraceOptions, deadline: Deadline, ports: Ports): Promise<number> {
   const found = await unlessLeft(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
-  // A yes is about the pod that the question named, not about whoever has its name by then.
-  const pod = options.interactive ? await unlessLeft(ports, () => identified(cluster, found, deadline)) : found;
-  const ask = (left: AbortSignal): Promise<boolean> =>
-    deadline.unhurried(() => agreed(pod.name, cluster.namespace, ports, left));
-  if (options.interactive && !(await unlessLeft(ports, ask))) return cancelled(ports);
+  // A yes is about the pod that the question named, not about another one that has its name by then.
+  const pod = await confirmed(cluster, options, found, deadline, ports);
+  if (!pod) return cancelled(ports);
   if (!options.once) return traceOne(cluster, pod, options, deadline, ports);
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
-}
-
-const identified = async (cluster: Cluster, found: FoundPod, deadline: Deadline): Promise<FoundPod> => ({
-  ...found,
-  uid: (await unlessLate(deadline, readToDelete(cluster, found), () => unread(cluster, `pod/${found.name}`))).uid,
-});
-
-/** kubectl's question, on stderr since stdout may be read by a program. */
-async function agreed(name: string, namespace: string, { ask }: Ports, left: AbortSignal): Promise<boolean> {
-  const answer = await ask?.(
-    `pod "${forTerminal(name)}" in namespace "${forTerminal(namespace)}" will be deleted\nDo you want to continue? (y/N): `,
-    left,
-  );
-  return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
 
 /** kubectl's words and exit code, but on stderr: nothing happened, so there is no report, and stdout stays empty. */

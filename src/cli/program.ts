@@ -1,7 +1,8 @@
 /** The command tree. Commander parses; what it found becomes typed options and a call into the session. */
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import type { TraceOptions } from '../run/trace-pod.ts';
+import type { TraceOptions } from '../run/trace-options.ts';
+import { tracePod } from '../run/trace-pod.ts';
 import type { Flags } from './options.ts';
 import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
@@ -13,7 +14,6 @@ import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
-import { settleDownAfterStart } from './settle-down.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { addCompare, addRecommend } from './history.ts';
@@ -97,11 +97,10 @@ const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
 
 async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
   const { target } = options;
-  settleDownAfterStart();
   if ('template' in options.format) await (await import('../run/documents.ts')).assertRenderable(options.format);
-  if (!allTerminating) return (await import('../run/trace-pod.ts')).tracePod(options, ports);
+  if (!allTerminating) return tracePod(options, ports);
   if (target.kind !== 'pod')
-    return (await import('../run/trace-rollout.ts')).traceRollout({ ...options, target }, ports);
+    return (await import('../run/trace-several.ts')).traceSeveral({ ...options, target }, ports);
   throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
 }
 
@@ -140,25 +139,31 @@ export const commandName = (env: Ports['env']): string =>
     : 'kubectl-podexit';
 
 function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
-  const replay = program.command('replay <file>').description('show the report of a recording again').exitOverride();
+  const replay = program
+    .command('replay <file> [pod]')
+    .description('show the reports of a recording again, or that of one of its pods')
+    .exitOverride();
   const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
-  addPipelineFlags(addOutputFlags(replay, { logs })).action(async (file: string, flags: Flags) => {
-    const { replayFile } = await import('../run/replay-file.ts');
-    const format = formatFrom(flags, false);
-    set(
-      await replayFile(
-        {
-          file,
-          format,
-          look: { ...lookOf(flags), logs: flags.logs !== false },
-          reports: reportsOf(flags),
-          policy: policyFrom(flags),
-          publish: publishFrom(flags),
-        },
-        ports,
-      ),
-    );
-  });
+  addPipelineFlags(addOutputFlags(replay, { logs })).action(
+    async (file: string, pod: string | undefined, flags: Flags) => {
+      const { replayFile } = await import('../run/replay-file.ts');
+      const format = formatFrom(flags, false);
+      set(
+        await replayFile(
+          {
+            file,
+            pod: pod?.replace(/^pods?\//, ''),
+            format,
+            look: { ...lookOf(flags), logs: flags.logs !== false },
+            reports: reportsOf(flags),
+            policy: policyFrom(flags),
+            publish: publishFrom(flags),
+          },
+          ports,
+        ),
+      );
+    },
+  );
 }
 
 interface DemoFlags extends Flags {
@@ -181,7 +186,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();
-  const traced = addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo))));
+  const traced = addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))));
   // Known, so that demo.ts can say why not.
   for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();
   traced.action(async (scenario: string | undefined, flags: DemoFlags) => {

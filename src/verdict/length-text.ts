@@ -3,8 +3,9 @@
  * one length is one number in every sentence, table, gate and document. Pure.
  */
 
-/** A length as these functions need it, ms. `shown` is the one value that stands for it. */
+/** A length as these functions need it, ms. `shown` is the one value that stands for it; what was observed is exact. */
 interface ShownLength {
+  readonly basis?: 'observed' | 'inferred';
   readonly min: number;
   readonly max: number;
   readonly shown: number;
@@ -17,7 +18,8 @@ const exactWidth = 300;
  * `0.02s`, `3.1s`, `≈3.1s`, `≈12s`, `2m05s`; `≤0.5s` for what may have been nothing, `≥2s` where nothing bounds it from
  * above, `?` where nothing is known.
  */
-export function lengthText({ min, max, shown }: ShownLength): string {
+export function lengthText({ min, max, shown, basis }: ShownLength): string {
+  if (basis === 'observed') return secondsText(shown, shown < 95 ? 2 : 1);
   if (!Number.isFinite(max)) return Number.isFinite(min) && min > 0 ? `≥${secondsText(min, 1)}` : '?';
   const width = max - min;
   if (width <= exactWidth && !mayBeNothing(min, max)) return secondsText(shown, shown < 95 ? 2 : 1);

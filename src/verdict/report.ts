@@ -4,17 +4,22 @@ import { timelineFrom } from '../infer/timeline-from.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import type { Verdict } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
+import type { Answer } from './answer.ts';
+import { answerOf } from './answer-of.ts';
 import type { Policy } from './judge.ts';
 import { judge, noPolicy } from './judge.ts';
 
 export interface Report {
   readonly timeline: Timeline;
   readonly verdict: Verdict;
+  readonly answer: Answer;
 }
 
 /** Undefined while not even the pod has been seen. */
 export function reportOf(trace: Trace, policy: Policy = noPolicy): Report | undefined {
   const conclusions = conclusionsOf(trace);
   if (!conclusions) return undefined;
-  return { timeline: timelineFrom(trace, conclusions), verdict: judge(trace, conclusions, policy) };
+  const timeline = timelineFrom(trace, conclusions);
+  const verdict = judge(trace, conclusions, policy);
+  return { timeline, verdict, answer: answerOf(timeline, verdict) };
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
+import { exitsIn } from '../../src/advice/history/reports.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
@@ -34,9 +35,11 @@ function playOut({ server }: Serving, name: string): void {
       server.write(row.resource === 'node-events' ? 'events' : row.resource, row.event.type, row.event.object);
 }
 
-async function liveOutcome(name: string): Promise<string> {
+async function liveOutcome(name: string, pod: string): Promise<string | undefined> {
   const { stdout } = await runMain(['replay', recordingFile(name), '-o', 'json']);
-  return (JSON.parse(stdout) as ExitReport).verdict.outcome;
+  return exitsIn(JSON.parse(stdout) as Record<string, unknown>)
+    ?.map((exit) => exit as unknown as ExitReport)
+    .find((exit) => exit.pod.name === pod)?.verdict.outcome;
 }
 
 describe.each(names)('%s, from Events', (name) => {
@@ -47,7 +50,7 @@ describe.each(names)('%s, from Events', (name) => {
       if (code === 1) return expect(stdout + stderr).toMatch(/nothing is known of an exit|is still terminating/);
       const report = JSON.parse(stdout) as WhyReport;
       expect(faultsBy('why-report', report)).toEqual([]);
-      expect(['unknown', await liveOutcome(name)]).toContain(report.outcome);
+      expect(['unknown', await liveOutcome(name, one.server.pod)]).toContain(report.outcome);
       expect(report.heading).toMatch(/reconstructed from Events, ±1s|from its status/);
     }));
 });
@@ -121,7 +124,7 @@ describe.each(recordingNames)('%s, from an audit log', (name) => {
       expect(code).toBe(0);
       const report = JSON.parse(stdout) as WhyReport & { exit?: ExitReport };
       expect(faultsBy('why-report', report)).toEqual([]);
-      expect(['unknown', await liveOutcome(name)]).toContain(report.outcome);
+      expect(['unknown', await liveOutcome(name, pod)]).toContain(report.outcome);
       expect(report.deletedBy?.user ?? 'nobody').toMatch(/^(kubernetes-admin|nobody|system:)/);
       const missed = truthsOf(name)
         .filter((truth) => truth.pod === undefined || truth.pod === pod)

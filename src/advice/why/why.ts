@@ -17,6 +17,7 @@ import { connectCluster } from '../../run/connected.ts';
 import type { Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
 import { targetText } from '../../run/target.ts';
+import { exitsIn } from '../history/reports.ts';
 import type { OutputOptions } from '../output.ts';
 import { print } from '../output.ts';
 import { linesWith } from './audit-lines.ts';
@@ -149,7 +150,7 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
       );
       const exit = exitOf(document, name);
       if (!exit) continue;
-      const card = document['kind'] === 'RolloutReport' ? '' : await replay(path, []);
+      const card = await replay(path, document['kind'] === 'ExitReport' ? [] : [name]);
       return { report: ofExit(exit, 'recording', `from the recording ${path}`), card };
     }
   }
@@ -157,7 +158,7 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
 }
 
 const exitOf = (document: Json, name: string): Json | undefined =>
-  [document, ...asArray(document['exits']).map(asObject)].find((one) => asObject(one['pod'])['name'] === name);
+  exitsIn(document)?.find((one) => asObject(one['pod'])['name'] === name);
 
 function ofExit(exit: Json, basis: WhyReport['basis'], heading: string): Found['report'] {
   const pod = asObject(exit['pod']);

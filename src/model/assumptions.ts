@@ -18,6 +18,8 @@ export const assumptions = {
    * application that exits with 137 of its own choice within this before the kill cannot be distinguished from it.
    */
   'silent-kill': 1,
+  /** A process ends this soon after SIGKILL; only one that waits for a disk or a device takes longer. */
+  'kill-lag': 2,
   /** Where no status will tell an end: a log that ended in order did so this soon after its container, not with its kubelet. */
   'log-end': 1,
   /**

@@ -129,6 +129,12 @@ export const findingCodes = [
   'deleted-before',
   'evidence-lost',
   'unmanaged-pod',
+  'endpoint-not-removed',
+  'runtime-unavailable',
+  'oom-in-container',
+  'requests-lost',
+  'no-signal-handler',
+  'shell-as-pid-1',
 ] as const;
 export type FindingCode = (typeof findingCodes)[number];
 
@@ -167,6 +173,11 @@ export interface ContainerReport {
   stopSignal?: Instant & { signal?: string };
   kill?: Instant;
   exit?: { at: Instant; code: number; reason?: string };
+  preStopSeconds?: Range;
+  /** From the stop signal to the exit. */
+  drainSeconds?: Range;
+  /** How long it outlived its grace period, where it did. */
+  pastGraceSeconds?: Range;
 }
 
 export interface EndpointReport {
@@ -219,6 +230,63 @@ export interface GapReport {
   cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful';
 }
 
+export const trafficJudgements = ['safe', 'at-risk', 'lost', 'not-judged'] as const;
+export type TrafficJudgement = (typeof trafficJudgements)[number];
+
+/** Whether clients lost requests because of this exit. */
+export interface TrafficReport {
+  judgement: TrafficJudgement;
+  reason: string;
+  services: {
+    name: string;
+    /** Ready endpoints of other pods when this one was removed. */
+    otherReady: number;
+    /** How long no endpoint at all was ready. */
+    noReadySeconds?: Range;
+  }[];
+  probes?: ProbeReport[];
+}
+
+/** What one `--probe` measured. */
+export interface ProbeReport {
+  target: string;
+  via: 'url' | 'service-proxy' | 'pod-proxy';
+  ratePerSecond: number;
+  sent: number;
+  succeeded: number;
+  failed: number;
+  failures: { kind: 'refused' | 'reset' | 'timeout' | 'dns' | 'tls' | 'http'; status?: number; count: number }[];
+  /** Stretches in which requests failed, at most 1 s apart. */
+  windows: { start: Instant; end: Instant; failed: number }[];
+  connections?: { new: { sent: number; failed: number }; kept: { sent: number; failed: number } };
+  /** `during`: from the request to the pod's removal. */
+  latencyMs: { before: Quantiles; during: Quantiles; after?: Quantiles };
+}
+
+export interface Quantiles {
+  p50: number;
+  p99: number;
+}
+
+/** A change of the workload that would have helped, as `kubectl patch` takes it. */
+export interface FixReport {
+  reason: string;
+  target: { kind: string; name: string };
+  /** A strategic merge patch. */
+  patch: object;
+  /** To paste into a shell. */
+  command: string;
+}
+
+/** How the report came to be. `image`: by container. */
+export interface RunReport {
+  command: string;
+  version: string;
+  context?: string;
+  startedAt: Time;
+  image?: Record<string, string>;
+}
+
 export interface ExitReport {
   apiVersion: 'podexit/v1';
   kind: 'ExitReport';
@@ -241,6 +309,15 @@ export interface ExitReport {
   endpoints: EndpointReport[];
   replacement?: ReplacementReport;
   verdict: Verdict;
+  /** The answer in one sentence. */
+  summary?: string;
+  /** From the request (or the acceptance) to the removal of the object, by arrival here. */
+  totalSeconds?: number;
+  /** Why it was not graceful, or what took the time. */
+  cause?: { code: FindingCode; container?: string };
+  traffic?: TrafficReport;
+  fix?: FixReport[];
+  run?: RunReport;
   clocks: { api?: { offsetMs: Range }; node?: { offsetMs: Range } };
   assumes: { name: string; seconds: number }[];
   /** `to` is absent where it lasted. */

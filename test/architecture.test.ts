@@ -45,7 +45,7 @@ const table: Record<string, string[]> = {
     'js-yaml',
   ],
   probe: ['type:model', 'errors', 'node:', 'lazy:@grpc/grpc-js'],
-  advice: ['model', 'infer', 'verdict', 'errors', 'node:', 'js-yaml', 'type:@kubernetes/client-node'],
+  advice: ['model', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
   demo: ['node:'],
   run: [
     'model',

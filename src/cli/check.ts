@@ -1,27 +1,127 @@
-/** `check TARGET`: how an exit would go, without one. */
+/** `check TARGET`, `check -f FILE`, `check --all`: what a spec shows about a shutdown, without one. */
 import type { Command } from 'commander';
+import type { FailOn } from '../advice/finding.ts';
+import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import type { Ports } from '../run/ports.ts';
-import { addConnectionFlags } from './connection-flags.ts';
+import { picks } from '../run/target.ts';
+import { readConfig } from './config.ts';
+import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import { addTargetFlags } from './delete-flags.ts';
+import { parseDuration } from './duration.ts';
+import { policyFrom } from './gate-flags.ts';
+import { decideGrace } from './grace.ts';
+import { oneOf } from './one-of.ts';
 import type { Flags } from './options.ts';
-import { traceOptions } from './options.ts';
-import { addPipelineFlags } from './pipeline-flags.ts';
-import { addOutputFlags } from './trace-flags.ts';
+import { wholeNumber } from './options.ts';
+import { addOutputOf, outputOf } from './output-flags.ts';
+import { parseTarget } from './target.ts';
+import { usageError } from './usage.ts';
+
+interface CheckFlags extends Flags {
+  filename?: string[];
+  all?: boolean;
+}
+
+const examples = `
+Examples:
+  kubectl podexit check deployment/checkout            a workload's template
+  kubectl podexit check -f deploy/ --fail-on any       manifests, for a pipeline
+  helm template . | kubectl podexit check -f -         what a chart makes
+  kubectl podexit check -n shop --all                  every workload, worst first
+  kubectl podexit check web-0 --evict                  a pod: would an eviction be allowed?
+
+A check reads a spec. It cannot know whether an application stops in time: what it
+does not find is "no problem found", and what it cannot see is said.
+Exit codes: 0 whatever it finds, 5 where --fail-on found something, 1 where input
+cannot be read.
+`;
 
 export function addCheck(program: Command, ports: Ports, set: (code: number) => void): void {
   const check = program
     .command('check [target...]')
-    .usage('TARGET [flags]')
-    .description('say how the exit of a pod would go; deletes nothing')
-    .exitOverride();
+    .usage('TARGET | -f FILE | --all [flags]')
+    .description('predict shutdown problems without deleting anything')
+    .exitOverride()
+    .addHelpText('before', examples.trimStart())
+    .optionsGroup('What to check:')
+    .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
+    .option('--all', 'every workload of the namespace');
   addTargetFlags(check)
-    .optionsGroup('Forecast for:')
-    .option('--grace-period <seconds>', "a deletion with this grace; default: the pod's own")
-    .option('--evict', 'an eviction, which heeds PodDisruptionBudgets')
-    .option('--timeout <duration>', 'a trace that gives up after this time')
+    .optionsGroup('For which deletion:')
+    .option('--grace-period <seconds>', "with this grace period; default: the pod's own")
+    .option('--evict', 'an eviction, which respects PodDisruptionBudgets')
+    .option('--timeout <duration>', 'one that gives up after this time')
+    .optionsGroup('Pipelines:')
+    .option(
+      '--fail-on <code,…>',
+      'exit 5 for these findings; error, warning or any mean all of that weight; may be repeated',
+      collect,
+    )
+    .option('--warn-only', 'exit 0 where --fail-on would make it 5')
+    .option('--config <file>', 'fail-on from this file; default: .podexit.yaml, where there is one')
+    .option('--no-config', 'read no config file')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addPipelineFlags(addOutputFlags(check, {}))).action(async (words: string[], flags: Flags) => {
-    const { checkPod } = await import('../run/check-pod.ts');
-    set(await checkPod(traceOptions(words, flags, ports.version, ports.stdout.isTty), ports));
+  hideLimits(check);
+  addConnectionFlags(addOutputOf(check, ['markdown', 'sarif', 'junit'])).action(
+    async (words: string[], flags: CheckFlags) => {
+      const { check: run } = await import('../advice/check.ts');
+      set(await run(await optionsOf(words, flags, ports), ports));
+    },
+  );
+}
+
+/** Limits of an exit are accepted, since a pipeline's flags may hold them, and judge nothing here. */
+function hideLimits(check: Command): void {
+  for (const flag of [
+    '--max-duration <duration>',
+    '--max-grace-used <percent>',
+    '--min-drain-lead <duration>',
+    '--no-warn-only',
+  ])
+    check.addOption(check.createOption(flag).hideHelp());
+}
+
+async function optionsOf(words: readonly string[], flags: CheckFlags, { version }: Ports): Promise<CheckOptions> {
+  const { checkFormats } = await import('../advice/check.ts');
+  const { words: inFile } = readConfig(flags.config);
+  const { seconds } = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds') });
+  const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
+    (name) => (flags[name] ?? inFile[name]) !== undefined,
+  );
+  // Read here for its errors: a limit that means nothing is refused, though only an exit can break it.
+  policyFrom({ ...flags, failOn: undefined, config: false });
+  const timeout = flags.timeout === undefined ? 0 : parseDuration(flags.timeout, '--timeout');
+  return {
+    source: sourceOf(words, flags),
+    connection: connectionOf(flags, version),
+    verbosity: wholeNumber(flags.v, '-v') ?? 0,
+    graceSeconds: seconds,
+    timeoutMs: timeout > 0 ? timeout : null,
+    evict: flags.evict ?? false,
+    failOn: await failOnOf(flags.failOn ?? inFile.failOn ?? []),
+    limits: limits.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)),
+    warnOnly: flags.warnOnly ?? inFile.warnOnly ?? false,
+    ...(await outputOf(flags, checkFormats)),
+  };
+}
+
+function sourceOf(words: readonly string[], flags: CheckFlags): CheckSource {
+  const { filename: names = [], all = false } = flags;
+  const others = [names.length > 0 && '-f', all && '--all', words.length > 0 && 'a target'].filter(Boolean);
+  if (others.length > 1)
+    throw usageError('check', `${others.join(' and ')} cannot be given together`, 'Leave out one of them.');
+  if (names.length > 0) return { kind: 'files', names };
+  if (all) return { kind: 'all' };
+  const pick = flags.pick === undefined ? undefined : oneOf(flags.pick, picks, '--pick');
+  return { kind: 'target', target: parseTarget(words, flags), pick };
+}
+
+/** Throws `usage.finding` for a code that no check can find. */
+async function failOnOf(words: readonly string[]): Promise<FailOn[]> {
+  const { failOnWords: known } = await import('../advice/finding.ts');
+  return [...new Set(words.flatMap((word) => word.split(',')).map((word) => word.trim()))].map((text) => {
+    const code = known.find((one) => one === text);
+    if (code !== undefined) return code;
+    throw usageError('finding', `--fail-on: unknown finding "${text.slice(0, 80)}"`, `There are: ${known.join(', ')}`);
   });
 }

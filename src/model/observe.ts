@@ -40,7 +40,7 @@ export function observe(sighting: Sighting, seq: number, options: ObserveOptions
 }
 
 /** Narrows one object of a stream. */
-export function narrow(stream: StreamName, raw: unknown): KubeObject {
+function narrow(stream: StreamName, raw: unknown): KubeObject {
   return narrowers[stream](raw);
 }
 

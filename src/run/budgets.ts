@@ -48,7 +48,7 @@ function budgetOf(object: Raw): Budget {
 }
 
 /** `budget web allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay`. */
-export function budgetText(budget: Budget): string {
+function budgetText(budget: Budget): string {
   const { name, allowed, healthy, desired, expected } = budget;
   const pods = expected === 1 ? '1 pod is' : `${expected} pods are`;
   return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now: ${healthy} of ${pods} healthy, and ${desired} must stay${neverAllows(budget) ? ': as it is, it can never allow one' : ''}`;

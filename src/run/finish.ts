@@ -43,7 +43,7 @@ export async function finish(
 }
 
 /** The same for a report that no trace is behind: a forecast. */
-export async function finishReport(
+async function finishReport(
   report: ExitReport,
   options: FinishOptions & { look: LookOptions },
   ports: Ports,

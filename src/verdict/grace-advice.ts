@@ -18,7 +18,7 @@ export function loweredGrace({ trace, exit }: Scene): LoweredGrace | undefined {
 }
 
 /** The same of a grace that is only asked for yet. */
-export function lowered(asked: number, spec = 30): LoweredGrace | undefined {
+function lowered(asked: number, spec = 30): LoweredGrace | undefined {
   // The kubelet makes 1 s of 0 s (SIGNALS.md §2 S1).
   return Math.max(1, asked) < spec ? { asked, spec } : undefined;
 }

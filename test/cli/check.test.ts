@@ -1,24 +1,27 @@
-/** `check`: forecasts from what can be read, and nothing is deleted. */
+/** `check` of a pod and of a workload over the embedded server: what can be read is judged, and nothing is deleted. */
 import { describe, expect, it } from 'vitest';
+import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
-import type { ExitReport } from '../../src/model/report.ts';
-import { hookSecondsOf } from '../../src/run/hook-seconds.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
 interface Checked {
   code: number;
-  report: ExitReport;
-  codes: string[];
+  report: CheckReport;
+  one: CheckedObject;
+  problems: string[];
 }
 
 async function check({ server, flags }: Serving, ...words: string[]): Promise<Checked> {
   const { code, stdout, stderr } = await runMain(['check', server.pod, '-o', 'json', ...flags, ...words]);
   expect(stderr).toBe('');
-  const report = JSON.parse(stdout) as ExitReport;
-  return { code, report, codes: report.verdict.findings.map((finding) => finding.code) };
+  const report = JSON.parse(stdout) as CheckReport;
+  const [one] = report.checks;
+  if (!one) throw new Error('nothing was checked');
+  const problems = one.findings.filter(({ severity }) => severity !== 'info').map((finding) => finding.code);
+  return { code, report, one, problems };
 }
 
 interface Spec {
@@ -37,11 +40,11 @@ async function rewrite({ url, namespace, pod, write }: Loopback, edit: (spec: Sp
 
 const container = (spec: Spec): Record<string, unknown> => spec.containers[0] ?? {};
 
-describe('what is forecast', () => {
+describe('what is found', () => {
   it.each<[string, string[], string[], (spec: Spec, pod: KubeObject) => void]>([
-    ['a plain pod behind a Service', ['drain-race'], ['prestop-heavy', 'no-signal-handling'], () => {}],
+    ['a plain pod behind a Service', ['drain-race'], ['prestop-heavy', 'shell-as-pid-1'], () => {}],
     [
-      'a hook that takes half the grace',
+      'a hook that takes half the grace period',
       ['prestop-heavy'],
       ['drain-race', 'prestop-cut-off'],
       (spec) => (container(spec)['lifecycle'] = { preStop: { sleep: { seconds: 5 } } }),
@@ -53,7 +56,14 @@ describe('what is forecast', () => {
       (spec) => (container(spec)['lifecycle'] = { preStop: { exec: { command: ['sh', '-c', 'sleep 8'] } } }),
     ],
     [
-      'a hook as long as the grace',
+      'a hook that sleeps among other commands',
+      ['grace-nearly-spent'],
+      ['drain-race'],
+      (spec) =>
+        (container(spec)['lifecycle'] = { preStop: { exec: { command: ['sh', '-c', 'sleep 8 && nginx -s quit'] } } }),
+    ],
+    [
+      'a hook as long as the grace period',
       ['prestop-cut-off'],
       ['grace-nearly-spent'],
       (spec) => (container(spec)['lifecycle'] = { preStop: { exec: { command: ['/bin/sleep', '1m'] } } }),
@@ -65,164 +75,176 @@ describe('what is forecast', () => {
       (spec) => (container(spec)['lifecycle'] = { preStop: { tcpSocket: { port: 80 } } }),
     ],
     [
-      'a shell as PID 1',
-      ['no-signal-handling'],
+      'a shell as PID 1 that waits for the application',
+      ['shell-as-pid-1'],
       [],
-      (spec) => (container(spec)['command'] = ['sh', '-c', 'node server.js']),
+      (spec) => Object.assign(container(spec), { command: ['sh', '-c'], args: ['sh /c/run.sh & wait $!'] }),
+    ],
+    [
+      'a trap that waits for a program in the foreground',
+      ['shell-as-pid-1'],
+      [],
+      (spec) => (container(spec)['command'] = ['sh', '-c', 'trap "echo bye" TERM; node server.js']),
     ],
     [
       'a shell that becomes the application',
       [],
-      ['no-signal-handling'],
+      ['shell-as-pid-1', 'no-signal-handling'],
       (spec) => Object.assign(container(spec), { command: ['sh', '-c', 'exec node server.js'], args: [] }),
     ],
-    ['no readiness probe', ['stays-ready'], [], (spec) => delete container(spec)['readinessProbe']],
     [
-      'a sidecar',
-      ['sidecar-killed'],
+      'a shell that may become the application',
       [],
-      (spec) => (spec.initContainers = [{ name: 'proxy', restartPolicy: 'Always' }]),
+      ['shell-as-pid-1'],
+      (spec) => (container(spec)['command'] = ['sh', '-c', 'echo hi && node server.js']),
     ],
+    ['no readiness probe', ['stays-ready'], [], (spec) => delete container(spec)['readinessProbe']],
     ['finalizers', ['finalizer-held'], [], (_, pod) => Object.assign(pod.metadata, { finalizers: ['example.com/a'] })],
-    ['no owner', ['unmanaged-pod'], [], (_, pod) => Object.assign(pod.metadata, { ownerReferences: [] })],
-    ['a grace of 0', ['force-deleted'], [], (spec) => (spec.terminationGracePeriodSeconds = 0)],
+    ['a grace period of 0', ['force-deleted'], [], (spec) => (spec.terminationGracePeriodSeconds = 0)],
   ])('%s', async (_title, must, mustNot, edit) =>
     serving('graceful-exit', {}, async (one) => {
       await rewrite(one.server, edit);
-      const { report, codes } = await check(one);
-      expect(codes).toEqual(expect.arrayContaining(must));
-      expect(codes.filter((code) => mustNot.includes(code))).toEqual([]);
-      expect(report.verdict.findings.every(({ message }) => message.startsWith('forecast: '))).toBe(true);
+      const { code, problems } = await check(one);
+      expect(code).toBe(0);
+      expect(problems).toEqual(expect.arrayContaining(must));
+      expect(problems.filter((problem) => mustNot.includes(problem))).toEqual([]);
       expect(one.server.requests.map(({ method }) => method)).not.toContain('DELETE');
     }),
   );
 
-  it('publishNotReadyAddresses, and Services without another endpoint', () =>
-    serving('two-services', {}, async (one) => {
-      const { report } = await check(one);
-      const messages = report.verdict.findings.map(({ message }) => message).join('\n');
-      expect(messages).toMatch(/Service internal sets publishNotReadyAddresses/);
-      expect(messages).toMatch(/Service public has no other ready endpoint/);
-      expect(report.endpoints.map(({ service, otherReady }) => [service, otherReady])).toEqual([
-        ['internal', 0],
-        ['public', 0],
-      ]);
+  it('what counts as no problem is a note', () =>
+    serving('graceful-exit', {}, async (one) => {
+      await rewrite(one.server, (spec, pod) => {
+        Object.assign(spec, { initContainers: [{ name: 'proxy', restartPolicy: 'Always' }] });
+        Object.assign(pod.metadata, { ownerReferences: [] });
+      });
+      const { findings } = (await check(one)).one;
+      const notes = findings.filter(({ severity }) => severity === 'info').map(({ code }) => code);
+      expect(notes).toEqual(['sidecar-killed', 'unmanaged-pod']);
     }));
 
-  it('a pod in which nothing runs has nothing to stop', () =>
+  it('a shell of which nothing is known is "cannot tell", not fine', () =>
+    serving('prestop-sleep', {}, async (one) => {
+      await rewrite(one.server, (spec) => (container(spec)['command'] = ['sh', '-c', 'node server.js']));
+      await rewrite(one.server, (_, pod) => Object.assign(pod.metadata, { labels: {} }));
+      one.server.write('endpointslices', 'DELETED', await firstOf(one.server, 'endpointslices'));
+      const { one: checked } = await check(one);
+      expect(checked.judgement).toBe('cannot-tell');
+      expect(checked.sentence).toMatch(/^cannot tell: whether app handles SIGTERM/);
+    }));
+
+  it('publishNotReadyAddresses, and Services without another endpoint', () =>
+    serving('two-services', {}, async (one) => {
+      const { findings } = (await check(one)).one;
+      const messages = findings.map(({ message }) => message).join('\n');
+      expect(messages).toMatch(/Service internal sets publishNotReadyAddresses/);
+      expect(messages).toMatch(/public.* no other ready endpoint/);
+    }));
+
+  it('a pod that has finished has nothing to stop', () =>
     serving('completed', {}, async (one) => {
-      const { report, codes } = await check(one);
-      expect(report.verdict.outcome).toBe('removed');
-      expect(codes).not.toContain('no-signal-handling');
+      const { one: checked } = await check(one);
+      expect(checked.findings.map(({ code }) => code)).not.toContain('shell-as-pid-1');
     }));
 });
 
-describe('outcome, gates and exit code', () => {
-  it('a report of the usual shape, which exits 0', () =>
-    serving('graceful-exit', {}, async (one) => {
-      const { code, report } = await check(one);
+async function firstOf({ url, namespace }: Loopback, resource: string): Promise<KubeObject> {
+  const answer = await fetch(`${url}/apis/discovery.k8s.io/v1/namespaces/${namespace}/${resource}`);
+  const { items } = (await answer.json()) as { items: KubeObject[] };
+  const [first] = items;
+  if (!first) throw new Error(`no ${resource}`);
+  return { kind: 'EndpointSlice', apiVersion: 'discovery.k8s.io/v1', ...first };
+}
+
+describe('a workload', () => {
+  it('is read by its template, whatever its replicas', () =>
+    serving('graceful-exit', {}, async ({ flags }) => {
+      const { code, stdout } = await runMain(['check', 'deployment/checkout', '-o', 'json', ...flags]);
       expect(code).toBe(0);
-      expect(report).toMatchObject({
-        mode: 'check',
-        marks: [],
-        phases: [],
-        verdict: { outcome: 'graceful', exitCode: 0 },
-      });
-      const cited = report.verdict.findings.flatMap(({ evidence }) => evidence);
-      expect(report.observations.map(({ seq }) => seq)).toEqual(expect.arrayContaining(cited));
+      expect(JSON.parse(stdout)).toMatchObject({ checks: [{ kind: 'Deployment', name: 'checkout' }] });
     }));
 
-  it('a hook that is certain to be cut off exits 2', () =>
-    serving('graceful-exit', {}, async (one) => {
-      await rewrite(one.server, (spec) => (container(spec)['lifecycle'] = { preStop: { sleep: { seconds: 10 } } }));
-      expect(await check(one)).toMatchObject({ code: 2, report: { verdict: { outcome: 'overran' } } });
-      expect((await check(one, '--warn-only')).code).toBe(0);
-      expect((await check(one, '--grace-period=60')).report.verdict.outcome).toBe('graceful');
+  it('that is not there is one clear error', () =>
+    serving('graceful-exit', {}, async ({ flags }) => {
+      const { code, stderr } = await runMain(['check', 'deployment/nosuch', ...flags]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/there is no deployment "nosuch" in namespace "graceful-exit"/);
     }));
 
-  it('--fail-on judges forecasts, limits on an exit wait for one', () =>
+  it('--all is a table of what nothing else owns, worst first', () =>
+    serving('graceful-exit', {}, async ({ flags }) => {
+      const { code, stdout } = await runMain(['check', '--all', ...flags]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^NAMESPACE +WORKLOAD +RESULT +PROBLEMS\n.*deployment\/checkout +1 problem +drain-race\n/);
+      expect(stdout).not.toMatch(/replicaset\/|pod\//);
+    }));
+});
+
+describe('gates and the exit code', () => {
+  it('0 whatever it finds, 5 for --fail-on, 0 again with --warn-only', () =>
     serving('two-services', {}, async (one) => {
+      expect((await check(one)).code).toBe(0);
       const { code, report } = await check(one, '--fail-on=last-endpoint', '--max-duration=1s');
-      expect(code).toBe(2);
-      expect(report.verdict.gates).toMatchObject([
-        { name: expect.stringContaining('duration') as string, passed: true },
-        { name: 'fail-on last-endpoint', passed: false },
-      ]);
+      expect(code).toBe(5);
+      expect(report.verdict).toMatchObject({
+        exitCode: 5,
+        gates: [
+          { name: 'fail-on last-endpoint', passed: false },
+          { name: 'max-duration', passed: true, judged: false },
+        ],
+      });
+      expect((await check(one, '--fail-on=last-endpoint', '--warn-only')).code).toBe(0);
+      expect((await check(one, '--fail-on=any')).code).toBe(5);
+      expect((await check(one, '--fail-on=error')).code).toBe(0);
     }));
 
-  it('a shell that may become the application fails no gate, one that waits for it does', () =>
-    serving('graceful-exit', {}, async (one) => {
-      const withLine = async (line: string) => {
-        await rewrite(one.server, (spec) => Object.assign(container(spec), { command: ['sh', '-c'], args: [line] }));
-        return (await check(one, '--fail-on=no-signal-handling')).code;
-      };
-      expect(await withLine('echo hi && sh /c/run.sh')).toBe(0);
-      expect(await withLine('sh /c/run.sh & wait $!')).toBe(2);
+  it('a finding that nobody knows is refused before anything is read', () =>
+    serving('two-services', {}, async ({ server, flags }) => {
+      const { code, stderr } = await runMain(['check', server.pod, '--fail-on=nosuch', ...flags]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/unknown finding "nosuch"/);
+      expect(server.requests).toEqual([]);
     }));
 
-  it('what was read is told in words', () =>
-    serving('graceful-exit', {}, async ({ server, flags }) => {
-      const { stdout } = await runMain(['check', server.pod, ...flags]);
-      expect(stdout).toMatch(/seen in pod .*; the list of endpointslices \(1 entry\)/);
-    }));
-
-  it('a long grace against --timeout', () =>
+  it('a long grace period against --timeout', () =>
     serving('graceful-exit', {}, async (one) => {
       const { code, report } = await check(one, '--timeout=5s');
       expect(report.verdict.gates).toMatchObject([{ name: 'timeout', passed: false }]);
-      expect(code).toBe(2);
+      expect(code).toBe(5);
       expect((await check(one, '--timeout=1m')).code).toBe(0);
     }));
 
-  it.each(['completed', 'pending', 'crashloop'])('no grace against --timeout where nothing runs: %s', async (name) =>
-    serving(name, {}, async (one) => {
-      const { code, report } = await check(one, '--timeout=3s');
-      expect(report.verdict.gates).toMatchObject([
-        { name: 'timeout', passed: true, message: expect.stringContaining('nothing runs in the pod') as string },
-      ]);
-      expect(code).toBe(0);
-    }),
+  it.each(['completed', 'pending', 'crashloop'])(
+    'no grace period against --timeout where nothing runs: %s',
+    async (name) =>
+      serving(name, {}, async (one) => {
+        const { code, report } = await check(one, '--timeout=3s');
+        expect(report.verdict.gates).toMatchObject([{ name: 'timeout', passed: true }]);
+        expect(code).toBe(0);
+      }),
   );
 
-  it('a budget forbids an eviction, and is told of a deletion', () =>
-    serving('graceful-exit', {}, async (one) => {
-      one.server.write('poddisruptionbudgets', 'ADDED', {
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name: 'keep', namespace: 'graceful-exit', uid: 'b' },
-        spec: { selector: { matchLabels: { app: 'checkout' } } },
-        status: { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2, expectedPods: 2 },
-      });
-      const gate = {
-        name: 'disruption-budget',
-        message: expect.stringContaining('"keep" allows 0 disruptions') as string,
-      };
-      expect(await check(one)).toMatchObject({ code: 0, report: { verdict: { gates: [{ ...gate, passed: true }] } } });
-      expect(await check(one, '--evict')).toMatchObject({
-        code: 2,
-        report: { verdict: { gates: [{ ...gate, passed: false }] } },
-      });
-    }));
-
-  it('a budget lets an unready pod be evicted where its policy is AlwaysAllow', () =>
+  it.each([
+    [undefined, 5],
+    ['IfHealthyBudget', 5],
+    ['AlwaysAllow', 0],
+  ])('a budget and a pod that is not ready: unhealthyPodEvictionPolicy %s', async (policy, expected) =>
     serving('graceful-exit', {}, async (one) => {
       await rewrite(one.server, (_, pod) =>
         Object.assign(pod['status'] as object, { conditions: [{ type: 'Ready', status: 'False' }] }),
       );
-      const evicted = async (unhealthyPodEvictionPolicy?: string) => {
-        one.server.write('poddisruptionbudgets', 'ADDED', {
-          apiVersion: 'policy/v1',
-          kind: 'PodDisruptionBudget',
-          metadata: { name: 'keep', namespace: 'graceful-exit', uid: 'b' },
-          spec: { selector: { matchLabels: { app: 'checkout' } }, unhealthyPodEvictionPolicy },
-          status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2, expectedPods: 2 },
-        });
-        return (await check(one, '--evict')).code;
-      };
-      expect(await evicted()).toBe(2);
-      expect(await evicted('IfHealthyBudget')).toBe(2);
-      expect(await evicted('AlwaysAllow')).toBe(0);
-    }));
+      one.server.write('poddisruptionbudgets', 'ADDED', {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: 'keep', namespace: 'graceful-exit', uid: 'b' },
+        spec: { selector: { matchLabels: { app: 'checkout' } }, unhealthyPodEvictionPolicy: policy },
+        status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2, expectedPods: 2 },
+      });
+      expect((await check(one, '--evict')).code).toBe(expected);
+      const blocked = (await check(one)).problems.includes('budget-blocks-eviction');
+      expect(blocked).toBe(expected === 5);
+    }),
+  );
 });
 
 it('a pod that ends already is sent to --attach', () =>
@@ -246,31 +268,22 @@ it('the mirror of a static pod is refused in the words of the command itself', (
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'pod.mirror' });
   }));
 
-it('what may not be read is a gap, and only that is missing', () =>
-  serving(
-    'graceful-exit',
-    { faults: [{ kind: 'status', resource: 'services', code: 403 }] },
-    async ({ server, flags }) => {
-      const { code, stdout } = await runMain(['check', server.pod, '-o', 'json', ...flags]);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ gaps: [{ resource: 'services', cause: 'refused' }] });
-    },
-  ));
-
-it('lines for a person', () =>
-  serving('graceful-exit', {}, async ({ server, flags }) => {
-    const { stdout } = await runMain(['check', server.pod, ...flags]);
-    expect(stdout).toMatch(/nothing was deleted/);
-    expect(stdout).toMatch(/info drain-race: forecast: app has no preStop hook/);
+it('what may not be read is said, and costs the "no problem found"', () =>
+  serving('prestop-sleep', { faults: [{ kind: 'status', resource: 'services', code: 403 }] }, async (one) => {
+    const { code, one: checked } = await check(one);
+    expect(code).toBe(0);
+    expect(checked.judgement).toBe('cannot-tell');
+    expect(checked.cannotTell).toContainEqual({
+      what: 'whether clients lose requests',
+      because: 'services could not be read (403)',
+    });
   }));
 
-it.each([
-  [{ sleep: { seconds: 7 } }, 7],
-  [{ exec: { command: ['sleep', '5'] } }, 5],
-  [{ exec: { command: ['/bin/sh', '-c', 'exec sleep 1.5m;'] } }, 90],
-  [{ exec: { command: ['sh', '-c', 'sleep 5; kill -TERM 1'] } }, undefined],
-  [{ httpGet: { port: 80 } }, undefined],
-])('the length of hook %j is %s', (preStop, seconds) => {
-  const pod = { spec: { containers: [{ name: 'app', lifecycle: { preStop } }] } };
-  expect(hookSecondsOf(pod).get('app')).toBe(seconds);
-});
+it('lines for a person: the answer first and last, and nothing promised', () =>
+  serving('graceful-exit', {}, async ({ server, flags }) => {
+    const { stdout } = await runMain(['check', server.pod, ...flags]);
+    expect(stdout).toMatch(/^1 problem {2}graceful-exit pod\/checkout-/);
+    expect(stdout).toMatch(/cannot tell how long app takes after SIGTERM/);
+    expect(stdout).toMatch(/✖ 1 problem: graceful-exit pod\/checkout-\S+\n$/);
+    expect(stdout).not.toMatch(/graceful(?!-exit)/);
+  }));

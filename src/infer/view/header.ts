@@ -44,7 +44,7 @@ export function headerOf(trace: Trace): Header | undefined {
 }
 
 /** `requested`: seconds of grace that were asked for. */
-export function headerOfPod(
+function headerOfPod(
   pod: Pod,
   { namespace, mode, requested, routes }: Pick<Header, 'namespace' | 'mode' | 'routes'> & { requested: number | null },
 ): Header {

@@ -1,13 +1,12 @@
-import type { CheckGateName } from '../check/gates.ts';
 import type { GateSpec } from '../gates.ts';
 import type { Explanation } from './explanation.ts';
 
-export type GateWord = GateSpec['kind'] | CheckGateName;
+export type GateWord = GateSpec['kind'] | 'disruption-budget' | 'timeout';
 
 const unproved =
   'It fails also where the interval of what was measured reaches beyond the limit: its sentence then says that it may be more, or that nothing proves it, and the limit may have been kept.';
 
-/** The limits of verdict/gates.ts (docs/gates.md), and of verdict/check/gates.ts. */
+/** The limits of verdict/gates.ts (docs/gates.md), and those that only a check has. */
 export const gateTexts: Record<GateWord, Explanation> = {
   'max-duration': {
     is: 'A limit on the whole exit: from the request, or from its acceptance where the deletion was not ours, until the object was gone.',

@@ -3,9 +3,18 @@
  * `Create` (SIGNALS.md §1 "Eviction"). It refuses too while a budget's controller has not seen its last change
  * (`checkAndDecrement`), which passes in a moment and is not looked at. Pure.
  */
-import type { Pod } from '../../model/kube.ts';
-import { isReady, isTerminating } from '../../model/pod.ts';
-import type { BudgetFacts } from './facts.ts';
+import type { Pod } from '../model/kube.ts';
+import { isReady, isTerminating } from '../model/pod.ts';
+
+/** What a live PodDisruptionBudget says about itself. */
+export interface BudgetFacts {
+  allowed: number;
+  healthy: number;
+  /** Healthy pods that must stay. */
+  desired: number;
+  /** Its unhealthyPodEvictionPolicy is AlwaysAllow. */
+  evictsUnready: boolean;
+}
 
 export interface Ruling {
   refused: boolean;
@@ -29,7 +38,7 @@ function freedomOf(pod: Pod): string | undefined {
   const { phase } = pod.status;
   const isUnguarded = phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending';
   if (!isUnguarded && !isTerminating(pod)) return undefined;
-  return `the eviction API heeds no budget of a pod that is ${isUnguarded ? phase : 'terminating'}`;
+  return `the eviction API ignores the budgets of a pod that is ${isUnguarded ? phase : 'terminating'}`;
 }
 
 /** `Create` behind `IsPodReady`: one that is not ready counts for no budget as healthy; IfHealthyBudget is the default. */

@@ -1,0 +1,185 @@
+/** The command `check`: reads manifests, a pod, a workload or a whole namespace, and says what its spec shows. Deletes nothing. */
+import { PodexitError } from '../errors.ts';
+import type { ConnectOptions } from '../kube/connect-options.ts';
+import type { Gate } from '../model/report.ts';
+import { unlessLeft } from '../run/leaving.ts';
+import { connectCluster } from '../run/connected.ts';
+import { createDeadline } from '../run/deadline.ts';
+import type { Ports } from '../run/ports.ts';
+import { resolveTarget } from '../run/resolve-target.ts';
+import type { Pick, Target } from '../run/target.ts';
+import { checkJunit, sarifOf } from './check-formats.ts';
+import type { CheckReport } from './check-report.ts';
+import { checkReportOf } from './check-report.ts';
+import { checkMarkdown, checkText } from './check-text.ts';
+import type { FailOn } from './finding.ts';
+import type { Checked } from './judge.ts';
+import { judge } from './judge.ts';
+import { specOfLivePod } from './live-pod.ts';
+import { readManifests } from './manifest/read-files.ts';
+import type { Manifest } from './manifest/parse.ts';
+import { specsOf } from './manifest/specs.ts';
+import type { OutputOptions } from './output.ts';
+import { print } from './output.ts';
+import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
+import { specOfWorkload } from './read-workload.ts';
+import type { ShutdownSpec } from './shutdown-spec.ts';
+
+export type CheckSource =
+  | { kind: 'files'; names: readonly string[] }
+  | { kind: 'target'; target: Target; pick?: Pick }
+  /** Every workload of the namespace. */
+  | { kind: 'all' };
+
+export interface CheckOptions extends OutputOptions {
+  source: CheckSource;
+  connection: ConnectOptions;
+  verbosity: number;
+  /** The deletion that is asked about. */
+  graceSeconds: number | null;
+  timeoutMs: number | null;
+  evict: boolean;
+  failOn: readonly FailOn[];
+  /** Limits that only an exit can keep or break, by name. */
+  limits: readonly string[];
+  warnOnly: boolean;
+}
+
+/** Formats beside those that every command has. */
+export const checkFormats = ['markdown', 'sarif', 'junit'] as const;
+
+interface Found {
+  checked: { checked: Checked; manifest?: Manifest }[];
+  specs: ShutdownSpec[];
+  errors: CheckReport['errors'];
+  context?: string;
+}
+
+/** The exit code: 0, 5 where a gate failed, 1 where something could not be read. Throws PodexitError as the reads do. */
+export async function check(options: CheckOptions, ports: Ports): Promise<number> {
+  const found =
+    options.source.kind === 'files'
+      ? await fromFiles(options.source.names, options)
+      : await fromCluster(options, ports);
+  if (found.checked.length === 0 && found.errors.length === 0 && options.source.kind === 'files')
+    throw new PodexitError(
+      'check.nothing',
+      'these files hold nothing that has pods',
+      'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
+    );
+  const report = checkReportOf({
+    ...found,
+    failOn: options.failOn,
+    gates: gatesOf(options, found.specs),
+    warnOnly: options.warnOnly,
+    run: { command: 'check', version: ports.version, context: found.context },
+  });
+  const complete = await print(
+    {
+      document: report,
+      text: (pen, columns) => checkText(report, pen, columns, options.source.kind === 'all'),
+      others: {
+        markdown: () => checkMarkdown(report),
+        sarif: () => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
+        junit: () => checkJunit(report),
+      },
+    },
+    options,
+    ports,
+  );
+  return complete ? report.verdict.exitCode : 1;
+}
+
+async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions): Promise<Found> {
+  const { manifests, broken } = await readManifests(names);
+  const found = specsOf(manifests, graceSeconds ?? undefined);
+  return {
+    checked: found.map(({ manifest, spec }) => ({ checked: judge(spec), manifest })),
+    specs: found.map(({ spec }) => spec),
+    errors: broken,
+  };
+}
+
+async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> {
+  const cluster = await connectCluster(options.connection, ports, options.verbosity);
+  const { source } = options;
+  try {
+    const specs = await unlessLeft(ports, async (left) => {
+      const graceSeconds = options.graceSeconds ?? undefined;
+      if (source.kind === 'all') return allSpecs(cluster, graceSeconds);
+      if (source.kind === 'files') return [];
+      const { target, pick } = source;
+      if (target.kind === 'workload' && target.resource !== 'services') {
+        const object = await readWorkload(cluster, target.resource, target.name);
+        const { services, budgets, unread } = await readNamespace(cluster);
+        const neighbours = { services, budgets, autoscaled: new Set<string>() };
+        return [specOfWorkload(object, { neighbours, graceSeconds, unread })];
+      }
+      const deadline = createDeadline(ports.clock, null);
+      const { name } = await resolveTarget(cluster, { target, pick, mode: 'check', deadline, left }, ports);
+      const pod = await readPod(cluster, name);
+      const [namespace, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
+      return [specOfLivePod({ pod, namespace, node, graceSeconds })];
+    });
+    return {
+      checked: specs.map((spec) => ({ checked: judge(spec) })),
+      specs,
+      errors: [],
+      context: cluster.contextName,
+    };
+  } finally {
+    cluster.close();
+  }
+}
+
+/** Throws `check.unreadable` where no kind of workload may be listed. */
+async function allSpecs(cluster: Parameters<typeof readWorkloads>[0], graceSeconds?: number): Promise<ShutdownSpec[]> {
+  const { objects, unread } = await readWorkloads(cluster);
+  if (objects.length === 0 && unread.length > 0)
+    throw new PodexitError(
+      'check.unreadable',
+      `the workloads in namespace "${cluster.namespace}" cannot be read (${unread.map(({ resource, status }) => `${resource}: ${status}`).join(', ')})`,
+      'Ask for list of these resources, or name one workload.',
+    );
+  const namespace = await readNamespace(cluster);
+  const neighbours = { services: namespace.services, budgets: namespace.budgets, autoscaled: new Set<string>() };
+  return objects.map((object) =>
+    object.kind === 'Pod'
+      ? specOfLivePod({ pod: object, namespace, graceSeconds })
+      : specOfWorkload(object, { neighbours, graceSeconds, unread: namespace.unread }),
+  );
+}
+
+/** What an exit alone can keep or break is said to be open; --evict and --timeout can be judged from the spec. */
+function gatesOf({ limits, evict, timeoutMs }: CheckOptions, specs: readonly ShutdownSpec[]): Gate[] {
+  const open = limits.map((name): Gate => ({
+    name,
+    passed: true,
+    judged: false,
+    message: 'only an exit can be measured',
+  }));
+  const rulings = specs.flatMap(({ budgets }) => budgets.flatMap(({ ruling }) => ruling ?? []));
+  const refused = rulings.some((one) => one.refused);
+  const budget: Gate[] =
+    !evict || rulings.length === 0
+      ? []
+      : [{ name: 'disruption-budget', passed: !refused, message: rulings.map(({ text }) => text).join('; ') }];
+  const slow =
+    timeoutMs === null ? [] : specs.filter((one) => mayTakeItsGrace(one) && one.graceSeconds * 1000 >= timeoutMs);
+  const timeout: Gate[] =
+    timeoutMs === null
+      ? []
+      : [
+          {
+            name: 'timeout',
+            passed: slow.length === 0,
+            message:
+              slow.length === 0
+                ? `--timeout ${timeoutMs / 1000}s is longer than the grace period`
+                : `--timeout ${timeoutMs / 1000}s ends before the grace period of ${slow[0]?.graceSeconds}s: a healthy exit could be called stuck`,
+          },
+        ];
+  return [...open, ...budget, ...timeout];
+}
+
+const mayTakeItsGrace = ({ isIdle, notRunningNow }: ShutdownSpec): boolean => !isIdle && notRunningNow !== true;

@@ -1,0 +1,95 @@
+/** Rules over a ShutdownSpec → what a check says. It promises nothing: a spec cannot show that an application will stop in time. */
+import { severities } from '../model/report.ts';
+import type { CheckFinding, Rule, Unknown } from './finding.ts';
+import { isProblem } from './finding.ts';
+import { capacityRules } from './rules/capacity.ts';
+import { hookRules } from './rules/hooks.ts';
+import { fateOf, signalled, signalRules, stopSignalOf } from './rules/signals.ts';
+import { surroundingRules } from './rules/surroundings.ts';
+import { trafficRules } from './rules/traffic.ts';
+import type { ShutdownSpec, Subject } from './shutdown-spec.ts';
+
+export type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
+
+export interface Checked {
+  subject: Subject;
+  judgement: Judgement;
+  /** `no problem found`, `2 problems`, `cannot tell: …`. */
+  sentence: string;
+  /** The gravest first. */
+  findings: CheckFinding[];
+  /** What the spec cannot show. */
+  cannotTell: Unknown[];
+}
+
+const rules: readonly Rule[] = [...hookRules, ...signalRules, ...trafficRules, ...capacityRules, ...surroundingRules];
+
+/** What concerns containers and clients means nothing where nothing runs. */
+export function judge(spec: ShutdownSpec): Checked {
+  const applied = spec.isIdle ? surroundingRules : rules;
+  const findings = applied.flatMap((rule) => rule.find(spec)).sort((a, b) => rankOf(b) - rankOf(a));
+  const cannotTell = unknownsOf(spec);
+  const problems = findings.filter(isProblem).length;
+  const open = cannotTell.find(({ isOpen }) => isOpen);
+  const [judgement, sentence]: [Judgement, string] =
+    problems > 0
+      ? ['problems', `${problems} problem${problems === 1 ? '' : 's'}`]
+      : open
+        ? ['cannot-tell', `cannot tell: ${open.what} (${open.because})`]
+        : ['no-problem-found', 'no problem found'];
+  return {
+    subject: spec.subject,
+    judgement,
+    sentence,
+    findings,
+    cannotTell: cannotTell.map(({ container, what, because }) => ({ container, what, because })),
+  };
+}
+
+const rankOf = ({ severity }: CheckFinding): number => severities.indexOf(severity);
+
+/** `isOpen`: without it not even "no problem found" may be said. */
+type Open = Unknown & { isOpen?: boolean };
+
+function unknownsOf(spec: ShutdownSpec): Open[] {
+  const unread = spec.unread.map((one): Open => ({ ...one, isOpen: true }));
+  if (spec.isIdle) return unread;
+  const services: Open[] =
+    spec.mayHaveOtherServices &&
+    spec.services.length === 0 &&
+    spec.subject.kind !== 'Job' &&
+    spec.subject.kind !== 'CronJob'
+      ? [{ what: 'whether clients lose requests', because: 'no Service in these files selects it' }]
+      : [];
+  const now: Open[] = spec.notRunningNow
+    ? [{ what: 'what a deletion now would stop', because: 'none of its containers runs at this moment' }]
+    : [];
+  const containers = signalled(spec).flatMap((one) => [...signalUnknown(spec, one), ...hookUnknown(one)]);
+  return [...now, ...containers, ...services, ...unread];
+}
+
+type Signalled = ReturnType<typeof signalled>[number];
+
+function signalUnknown(spec: ShutdownSpec, one: Signalled): Open[] {
+  const fate = fateOf(spec, one);
+  const signal = `SIG${stopSignalOf(one)}`;
+  const what = `whether ${one.name} handles ${signal}`;
+  if (fate.kind === 'handles')
+    return [{ container: one.name, what: `how long ${one.name} takes after ${signal}`, because: `it has ${fate.how}` }];
+  if (fate.kind === 'depends') return [{ container: one.name, what, because: fate.because, isOpen: true }];
+  if (fate.kind !== 'unknown') return [];
+  const program = fate.program === undefined ? 'its program is in the image' : `\`${fate.program}\` decides`;
+  return [{ container: one.name, what, because: `${program}; check --inspect or one deletion shows it` }];
+}
+
+function hookUnknown({ name, hook }: Signalled): Open[] {
+  if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket') return [];
+  const least = hook.leastSeconds === undefined ? '' : `, at least ${hook.leastSeconds}s`;
+  return [
+    {
+      container: name,
+      what: `how long the preStop hook of ${name} takes${least}`,
+      because: hook.kind === 'exec' ? `it runs ${hook.command[0] ?? 'a command'}` : 'it waits for an HTTP answer',
+    },
+  ];
+}

@@ -1,0 +1,136 @@
+/** A pod that runs now → its ShutdownSpec: what its status, its endpoints, its budgets and its node add to the spec. Pure. */
+import type { V1EndpointSlice, V1Node, V1Pod, V1PodDisruptionBudget } from '@kubernetes/client-node';
+import { asArray, asNumber, asObject, asString } from '../model/observe/read.ts';
+import { narrowPod } from '../model/observe/pod.ts';
+import { isFinished, isRunning, statusesOf } from '../model/pod.ts';
+import type { BudgetFacts } from './eviction.ts';
+import { rulingOf } from './eviction.ts';
+import { containersOf } from './read-pod-spec.ts';
+import { specOfWorkload } from './read-workload.ts';
+import type { NamespaceState } from './read-cluster.ts';
+import type { BudgetSpec, ServiceSpec, ShutdownSpec } from './shutdown-spec.ts';
+
+export interface LivePod {
+  pod: V1Pod;
+  namespace: NamespaceState;
+  node?: V1Node;
+  graceSeconds?: number;
+}
+
+export function specOfLivePod({ pod, namespace, node, graceSeconds }: LivePod): ShutdownSpec {
+  const narrowed = narrowPod(pod);
+  const stateOf = (name: string) => statusesOf(narrowed).find((status) => status.name === name)?.state;
+  // One that waits, and one that the status leaves out, may yet run; one that has ended does where it is restarted.
+  const restarts = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
+  const runs = (name: string): boolean => stateOf(name)?.terminated === undefined || restarts;
+  const isStopped = !isFinished(narrowed) && !statusesOf(narrowed).some(({ state }) => isRunning(state));
+  const neighbours = { services: namespace.services, budgets: namespace.budgets, autoscaled: new Set<string>() };
+  const spec = specOfWorkload(pod, { neighbours, graceSeconds, unread: namespace.unread });
+  const uid = asString(pod.metadata?.uid) ?? '';
+  const slices = namespace.slices.filter(hasEndpointOf(uid));
+  const ready = asArray(asObject(node?.status)['conditions'])
+    .map(asObject)
+    .find((one) => one['type'] === 'Ready');
+  return {
+    ...spec,
+    containers: containersOf(pod.spec, spec.podPath, runs),
+    services: servicesBehind(spec.services, slices, namespace, uid),
+    budgets: spec.budgets.map((one) => ruled(one, namespace.budgets, spec, narrowed)),
+    isIdle: isFinished(narrowed),
+    notRunningNow: isStopped,
+    nodeNotReady:
+      ready && ready['status'] !== 'True'
+        ? { node: asString(node?.metadata?.name) ?? '', status: asString(ready['status']) ?? 'Unknown' }
+        : undefined,
+  };
+}
+
+const endpointsOf = (slice: V1EndpointSlice) =>
+  asArray(slice.endpoints)
+    .map(asObject)
+    .map((one) => ({
+      uid: asString(asObject(one['targetRef'])['uid']),
+      // Absent means ready (discovery/v1).
+      isReady: asObject(one['conditions'])['ready'] !== false,
+      raw: one,
+    }));
+
+const hasEndpointOf =
+  (uid: string) =>
+  (slice: V1EndpointSlice): boolean =>
+    endpointsOf(slice).some((one) => one.uid === uid && one.isReady);
+
+const serviceNameOf = ({ metadata }: V1EndpointSlice): string =>
+  metadata?.labels?.['kubernetes.io/service-name'] ?? metadata?.name ?? '';
+
+/**
+ * Services whose slices hold the pod, also those without a selector; where slices may not be read, those that select it. A pod
+ * that is in no slice has no clients to lose.
+ */
+function servicesBehind(
+  selecting: readonly ServiceSpec[],
+  slices: readonly V1EndpointSlice[],
+  { services, slices: all, unread }: NamespaceState,
+  uid: string,
+): ServiceSpec[] {
+  if (unread.some(({ because }) => because.startsWith('endpointslices'))) return [...selecting];
+  const names = [...new Set(slices.map(serviceNameOf))];
+  return names.map((name) => {
+    const known = selecting.find((one) => one.name === name) ?? headOf(name, services);
+    return {
+      ...known,
+      otherReady: otherReady(
+        all.filter((one) => serviceNameOf(one) === name),
+        uid,
+      ),
+    };
+  });
+}
+
+/** A Service that does not select the pod itself, whose slices somebody else writes. */
+function headOf(name: string, services: NamespaceState['services']): ServiceSpec {
+  const spec = asObject(services.find(({ metadata }) => metadata?.name === name)?.spec);
+  const publishes = spec['publishNotReadyAddresses'] === true;
+  return { name, ports: [], publishNotReadyAddresses: publishes, isHeadless: spec['clusterIP'] === 'None' };
+}
+
+/** Of the address type that has fewest: its clients have no other. A pod may stand in two slices while they are rewritten. */
+function otherReady(slices: readonly V1EndpointSlice[], uid: string): number {
+  const own = slices.filter(hasEndpointOf(uid)).map(({ addressType }) => addressType);
+  const counts = [...new Set(own)].map((type) => {
+    const others = slices
+      .filter(({ addressType }) => addressType === type)
+      .flatMap(endpointsOf)
+      .filter((one) => one.isReady && one.uid !== uid);
+    return new Set(others.map((one) => one.uid ?? one.raw)).size;
+  });
+  return counts.length > 0 ? Math.min(...counts) : 0;
+}
+
+function ruled(
+  budget: BudgetSpec,
+  all: readonly V1PodDisruptionBudget[],
+  { budgets }: ShutdownSpec,
+  pod: ReturnType<typeof narrowPod>,
+): BudgetSpec {
+  const facts = (name: string): BudgetFacts => factsOf(all.find(({ metadata }) => metadata?.name === name));
+  const own = facts(budget.name);
+  const { refused, because } = rulingOf(
+    pod,
+    budgets.map(({ name }) => facts(name)),
+  );
+  const disruptions = own.allowed === 1 ? 'disruption' : 'disruptions';
+  const text = `PodDisruptionBudget ${budget.name} allows ${own.allowed} ${disruptions} now (${own.healthy} healthy, ${own.desired} must stay)`;
+  return { ...budget, allowed: own.allowed, ruling: { refused, because, text } };
+}
+
+function factsOf(budget: V1PodDisruptionBudget | undefined): BudgetFacts {
+  const status = asObject(budget?.status);
+  const count = (field: string): number => asNumber(status[field]) ?? 0;
+  return {
+    allowed: count('disruptionsAllowed'),
+    healthy: count('currentHealthy'),
+    desired: count('desiredHealthy'),
+    evictsUnready: asObject(budget?.spec)['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
+  };
+}

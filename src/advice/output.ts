@@ -1,0 +1,99 @@
+/** How the commands of this folder print: one document in the format that was asked for, to stdout and to report files. */
+import { PodexitError } from '../errors.ts';
+import { penFor, styleOf } from '../render/palette.ts';
+import type { Pen } from '../render/palette.ts';
+import { forJson, forYaml } from '../render/safe-text.ts';
+import type { Ports } from '../run/ports.ts';
+
+/** What a command can print, each made only where it is asked for. */
+export interface Printable {
+  document: object;
+  /** For people; `columns` is the terminal's width. */
+  text(pen: Pen, columns: number): string;
+  /** By the name of `-o`. */
+  others?: Readonly<Record<string, () => string>>;
+}
+
+export interface OutputOptions {
+  /** Undefined: for people. */
+  format?: string;
+  color: 'auto' | 'always' | 'never';
+  ascii: boolean;
+  /** Files to write as well. */
+  reports: readonly { file: string; format: string }[];
+}
+
+/** `table` and `lines` are what people see. */
+const forPeople: readonly string[] = ['table', 'lines', 'wide', 'text'];
+
+const formatsOf = (others: readonly string[]): string[] => ['table', 'json', 'yaml', ...others];
+
+/** Throws `usage.output` for a format that the command does not have. */
+export function assertFormat(format: string | undefined, others: readonly string[]): void {
+  if (format === undefined || forPeople.includes(format) || formatsOf(others).includes(format)) return;
+  throw new PodexitError(
+    'usage.output',
+    `unable to match a printer suitable for the output format "${format.slice(0, 80)}"`,
+    `Allowed formats are: ${formatsOf(others).join(', ')}`,
+  );
+}
+
+/** False where a report file could not be written, which was said. */
+export async function print(printable: Printable, options: OutputOptions, ports: Ports): Promise<boolean> {
+  const { stdout, stderr, env, platform } = ports;
+  const pen = penFor(styleOf(options, { env, isTty: stdout.isTty, platform }));
+  stdout.write(await contentOf(printable, options.format, pen, stdout.isTty ? stdout.columns() : 80));
+  const plain = penFor({ color: 0, unicode: true });
+  let complete = true;
+  for (const { file, format } of options.reports) {
+    const content = await contentOf(printable, format, plain, 80);
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(file, content).catch((error: NodeJS.ErrnoException) => {
+      complete = false;
+      stderr.write(`podexit: the report ${file} could not be written (${error.code ?? error.message})\n`);
+    });
+  }
+  return complete;
+}
+
+async function contentOf(
+  { document, text, others = {} }: Printable,
+  format: string | undefined,
+  pen: Pen,
+  columns: number,
+): Promise<string> {
+  if (format === undefined || forPeople.includes(format)) return text(pen, columns);
+  if (format === 'json') return `${forJson(JSON.stringify(document, null, 2))}\n`;
+  // JSON drops what is undefined.
+  if (format === 'yaml') {
+    const { stringify } = await import('yaml');
+    return forYaml(stringify(JSON.parse(JSON.stringify(document)), { lineWidth: 0, aliasDuplicateObjects: false }));
+  }
+  return others[format]?.() ?? text(pen, columns);
+}
+
+/** Endings of `--report FILE`. */
+const endings: readonly (readonly [string, string])[] = [
+  ['.junit.xml', 'junit'],
+  ['.xml', 'junit'],
+  ['.sarif.json', 'sarif'],
+  ['.sarif', 'sarif'],
+  ['.json', 'json'],
+  ['.yaml', 'yaml'],
+  ['.yml', 'yaml'],
+  ['.md', 'markdown'],
+  ['.html', 'html'],
+  ['.txt', 'table'],
+];
+
+/** Throws `usage.report` for a file whose ending is of none of the command's formats. */
+export function reportFileOf(file: string, others: readonly string[]): { file: string; format: string } {
+  const [, format] = endings.find(([ending]) => file.toLowerCase().endsWith(ending)) ?? [];
+  if (format !== undefined && formatsOf(others).includes(format)) return { file, format };
+  const known = endings.filter(([, one]) => formatsOf(others).includes(one)).map(([ending]) => ending);
+  throw new PodexitError(
+    'usage.report',
+    `unsupported report file extension: ${file}`,
+    `The format follows the file extension: ${known.join(' ')}`,
+  );
+}

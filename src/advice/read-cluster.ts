@@ -1,0 +1,137 @@
+/** What `check` reads of a cluster: pods and workloads whole, and what stands around them. Reads only, once. */
+import type {
+  KubernetesObject,
+  V1EndpointSlice,
+  V1Node,
+  V1Pod,
+  V1PodDisruptionBudget,
+  V1Service,
+} from '@kubernetes/client-node';
+import { PodexitError } from '../errors.ts';
+import type { Cluster } from '../kube/cluster.ts';
+import { getObject } from '../kube/get.ts';
+import { listOnce } from '../kube/list-once.ts';
+import { refusalOf, refusedPod } from '../kube/pod-refused.ts';
+import { podPath } from '../kube/resource-path.ts';
+import { asObject } from '../model/observe/read.ts';
+import { noSuchPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';
+import type { WorkloadResource } from '../run/target.ts';
+import { workloadKinds, workloadPath } from '../run/target.ts';
+import { asRaw } from '../run/watched.ts';
+import type { ShutdownSpec } from './shutdown-spec.ts';
+
+/** What a namespace holds beside its pods; `unread` says what was refused. */
+export interface NamespaceState {
+  services: V1Service[];
+  slices: V1EndpointSlice[];
+  budgets: V1PodDisruptionBudget[];
+  unread: ShutdownSpec['unread'];
+}
+
+/** Resources of a namespace as the API server names their paths. */
+const collections = {
+  services: { path: 'services', root: '/api/v1', what: 'whether clients lose requests' },
+  slices: { path: 'endpointslices', root: '/apis/discovery.k8s.io/v1', what: 'who else serves' },
+  budgets: { path: 'poddisruptionbudgets', root: '/apis/policy/v1', what: 'whether an eviction is allowed' },
+} as const;
+
+export async function readNamespace(cluster: Cluster): Promise<NamespaceState> {
+  const unread: { what: string; because: string }[] = [];
+  const read = async (name: keyof typeof collections): Promise<unknown[]> => {
+    const { root, path, what } = collections[name];
+    const found = await listAll(cluster, `${root}/namespaces/${encodeURIComponent(cluster.namespace)}/${path}`);
+    if (Array.isArray(found)) return found;
+    unread.push({ what, because: `${path} could not be read (${found.status})` });
+    return [];
+  };
+  const services = (await read('services')) as V1Service[];
+  const slices = (services.length > 0 ? await read('slices') : []) as V1EndpointSlice[];
+  const budgets = (await read('budgets')) as V1PodDisruptionBudget[];
+  return { services, slices, budgets, unread };
+}
+
+/** The objects of a collection, or the status that refused them. */
+async function listAll(cluster: Cluster, path: string): Promise<unknown[] | { status: number }> {
+  const result = await listOnce(cluster, { stream: 'owner', path }, { signal: new AbortController().signal });
+  return result.kind === 'listed' ? result.objects : { status: result.refusal.status };
+}
+
+/** Throws as `refusedPod` does, `check.terminating` and `pod.mirror`. */
+export async function readPod(cluster: Cluster, name: string): Promise<V1Pod> {
+  const { namespace } = cluster;
+  const answer = await getObject(cluster, podPath(namespace, name));
+  if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
+  if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
+  const raw = asRaw(answer.body);
+  uidToDelete(cluster, raw);
+  if (asObject(raw['metadata'])['deletionTimestamp'] === undefined) {
+    refuseMirror(raw);
+    return { ...raw, kind: 'Pod' };
+  }
+  throw new PodexitError(
+    'check.terminating',
+    `pod "${name}" in namespace "${namespace}" is being deleted already, so there is nothing to check`,
+    `Trace it: kubectl podexit ${name} -n ${namespace} --attach${cluster.reach}`,
+  );
+}
+
+/** Throws `target.not-found` and `target.unreadable`. */
+export async function readWorkload(
+  cluster: Cluster,
+  resource: WorkloadResource,
+  name: string,
+): Promise<KubernetesObject> {
+  const { namespace } = cluster;
+  const { kind } = workloadKinds[resource];
+  const answer = await getObject(cluster, workloadPath(namespace, resource, name));
+  if (answer.status === 200) return { ...asObject(answer.body), kind };
+  const what = `${kind.toLowerCase()} "${name}" in namespace "${namespace}"`;
+  if (answer.status === 404)
+    throw new PodexitError(
+      'target.not-found',
+      `there is no ${kind.toLowerCase()} "${name}" in namespace "${namespace}"`,
+      `List them with: kubectl get ${resource} -n ${namespace}${cluster.reach}`,
+    );
+  throw new PodexitError(
+    'target.unreadable',
+    `${what} cannot be read (${answer.status}): ${refusalOf(cluster, answer).message}`,
+    `Grant get of ${resource}, or save its manifest and use: kubectl podexit check -f FILE`,
+  );
+}
+
+/** What `--all` looks at: a ReplicaSet, a Job or a pod only where no other of these owns it. */
+const allKinds = [
+  ['/apis/apps/v1', 'deployments', 'Deployment'],
+  ['/apis/apps/v1', 'statefulsets', 'StatefulSet'],
+  ['/apis/apps/v1', 'daemonsets', 'DaemonSet'],
+  ['/apis/apps/v1', 'replicasets', 'ReplicaSet'],
+  ['/apis/batch/v1', 'cronjobs', 'CronJob'],
+  ['/apis/batch/v1', 'jobs', 'Job'],
+  ['/api/v1', 'pods', 'Pod'],
+] as const;
+
+/** Every workload of the namespace that nothing else owns, and which kinds could not be read. */
+export async function readWorkloads(
+  cluster: Cluster,
+): Promise<{ objects: KubernetesObject[]; unread: { resource: string; status: number }[] }> {
+  const unread: { resource: string; status: number }[] = [];
+  const objects: KubernetesObject[] = [];
+  for (const [root, resource, kind] of allKinds) {
+    const found = await listAll(cluster, `${root}/namespaces/${encodeURIComponent(cluster.namespace)}/${resource}`);
+    if (Array.isArray(found)) objects.push(...found.map((one) => ({ ...asObject(one), kind })).filter(isWithoutOwner));
+    else unread.push({ resource, status: found.status });
+  }
+  return { objects, unread };
+}
+
+const isWithoutOwner = (object: KubernetesObject): boolean => {
+  const { ownerReferences = [], deletionTimestamp } = object.metadata ?? {};
+  return ownerReferences.length === 0 && deletionTimestamp === undefined;
+};
+
+/** Undefined where it may not be read: a check without one only says less. */
+export async function readNode(cluster: Cluster, name: string | undefined): Promise<V1Node | undefined> {
+  if (name === undefined) return undefined;
+  const answer = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
+  return answer.status === 200 ? asObject(answer.body) : undefined;
+}

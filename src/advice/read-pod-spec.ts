@@ -1,0 +1,85 @@
+/** A pod's spec as somebody wrote it → the containers of a ShutdownSpec. Nothing is trusted: a value of another type is as good as absent. */
+import type { V1Container, V1LifecycleHandler, V1PodSpec, V1Probe } from '@kubernetes/client-node';
+import { plainSleep } from '../model/observe/pod.ts';
+import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
+import { commandsOf, shellLineOf } from './command-line.ts';
+import type { ContainerSpec, Hook, Path, ProbeSpec } from './shutdown-spec.ts';
+
+/** `isRunning` says it of a live pod's container; a template's containers all run. */
+export function containersOf(
+  spec: V1PodSpec | undefined,
+  podPath: Path,
+  isRunning: (name: string) => boolean = () => true,
+): ContainerSpec[] {
+  const read = (field: 'containers' | 'initContainers'): ContainerSpec[] =>
+    asArray(asObject(spec)[field], 256).map((one, index) => {
+      const path = [...podPath, field, index];
+      const container = containerOf(asObject(one) as unknown as V1Container, path, field === 'initContainers');
+      return { ...container, runs: isRunning(container.name) };
+    });
+  return [...read('containers'), ...read('initContainers')].filter(({ name }) => name !== '');
+}
+
+function containerOf(container: V1Container, path: Path, isInit: boolean): Omit<ContainerSpec, 'runs'> {
+  const lifecycle = asObject(container.lifecycle);
+  const notes = asObject(container);
+  const noted = notes['ignoresSignals'] === true ? 'ignores' : notes['shell'] === true ? 'shell' : undefined;
+  return {
+    name: asString(container.name) ?? '',
+    kind: !isInit ? 'main' : container.restartPolicy === 'Always' ? 'sidecar' : 'init',
+    path,
+    image: asString(container.image) ?? '',
+    command: { command: asStrings(container.command), args: asStrings(container.args), noted },
+    hook: hookOf(lifecycle['preStop'] as V1LifecycleHandler | undefined),
+    readiness: probeOf(container.readinessProbe),
+    liveness: probeOf(container.livenessProbe),
+    ports: asArray(container.ports, 256).map(asObject).flatMap(portOf),
+    stopSignal: asString(lifecycle['stopSignal']),
+  };
+}
+
+function portOf(raw: Record<string, unknown>): ContainerSpec['ports'] {
+  const port = asNumber(raw['containerPort']);
+  // Services and probes of a shutdown speak TCP nearly always; a UDP port of the same number is not what they mean.
+  if (port === undefined || raw['protocol'] === 'UDP') return [];
+  return [{ name: asString(raw['name']), port, hostPort: asNumber(raw['hostPort']) }];
+}
+
+function hookOf(handler: V1LifecycleHandler | undefined): Hook | undefined {
+  if (!has(handler)) return undefined;
+  const raw = asObject(handler);
+  if (has(raw['exec'])) return execHook(asObject(raw['exec']));
+  if (has(raw['sleep']))
+    return {
+      kind: 'sleep',
+      command: [],
+      leastSeconds: asSeconds(asObject(raw['sleep'])['seconds']),
+      isPlainSleep: true,
+    };
+  if (has(raw['httpGet'])) return { kind: 'httpGet', command: [], isPlainSleep: false };
+  return has(raw['tcpSocket']) ? { kind: 'tcpSocket', command: [], isPlainSleep: false } : undefined;
+}
+
+function execHook(exec: Record<string, unknown>): Hook {
+  const command = asStrings(exec['command']);
+  // A recording keeps the seconds of a plain sleep, and no command.
+  const plain = asNumber(exec['seconds']) ?? plainSleep(command);
+  return { kind: 'exec', command, leastSeconds: plain ?? literalSleeps(command), isPlainSleep: plain !== undefined };
+}
+
+/** The sum of the sleeps that a hook's line waits for one after the other; what stands in a loop or a branch does not count. */
+function literalSleeps(command: readonly string[]): number | undefined {
+  const line = shellLineOf(command);
+  if (line === undefined || /(^|[\s;])(if|while|until|for|case)\s/.test(line)) return undefined;
+  const seconds = commandsOf(line.replace(/'[^']*'|"[^"]*"/g, 'x')).flatMap(
+    (one) => plainSleep(one.split(/\s+/)) ?? [],
+  );
+  return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
+}
+
+function probeOf(probe: V1Probe | undefined): ProbeSpec | undefined {
+  if (!has(probe)) return undefined;
+  const raw = asObject(probe);
+  const kind = (['exec', 'httpGet', 'tcpSocket', 'grpc'] as const).find((one) => has(raw[one])) ?? 'other';
+  return { kind, graceSeconds: asSeconds(raw['terminationGracePeriodSeconds']) };
+}

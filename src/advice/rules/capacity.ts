@@ -1,0 +1,117 @@
+/** Who serves while a pod is replaced: replicas, rollouts, budgets. */
+import type { CheckFinding, Rule } from '../finding.ts';
+import type { BudgetSpec, ShutdownSpec } from '../shutdown-spec.ts';
+
+const surges = ({ subject }: ShutdownSpec): boolean => subject.kind === 'Deployment';
+
+/** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
+function countOf(amount: number | string | undefined, of: number, round: 'up' | 'down'): number | undefined {
+  if (typeof amount === 'number') return amount;
+  const share = /^(\d{1,4})%$/.exec(amount ?? '')?.[1];
+  if (share === undefined) return undefined;
+  return round === 'up' ? Math.ceil((of * Number(share)) / 100) : Math.floor((of * Number(share)) / 100);
+}
+
+function alone(spec: ShutdownSpec): CheckFinding[] {
+  const live = spec.services.filter(({ otherReady }) => otherReady === 0).map(({ name }) => name);
+  const single = spec.replicas === 1 ? spec.services.map(({ name }) => name) : [];
+  const names = [...new Set([...live, ...single])];
+  if (names.length === 0) return [];
+  const services = `Service${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
+  return [
+    {
+      code: 'last-endpoint',
+      severity: 'warning',
+      message:
+        live.length > 0
+          ? `${services} has no other ready endpoint`
+          : `1 replica: ${services} has no other endpoint while its pod is evicted or deleted`,
+      advice: surges(spec)
+        ? 'Run at least two replicas, let a rollout surge (maxUnavailable 0), and protect them with a PodDisruptionBudget.'
+        : 'Run at least two replicas, and protect them with a PodDisruptionBudget.',
+      path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'],
+    },
+  ];
+}
+
+/** A rollout that may take every pod away before a new one is ready. */
+function rollout(spec: ShutdownSpec): CheckFinding[] {
+  const { update, replicas = 1, services } = spec;
+  if (!update || services.length === 0 || !surges(spec)) return [];
+  const path = ['spec', 'strategy'];
+  const advice = 'Use RollingUpdate with maxUnavailable 0 and maxSurge 1.';
+  const base = { code: 'no-ready-endpoint', severity: 'warning', path, advice } as const;
+  if (update.kind === 'Recreate')
+    return [
+      { ...base, message: 'strategy Recreate stops every pod before a new one starts: each rollout is an outage' },
+    ];
+  const gone = countOf(update.maxUnavailable ?? '25%', replicas, 'down') ?? 0;
+  if (replicas === 0 || gone < replicas) return [];
+  return [
+    {
+      ...base,
+      message: `maxUnavailable ${update.maxUnavailable} lets a rollout take all ${replicas} replicas away at once`,
+    },
+  ];
+}
+
+function budgets(spec: ShutdownSpec): CheckFinding[] {
+  const found = spec.budgets.flatMap((one) => {
+    const why = blockedBy(one, spec);
+    return why === undefined ? [] : [{ why, one }];
+  });
+  const several = spec.budgets.length > 1 && !spec.budgets.some(({ ruling }) => ruling);
+  const rows = several
+    ? [`the eviction API refuses a pod that several budgets cover (${spec.budgets.map(({ name }) => name).join(', ')})`]
+    : found.map(({ why }) => why);
+  return rows.map((message) => ({
+    code: 'budget-blocks-eviction',
+    severity: 'warning',
+    message,
+    advice: 'Add a replica, or relax minAvailable or maxUnavailable: kubectl drain waits for ever otherwise.',
+    path: [],
+  }));
+}
+
+/** Live, by the API server's own rule (eviction.ts); else by what it can never allow. */
+function blockedBy({ name, minAvailable, maxUnavailable, ruling }: BudgetSpec, spec: ShutdownSpec): string | undefined {
+  if (ruling)
+    return ruling.refused
+      ? `${ruling.text}${ruling.because === undefined ? '' : `; ${ruling.because}`}: an eviction (kubectl drain) would be refused`
+      : undefined;
+  const budget = `PodDisruptionBudget ${name}`;
+  if (maxUnavailable === 0 || maxUnavailable === '0%')
+    return `${budget} has maxUnavailable 0: no pod can ever be evicted`;
+  const { replicas } = spec;
+  if (minAvailable === '100%') return `${budget} has minAvailable 100%: no pod can ever be evicted`;
+  if (replicas === undefined || replicas === 0) return undefined;
+  const least = countOf(minAvailable, replicas, 'up');
+  if (least === undefined || least < replicas) return undefined;
+  return `${budget} has minAvailable ${minAvailable} of ${replicas} replica${replicas === 1 ? '' : 's'}: no pod can ever be evicted`;
+}
+
+/** Pods on the host's ports cannot stand beside their own replacement. */
+function hostPorts(spec: ShutdownSpec): CheckFinding[] {
+  const ports = spec.containers.some((one) => one.ports.some(({ hostPort }) => hostPort !== undefined));
+  if (!spec.hostNetwork && !ports) return [];
+  const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
+  const surge = surges(spec) && spec.update?.kind !== 'Recreate';
+  return [
+    {
+      code: 'host-network',
+      severity: surge ? 'warning' : 'info',
+      message: surge
+        ? `${what}: a replacement cannot start on the same node until the old pod has released its ports, so a rollout that surges waits for a free node`
+        : `${what}: a replacement on the same node cannot start until the old pod has released its ports`,
+      advice: surge ? 'Leave a node free, or set maxSurge 0 and maxUnavailable 1.' : undefined,
+      path: spec.hostNetwork ? [...spec.podPath, 'hostNetwork'] : [...spec.podPath, 'containers'],
+    },
+  ];
+}
+
+export const capacityRules: readonly Rule[] = [
+  { about: 'one replica, or no other ready endpoint, behind a Service', find: alone },
+  { about: 'a rollout that may take all pods away', find: rollout },
+  { about: 'a PodDisruptionBudget that allows no eviction', find: budgets },
+  { about: 'hostNetwork and host ports', find: hostPorts },
+];

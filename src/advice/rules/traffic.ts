@@ -1,0 +1,88 @@
+/** What clients of the pod's Services would notice. Only containers that serve a Service's target port are looked at. */
+import type { CheckFinding, Rule } from '../finding.ts';
+import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
+import { defaultPreStopSeconds } from '../shutdown-numbers.ts';
+import { signalled } from './signals.ts';
+
+/** Containers behind a target port; all main containers where no ports are declared, since a port needs no declaration. */
+function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
+  const candidates = signalled(spec);
+  if (spec.services.length === 0) return [];
+  const serving = candidates.filter((one) =>
+    spec.services.some(({ ports }) => ports.some((port) => serves(one, port))),
+  );
+  if (serving.length > 0) return serving;
+  const mains = candidates.filter(({ kind }) => kind === 'main');
+  const undeclared = mains.filter(({ ports }) => ports.length === 0);
+  return undeclared.length > 0 ? undeclared : mains.slice(0, 1);
+}
+
+const serves = ({ ports }: ContainerSpec, { targetPort }: ServiceSpec['ports'][number]): boolean =>
+  ports.some(({ name, port }) => (typeof targetPort === 'string' ? name === targetPort : port === targetPort));
+
+const serviceNames = (services: readonly ServiceSpec[]): string =>
+  `Service${services.length === 1 ? '' : 's'} ${services.map(({ name }) => name).join(', ')}`;
+
+/** Without a hook SIGTERM comes as the endpoint is being removed: load balancers learn of that later. */
+function race(spec: ShutdownSpec): CheckFinding[] {
+  const following = spec.services.filter((one) => !one.publishNotReadyAddresses);
+  if (following.length === 0) return [];
+  return servingContainers(spec)
+    .filter(({ hook }) => !hook)
+    .map((one) => ({
+      code: 'drain-race',
+      severity: 'warning',
+      container: one.name,
+      message: `${one.name} has no preStop hook: SIGTERM comes while load balancers behind ${serviceNames(following)} may still send requests`,
+      advice: `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`,
+      path: one.path,
+    }));
+}
+
+function unprobed(spec: ShutdownSpec): CheckFinding[] {
+  return servingContainers(spec)
+    .filter(({ readiness }) => !readiness)
+    .map((one) => ({
+      code: 'stays-ready',
+      severity: 'warning',
+      container: one.name,
+      message: `${one.name} has no readiness probe: ${serviceNames(spec.services)} counts a replacement as ready as soon as it runs, before it serves`,
+      advice: 'Give it a readiness probe.',
+      path: one.path,
+    }));
+}
+
+function kept(spec: ShutdownSpec): CheckFinding[] {
+  return spec.services
+    .filter((one) => one.publishNotReadyAddresses)
+    .map(({ name }) => ({
+      code: 'stays-ready',
+      severity: 'info',
+      message: `Service ${name} sets publishNotReadyAddresses: its clients are sent to the pod until it is gone`,
+      path: spec.podPath,
+    }));
+}
+
+/** A name that no container declares resolves to nothing; a number needs no declaration, so it is left alone. */
+function missingPort(spec: ShutdownSpec): CheckFinding[] {
+  return spec.services.flatMap(({ name, ports }) =>
+    ports.flatMap(({ targetPort }) => {
+      const isThere = spec.containers.some((one) => serves(one, { targetPort }));
+      if (typeof targetPort !== 'string' || isThere) return [];
+      return {
+        code: 'target-port-missing' as const,
+        severity: 'warning' as const,
+        message: `Service ${name} targets port "${targetPort}", which no container declares: it has no endpoint for it`,
+        advice: `Name a container's port "${targetPort}", or write its number as targetPort.`,
+        path: [...spec.podPath, 'containers'],
+      };
+    }),
+  );
+}
+
+export const trafficRules: readonly Rule[] = [
+  { about: 'no preStop hook behind a Service', find: race },
+  { about: 'no readiness probe behind a Service', find: unprobed },
+  { about: 'a Service that publishes addresses that are not ready', find: kept },
+  { about: 'a target port that no container declares', find: missingPort },
+];

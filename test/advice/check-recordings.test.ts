@@ -1,0 +1,49 @@
+/** `check` over every recording's cluster as it was before the exit: nothing that then ended in a kill is called fine. */
+import { describe, expect, it } from 'vitest';
+import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { recordingNames, secondSeriesNames, truthsOf } from '../helpers/recordings.ts';
+import { serving } from '../helpers/serving.ts';
+
+const checked = (name: string): Promise<{ one: CheckedObject | undefined; text: string }> =>
+  serving(name, {}, async ({ server, flags }) => {
+    const json = await runMain(['check', server.pod, '-o', 'json', ...flags]);
+    const { stdout: text } = await runMain(['check', server.pod, ...flags]);
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    expect(server.requests.map(({ method }) => method)).not.toContain('DELETE');
+    return { one: (JSON.parse(json.stdout) as CheckReport).checks[0], text };
+  });
+
+const killedContainers = (name: string): string[] =>
+  truthsOf(name)
+    .filter(({ sigkill_sent }) => sigkill_sent !== undefined)
+    .map(({ container }) => container);
+
+describe.each([...recordingNames, ...secondSeriesNames])('%s', (name) => {
+  it('promises nothing, and names what kills or what it cannot tell', async () => {
+    const { one, text } = await checked(name);
+    expect(text.replaceAll(name, '')).not.toMatch(/graceful|✔/i);
+    for (const container of new Set(killedContainers(name))) {
+      const named = [...(one?.findings ?? []), ...(one?.cannotTell ?? [])].filter(
+        (entry) => entry.container === container,
+      );
+      expect(named.map(({ container: of }) => of)).toContain(container);
+    }
+    expect(
+      one?.judgement === 'no-problem-found' && one.cannotTell.length === 0 && killedContainers(name).length > 0,
+    ).toBe(false);
+  });
+});
+
+it.each([
+  ['sigkill-after-grace', 'app', 'trap "" TERM'],
+  ['grace-shortened', 'app', 'trap "" TERM'],
+  ['containerd-restart-ignoring-app', 'app', 'trap "" TERM'],
+  ['multi-container', 'legacy', 'trap "" TERM'],
+  ['no-grace-spec-default', 'app', 'sleep 3600'],
+])('%s: %s is named for its command', async (name, container, words) => {
+  const { one } = await checked(name);
+  const finding = one?.findings.find(({ code }) => code === 'no-signal-handling');
+  expect(finding).toMatchObject({ container, severity: 'warning' });
+  expect(finding?.message).toContain(words);
+});

@@ -11,6 +11,7 @@ import type { Estimate } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
 import { scheduleOf } from './schedule.ts';
 import { shownLength, timelineScale } from './timeline-scale.ts';
+import { workloadOf } from './workload.ts';
 import type { TimelineScale } from './timeline-scale.ts';
 import type {
   EndpointTimeline,
@@ -33,6 +34,7 @@ export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
   return {
     mode: trace.began?.value.mode ?? 'attach',
     pod,
+    workload: workloadOf(trace, pod),
     zero: zeroOf(marks) ?? trace.now,
     now: trace.now,
     deleted: exit !== undefined,

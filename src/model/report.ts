@@ -209,6 +209,8 @@ export interface Finding {
 
 export interface Gate {
   name: string;
+  /** As the flag says it: `4s`, `80%`. */
+  limit?: string;
   passed: boolean;
   /** False: there was nothing to judge yet (a check measures no exit), so it counts as passed. */
   judged?: false;

@@ -8,6 +8,8 @@ interface ShownLength {
   readonly min: number;
   readonly max: number;
   readonly shown: number;
+  /** Of what was observed at both ends `shown` is the difference of two arrivals, and no estimate. */
+  readonly basis?: 'observed' | 'inferred';
 }
 
 /** ms; a length that is known this closely is printed without `≈`. */
@@ -17,7 +19,8 @@ const exactWidth = 300;
  * `0.02s`, `3.1s`, `≈3.1s`, `≈12s`, `2m05s`; `≤0.5s` for what may have been nothing, `≥2s` where nothing bounds it from
  * above, `?` where nothing is known.
  */
-export function lengthText({ min, max, shown }: ShownLength): string {
+export function lengthText({ min, max, shown, basis }: ShownLength): string {
+  if (basis === 'observed') return secondsText(shown, shown < 95 ? 2 : 1);
   if (!Number.isFinite(max)) return Number.isFinite(min) && min > 0 ? `≥${secondsText(min, 1)}` : '?';
   const width = max - min;
   if (width <= exactWidth && !mayBeNothing(min, max)) return secondsText(shown, shown < 95 ? 2 : 1);
@@ -47,3 +50,7 @@ export function secondsText(ms: number, digits = 1): string {
   }
   return `${seconds.toFixed(digits)}s`;
 }
+
+/** ` 3.1s after SIGTERM`, ` within 0.2s of SIGTERM`; `length`: as lengthText has it. */
+export const afterText = (length: string, event: string): string =>
+  length.startsWith('≤') ? ` within ${length.slice(1)} of ${event}` : ` ${length} after ${event}`;

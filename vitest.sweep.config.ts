@@ -1,12 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
-/** What takes too long for every change: many seeds, many stories. A file named `*.sweep.ts` belongs here. */
+/** Tests with many more seeds or cases than a change waits for, and all that only belongs here (`*.sweep.ts`). */
+const long = [
+  'test/cli/over-http.test.ts',
+  'test/fuzz/*.test.ts',
+  'test/faults/matrix.test.ts',
+  'test/infer/{robust,told,simulated}.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.sweep.ts'],
-    passWithNoTests: true,
+    include: ['test/**/*.sweep.ts', ...long],
+    env: { PODEXIT_SWEEP: '1' },
     testTimeout: 30 * 60_000,
     maxWorkers: 2,
     globalSetup: 'test/helpers/temporary-folder.ts',
+    execArgv: ['--max-semi-space-size=64'],
   },
 });

@@ -44,8 +44,8 @@ const table: Record<string, string[]> = {
     'string-width',
     'js-yaml',
   ],
-  probe: ['type:model', 'errors', 'node:', 'lazy:@grpc/grpc-js'],
-  advice: ['model', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
+  probe: ['model', 'errors', 'node:'],
+  advice: ['model', 'verdict', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
   demo: ['node:'],
   run: [
     'model',

@@ -4,7 +4,7 @@ import { findingCodes, severities } from '../model/report.ts';
 import type { Path, ShutdownSpec } from './shutdown-spec.ts';
 
 /** Codes that only a check has, beside those of every report; explained in verdict/explain/checks.ts. */
-const checkOnlyCodes = [
+export const checkOnlyCodes = [
   'shell-as-pid-1',
   'no-signal-handler',
   'stop-signal-mismatch',

@@ -23,7 +23,7 @@ export function containersOf(
 function containerOf(container: V1Container, path: Path, isInit: boolean): Omit<ContainerSpec, 'runs'> {
   const lifecycle = asObject(container.lifecycle);
   const notes = asObject(container);
-  const noted = notes['ignoresSignals'] === true ? 'ignores' : notes['shell'] === true ? 'shell' : undefined;
+  const noted = notes['ignoresTerm'] === true ? 'ignores' : notes['shell'] === true ? 'shell' : undefined;
   return {
     name: asString(container.name) ?? '',
     kind: !isInit ? 'main' : container.restartPolicy === 'Always' ? 'sidecar' : 'init',

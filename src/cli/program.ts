@@ -8,6 +8,7 @@ import { addConnectionFlags } from './connection-flags.ts';
 import { addCompletion } from './complete/command.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { addExplain } from './explain.ts';
+import { addFix } from './fix.ts';
 import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
@@ -188,6 +189,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
 /** By the word that a command line names them with. */
 const commands: Record<string, (program: Command, ports: Ports, set: (code: number) => void) => void> = {
   check: addCheck,
+  fix: addFix,
   replay: addReplay,
   demo: addDemo,
   explain: addExplain,

@@ -34,6 +34,11 @@ export interface Cluster {
   stop(): void;
 }
 
+/** Milliseconds by the API server's clock. */
+export function apiNow({ clock, skew }: Pick<Cluster, 'clock' | 'skew'>): number {
+  return clock.now() + (skew.apiMs ?? 0);
+}
+
 /** More changes than this are not kept: an hour of chatter must not become an hour of memory. */
 const keptChanges = 20_000;
 

@@ -3,8 +3,7 @@ import { createCluster, type Cluster } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
 import { Refusal, unauthorized } from './data/status.ts';
-import type { Fault } from './faults/fault.ts';
-import { createFaults, type Faults } from './faults/faults.ts';
+import { undisturbed, type Interference } from './interference.ts';
 import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
 import { createExchange, type RequestLog } from './http/exchange.ts';
 import type { Incoming, Outgoing } from './http/either-version.ts';
@@ -21,7 +20,8 @@ export interface LoopbackOptions {
   scenario: Scenario;
   /** 0, the default, takes any free one. */
   port?: number;
-  faults?: readonly Fault[];
+  /** Lets things go wrong between the server and its clients; nothing does where it is absent. */
+  interfere?: (cluster: Cluster) => Interference;
   clock?: Clock;
   /** Renames the namespace the scenario was recorded in. */
   namespace?: string;
@@ -72,16 +72,17 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
   const serveOptions = { ...serveOptionsOf(options), accepted: () => void (deletesAccepted += 1) };
 
   async function handle(message: Incoming, response: Outgoing, body: string, nth: number): Promise<void> {
-    const { cluster, faults } = play;
+    const { cluster, interference } = play;
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
     const entry: RequestLog = { ...logEntry(request, url), at: clock.now(), nthOnConnection: nth };
     requests.push(entry);
     response.once('close', () => (entry.endedAt = clock.now()));
-    const exchange = createExchange(request, entry, response, { ...faults, date: () => httpDate(cluster) });
+    const exchange = createExchange(request, entry, response, { ...interference, date: () => httpDate(cluster) });
     try {
       if (token !== undefined && headers.authorization !== `Bearer ${token}`) throw unauthorized();
-      await faults.around(exchange, () => serve(cluster, exchange, { ...serveOptions, expiredAs: faults.expiredAs() }));
+      const expiredAs = interference.expiredAs();
+      await interference.around(exchange, () => serve(cluster, exchange, { ...serveOptions, expiredAs }));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       exchange.json(error.body.code, error.body, error.headers);
@@ -89,12 +90,11 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
   }
 
   let play = createPlay(options, clock);
-  const goesDown = options.faults?.some(({ kind }) => kind === 'down') ?? false;
-  const server = await listen(handle, options.port ?? (goesDown ? 'to-come-back' : 0), tls);
+  const server = await listen(handle, options.port ?? 0, tls);
   start(play);
 
-  function start({ cluster, faults }: Play): void {
-    faults.start(server);
+  function start({ cluster, interference }: Play): void {
+    interference.start(server);
     play.stopLeases = renewLeases(cluster);
     const { playAgainAfterMs } = options;
     if (playAgainAfterMs !== undefined)
@@ -135,22 +135,23 @@ function serveOptionsOf({ streamingLists = 'serve', bookmarkMs = 60_000, version
   return { streamingLists, bookmarkMs, version };
 }
 
-/** One playing of the scenario: its cluster with the faults that happen to it. */
+/** One playing of the scenario. */
 interface Play {
   cluster: Cluster;
-  faults: Faults;
+  interference: Interference;
   stopLeases: () => void;
 }
 
 function createPlay(options: LoopbackOptions, clock: Clock, firstRevision?: number): Play {
   const { skew = {}, attachDelayMs = 1200 } = options;
   const cluster = createCluster({ ...options, clock, skew, attachDelayMs, firstRevision });
-  return { cluster, faults: createFaults(options.faults ?? [], cluster), stopLeases: () => {} };
+  const { interfere = () => undisturbed } = options;
+  return { cluster, interference: interfere(cluster), stopLeases: () => {} };
 }
 
-function stop({ cluster, faults, stopLeases }: Play): void {
+function stop({ cluster, interference, stopLeases }: Play): void {
   stopLeases();
-  faults.stop();
+  interference.stop();
   cluster.stop();
 }
 

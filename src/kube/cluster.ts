@@ -45,6 +45,10 @@ export interface Question {
   body?: unknown;
   accept?: string;
   signal?: AbortSignal;
+  /** The largest answer that is read; absent: larger than any page of a list. */
+  mostBytes?: number;
+  /** ms until the headers of the answer; absent: as long as the API server itself takes at most. */
+  answerWithinMs?: number;
   /** Called as the request goes out (again, where it has to go out again), before anything can come of it. */
   onSent?(sentAt: number): void;
 }

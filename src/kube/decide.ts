@@ -62,7 +62,7 @@ export type Next =
   /** This lane is lost, the others go on. */
   | { next: 'refuse' }
   /** The run cannot do its work. */
-  | { next: 'stop'; because: 'unauthorized' | 'unreachable' | 'untrusted' | 'foreign' };
+  | { next: 'stop'; because: 'unauthorized' | 'unreachable' | 'untrusted' | 'foreign' | 'oversized' };
 
 export function decide(outcome: Outcome, cursor: Cursor): Next {
   const row = rows[outcome.kind] as (outcome: Outcome, cursor: Cursor) => Next;
@@ -90,8 +90,11 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   refused: byStatus,
   // Kubernetes < 1.32 refuses it with 422 (errors.ndjson) or a proxy drops the parameter: LIST + WATCH does the same.
   'no-streaming-list': () => ({ next: 'relist', wait: now }),
-  // Never held in memory, so never read: only a list can tell the state now.
-  oversized: (_, cursor) => afresh(cursor, 'disconnected'),
+  // Never held in memory, so never read. Where it is all that ever comes, asking again brings it again.
+  oversized: (_, cursor) =>
+    cursor.resourceVersion === undefined || cursor.relists >= mostOversized
+      ? { next: 'stop', because: 'oversized' }
+      : afresh(cursor, 'disconnected'),
   // RetryWatcher: going on "might cause lastResourceVersion inconsistency".
   unversioned: (_, cursor) => afresh(cursor, 'disconnected'),
   behind: (_, cursor) => {
@@ -127,6 +130,7 @@ function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor:
 
 const now: Wait = [0, 0];
 const mostBehind = 10;
+const mostOversized = 3;
 /** About a second at the patience below: as long as a proxy may take to find its server. */
 const mostForeign = 3;
 

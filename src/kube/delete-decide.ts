@@ -2,10 +2,13 @@
  * What a DELETE (or an eviction) does after a try: a pure table. The law: it is sent again only if it provably was not
  * executed, or if a look shows the same uid without deletionTimestamp.
  */
-import type { Tried } from './delete.ts';
+import type { TransportFailure } from './http/failure.ts';
 import { isUntrusted } from './http/failure.ts';
 import type { Refusal } from './status.ts';
 
+/** One try: what came of it. */
+export type Tried =
+  { kind: 'accepted' } | { kind: 'refused'; refusal: Refusal } | { kind: 'failed'; failure: TransportFailure };
 export type DeleteStep =
   | { next: 'done' }
   /** Provably not executed. */

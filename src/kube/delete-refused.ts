@@ -1,7 +1,6 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
 import { isBudget, isSuccessor } from './delete-decide.ts';
-import type { DeleteTarget } from './delete.ts';
 import { readDenial } from './refused.ts';
 import { roleFor } from './role.ts';
 import type { Refusal } from './status.ts';
@@ -18,7 +17,7 @@ export const replacedPod = (namespace: string, name: string): PodexitError =>
 /** The server's no to a DELETE or an eviction, as one sentence and a next step. test/errors.ndjson has the real ones. */
 export function refusedDelete(
   cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
-  { namespace, name, evict }: Pick<DeleteTarget, 'namespace' | 'name' | 'evict'>,
+  { namespace, name, evict }: { namespace: string; name: string; evict?: boolean },
   refusal: Refusal,
 ): PodexitError {
   const { status } = refusal;

@@ -2,8 +2,9 @@ import type { PodexitError } from '../errors.ts';
 import type { Sighting } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { refusedDelete } from './delete-refused.ts';
+import type { Tried } from './delete-decide.ts';
 import { decideDelete, isSuccessor } from './delete-decide.ts';
-import { isEndless } from './http/body.ts';
+import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { look } from './look.ts';
 import { podPath } from './resource-path.ts';
@@ -64,12 +65,6 @@ function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message
   return { kind: 'answered', at: cluster.surroundings.now(), verb, status, message: cluster.clean(message) };
 }
 
-/** One try: what came of it. */
-export type Tried =
-  | { kind: 'accepted' }
-  | { kind: 'refused'; refusal: ReturnType<typeof readRefusal> }
-  | { kind: 'failed'; failure: TransportFailure };
-
 async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal): AsyncGenerator<Sighting, Tried> {
   const verb = target.evict ? 'evict' : 'delete';
   // Told as it goes out, not when the answer is there: the watch may bring the deletion before the answer comes. What
@@ -108,7 +103,7 @@ async function ask(
   } catch (error) {
     if (error instanceof TransportFailure) return error;
     // As good as lost: whether it was executed shows in a look.
-    if (isEndless(error)) return new TransportFailure(error.message, true, 'EMSGSIZE', false, error);
+    if (isTooLarge(error)) return new TransportFailure(error.message, true, 'EMSGSIZE', false, error);
     if (signal.aborted) return new TransportFailure('aborted', true, 'ABORT_ERR', false);
     throw error;
   }

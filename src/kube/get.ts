@@ -1,10 +1,12 @@
-import type { Answer, Cluster } from './cluster.ts';
-import { TransportFailure } from './http/failure.ts';
+import type { Answer, Cluster, Question } from './cluster.ts';
+import { isUntrusted, TransportFailure } from './http/failure.ts';
+import { readRefusal } from './status.ts';
+import { passed } from './surroundings.ts';
 import { notReached, unauthorized } from './trouble.ts';
 
 /**
- * One GET, whatever its status is (a 404 is an answer too). Throws PodexitError `server.unreachable`,
- * `server.untrusted` or `auth.unauthorized`, and the signal's reason on abort.
+ * One GET, whatever its status is (a 404 is an answer too), asked again while the server is busy. Throws PodexitError
+ * `server.unreachable`, `server.untrusted` or `auth.unauthorized`, and the signal's reason on abort.
  */
 export async function getObject(
   cluster: Cluster,
@@ -12,11 +14,52 @@ export async function getObject(
   options: { signal?: AbortSignal; query?: Readonly<Record<string, string>> } = {},
 ): Promise<Answer> {
   try {
-    const answer = await cluster.request({ method: 'GET', path, ...options });
+    const answer = await askPatiently(cluster, { method: 'GET', path, ...options });
     if (answer.status === 401) throw unauthorized(cluster);
     return answer;
   } catch (error) {
     if (error instanceof TransportFailure && !options.signal?.aborted) throw notReached(cluster, error);
     throw error;
   }
+}
+
+/** One 429 or 503 must not lose a fact, and no question may wait for ever: at most so many times, and ms in all. */
+const most = { times: 8, ms: 20_000 };
+
+/**
+ * A GET that is asked again where the server is busy or starting (429, 5xx), or a connection to it is lost that worked
+ * before: after its `Retry-After`, else in growing steps. The last answer, whatever its status. Throws what
+ * `Cluster.request` throws.
+ */
+export async function askPatiently(cluster: Cluster, question: Question): Promise<Answer> {
+  const { surroundings } = cluster;
+  const until = surroundings.now() + most.ms;
+  for (let times = 1; ; times++) {
+    const tried = await attempt(cluster, question);
+    const wait = waitAfter(cluster, tried, times);
+    if (wait === undefined || times >= most.times || surroundings.now() + wait > until) {
+      if (tried instanceof TransportFailure) throw tried;
+      return tried;
+    }
+    await passed(surroundings, wait, question.signal);
+    question.signal?.throwIfAborted();
+  }
+}
+
+async function attempt(cluster: Cluster, question: Question): Promise<Answer | TransportFailure> {
+  try {
+    return await cluster.request(question);
+  } catch (error) {
+    if (error instanceof TransportFailure && !question.signal?.aborted) return error;
+    throw error;
+  }
+}
+
+/** ms; undefined where asking again would not change the answer. */
+function waitAfter({ memory }: Cluster, tried: Answer | TransportFailure, times: number): number | undefined {
+  const growing = Math.min(5000, 250 * 2 ** (times - 1));
+  if (tried instanceof TransportFailure) return memory.reached && !isUntrusted(tried) ? growing : undefined;
+  const { status, body, headers } = tried;
+  if (status !== 429 && status < 500) return undefined;
+  return readRefusal(status, body, headers).retryAfterMs ?? growing;
 }

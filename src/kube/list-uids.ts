@@ -1,5 +1,6 @@
 import { acceptMetadata } from './accept-metadata.ts';
 import type { Cluster } from './cluster.ts';
+import { askPatiently } from './get.ts';
 import { TransportFailure } from './http/failure.ts';
 import { versionOf } from './resource-version.ts';
 import { asArray, asRecord, asText } from './status.ts';
@@ -22,7 +23,7 @@ export async function listUids(cluster: Cluster, target: WatchTarget, signal: Ab
   const query = { ...selectors(target), limit: most };
   const accept = acceptMetadata('PartialObjectMetadataList');
   try {
-    const { status, body, sentAt, at } = await cluster.request({
+    const { status, body, sentAt, at } = await askPatiently(cluster, {
       method: 'GET',
       path: target.path,
       query,

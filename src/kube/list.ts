@@ -1,6 +1,8 @@
 import type { Sighting } from '../model/observation.ts';
-import type { Answer, Cluster } from './cluster.ts';
+import type { Answer, Cluster, Question } from './cluster.ts';
 import type { Outcome } from './decide.ts';
+import { isTooLarge } from './http/body.ts';
+import { mostLineBytes } from './trouble.ts';
 import { versionOf } from './resource-version.ts';
 import type { Refusal } from './status.ts';
 import { asArray, asRecord, asText, readRefusal } from './status.ts';
@@ -17,16 +19,21 @@ const mostRestarts = 3;
 /** Half a million objects: beyond that it is a server that never ends its list. */
 const mostPages = 1000;
 
+export interface ListOptions {
+  signal: AbortSignal;
+  /** The server may answer from its cache, but never with a state from before this version. */
+  notOlderThan?: string;
+  /** How a page is asked for: once, or again while the server is busy (get.ts). */
+  ask?: (cluster: Cluster, question: Question) => Promise<Answer>;
+}
+
+const askOnce = (cluster: Cluster, question: Question): Promise<Answer> => cluster.request(question);
+
 /**
- * The whole collection, page by page. With `notOlderThan` the server answers from its cache, but never with a state
- * from before that version. When the pages expire on the way (410) they are asked for anew: half an old state and
+ * The whole collection, page by page. When the pages expire on the way (410) they are asked for anew: half an old state and
  * half a new one is no state. Throws what Cluster.request throws.
  */
-export async function listObjects(
-  cluster: Cluster,
-  target: WatchTarget,
-  options: { signal: AbortSignal; notOlderThan?: string },
-): Promise<ListResult> {
+export async function listObjects(cluster: Cluster, target: WatchTarget, options: ListOptions): Promise<ListResult> {
   for (let restarts = 0; ; restarts++) {
     const result = await listPages(cluster, target, options);
     const expired = result.kind === 'failed' && result.refusal.status === 410;
@@ -34,22 +41,14 @@ export async function listObjects(
   }
 }
 
-async function listPages(
-  cluster: Cluster,
-  target: WatchTarget,
-  options: { signal: AbortSignal; notOlderThan?: string },
-): Promise<ListResult> {
+async function listPages(cluster: Cluster, target: WatchTarget, options: ListOptions): Promise<ListResult> {
   const objects: unknown[] = [];
   const dated: Sighting[] = [];
   let sentAt: number | undefined;
   let next = '';
   for (let pages = 0; pages < mostPages; pages++) {
-    const answer = await cluster.request({
-      method: 'GET',
-      path: target.path,
-      query: pageQuery(target, next, options.notOlderThan),
-      signal: options.signal,
-    });
+    const answer = await askPage(cluster, target, next, options);
+    if (answer === undefined) return noList('oversized', dated);
     dated.push(...answer.dated);
     sentAt ??= answer.sentAt;
     if (answer.status !== 200) return failed(answer, dated);
@@ -62,6 +61,24 @@ async function listPages(
     if (next === last) return noList('cut', dated);
   }
   return noList('cut', dated);
+}
+
+/** Undefined where it is larger than what is read. One named object may be no larger than a watch may bring it. */
+async function askPage(
+  cluster: Cluster,
+  target: WatchTarget,
+  next: string,
+  options: ListOptions,
+): Promise<Answer | undefined> {
+  const { signal, notOlderThan, ask = askOnce } = options;
+  const query = pageQuery(target, next, notOlderThan);
+  const limit = target.name === undefined ? {} : { mostBytes: mostLineBytes };
+  try {
+    return await ask(cluster, { method: 'GET', path: target.path, query, signal, ...limit });
+  } catch (error) {
+    if (isTooLarge(error)) return undefined;
+    throw error;
+  }
 }
 
 function pageQuery(target: WatchTarget, next: string, notOlderThan: string | undefined): Record<string, string> {
@@ -92,6 +109,6 @@ function failed(answer: Answer, dated: Sighting[]): ListResult {
 const isList = (body: unknown): boolean => asText(asRecord(body)['kind']).endsWith('List');
 
 /** A 200 that is no list (a login page, a proxy's own words), or a list without a version or an end: ask again later. */
-function noList(kind: 'foreign' | 'cut', dated: Sighting[]): ListResult {
+function noList(kind: 'foreign' | 'cut' | 'oversized', dated: Sighting[]): ListResult {
   return { kind: 'failed', outcome: { kind }, refusal: readRefusal(200, undefined), dated };
 }

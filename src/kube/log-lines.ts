@@ -1,9 +1,6 @@
 import type { Sighting } from '../model/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { takeLines } from './lines.ts';
-import type { Told } from './log-limit.ts';
-import { createLogLimit } from './log-limit.ts';
-import { isLater, readLogLine } from './log-line.ts';
 import type { Alarm } from './surroundings.ts';
 import { setAlarm } from './surroundings.ts';
 
@@ -67,4 +64,82 @@ export async function* tellLines(
     alarm?.stop();
     flow.body.destroy();
   }
+}
+
+/** `2026-11-20T23:04:29.601234567Z text`; undefined for a line without a stamp, which is the kubelet's own remark. */
+export function readLogLine(bytes: Buffer): Stamped | undefined {
+  const space = bytes.subarray(0, longestStamp + 1).indexOf(0x20);
+  const end = space === -1 ? bytes.length : space;
+  const time = bytes.toString('latin1', 0, Math.min(end, longestStamp));
+  if (!stamp.test(time)) return undefined;
+  return { time, text: bytes.toString('utf8', end + 1).replace(/\r$/, '') };
+}
+
+/** Whether a stamp is later than another, to the nanosecond; both are UTC where the kubelet writes them. */
+export function isLater(a: string, b: string): boolean {
+  return padded(a) > padded(b);
+}
+
+const longestStamp = 40;
+const stamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+/** Trailing zeros are not written, so the fraction has no fixed length: `…:05Z`, `…:05.1Z`. */
+function padded(time: string): string {
+  const [, seconds = '', fraction = ''] = /^(.{19})(?:\.(\d+))?/.exec(time) ?? [];
+  return `${seconds}.${fraction.padEnd(9, '0')}`;
+}
+
+/** One line of a container's log, with the runtime's stamp. */
+export interface Stamped {
+  /** RFC 3339, nanoseconds, node clock. */
+  time: string;
+  text: string;
+}
+
+export interface Told extends Stamped {
+  /** Lines left out since the last one that was told. */
+  skipped?: number;
+}
+
+/**
+ * Lets at most one line pass in each interval, so that a container which logs 100 MB while it dies costs neither
+ * memory nor time: the first line at once, then the last one of each interval. Lines that `matters` says yes to have an
+ * allowance of their own, so that chatter cannot hide them.
+ */
+export interface LogLimit {
+  /** The line, if it may be told now. */
+  offer(line: Stamped, now: number): Told | undefined;
+  /** Client ms at which the line held back is due; undefined without one. */
+  due(): number | undefined;
+  /** The line held back. */
+  release(now: number): Told | undefined;
+}
+
+export function createLogLimit(intervalMs: number, matters: (text: string) => boolean): LogLimit {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  let nextThatMattersAt = Number.NEGATIVE_INFINITY;
+  let skipped = 0;
+  let held: Stamped | undefined;
+
+  const tell = (line: Stamped, now: number): Told => {
+    const told = skipped === 0 ? line : { ...line, skipped };
+    skipped = 0;
+    held = undefined;
+    nextAt = now + intervalMs;
+    return told;
+  };
+
+  return {
+    offer(line, now) {
+      const isDue = now >= nextAt;
+      const isSpecial = !isDue && now >= nextThatMattersAt && matters(line.text);
+      if (held !== undefined) skipped++;
+      if (isSpecial) nextThatMattersAt = now + intervalMs;
+      if (isDue || isSpecial) return tell(line, now);
+      held = line;
+      return undefined;
+    },
+    due: () => (held === undefined ? undefined : nextAt),
+    release: (now) => (held === undefined ? undefined : tell(held, now)),
+  };
 }

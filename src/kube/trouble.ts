@@ -1,15 +1,20 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
+import type { Next } from './decide.ts';
 import type { TransportFailure } from './http/failure.ts';
 import { isUntrusted } from './http/failure.ts';
+import { readPath } from './resource-path.ts';
+import type { Ending } from './watch-position.ts';
+import type { WatchTarget } from './watch-target.ts';
 
 /** Why a stream cannot go on, as an error that names the server and the next step. */
 export function stopError(
   cluster: Cluster,
-  because: 'unauthorized' | 'unreachable' | 'untrusted' | 'foreign',
+  because: Extract<Next, { next: 'stop' }>['because'],
   failure: TransportFailure | undefined,
 ): PodexitError {
   if (because === 'foreign') return notKubernetes(cluster);
+  if (because === 'oversized') return oversized(cluster);
   return because === 'unauthorized' ? unauthorized(cluster) : notReached(cluster, failure);
 }
 
@@ -20,6 +25,17 @@ export function unauthorized(cluster: Pick<Cluster, 'server' | 'contextName'>): 
     'auth.unauthorized',
     `the server ${cluster.server} does not accept the credentials${context} (401 Unauthorized)`,
     'Log in again, or check the user of this context; `kubectl auth whoami` says whether they work.',
+  );
+}
+
+/** What podexit holds of one line of a watch: many times what etcd stores of one object (1.5 MiB). */
+export const mostLineBytes = 32 * 1024 * 1024;
+
+function oversized({ server }: Pick<Cluster, 'server'>): PodexitError {
+  return new PodexitError(
+    'server.oversized-object',
+    `the pods cannot be read: ${server} sends more than ${mostLineBytes / 2 ** 20} MiB for one of them, and etcd stores no more than 1.5`,
+    'Look at what stands between here and the API server (a proxy, a gateway); `kubectl get pod -o json | wc -c` asks the same.',
   );
 }
 
@@ -53,6 +69,20 @@ export function notReached(
     'Check the address in the kubeconfig, the network, and the proxy settings; `kubectl cluster-info` tries the same.',
     options,
   );
+}
+
+/** Why a stream has not begun, in one clause. */
+export function waitingReason(cluster: Cluster, { path }: WatchTarget, { outcome, refusal, failure }: Ending): string {
+  const { resource } = readPath(path);
+  if (outcome.kind === 'unanswered')
+    return cluster.clean(
+      `no answer to the list of ${resource} (${failure?.message ?? 'the credential plugin failed'})`,
+    );
+  if (outcome.kind === 'refused')
+    return cluster.clean(`the server answers ${outcome.status} to the list of ${resource}: ${refusal?.message ?? ''}`);
+  if (outcome.kind === 'foreign')
+    return `what answers to the list of ${resource} is no Kubernetes API, but a page of its own`;
+  return `the list of ${resource} does not come to its end`;
 }
 
 /** The cause as it may be printed: Node's own errors may carry the whole request. */

@@ -1,7 +1,16 @@
+import type { Sighting } from '../model/observation.ts';
+import type { Around, Ending, Position } from './watch-position.ts';
+import { tellList } from './watch-position.ts';
+import type { Cluster } from './cluster.ts';
+import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
+import type { LineEvent, Lines } from './lines.ts';
 import { versionOf } from './resource-version.ts';
 import type { Refusal } from './status.ts';
 import { asRecord, readRefusal } from './status.ts';
+import { within } from './surroundings.ts';
+import type { WatchTarget } from './watch-target.ts';
+import { keyOf } from './watch-target.ts';
 
 /** One line of a watch response, as far as the loop has to tell lines apart. */
 export type WatchLine =
@@ -38,4 +47,104 @@ export function readWatchLine(bytes: Buffer): WatchLine {
     default:
       return { kind: 'malformed' };
   }
+}
+
+/** One watch response, line by line with patience, and what ends it. */
+
+export interface Reader extends Pick<Around, 'cluster' | 'signal' | 'health'> {
+  next: Pull;
+}
+
+/** The next line, or `undefined` when none came in time; a line that comes late is not lost. */
+export type Pull = (cluster: Cluster, ms: number, signal: AbortSignal) => Promise<LineEvent | undefined>;
+
+export const createPull =
+  ({ left, more }: Lines): Pull =>
+  async ({ surroundings }, ms, signal) => {
+    const line = left();
+    if (line !== undefined) return line;
+    await within(surroundings, more(), ms, signal);
+    return left();
+  };
+
+/** What an ERROR frame inside a stream says. */
+export function refusedInside({ refusal }: Extract<WatchLine, { kind: 'error' }>): Ending {
+  const { status, retryAfterMs } = refusal;
+  return {
+    outcome: { kind: 'refused', status, frame: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    refusal,
+    verb: 'watch',
+  };
+}
+
+/** Why there is no line. */
+export function outcomeOf(event: Exclude<LineEvent, { kind: 'line' }>): Outcome {
+  if (event.kind === 'oversized') return event;
+  return { kind: event.clean ? 'ended' : 'cut' };
+}
+
+export function end(outcome: Outcome): Ending {
+  return { outcome, verb: 'watch' };
+}
+
+/** A watch that begins with the whole state (streaming lists), or a server that sends none. */
+
+/** ms without the end mark, and what that means. */
+const quiet = {
+  /** A server that knows streaming lists sends the end mark at once. */
+  beforeEndMark: 1000,
+  /** The same where another stream has already been given one. */
+  beforeKnownEndMark: 15_000,
+  /** Lines that go on and on without it: a server that took no notice, and a busy collection. */
+  beforeAnyEndMark: 20_000,
+};
+
+/** The whole state, told as one list: up to the end mark of a streaming list. */
+export async function* readInitialState(
+  { cluster, signal, next }: Reader,
+  target: WatchTarget,
+  position: Position,
+  sentAt: number,
+): AsyncGenerator<Sighting, Ending | undefined> {
+  const state = new Map<string, unknown>();
+  const until = cluster.surroundings.now() + quiet.beforeAnyEndMark;
+  for (;;) {
+    const known = cluster.memory.streamingLists === 'given';
+    const event = await next(cluster, known ? quiet.beforeKnownEndMark : quiet.beforeEndMark, signal);
+    if (event === undefined || cluster.surroundings.now() > until)
+      return signal.aborted ? end({ kind: 'ended' }) : withheld(cluster);
+    // Over, in order, before it began: a list shows whether there is a Kubernetes API at all.
+    if (event.kind === 'end' && event.clean && state.size === 0) return withheld(cluster);
+    if (event.kind !== 'line') return end(outcomeOf(event));
+    const line = readWatchLine(event.bytes);
+    if (line.kind === 'malformed') return end({ kind: state.size === 0 ? 'foreign' : 'cut' });
+    if (line.kind === 'error')
+      return [400, 422].includes(line.refusal.status) ? withheld(cluster) : refusedInside(line);
+    if (line.kind === 'change') {
+      keep(state, line);
+    } else if (line.initialEnd) {
+      if (line.resourceVersion === undefined) return withheld(cluster);
+      cluster.memory.streamingLists = 'given';
+      const list = {
+        resourceVersion: line.resourceVersion,
+        objects: [...state.values()],
+        sentAt,
+        at: event.at,
+      };
+      return yield* tellList(target, position, list);
+    }
+  }
+}
+
+/** The other streams need not try it again. */
+function withheld(cluster: Cluster): Ending {
+  cluster.memory.streamingLists = 'withheld';
+  return end({ kind: 'no-streaming-list' });
+}
+
+/** Changes while the state is still being sent are a part of it. */
+function keep(state: Map<string, unknown>, { change, object }: Extract<WatchLine, { kind: 'change' }>): void {
+  const key = keyOf(object);
+  if (change === 'DELETED') state.delete(key);
+  else state.set(key, object);
 }

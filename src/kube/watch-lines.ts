@@ -1,24 +1,17 @@
 import type { Sighting } from '../model/observation.ts';
-import { askWhatIsNew } from './alive.ts';
-import type { Around } from './around.ts';
+import { askWhatIsNew, createSilence } from './alive.ts';
+import type { Around, Ending, Position } from './watch-position.ts';
+import { doubtBookmark, isWell, retreat } from './watch-position.ts';
 import type { Flow } from './cluster.ts';
 import type { LineEvent } from './lines.ts';
 import type { Health } from './health.ts';
 import { takeLines } from './lines.ts';
 import { isNewer } from './resource-version.ts';
-import { createSilence } from './silence.ts';
-import type { WatchLine } from './watch-line.ts';
-import { readWatchLine } from './watch-line.ts';
-import type { Ending, Position } from './watch-position.ts';
-import { doubtBookmark, isWell, retreat } from './watch-position.ts';
-import { readInitialState } from './watch-initial.ts';
-import type { Reader } from './watch-reader.ts';
-import { createPull, end, outcomeOf, refusedInside } from './watch-reader.ts';
+import { mostLineBytes } from './trouble.ts';
+import type { Reader, WatchLine } from './watch-line.ts';
+import { createPull, end, outcomeOf, readInitialState, readWatchLine, refusedInside } from './watch-line.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { isForeign, keyOf } from './watch-target.ts';
-
-/** More than etcd stores for one object, many times over. */
-const mostLineBytes = 32 * 1024 * 1024;
 
 /** ms without a line, once it was asked why. */
 const quiet = {

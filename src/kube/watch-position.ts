@@ -1,5 +1,7 @@
 import type { GapCause, Sighting } from '../model/observation.ts';
+import type { Cluster } from './cluster.ts';
 import type { Cursor, Outcome } from './decide.ts';
+import type { Health } from './health.ts';
 import type { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf } from './resource-version.ts';
 import type { Refusal } from './status.ts';
@@ -9,6 +11,8 @@ import { isForeign, keyOf } from './watch-target.ts';
 /** Where one stream stands. Changed only after the consumer took an item. */
 export interface Position extends Omit<Cursor, 'reached'> {
   synced: boolean;
+  /** Streaming lists in a row that did not bring the whole state. */
+  streamingFailures: number;
   /** Client clock, ms: up to here nothing can have been missed. */
   goodAt: number;
   /** The same where no bookmark is believed. */
@@ -63,6 +67,7 @@ export async function* tellList(
     keys: new Set(name === undefined ? objects.map(keyOf) : []),
     failures: 0,
     behind: 0,
+    streamingFailures: 0,
   });
   delete position.lost;
   delete position.lessSince;
@@ -100,4 +105,13 @@ function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause)
 export function doubtBookmark(position: Position, { causes }: Refusal): void {
   if (position.told === undefined || !causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return;
   Object.assign(position, { resourceVersion: position.told, goodAt: position.sureAt });
+}
+
+/** One stream, and all that its attempts share. */
+export interface Around {
+  cluster: Cluster;
+  target: WatchTarget;
+  position: Position;
+  signal: AbortSignal;
+  health: Health;
 }

@@ -1,6 +1,7 @@
 import type { Sighting } from '../model/observation.ts';
 import { isExecFailure } from './alive.ts';
-import type { Around } from './around.ts';
+import type { Around, Ending, Position } from './watch-position.ts';
+import { doubtBookmark, tellList } from './watch-position.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import type { Next, Outcome } from './decide.ts';
 import { decide, pick } from './decide.ts';
@@ -12,10 +13,8 @@ import { listObjects } from './list.ts';
 import { refusedBy } from './refused.ts';
 import { readRefusal } from './status.ts';
 import { passed } from './surroundings.ts';
-import { stopError } from './trouble.ts';
+import { stopError, waitingReason } from './trouble.ts';
 import { followWatch } from './watch-lines.ts';
-import type { Ending, Position } from './watch-position.ts';
-import { doubtBookmark, tellList } from './watch-position.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { selectors } from './watch-target.ts';
 
@@ -46,11 +45,14 @@ export async function* watchObjects(
 
     const next = decide(ending.outcome, { ...position, reached: memory.reached });
     surroundings.log(5, cluster.clean(`${target.stream}: ${ending.outcome.kind}, next: ${next.next}`));
-    if (next.next === 'stop') throw stopError(cluster, next.because, ending.failure);
-    if (next.next === 'refuse') {
+    // One object of a stream that the answer can do without costs that stream alone.
+    const isLeftOut = next.next === 'stop' && next.because === 'oversized' && target.stream !== 'pod';
+    if (next.next === 'stop' && !isLeftOut) throw stopError(cluster, next.because, ending.failure);
+    if (next.next === 'refuse' || next.next === 'stop') {
       yield refusedBy(cluster, target, ending);
       return;
     }
+    if (!position.synced) health.waitingFor?.(waitingReason(cluster, target, ending));
     count(position, ending.outcome);
     if (next.next === 'relist' && next.lost !== undefined) {
       position.lost = next.lost;
@@ -74,6 +76,7 @@ const beginning = (now: number): Position => ({
   foreign: 0,
   renewed: false,
   synced: false,
+  streamingFailures: 0,
   goodAt: now,
   sureAt: now,
   present: false,
@@ -94,13 +97,14 @@ type Attempt = AsyncGenerator<Sighting, Ending>;
 
 /** One list or watch, from its request to its end. */
 async function* attempt(around: Around, step: GoOn): Attempt {
-  const { cluster, signal } = around;
+  const { cluster, position, signal } = around;
   try {
     if (step.next === 'resume') return yield* watchOn(around, true);
-    if (cluster.memory.streamingLists === 'withheld' || step.notOlder) {
-      return yield* listAndWatch(around, step.notOlder === true);
-    }
-    return yield* streamList(around);
+    const isStreamed =
+      cluster.memory.streamingLists !== 'withheld' && position.streamingFailures < mostStreamingFailures;
+    return isStreamed && !step.notOlder
+      ? yield* streamList(around)
+      : yield* listAndWatch(around, step.notOlder === true);
   } catch (error) {
     if (error instanceof TransportFailure) {
       return { outcome: { kind: 'unanswered', untrusted: isUntrusted(error) }, failure: error, verb: 'watch' };
@@ -113,9 +117,15 @@ async function* attempt(around: Around, step: GoOn): Attempt {
   }
 }
 
+/** Whatever the server, or something before it, has against streaming lists: a plain list and a watch do the same. */
+const mostStreamingFailures = 2;
+/** ms until the headers of a streaming list: a watch is answered at once, and its state may take longer. */
+const streamingAnswerMs = 10_000;
+
 /** The list as the beginning of the watch (KEP-3157): one request, one connection, consistent. */
 async function* streamList(around: Around): Attempt {
-  const { cluster, target, signal } = around;
+  const { cluster, target, position, signal } = around;
+  position.streamingFailures++;
   const query = {
     ...selectors(target),
     watch: '1',
@@ -123,7 +133,10 @@ async function* streamList(around: Around): Attempt {
     resourceVersionMatch: 'NotOlderThan',
     allowWatchBookmarks: 'true',
   };
-  const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
+  const flow = await cluster.stream({
+    ...{ method: 'GET', path: target.path, query, signal },
+    answerWithinMs: streamingAnswerMs,
+  });
   yield* flow.dated;
   if (isForeignBody(flow)) return foreign(flow);
   if (flow.status === 200) return yield* followWatch(around, flow, { initial: true });

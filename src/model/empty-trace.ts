@@ -23,6 +23,7 @@ export const emptyTrace: Trace = {
   resumes: [],
   refused: [],
   timers: [],
+  probes: new Map(),
   clocks: { api: unknownClock, dates: [], node: unknownClock },
   nodeSigns: { renewals: [] },
   now: -Infinity,

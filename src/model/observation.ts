@@ -7,6 +7,7 @@
  * send ourselves).
  */
 import type { KubeObject, Pod } from './kube.ts';
+import type { ProbeObservation } from './probe-observation.ts';
 
 /** One row of the table "What is watched" (see watched.ts). `logs` is one stream for each container. */
 export type StreamName =
@@ -218,7 +219,8 @@ type Any<O, P> =
   | LogLine
   | LogEnded
   | Timer
-  | Interrupted;
+  | Interrupted
+  | ProbeObservation;
 
 /** What a source hands over: the objects are still as the server (or a file) gave them, and untrusted. */
 export type Sighting = { at: number } & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);

@@ -14,6 +14,7 @@ import { foldChange } from './reduce/changes.ts';
 import { foldList } from './reduce/lists.ts';
 import { foldLine, foldLogEnd, foldLogOpened } from './reduce/logs.ts';
 import { factOf, note } from './reduce/notes.ts';
+import { foldProbeCounts, foldProbeEnded, foldProbeStarted } from './reduce/probes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
 import { foldAnswer, foldRequest } from './reduce/requests.ts';
 import { closeLate, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
@@ -73,6 +74,9 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
       o,
       o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for',
     ),
+  'probe-started': foldProbeStarted,
+  'probe-counts': foldProbeCounts,
+  'probe-ended': foldProbeEnded,
   interrupted: (trace, o) =>
     note(
       { ...trace, interrupted: trace.interrupted ?? { value: o.signal, seq: o.seq, at: o.at } },

@@ -4,6 +4,7 @@
  */
 import type { ContainerKind, HookKind } from './kube.ts';
 import type { GapCause, Mode } from './observation.ts';
+import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from './probe-observation.ts';
 
 /** RFC 3339, UTC, milliseconds, on the client's clock. */
 export type Time = string;
@@ -215,6 +216,31 @@ export interface Gate {
   /** False: there was nothing to judge yet (a check measures no exit), so it counts as passed. */
   judged?: false;
   message: string;
+}
+
+export interface LatencyQuantiles {
+  p50: number;
+  p99: number;
+}
+
+/** What one `--probe` measured. `sent` is the sum of `succeeded` and `failed`. */
+export interface ProbeReport {
+  /** Without user, password, query and fragment. */
+  target: string;
+  via: ProbeVia;
+  /** Of new and kept connections together. */
+  ratePerSecond: number;
+  sent: number;
+  succeeded: number;
+  failed: number;
+  failures: { kind: ProbeFailureKind; status?: number; count: number }[];
+  /** Stretches in which requests failed, at most 1 s apart. A request that timed out failed when it was sent. */
+  windows: { start: Instant; end: Instant; failed: number }[];
+  connections?: { new: ProbeTally; kept: ProbeTally };
+  /** ms, of answered requests. `during`: from the request to the pod's removal. Absent where nothing was answered. */
+  latencyMs: { before?: LatencyQuantiles; during?: LatencyQuantiles; after?: LatencyQuantiles };
+  /** Requests that say nothing of the target, by what kept them from it: this machine, or the API server. */
+  notMeasured?: { reason: NotMeasuredReason; count: number }[];
 }
 
 export interface Verdict {

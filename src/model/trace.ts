@@ -6,6 +6,7 @@
 import type { Clock } from './clock.ts';
 import type { DateGroup } from './dates.ts';
 import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
+import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Kin, Refused, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
 
@@ -143,6 +144,14 @@ export interface OwnerFacts {
   readonly ended?: Fact<string>;
 }
 
+/** One probe (`--probe`): what was sent to its target, and what came of it. */
+export interface ProbeFacts {
+  readonly started: Fact<ProbeStarted>;
+  /** Half a second each, oldest first; of a long run, longer ones where nothing failed. */
+  readonly slices: readonly Fact<ProbeCounts>[];
+  readonly ended?: Fact<true>;
+}
+
 export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
 
 /** One line about an observation that changed something: what evidence refers to. */
@@ -219,6 +228,8 @@ export interface Trace {
   readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];
   readonly timers: readonly Fact<Timer['name']>[];
+  /** By their number. */
+  readonly probes: ReadonlyMap<number, ProbeFacts>;
   readonly interrupted?: Fact<Interrupted['signal']>;
   /** `api`: what stamps tell of the API server's clock; `dates`: what `Date` headers tell of it. */
   readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };

@@ -1,6 +1,7 @@
 /** Our own recordings: one observation a line, read back as sightings, since a file is as untrusted as a server. */
 import type { Sighting } from '../model/observation.ts';
 import type { ParsedLine } from './read-lines.ts';
+import type { ProbeFailureKind } from '../model/probe-observation.ts';
 import { PodexitError } from '../errors.ts';
 
 const streams = new Set([
@@ -17,6 +18,8 @@ const streams = new Set([
   'siblings',
   'namespace',
 ]);
+
+const failureKinds: readonly ProbeFailureKind[] = ['refused', 'reset', 'timeout', 'dns', 'tls', 'http'];
 
 type Fields = Record<string, unknown>;
 
@@ -46,6 +49,27 @@ const oneOf =
   (...values: unknown[]) =>
   (value: unknown) =>
     values.includes(value);
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+const isTally = (value: unknown): boolean => isCount(fieldsOf(value)['sent']) && isCount(fieldsOf(value)['failed']);
+const isListOf = (check: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(check);
+const isFailures = (value: unknown): boolean => {
+  const { kind, connection, status, first, last, count } = fieldsOf(value);
+  return (
+    oneOf(...failureKinds)(kind) &&
+    oneOf('new', 'kept')(connection) &&
+    isOptional(isCount)(status) &&
+    [first, last].every(isTime) &&
+    isCount(count)
+  );
+};
+const isAnswered = (value: unknown): boolean => {
+  const { first, lastSent, lastSentNew } = fieldsOf(value);
+  return isTime(first) && isTime(lastSent) && isOptional(isTime)(lastSentNew);
+};
+const isNotMeasured = (value: unknown): boolean =>
+  isText(fieldsOf(value)['reason']) && isCount(fieldsOf(value)['count']);
 
 /** All fields that code relies on, by kind; the objects inside are narrowed later like any other. */
 const checks: Record<string, (o: Fields) => boolean> = {
@@ -97,5 +121,23 @@ const checks: Record<string, (o: Fields) => boolean> = {
     isOptional((value) => typeof value === 'boolean')(o['namesSignal']),
   'log-ended': (o) => isText(o['container']) && typeof o['clean'] === 'boolean',
   timer: (o) => oneOf('timeout', 'settled')(o['name']),
+  'probe-started': (o) =>
+    isCount(o['probe']) &&
+    isText(o['target']) &&
+    oneOf('url', 'service-proxy', 'pod-proxy')(o['via']) &&
+    isTime(o['ratePerSecond']) &&
+    isTime(o['timeoutMs']) &&
+    typeof o['keepalive'] === 'boolean' &&
+    isOptional(isText)(o['pod']),
+  'probe-counts': (o) =>
+    isCount(o['probe']) &&
+    isTime(o['since']) &&
+    isTally(o['new']) &&
+    isOptional(isTally)(o['kept']) &&
+    isListOf(isFailures)(o['failures']) &&
+    isListOf(isListOf(isCount))(o['latency']) &&
+    isOptional(isAnswered)(o['answered']) &&
+    isOptional(isListOf(isNotMeasured))(o['notMeasured']),
+  'probe-ended': (o) => isCount(o['probe']),
   interrupted: (o) => oneOf('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE')(o['signal']),
 };

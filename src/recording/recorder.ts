@@ -17,8 +17,9 @@ export interface Recorder {
   readonly failure: Error | undefined;
 }
 
-/** Opens `file` for a new recording. Throws a PodexitError where it cannot be written. */
-export function openRecorder(file: string, header: Header): Recorder {
+/** Opens `file` for a new recording. `safe` makes a line harmless to look at, and leaves its meaning. Throws a PodexitError where it cannot be written. */
+export function openRecorder(file: string, header: Header, safe = (json: string): string => json): Recorder {
+  const asLine = (value: unknown): string => `${safe(JSON.stringify(value))}\n`;
   const output = open(file);
   /** Lines that wait for the pod. */
   let held: unknown[] | undefined = [header];
@@ -63,8 +64,6 @@ function showsPod(observation: Observation): boolean {
   if (kind !== 'listed' && kind !== 'changed') return false;
   return observation.stream === 'pod' && (kind === 'changed' || observation.objects.length > 0);
 }
-
-const asLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 /** ms that the reader of a pipe may stand still: while we wait for it nothing is observed. */
 const longestStandstill = 2000;

@@ -23,8 +23,17 @@ const withoutUnseen = (text: string, write: (character: string) => string): stri
  * a lone surrogate U+FFFD. `limit` is in UTF-16 units of the input.
  */
 export function forTerminal(text: string, limit = defaultLimit): string {
-  return withoutUnseen(cut(text, limit), visible);
+  return withoutUnseen(cut(text, limit), visible).replace(workflowCommand, (mark) => hexOf(mark) + mark.slice(1));
 }
+
+/**
+ * What begins a command for a GitHub runner that reads the log: `::name …::` at the beginning of a line (also of one that is
+ * only wrapped there), and for older runners `##[name]` (Azure
+ * Pipelines: `##vso[name]`) anywhere.
+ */
+const workflowCommand = /(?<=^|\s)::(?=[a-z][^\n]*::)|##(?=\w*\[)/gi;
+
+const hexOf = (mark: string): string => `\\x${mark.charCodeAt(0).toString(16)}`;
 
 /** Text or a quoted attribute value, in HTML or XML 1.0. The references are numeric because both know those. */
 export function forMarkup(text: string, limit = defaultLimit): string {
@@ -73,7 +82,7 @@ export function forMermaid(text: string, limit = 80): string {
 
 /** Text of a JSON document, made safe to look at: what acts or hides is written as `\uXXXX`, which means the same. */
 export function forJson(json: string): string {
-  return escaped(json, units);
+  return escaped(json, units).replace(/##(?=\w*\[)/g, `${unit(0x23)}#`);
 }
 
 /** The same of YAML, whose escapes of 16 bits do not join. */

@@ -3,6 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { openRecorder } from '../recording/recorder.ts';
 import { recordingVersion } from '../recording/header.ts';
+import { forJson } from '../render/safe-text.ts';
 import type { Ports } from './ports.ts';
 
 /** Writes nothing where no file is asked for. Throws `record.unwritable`. */
@@ -14,7 +15,7 @@ export function recorderFor(
 ): Recorder {
   if (file === undefined) return { write: () => {}, close: () => {}, failure: undefined };
   const recorded = new Date(clock.now()).toISOString();
-  const recorder = openRecorder(file, { podexit: recordingVersion, program: version, recorded, logText });
+  const recorder = openRecorder(file, { podexit: recordingVersion, program: version, recorded, logText }, forJson);
   let warned = false;
   return {
     write: (observation) => {

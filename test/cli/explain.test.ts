@@ -73,7 +73,7 @@ it('without a word it lists what there is', async () => {
 
 it.each([
   ['phases', phaseNames],
-  ['Finding', findingCodes],
+  ['Finding', topics.filter(({ kind }) => kind === 'finding').map(({ name }) => name)],
   ['outcomes', outcomes],
 ])('%s lists those, each with what it is', async (kind, names) => {
   const { code, stdout } = await runMain(['explain', kind]);

@@ -1,7 +1,7 @@
 /** A workload that is watched before one of its pods terminates: the pod's report knows what the deletion found. */
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Fault } from '../../src/demo/faults/fault.ts';
+import type { Fault } from '../sim/faults/fault.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { serving } from '../helpers/serving.ts';

@@ -1,6 +1,6 @@
 /** What Ctrl-C says of the deletion: what is true at that moment, and no more. */
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/demo/faults/fault.ts';
+import type { Fault } from '../sim/faults/fault.ts';
 import type { HowFar } from '../../src/run/how-far.ts';
 import { fateOf, howFar } from '../../src/run/how-far.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';

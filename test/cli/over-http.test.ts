@@ -10,10 +10,11 @@ import type { ExpectStatic } from 'vitest';
 import { describe, expect, it } from 'vitest';
 import type { Tls } from '../../src/demo/http/server.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
-import { startLoopback } from '../../src/demo/loopback.ts';
+import { startLoopback } from '../sim/faults/faulty-server.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
+import { isSweep } from '../helpers/sweep.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { recordingFile, truthsOf } from '../helpers/recordings.ts';
 import type { Truth } from '../helpers/recordings.ts';
@@ -31,8 +32,11 @@ const flags: Record<string, string[]> = {
   'force-delete': ['--force'],
 };
 
+/** Half a minute and more each: they are for the sweep. */
+const long = new Set(isSweep ? [] : ['grace-shortened', 'no-grace-spec-default', 'node-down']);
+
 describe.concurrent('over HTTP, through the built command', () => {
-  it.for(Object.entries(expected))(
+  it.for(Object.entries(expected).filter(([name]) => !long.has(name)))(
     '%s says what its replay says',
     { timeout: 150_000 },
     async ([name, wanted], { expect }) => compare(name, wanted, await trace(name), expect),

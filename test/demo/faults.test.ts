@@ -1,7 +1,7 @@
 import { Agent, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/demo/faults/fault.ts';
+import type { Fault } from '../sim/faults/fault.ts';
 import { open, send } from './helpers/client.ts';
 import { playing } from './helpers/playing.ts';
 import { settle } from './helpers/virtual-clock.ts';

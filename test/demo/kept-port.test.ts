@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { keepPort } from '../../src/demo/http/kept-port.ts';
-import { listen } from '../../src/demo/http/server.ts';
+import { keepFreePort, keepPort } from '../sim/faults/kept-port.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -11,26 +10,22 @@ function drawnFirst(...shares: number[]): void {
   for (const share of shares) draw.mockReturnValueOnce(share);
 }
 
-const handle = () => Promise.resolve();
-
-describe('a server that goes down and comes back', () => {
-  it('keeps its port from others of its kind while it is down', async () => {
+describe('the port of a server that goes down and comes back', () => {
+  it('is kept from others of its kind, also while nobody listens', async () => {
     drawnFirst(0.5, 0.5);
-    const first = await listen(handle, 'to-come-back', undefined);
-    await first.suspend();
-    const second = await listen(handle, 'to-come-back', undefined);
+    const first = await keepFreePort();
+    const second = await keepFreePort();
     expect(second.port).not.toBe(first.port);
-    await first.resume();
-    await Promise.all([first.close(), second.close()]);
+    await Promise.all([first.release(), second.release()]);
   });
 
-  it('leaves its port to others when it is closed', async () => {
+  it('is for others when it was released', async () => {
     drawnFirst(0.5, 0.5);
-    const first = await listen(handle, 'to-come-back', undefined);
-    await first.close();
-    const second = await listen(handle, 'to-come-back', undefined);
+    const first = await keepFreePort();
+    await first.release();
+    const second = await keepFreePort();
     expect(second.port).toBe(first.port);
-    await second.close();
+    await second.release();
   });
 
   it('takes another port where somebody listens already', async () => {
@@ -38,9 +33,9 @@ describe('a server that goes down and comes back', () => {
     const taken = 10_000 + 20_000 * 0.6;
     await new Promise<void>((resolve) => other.listen(taken, '127.0.0.1', resolve));
     drawnFirst(0.6);
-    const server = await listen(handle, 'to-come-back', undefined);
-    expect(server.port).not.toBe(taken);
-    await server.close();
+    const kept = await keepFreePort();
+    expect(kept.port).not.toBe(taken);
+    await kept.release();
     await new Promise((resolve) => other.close(resolve));
   });
 });

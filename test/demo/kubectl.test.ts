@@ -44,6 +44,7 @@ describe.skipIf(!hasKubectl)('the machine’s own kubectl (skipped without one o
     expect(await kubectl('describe', 'pod', 'api-0')).toMatch(/Status: +Running[\s\S]*Events:[\s\S]*Started/);
     expect(await kubectl('logs', 'api-0')).toBe('serving on :8080\n');
     expect(await kubectl('auth', 'can-i', 'delete', 'pods')).toContain('yes');
+    expect(await kubectl('get', 'pod', 'api-0', '-o', 'wide')).toMatch(/NODE[\s\S]*node1/);
     await expect(kubectl('get', 'pod', 'nope')).rejects.toThrow(/pods "nope" not found/);
   });
 
@@ -57,14 +58,18 @@ describe.skipIf(!hasKubectl)('the machine’s own kubectl (skipped without one o
       'jsonpath={.metadata.deletionGracePeriodSeconds}{"\\n"}',
       '--request-timeout=6s',
     );
+    const printing = kubectl('get', 'pods', '-w', '--request-timeout=6s');
     const following = kubectl('logs', '-f', 'api-0');
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(await kubectl('delete', 'pod', 'api-0', '--wait')).toContain('pod "api-0" deleted');
     await server.played;
     expect(await following).toContain('drained, exiting 143');
     expect((await watching.catch((error: { stdout: string }) => error.stdout)).split('\n')).toContain('10');
+    const printed = await printing.catch((error: { stdout: string }) => error.stdout);
+    expect(printed).toMatch(/^NAME +READY +STATUS +RESTARTS +AGE\napi-0 +1\/1 +Running +0 +\d+[smh]\n/);
+    expect(printed).toMatch(/^api-0 +[01]\/1 +Terminating /m);
     await expect(kubectl('get', 'pod', 'api-0')).rejects.toThrow(/not found/);
     expect(server.deletesAccepted).toBe(1);
-    expect(await kubectl('get', 'events')).toContain('api-0.');
+    expect(await kubectl('get', 'events')).toMatch(/Killing +pod\/api-0 +Stopping container app/);
   });
 });

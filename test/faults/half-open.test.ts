@@ -1,6 +1,6 @@
 /** A watch that stays open and carries nothing more, while nobody says what it keeps back: its loss is told, and nobody is stormed. */
 import { expect, it } from 'vitest';
-import type { Fault } from '../../src/demo/faults/fault.ts';
+import type { Fault } from '../sim/faults/fault.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { noAnswers } from './helpers/no-answers.ts';

@@ -1,6 +1,6 @@
 /** A run that gives up says what it knows: that the pod is still there only where a last look has not found it gone. */
 import { expect, it } from 'vitest';
-import type { Fault } from '../../src/demo/faults/fault.ts';
+import type { Fault } from '../sim/faults/fault.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import type { Traced } from './helpers/traced.ts';

@@ -1,6 +1,6 @@
 /**
  * Every fault × every recording × three positions in time: the report is the one without the fault, plus stated gaps,
- * and the server has accepted one deletion. In CI each cell of fault × position meets some of the recordings, other
+ * and the server has accepted one deletion. In the suite each cell of fault × position meets some of the recordings, other
  * ones for each, drawn by a seed; `PODEXIT_FAULTS=all` runs all of them, `PODEXIT_FAULTS=WORDS` those whose name has
  * the words; `PODEXIT_REAL_TIME=1` in real time, `PODEXIT_SEED` draws others. Every second run, or with
  * `PODEXIT_HTTP2=1` every one, is over TLS and HTTP/2.
@@ -9,6 +9,7 @@ import { expect, it } from 'vitest';
 import type { Scenario } from '../../src/demo/scenario.ts';
 import { recordingNames, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
+import { rounds } from '../helpers/sweep.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import type { Fair } from './helpers/compare.ts';
@@ -25,7 +26,7 @@ const overHttp2 = hasOpenssl ? { tls: { ...selfSigned(), http2: true } } : {};
 const everyNth = process.env['PODEXIT_HTTP2'] === '1' ? 1 : 2;
 const atOnce = 24;
 /** Of 24 recordings, for each fault and position. */
-const inCi = 8;
+const recordingsPerCell = rounds(2, 8);
 const phases = [0, 120, 240, 360, 480, 600, 720, 840];
 
 interface Cell {
@@ -78,7 +79,7 @@ function drawn(): Cell[] {
   return Object.keys(faultCases).flatMap((fault) =>
     positions.flatMap((position) => {
       const order = recordingNames.map((name) => ({ name, by: random() })).sort((a, b) => a.by - b.by);
-      const names = order.map(({ name }) => name).slice(0, asked === '' ? inCi : undefined);
+      const names = order.map(({ name }) => name).slice(0, asked === '' ? recordingsPerCell : undefined);
       return names
         .map((recording, nth) => ({ nth, fault, position, recording }))
         .filter((cell) => asked === '' || asked === 'all' || Object.values(cell).join(', ').includes(asked));

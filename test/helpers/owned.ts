@@ -5,12 +5,6 @@ import { adding, editing, eventOf, judged, listed, markedIn, ownedBy, ownerOf, t
 import type { Raw } from './cases.ts';
 import { somebody } from './story-changes.ts';
 
-/** The kind, and below it what its evidence says. */
-export function lineOf(sightings: readonly Sighting[]): string {
-  const report = judged(sightings);
-  return [report.trigger.kind, ...linesOf(report)].join('\n');
-}
-
 /** What the evidence of the trigger says. */
 export const linesOf = ({ trigger, observations }: ReturnType<typeof judged>): string[] =>
   observations.filter(({ seq }) => trigger.evidence.includes(seq)).map(({ what }) => what);

@@ -2,8 +2,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLoopback } from '../../src/demo/loopback.ts';
-import type { Loopback, LoopbackOptions } from '../../src/demo/loopback.ts';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import { startLoopback, type FaultyOptions } from '../sim/faults/faulty-server.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
 import { recordingFile } from './recordings.ts';
 
@@ -17,7 +17,7 @@ export interface Serving {
 /** Plays a recording for as long as `work` takes. */
 export async function serving<T>(
   name: string,
-  options: Partial<LoopbackOptions>,
+  options: Partial<FaultyOptions>,
   work: (serving: Serving) => Promise<T>,
 ): Promise<T> {
   const scenario = parseScenario(readFileSync(recordingFile(name), 'utf8'));

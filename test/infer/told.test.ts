@@ -17,9 +17,10 @@ import type { Heard, Truths } from '../helpers/prefixes.ts';
 import { listenTo } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
+import { rounds } from '../helpers/sweep.ts';
 import { nanoTime } from '../helpers/truth.ts';
 
-const stories = Number(process.env['PODEXIT_STORIES'] ?? 300);
+const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(60, 300));
 
 /** Beyond the first ones: where an Event that was still on its way took back what had been said of a hook, of a signal. */
 const found = [745, 901, 2004, 2189];

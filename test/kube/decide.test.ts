@@ -99,6 +99,18 @@ const table: [string, Outcome, Cursor, Next][] = [
     { next: 'relist', wait: [0, 0], lost: 'disconnected' },
   ],
   [
+    'a line too long that is all that ever came is an error',
+    { kind: 'oversized' },
+    reached,
+    { next: 'stop', because: 'oversized' },
+  ],
+  [
+    'a line too long that comes again and again is one too',
+    { kind: 'oversized' },
+    { ...at7, relists: 3 },
+    { next: 'stop', because: 'oversized' },
+  ],
+  [
     'a change without version lists again, with a gap',
     { kind: 'unversioned' },
     at7,

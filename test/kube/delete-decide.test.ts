@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import type { DeleteStep } from '../../src/kube/delete-decide.ts';
+import type { DeleteStep, Tried } from '../../src/kube/delete-decide.ts';
 import { decideDelete } from '../../src/kube/delete-decide.ts';
-import type { Tried } from '../../src/kube/delete.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
 import { readRefusal } from '../../src/kube/status.ts';
 import { status } from './helpers/api.ts';

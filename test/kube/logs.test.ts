@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLogLimit } from '../../src/kube/log-limit.ts';
-import { isLater, readLogLine } from '../../src/kube/log-line.ts';
+import { createLogLimit, isLater, readLogLine } from '../../src/kube/log-lines.ts';
 import { followLog } from '../../src/kube/logs.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterMemory } from '../../src/kube/cluster.ts';
+import { tellShortage } from '../../src/kube/http/client.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
-import { tellShortage } from '../../src/kube/http/shortage.ts';
 import type { Surroundings } from '../../src/kube/surroundings.ts';
 
 /** What is said of connections that failed with these codes, one after the other, with the `-v` that it needs. */

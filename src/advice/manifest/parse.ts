@@ -13,6 +13,9 @@ export interface Manifest {
   file: string;
   /** Where it begins, from 1. */
   line: number;
+  /** Which document of the file it stands in, from 0, and where in it: an item of a List. */
+  document: number;
+  at: Path;
   /** The line of the deepest field on the path that is there. */
   lineOf(path: Path): number;
 }
@@ -35,8 +38,10 @@ export function parseManifests(text: string, file: string): Parsed {
   const lines = new LineCounter();
   // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
   const documents = parseAllDocuments(withoutMark(text), { lineCounter: lines, version: '1.1', prettyErrors: false });
+  const isTemplate = /\{\{[^}\n]*\}\}/.test(text);
   const parsed: Parsed = { manifests: [], broken: [] };
-  for (const document of Array.isArray(documents) ? documents : []) readDocument(document, { file, lines }, parsed);
+  for (const [index, document] of (Array.isArray(documents) ? documents : []).entries())
+    readDocument(document, { file, lines, isTemplate, index }, parsed);
   return parsed;
 }
 
@@ -46,13 +51,17 @@ const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
 interface Source {
   file: string;
   lines: LineCounter;
+  isTemplate: boolean;
+  index: number;
 }
 
-function readDocument(document: Document.Parsed, { file, lines }: Source, parsed: Parsed): void {
+function readDocument(document: Document.Parsed, { file, lines, isTemplate, index }: Source, parsed: Parsed): void {
+  // `{{ .Values.x }}` is no YAML, or another one than was meant.
+  const hint = isTemplate ? ' (it looks like a template: render it first, for example with helm template)' : '';
   const lineAt = (offset: number): number => lines.linePos(offset).line;
   const [error] = document.errors;
   if (error) {
-    parsed.broken.push({ file, line: lineAt(error.pos[0]), message: firstLine(error.message) });
+    parsed.broken.push({ file, line: lineAt(error.pos[0]), message: `${firstLine(error.message)}${hint}` });
     return;
   }
   let value: unknown;
@@ -64,28 +73,29 @@ function readDocument(document: Document.Parsed, { file, lines }: Source, parsed
   }
   if (value === null || value === undefined) return;
   const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
-  if (typeof value !== 'object' || Array.isArray(value) || asObject(value)['kind'] === undefined) {
-    parsed.broken.push({ file, line: lineOf([]), message: 'not a Kubernetes object: it has no kind' });
+  if (typeof value !== 'object' || Array.isArray(value) || typeof asObject(value)['kind'] !== 'string') {
+    parsed.broken.push({ file, line: lineOf([]), message: `not a Kubernetes object: it has no kind${hint}` });
     return;
   }
-  parsed.manifests.push(...objectsOf(asObject(value), [], { file, lineOf }));
+  parsed.manifests.push(...objectsOf(asObject(value), [], { file, lineOf, document: index }));
 }
 
 /** A List's items, and the items of Lists within it, each where it stands. */
 function objectsOf(
   value: Record<string, unknown>,
   at: Path,
-  { file, lineOf }: Pick<Manifest, 'file' | 'lineOf'>,
+  source: Pick<Manifest, 'file' | 'lineOf' | 'document'>,
 ): Manifest[] {
   const { kind, items } = value;
   if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
     return asArray(items).flatMap((item, index) => {
       const object = asObject(item);
       const named = { kind: kind === 'List' ? undefined : kind.slice(0, -'List'.length), ...object };
-      return objectsOf(named, [...at, 'items', index], { file, lineOf });
+      return objectsOf(named, [...at, 'items', index], source);
     });
+  const { lineOf } = source;
   const object = value as KubernetesObject;
-  return [{ object, file, line: lineOf(at), lineOf: (path) => lineOf([...at, ...path]) }];
+  return [{ ...source, object, at, line: lineOf(at), lineOf: (path) => lineOf([...at, ...path]) }];
 }
 
 /** The offset of a key where the path ends at one, so that a finding names the line of `livenessProbe:`. */

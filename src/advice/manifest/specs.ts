@@ -1,5 +1,4 @@
 /** The objects of a stream of manifests → the ShutdownSpec of each workload, with the Services and budgets beside it. */
-import type { V1PodDisruptionBudget, V1Service } from '@kubernetes/client-node';
 import { asObject } from '../../model/observe/read.ts';
 import { hasPods, specOfWorkload } from '../read-workload.ts';
 import type { Neighbours } from '../read-workload.ts';

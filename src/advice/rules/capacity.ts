@@ -95,7 +95,7 @@ function hostPorts(spec: ShutdownSpec): CheckFinding[] {
   const ports = spec.containers.some((one) => one.ports.some(({ hostPort }) => hostPort !== undefined));
   if (!spec.hostNetwork && !ports) return [];
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
-  const surge = surges(spec) && spec.update?.kind !== 'Recreate';
+  const surge = surges(spec) && spec.update?.kind !== 'Recreate' && ![0, '0%'].includes(spec.update?.maxSurge ?? '25%');
   return [
     {
       code: 'host-network',

@@ -2,7 +2,7 @@
 import type { CheckFinding, Rule } from '../finding.ts';
 import { isDistroless } from '../images.ts';
 import type { ContainerSpec, Hook, ShutdownSpec } from '../shutdown-spec.ts';
-import { graceFor } from '../shutdown-numbers.ts';
+import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import { signalled } from './signals.ts';
 
 /** The least that the kubelet leaves between the end of a hook and SIGKILL, in seconds (SIGNALS.md §2 S8). */
@@ -59,7 +59,10 @@ function budget(spec: ShutdownSpec): CheckFinding[] {
 const adviceFor = (spec: ShutdownSpec, seconds: number): string =>
   spec.specGraceSeconds !== undefined && spec.graceSeconds < spec.specGraceSeconds
     ? `Delete it with a longer --grace-period (its spec has ${spec.specGraceSeconds}s), or shorten the hook.`
-    : `Raise terminationGracePeriodSeconds to ${graceFor({ hookSeconds: seconds })}s, or shorten the hook.`;
+    : `Raise terminationGracePeriodSeconds to ${graceWith(spec, seconds)}s, or shorten the hook.`;
+
+const graceWith = ({ graceSeconds }: ShutdownSpec, hookSeconds: number): number =>
+  graceFor({ hookSeconds, drainSeconds: unmeasuredDrain({ graceSeconds, hookSeconds }, hookSeconds) });
 
 function noGrace(spec: ShutdownSpec): CheckFinding[] {
   if (spec.graceSeconds > 0) return [];

@@ -1,7 +1,7 @@
 /** What clients of the pod's Services would notice. Only containers that serve a Service's target port are looked at. */
 import type { CheckFinding, Rule } from '../finding.ts';
 import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
-import { defaultPreStopSeconds } from '../shutdown-numbers.ts';
+import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
 import { signalled } from './signals.ts';
 
 /** Containers behind a target port; all main containers where no ports are declared, since a port needs no declaration. */

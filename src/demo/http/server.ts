@@ -3,7 +3,6 @@ import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { failure, Refusal } from '../data/status.ts';
-import { keepPort, type KeptPort } from './kept-port.ts';
 import { connectionOf, cut, isGone, type Incoming, type Outgoing } from './either-version.ts';
 
 /** What a TLS server shows, as PEM; with `http2` it speaks that to whoever offers it, as a real server does. */
@@ -30,11 +29,8 @@ export type Handle = (request: Incoming, response: Outgoing, body: string, nth: 
 /** More than any client of this API sends. */
 const maxBody = 3 * 1024 * 1024;
 
-/**
- * Listens on 127.0.0.1. Rejects where the port is taken. `to-come-back`: a port that nobody else is given while the server
- * is suspended.
- */
-export async function listen(handle: Handle, port: number | 'to-come-back', tls: Tls | undefined): Promise<HttpServer> {
+/** Listens on 127.0.0.1. Rejects where the port is taken. */
+export async function listen(handle: Handle, port: number, tls: Tls | undefined): Promise<HttpServer> {
   const sockets = new Set<Socket>();
   const served = new WeakMap<object, number>();
   const onRequest = (request: Incoming, response: Outgoing) => {
@@ -53,15 +49,10 @@ export async function listen(handle: Handle, port: number | 'to-come-back', tls:
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
   });
-  const kept = port === 'to-come-back' ? await startAtKeptPort(server) : undefined;
-  if (port !== 'to-come-back') await startListening(server, port);
+  await startListening(server, port);
   const bound = (server.address() as AddressInfo).port;
   const suspend = () => stopListening(server, sockets);
-  const close = async () => {
-    await suspend();
-    await kept?.release();
-  };
-  return { port: bound, sockets, suspend, resume: () => startListening(server, bound), close };
+  return { port: bound, sockets, suspend, resume: () => startListening(server, bound), close: suspend };
 }
 
 function createListener(tls: Tls | undefined, onRequest: (request: Incoming, response: Outgoing) => void): Server {
@@ -78,19 +69,6 @@ function startListening(server: Server, port: number): Promise<void> {
       server.off('error', reject);
       resolve();
     });
-  });
-}
-
-/** Listens at a port that nobody else is given while the server is suspended. */
-function startAtKeptPort(server: Server): Promise<KeptPort> {
-  return keepPort(async (port) => {
-    try {
-      await startListening(server, port);
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
-      throw error;
-    }
   });
 }
 

@@ -5,16 +5,17 @@ import { badRequest, failure, notFound, Refusal } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { parseJson } from './delete-options.ts';
 import { jsonPatch, mergePatch } from './merge.ts';
+import { strategicMerge } from './strategic-merge.ts';
+import { checkObject } from './validate.ts';
 
 /** PATCH and PUT of one object. A pod that only its finalizers held goes with the last of them (SIGNALS.md §1). */
 export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind, name: string): void {
   const { request } = exchange;
   const before = cluster.get(kind.plural, request.namespace, name);
   if (before === undefined) throw notFound(kind, name);
-  const after = withIdentity(
-    request.verb === 'update' ? replacement(before, request.body) : patched(before, exchange),
-    before,
-  );
+  const changed = request.verb === 'update' ? replacement(before, request.body) : patched(before, exchange);
+  const after = withGeneration(withIdentity(changed, before), before);
+  checkObject(before, after, kind);
   if (request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
   if (kind.plural === 'pods') rememberFinalizers(cluster, after);
   if (isReleased(after)) {
@@ -26,9 +27,10 @@ export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind, na
 }
 
 function patched(before: KubeObject, { request }: Exchange): KubeObject {
-  const isJsonPatch = String(request.headers['content-type']).startsWith('application/json-patch+json');
-  if (isJsonPatch) return jsonPatch(before, parsed(request.body)) as KubeObject;
-  return mergePatch(before, parseJson(request.body)) as KubeObject;
+  const type = String(request.headers['content-type']);
+  if (type.startsWith('application/json-patch+json')) return jsonPatch(before, parsed(request.body)) as KubeObject;
+  const merge = type.startsWith('application/strategic-merge-patch+json') ? strategicMerge : mergePatch;
+  return merge(before, parseJson(request.body)) as KubeObject;
 }
 
 function parsed(body: string): unknown {
@@ -60,6 +62,13 @@ function withIdentity(next: KubeObject, { metadata, kind, apiVersion }: KubeObje
     ...(apiVersion && { apiVersion }),
     metadata: { ...next.metadata, ...known, name },
   };
+}
+
+/** A new spec is a new generation. */
+function withGeneration(next: KubeObject, before: KubeObject): KubeObject {
+  const { generation } = before.metadata;
+  if (generation === undefined || JSON.stringify(next.spec) === JSON.stringify(before.spec)) return next;
+  return { ...next, metadata: { ...next.metadata, generation: generation + 1 } };
 }
 
 function rememberFinalizers(cluster: Cluster, { metadata }: KubeObject): void {

@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster.ts';
+import { apiNow, type Cluster } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
 import { notFound, success } from '../data/status.ts';
@@ -125,8 +125,4 @@ function deleteObject(
   const { name, uid } = object.metadata;
   const group = kind.group === '' ? {} : { group: kind.group };
   exchange.json(200, success(200, { name, ...group, kind: kind.plural, uid }));
-}
-
-function apiNow(cluster: Cluster): number {
-  return cluster.clock.now() + (cluster.skew.apiMs ?? 0);
 }

@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster.ts';
+import { apiNow, type Cluster } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
 import { stateAt } from '../data/log.ts';
@@ -6,12 +6,13 @@ import { badRequest, continueExpired, invalid, listExpired, notFound, tooFarAhea
 import { numberIn, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { revisionIn, selectorOf } from './read-options.ts';
+import { tableOf, wantsTable } from './table.ts';
 
 /** GET of one object. */
 export function serveGet(cluster: Cluster, exchange: Exchange, kind: Kind, name: string): void {
   const object = cluster.get(kind.plural, exchange.request.namespace, name);
   if (object === undefined) throw notFound(kind, name);
-  exchange.json(200, object);
+  exchange.json(200, wantsTable(exchange.request) ? tableOf(kind, [object], apiNow(cluster)) : object);
 }
 
 /** LIST, whole or in pages; a page's token carries the revision all pages are read at. */
@@ -28,15 +29,14 @@ export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): voi
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const page = all.slice(0, numberIn(request.query, 'limit') || all.length);
   const rest = all.length - page.length;
-  exchange.json(200, {
-    kind: `${kind.kind}List`,
-    apiVersion: groupVersion(kind),
-    metadata: {
-      resourceVersion: String(revision),
-      ...(rest > 0 && { continue: writeToken({ revision, after: page.at(-1)?.[0] ?? '' }), remainingItemCount: rest }),
-    },
-    items: page.map(([, stored]) => asItem(stored.object)),
-  });
+  const metadata = {
+    resourceVersion: String(revision),
+    ...(rest > 0 && { continue: writeToken({ revision, after: page.at(-1)?.[0] ?? '' }), remainingItemCount: rest }),
+  };
+  const objects = page.map(([, stored]) => stored.object);
+  if (wantsTable(request)) return exchange.json(200, tableOf(kind, objects, apiNow(cluster), metadata));
+  const items = objects.map(asItem);
+  exchange.json(200, { kind: `${kind.kind}List`, apiVersion: groupVersion(kind), metadata, items });
 }
 
 /** Which revision a list shows (kubernetes.io/docs/reference/using-api/api-concepts, semantics for get and list). */

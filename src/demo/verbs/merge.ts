@@ -1,7 +1,7 @@
 import { isRecord } from '../data/kube-object.ts';
 import { badRequest } from '../data/status.ts';
 
-/** RFC 7386: null removes, objects are merged, everything else replaces. Strategic patches are taken the same way. */
+/** RFC 7386: null removes, objects are merged, everything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const merged: Record<string, unknown> = isRecord(target) ? { ...target } : {};

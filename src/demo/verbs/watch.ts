@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster.ts';
+import { apiNow, type Cluster } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { ChangeType, KubeObject } from '../data/kube-object.ts';
 import { since, stateAt, type Change } from '../data/log.ts';
@@ -7,6 +7,7 @@ import { invalid, Refusal, tooOld } from '../data/status.ts';
 import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
 import { revisionIn, selectorOf } from './read-options.ts';
+import { tableOf, wantsTable } from './table.ts';
 
 export interface WatchOptions {
   /** How a `sendInitialEvents` is taken: as a new server takes it, refused by the gate, or not understood. */
@@ -63,7 +64,8 @@ function sendState(cluster: Cluster, stream: Stream, kind: Kind, matches: Select
   const state = stateAt(cluster.log, revision);
   if (state === 'expired') return;
   const found = [...state.entries()].filter(([, { resource, object }]) => resource === kind.plural && matches(object));
-  for (const [, { object }] of found.sort(([a], [b]) => (a < b ? -1 : 1))) sendFrame(stream, 'ADDED', object);
+  for (const [, { object }] of found.sort(([a], [b]) => (a < b ? -1 : 1)))
+    sendObject(cluster, stream, kind, 'ADDED', object);
 }
 
 /** Sends every change after a revision, now and as they come, up to what a reader may see. */
@@ -76,7 +78,7 @@ function follow(cluster: Cluster, stream: Stream, kind: Kind, matches: Selector,
       if (change.revision > cluster.horizon) return;
       cursor = change.revision;
       const frame = change.resource === kind.plural ? seenThrough(change, matches) : undefined;
-      if (frame !== undefined) sendFrame(stream, frame.type, frame.object);
+      if (frame !== undefined) sendObject(cluster, stream, kind, frame.type, frame.object);
     }
   };
   stream.onClose(cluster.onChange(pump));
@@ -129,6 +131,12 @@ function endInTime(cluster: Cluster, stream: Stream, kind: Kind, options: WatchO
 function bookmark(kind: Kind, revision: number, annotations?: Record<string, string>): unknown {
   const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...(annotations && { annotations }) };
   return { kind: kind.kind, apiVersion: groupVersion(kind), metadata };
+}
+
+function sendObject(cluster: Cluster, stream: Stream, kind: Kind, type: ChangeType, object: KubeObject): void {
+  const { resourceVersion } = object.metadata;
+  const isTable = wantsTable(stream.exchange.request);
+  sendFrame(stream, type, isTable ? tableOf(kind, [object], apiNow(cluster), { resourceVersion }) : object);
 }
 
 function sendFrame(stream: Stream, type: ChangeType | 'BOOKMARK' | 'ERROR', object: unknown): void {

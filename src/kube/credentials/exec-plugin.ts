@@ -1,14 +1,13 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import { kill } from 'node:process';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
-import type { ExecEntry } from '../kubeconfig/kubeconfig.ts';
+import type { ClusterEntry, ExecEntry } from '../kubeconfig/kubeconfig.ts';
 import { asRecord, asText } from '../status.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { execInfo } from './exec-info.ts';
 import type { Proof, ResolveOptions, Source } from './resolve.ts';
 import type { Launch } from './windows-launch.ts';
 import { windowsLaunch } from './windows-launch.ts';
@@ -203,4 +202,38 @@ function notStarted(exec: ExecEntry, code: string): PodexitError {
     `the credential plugin ${nameOf(exec)} ${why}`,
     exec.installHint ?? 'Install it, or put its directory into PATH; the kubeconfig names it under users[].user.exec.',
   );
+}
+
+/** KUBERNETES_EXEC_INFO: what a plugin is told about the terminal and, where it asks for it, the cluster. */
+function execInfo(
+  exec: ExecEntry,
+  cluster: ClusterEntry & { server: string },
+  stdinIsTty: boolean,
+): { interactive: boolean; json: string } {
+  const interactive = exec.interactiveMode !== 'Never' && stdinIsTty;
+  const spec = { interactive, ...(exec.provideClusterInfo ? { cluster: clusterInfo(cluster) } : {}) };
+  return { interactive, json: JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec }) };
+}
+
+/** The extension of a cluster that is meant for exec plugins (client-go clientauthentication/v1 Cluster.config). */
+const configExtension = 'client.authentication.k8s.io/exec';
+
+function clusterInfo(cluster: ClusterEntry & { server: string }) {
+  const config = cluster.extensions?.get(configExtension);
+  const authority = authorityData(cluster);
+  return {
+    server: cluster.server,
+    ...(cluster.tlsServerName === undefined ? {} : { 'tls-server-name': cluster.tlsServerName }),
+    ...(cluster.insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
+    ...(authority === undefined ? {} : { 'certificate-authority-data': authority }),
+    ...(cluster.proxyUrl === undefined ? {} : { 'proxy-url': cluster.proxyUrl }),
+    ...(cluster.disableCompression ? { 'disable-compression': true } : {}),
+    ...(config === undefined ? {} : { config }),
+  };
+}
+
+/** Always the data, also where the kubeconfig names a file. The file was read once already, so it is there. */
+function authorityData({ certificateAuthorityData, certificateAuthority }: ClusterEntry): string | undefined {
+  if (certificateAuthorityData) return certificateAuthorityData;
+  return certificateAuthority === undefined ? undefined : readFileSync(certificateAuthority).toString('base64');
 }

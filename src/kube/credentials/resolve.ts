@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { ClusterEntry, UserEntry } from '../kubeconfig/kubeconfig.ts';
+import type { ClusterEntry, Impersonation, UserEntry } from '../kubeconfig/kubeconfig.ts';
 import { isOverTls } from '../kubeconfig/usable.ts';
 import type { Redactor } from '../redact.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { Credentials, Identity, TlsOptions } from './credentials.ts';
-import { impersonationHeaders } from './impersonate.ts';
 import { badFile, readTls } from './tls.ts';
 
 /** What a source of credentials gives for the next request. */
@@ -119,4 +118,29 @@ function readIfThere(file: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The headers of "User impersonation" (Kubernetes documentation); a group is a header of its own each time. */
+export function impersonationHeaders(as: Impersonation | undefined): OutgoingHttpHeaders {
+  if (as?.user === undefined) return {};
+  const headers: OutgoingHttpHeaders = { 'Impersonate-User': as.user };
+  if (as.uid !== undefined) headers['Impersonate-Uid'] = as.uid;
+  if (as.groups.length > 0) headers['Impersonate-Group'] = [...as.groups];
+  for (const [key, value] of as.extra) {
+    const name = `Impersonate-Extra-${escapeKey(key)}`;
+    headers[name] = [...((headers[name] as string[] | undefined) ?? []), value];
+  }
+  return headers;
+}
+
+/** client-go headerKeyEscape: whatever a header's name cannot hold, and `%`, becomes %XX of its UTF-8 bytes. */
+function escapeKey(key: string): string {
+  return [...Buffer.from(key)]
+    .map((byte) => {
+      const letter = String.fromCharCode(byte);
+      return /[!#$&'*+\-.^_`|~0-9A-Za-z]/.test(letter)
+        ? letter
+        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+    })
+    .join('');
 }

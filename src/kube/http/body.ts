@@ -11,42 +11,48 @@ export interface Body extends AsyncIterable<unknown> {
 
 /** More than any page of a list can be. */
 const mostBytes = 256 * 1024 * 1024;
+/** ms without a byte in the middle of an answer; sockets live in real time. The API server ends a request after 60 s. */
+export const longestSilenceMs = 65_000;
 
 /**
  * The whole body as JSON; undefined where it is none. Throws TransportFailure where it breaks off, PodexitError
  * `server.endless-answer` where it does not end (asking again would bring as much again), and the abort.
  */
-export async function readJson(body: Body, signal: AbortSignal | undefined): Promise<unknown> {
-  const whole = await readWhole(body, signal);
+export async function readJson(body: Body, signal: AbortSignal | undefined, most = mostBytes): Promise<unknown> {
+  const whole = await readWhole(body, signal, most);
   if (whole === undefined)
     throw new PodexitError(
       endless,
-      `an answer of the API server has no end: it went past ${mostBytes / 2 ** 20} MiB`,
+      `an answer of the API server is too large: it went past ${most / 2 ** 20} MiB`,
       'Look at what stands between here and the API server (a proxy, a gateway); `kubectl get --raw` asks the same.',
     );
   return parseJson(whole.toString('utf8'));
 }
 
 /** Undefined, and the rest unread, where it is more than we hold in memory. */
-async function readWhole(body: Body, signal: AbortSignal | undefined): Promise<Buffer | undefined> {
+async function readWhole(body: Body, signal: AbortSignal | undefined, most: number): Promise<Buffer | undefined> {
+  const silence = setTimeout(() => body.destroy(), longestSilenceMs);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body) {
+      silence.refresh();
       bytes += (chunk as Buffer).length;
       // Leaving the loop destroys the body.
-      if (bytes > mostBytes) return undefined;
+      if (bytes > most) return undefined;
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new TransportFailure('the connection broke in the middle of the answer', true, 'ECONNRESET', false, error);
+  } finally {
+    clearTimeout(silence);
   }
   return Buffer.concat(chunks);
 }
 
-/** Whether it is what readJson throws of a body without an end. */
-export const isEndless = (error: unknown): error is PodexitError =>
+/** Whether it is what readJson throws of a body that is too large, or has no end. */
+export const isTooLarge = (error: unknown): error is PodexitError =>
   error instanceof PodexitError && error.code === endless;
 
 const endless = 'server.endless-answer';

@@ -5,11 +5,9 @@ import type { Answer, ClusterMemory, Flow, Question } from '../cluster.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { readJson } from './body.ts';
+import { longestSilenceMs, readJson } from './body.ts';
 import type { Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
-import { inUtf8 } from './header-bytes.ts';
-import { tellShortage } from './shortage.ts';
 import type { Transport } from './transport.ts';
 
 export interface ClientOptions {
@@ -49,7 +47,7 @@ export function createClient(options: ClientOptions): Client {
     async request(question) {
       return await withTimeout(timeoutFor(options, question), question, async (bounded) => {
         const flow = await stream(bounded);
-        const body = await readJson(flow.body, question.signal);
+        const body = await readJson(flow.body, question.signal, question.mostBytes);
         return { ...flow, at: options.surroundings.now(), body };
       });
     },
@@ -127,7 +125,7 @@ async function fresh(
         tls: identity.tls,
         ...(question.signal === undefined ? {} : { signal: question.signal }),
         connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),
-        headersTimeoutMs: limit(timeoutFor(options, question), longestSilenceMs),
+        headersTimeoutMs: limit(timeoutFor(options, question), question.answerWithinMs ?? longestSilenceMs),
         now: () => surroundings.now(),
         onSent: (sentAt) => question.onSent?.(sentAt),
       });
@@ -147,9 +145,8 @@ async function fresh(
   }
 }
 
-/** kubectl's own limits: 30 s for a connection; the API server itself ends a request after 60 s. */
+/** kubectl's own limit. */
 const longestConnectMs = 30_000;
-const longestSilenceMs = 65_000;
 
 function limit(wished: number | undefined, most: number): number {
   return wished ? Math.min(wished, most) : most;
@@ -209,4 +206,40 @@ function redirected(base: URL, next: URL | undefined): PodexitError {
     `the server ${showUrl(base)} redirects ${where}, and credentials are not taken there`,
     'Write the address of the API server itself into the kubeconfig (or give it with --server).',
   );
+}
+
+/**
+ * Headers whose values go out as the bytes of their UTF-8, as Go's and so kubectl's do: Node writes one byte for each
+ * character, and refuses those beyond Latin-1. A body beside them must not be a string, since Node would then send the
+ * headers in the body's encoding too.
+ */
+function inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.map(bytesOf) : bytesOf(value)]),
+  );
+}
+
+const bytesOf = <T>(value: T): T | string =>
+  typeof value === 'string' ? Buffer.from(value, 'utf8').toString('latin1') : value;
+
+/**
+ * Where this machine itself has no room for one more connection: by Node's code. The server never receives such a request,
+ * and in a report its gap looks like that of a lost connection.
+ */
+const shortages: Readonly<Record<string, string>> = {
+  EMFILE: 'this process may open no more files (EMFILE), so some streams have gaps; raise the limit: ulimit -n 8192',
+  ENFILE: 'this machine may open no more files (ENFILE), so some streams have gaps; close other programs',
+  EADDRNOTAVAIL: 'this machine has no free local port (EADDRNOTAVAIL), so some streams have gaps',
+};
+
+/** Says so on stderr, once for each cluster, at any `-v`. */
+export function tellShortage(
+  failure: TransportFailure,
+  memory: ClusterMemory,
+  { log }: Pick<Surroundings, 'log'>,
+): void {
+  const words = shortages[failure.code];
+  if (words === undefined || memory.shortOf === failure.code) return;
+  memory.shortOf = failure.code;
+  log(0, words);
 }

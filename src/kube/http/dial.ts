@@ -2,8 +2,7 @@ import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
-import { socketHost, socketPort, timeoutError, unusable } from './address.ts';
-import { asFailure } from './failure.ts';
+import { asFailure, socketHost, socketPort, timeoutError, unusable } from './failure.ts';
 
 export interface Dial<T> {
   base: URL;

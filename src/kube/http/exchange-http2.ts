@@ -2,12 +2,11 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ClientHttp2Stream, IncomingHttpStatusHeader, OutgoingHttpHeaders } from 'node:http2';
-import { timeoutError, unusable } from './address.ts';
+import type { TransportFailure } from './failure.ts';
+import { asFailure, timeoutError, unusable } from './failure.ts';
 import type { Body } from './body.ts';
 import type { Exchange, Reply } from './exchange.ts';
-import type { TransportFailure } from './failure.ts';
-import { asFailure } from './failure.ts';
-import type { Session } from './session.ts';
+import type { Session } from './sessions.ts';
 
 /** As `exchange`, on a stream of an HTTP/2 connection. */
 export function exchangeOver(session: Session, options: Exchange): Promise<Reply> {

@@ -3,9 +3,8 @@ import type { Agent, ClientRequest, IncomingHttpHeaders, OutgoingHttpHeaders, re
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
-import { socketHost, socketPort, timeoutError, unusable } from './address.ts';
+import { asFailure, socketHost, socketPort, timeoutError, unusable } from './failure.ts';
 import type { Body } from './body.ts';
-import { asFailure } from './failure.ts';
 
 /** One HTTP request to one URL, exactly as it goes out. */
 export interface Exchange {

@@ -1,3 +1,5 @@
+import { PodexitError } from '../../errors.ts';
+
 /**
  * A request that got no answer. `sent` says whether the server may have seen it: only where it is false is the request
  * provably not executed (no connection was made, or its TLS handshake did not finish).
@@ -25,7 +27,7 @@ export function asFailure(
 ): TransportFailure {
   const first = firstOf(error);
   const code = error.code ?? first?.code ?? 'EUNKNOWN';
-  return new TransportFailure(error.message || first?.message || code, sent, code, stale, error);
+  return new TransportFailure(tlsReason(error) ?? (error.message || first?.message || code), sent, code, stale, error);
 }
 
 /** Trying both address families fails with one error that holds the two and says nothing itself. */
@@ -51,3 +53,51 @@ const trustCodes = new Set([
   'CERT_REVOKED',
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
+
+/**
+ * One sentence for what OpenSSL says in a line of its own format. Its alerts are those of RFC 8446 §6.2; undefined where the
+ * error is not OpenSSL's.
+ */
+function tlsReason({ code = '', message }: NodeJS.ErrnoException): string | undefined {
+  if (!/^(?:ERR_SSL_|EPROTO$)/.test(code) || !message.includes(':SSL routines:')) return undefined;
+  const reason = /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1]?.toLowerCase() ?? '';
+  const alert = /alert (.+)/.exec(reason)?.[1] ?? '';
+  if (isCertificateAlert(alert)) return `it does not accept the client certificate (TLS alert "${alert}")`;
+  return tlsReasons[alert || reason] ?? `the TLS handshake failed (${reason || code})`;
+}
+
+const isCertificateAlert = (alert: string): boolean =>
+  /^(?:(?:bad|unsupported|revoked|expired) certificate|certificate (?:revoked|expired|unknown)|unknown ca|access denied)$/.test(
+    alert,
+  );
+
+const tlsReasons: Readonly<Record<string, string>> = {
+  'certificate required': 'it wants a client certificate, and none was shown',
+  'handshake failure':
+    'it refused the TLS handshake: it may want a client certificate, or a cipher that is not offered',
+  'protocol version': 'it speaks no version of TLS that this Node offers',
+  'unrecognized name': 'it does not know itself by the host name that it was addressed with',
+  'wrong version number': 'what answers there does not speak TLS; the address may have to begin with http://',
+};
+
+/** A URL writes an IPv6 address in brackets, a socket does not. */
+export function socketHost(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+export function socketPort(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+}
+
+export function timeoutError(what: string, ms: number): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${what} within ${ms / 1000} s`), { code: 'ETIMEDOUT' });
+}
+
+/** Node refuses at once what no connection could carry: a key that is no PEM, a token with a line break in it. */
+export function unusable(error: NodeJS.ErrnoException): PodexitError {
+  return new PodexitError(
+    'auth.unusable',
+    `the credentials of the kubeconfig cannot be used (${error.code ?? 'unknown error'})`,
+    'Check that its certificates and keys are PEM, belong together, and that its token is one line.',
+  );
+}

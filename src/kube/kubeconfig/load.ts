@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
-import { inClusterKubeconfig, inClusterNamespace } from './in-cluster.ts';
-import { invalid } from './invalid.ts';
+import { invalid } from './fields.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
-import { mergeKubeconfigs } from './merge.ts';
 import { parseKubeconfig } from './parse.ts';
 
 export interface LoadOptions {
@@ -72,4 +71,65 @@ function missing(file: string): PodexitError {
     `the kubeconfig ${file} does not exist`,
     'Check the path given to --kubeconfig.',
   );
+}
+
+/**
+ * Several files as one, by kubectl's rule: of entries of the same name the first wins whole, and so does the first
+ * current-context ("Organizing Cluster Access Using kubeconfig Files", Kubernetes documentation).
+ */
+export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
+  const currentContext = files.find((file) => file.currentContext !== undefined)?.currentContext;
+  return {
+    ...(currentContext === undefined ? {} : { currentContext }),
+    clusters: firstWins(files.map((file) => file.clusters)),
+    users: firstWins(files.map((file) => file.users)),
+    contexts: firstWins(files.map((file) => file.contexts)),
+  };
+}
+
+function firstWins<T>(maps: readonly ReadonlyMap<string, T>[]): Map<string, T> {
+  return new Map([...maps].reverse().flatMap((map) => [...map]));
+}
+
+/** Where Kubernetes mounts the service account of a pod. */
+const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** What a process inside a pod has instead of a kubeconfig; undefined where this is no pod. */
+export function inClusterKubeconfig(
+  env: Readonly<Record<string, string | undefined>>,
+  directory = mounted,
+): Kubeconfig | undefined {
+  const host = env['KUBERNETES_SERVICE_HOST'];
+  const port = env['KUBERNETES_SERVICE_PORT'];
+  if (!host || !port || read(`${directory}/token`) === undefined) return undefined;
+  const name = 'in-cluster';
+  return {
+    currentContext: name,
+    clusters: new Map([
+      [
+        name,
+        { server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`, certificateAuthority: `${directory}/ca.crt` },
+      ],
+    ]),
+    // A file, not its content: the kubelet renews it every hour.
+    users: new Map([[name, { tokenFile: `${directory}/token` }]]),
+    contexts: new Map([[name, { cluster: name, user: name }]]),
+  };
+}
+
+/** What kubectl takes inside a pod where neither flag nor context names one (client-go: inClusterClientConfig.Namespace). */
+function inClusterNamespace(
+  env: Readonly<Record<string, string | undefined>>,
+  directory = mounted,
+): string | undefined {
+  if (inClusterKubeconfig(env, directory) === undefined) return undefined;
+  return env['POD_NAMESPACE'] || read(`${directory}/namespace`)?.trim() || undefined;
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
 }

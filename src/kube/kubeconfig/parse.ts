@@ -1,8 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Fields } from './fields.ts';
-import { readFields } from './fields.ts';
+import { readFields, readYaml } from './fields.ts';
 import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
-import { readYaml } from './yaml.ts';
 
 /**
  * Reads one kubeconfig file. Relative paths become absolute, against the file's own directory. An empty file is an

@@ -2,6 +2,7 @@
 import type { AssumptionName } from '../../model/assumptions.ts';
 import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames, triggerKinds } from '../../model/report.ts';
 import { assumptionTexts } from './assumptions.ts';
+import { checkTexts } from './checks.ts';
 import type { Explanation } from './explanation.ts';
 import { findingTexts } from './findings.ts';
 import type { GapWord } from './gaps.ts';
@@ -37,6 +38,10 @@ export interface Topic {
 
 const gapWords = Object.keys(gapTexts) as GapWord[];
 const gateWords = Object.keys(gateTexts) as GateWord[];
+/** A code that reports have as well is explained with those. */
+const checkNames = (Object.keys(checkTexts) as (keyof typeof checkTexts)[]).filter(
+  (name) => !(findingCodes as readonly string[]).includes(name),
+);
 const assumptionNames = Object.keys(assumptionTexts) as AssumptionName[];
 
 export const topics: readonly Topic[] = [
@@ -46,6 +51,7 @@ export const topics: readonly Topic[] = [
   ...markNames.map((name) => ({ kind: 'mark' as const, name, text: markTexts[name] })),
   ...triggerKinds.map((name) => ({ kind: 'trigger' as const, name, text: triggerTexts[name] })),
   ...findingCodes.map((name) => ({ kind: 'finding' as const, name, text: findingTexts[name] })),
+  ...checkNames.map((name) => ({ kind: 'finding' as const, name, text: checkTexts[name] })),
   ...gateWords.map((name) => ({ kind: 'gate' as const, name, text: gateTexts[name] })),
   ...gapWords.map((name) => ({ kind: 'gap' as const, name, text: gapTexts[name] })),
   ...assumptionNames.map((name) => ({ kind: 'assumption' as const, name, text: assumptionTexts[name] })),

@@ -1,5 +1,6 @@
 import { afterEach } from 'vitest';
-import { startLoopback, type Loopback, type LoopbackOptions } from '../../../src/demo/loopback.ts';
+import type { Loopback } from '../../../src/demo/loopback.ts';
+import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-server.ts';
 import { loadRecording } from './load.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 /** Plays a recording in virtual time until the test is over. */
-export async function playing(name: string, options: Partial<LoopbackOptions> = {}): Promise<Playing> {
+export async function playing(name: string, options: Partial<FaultyOptions> = {}): Promise<Playing> {
   const clock = createVirtualClock(began);
   const server = await startLoopback({ scenario: loadRecording(name), clock, ...options });
   running.add(server);

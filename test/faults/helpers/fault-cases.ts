@@ -1,5 +1,5 @@
 /** The faults of the matrix, as data: what strikes, and when. */
-import type { Fault, FaultKind, Where } from '../../../src/demo/faults/fault.ts';
+import type { Fault, FaultKind, Where } from '../../sim/faults/fault.ts';
 
 /** Before the streams are in sync, just after the DELETE, or half way to the first exit. */
 export const positions = ['before sync', 'after the DELETE', 'while it stops'] as const;

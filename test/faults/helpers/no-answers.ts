@@ -1,4 +1,4 @@
-import type { Fault } from '../../../src/demo/faults/fault.ts';
+import type { Fault } from '../../sim/faults/fault.ts';
 
 /** What a server may say to a question that tells nothing of what was asked for. */
 export const noAnswers = (retryAfterSeconds: number): [how: string, Fault][] => [

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Surroundings } from '../../../src/kube/surroundings.ts';
 import { connect } from '../../../src/kube/connect.ts';
-import type { Loopback, LoopbackOptions } from '../../../src/demo/loopback.ts';
-import { startLoopback } from '../../../src/demo/loopback.ts';
+import type { Loopback } from '../../../src/demo/loopback.ts';
+import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-server.ts';
 import type { Scenario, Truth } from '../../../src/demo/scenario.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { systemClock } from '../../../src/run/clock.ts';
@@ -35,7 +35,7 @@ export interface Traced {
 }
 
 export interface TracedOptions {
-  server?: Partial<LoopbackOptions>;
+  server?: Partial<FaultyOptions>;
   live?: Partial<LiveOptions>;
   /** Sees the run while it goes on. */
   watch?: (running: { server: Loopback; clock: Clock; live: Live }, observation: Observation) => void;

@@ -15,6 +15,7 @@ export const hostileText = [
   '\u200b\u200d\ufeff\u00ad\u3164',
   '| ``` | @everyone #1 https://evil www.evil [x](javascript:alert(1)) ~~s~~',
   '::error title=x::y',
+  '##[error]x ##vso[task.setvariable]y',
   '%0A%%{init: {}}%% :done, 2026-01-01, 1d; click a href "x"',
   '漢字 🙂 e\u0301',
 ].join(' ');

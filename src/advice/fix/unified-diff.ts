@@ -1,0 +1,90 @@
+/** Two texts → a unified diff, as `diff -u` and `git apply` read it. Pure. */
+
+const context = 3;
+
+/** Empty where nothing differs. */
+export function unifiedDiff(before: string, after: string, file: string): string {
+  const rows = rowsOf(linesOf(before), linesOf(after));
+  const hunks = hunksOf(rows);
+  return hunks.length === 0 ? '' : `--- ${file}\n+++ ${file}\n${hunks.map(printHunk).join('')}`;
+}
+
+export const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
+
+export interface Row {
+  sign: ' ' | '-' | '+';
+  text: string;
+  /** Its line in the old and the new text, from 1: of one that is not there, the next one's. */
+  old: number;
+  now: number;
+}
+
+/** By the longest common subsequence of what is between the equal beginning and the equal end. */
+export function rowsOf(before: readonly string[], after: readonly string[]): Row[] {
+  let start = 0;
+  while (start < before.length && start < after.length && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < before.length - start && end < after.length - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  const signs: [Row['sign'], string][] = [
+    ...before.slice(0, start).map((text): [' ', string] => [' ', text]),
+    ...changed(before.slice(start, before.length - end), after.slice(start, after.length - end)),
+    ...before.slice(before.length - end).map((text): [' ', string] => [' ', text]),
+  ];
+  let [old, now] = [1, 1];
+  return signs.map(([sign, text]) => {
+    const row = { sign, text, old, now };
+    if (sign !== '+') old++;
+    if (sign !== '-') now++;
+    return row;
+  });
+}
+
+/** More cells than this would take seconds: then all old lines go, and all new ones come. */
+const mostCells = 25_000_000;
+
+function changed(before: readonly string[], after: readonly string[]): [Row['sign'], string][] {
+  const [rows, columns] = [before.length, after.length];
+  if (rows * columns > mostCells)
+    return [...before.map((text): ['-', string] => ['-', text]), ...after.map((text): ['+', string] => ['+', text])];
+  const width = columns + 1;
+  const length = new Uint32Array((rows + 1) * width);
+  const at = (row: number, column: number): number => length[row * width + column] ?? 0;
+  for (let row = rows - 1; row >= 0; row--)
+    for (let column = columns - 1; column >= 0; column--)
+      length[row * width + column] =
+        before[row] === after[column]
+          ? at(row + 1, column + 1) + 1
+          : Math.max(at(row + 1, column), at(row, column + 1));
+  const signs: [Row['sign'], string][] = [];
+  let [row, column] = [0, 0];
+  while (row < rows || column < columns) {
+    if (row < rows && column < columns && before[row] === after[column]) {
+      signs.push([' ', before[row] ?? '']);
+      [row, column] = [row + 1, column + 1];
+    } else if (row < rows && (column === columns || at(row + 1, column) >= at(row, column + 1)))
+      signs.push(['-', before[row++] ?? '']);
+    else signs.push(['+', after[column++] ?? '']);
+  }
+  return signs;
+}
+
+/** Changes that are close together share their surroundings. */
+function hunksOf(rows: readonly Row[]): Row[][] {
+  const hunks: [number, number][] = [];
+  rows.forEach(({ sign }, index) => {
+    if (sign === ' ') return;
+    const last = hunks.at(-1);
+    const from = Math.max(0, index - context);
+    if (last && from <= last[1]) last[1] = index + context + 1;
+    else hunks.push([from, index + context + 1]);
+  });
+  return hunks.map(([from, to]) => rows.slice(from, to));
+}
+
+function printHunk(rows: readonly Row[]): string {
+  const [first] = rows;
+  const count = (sign: '-' | '+'): number => rows.filter((row) => row.sign === ' ' || row.sign === sign).length;
+  const place = (line: number, lines: number): string => `${lines === 0 ? line - 1 : line},${lines}`;
+  const head = `@@ -${place(first?.old ?? 1, count('-'))} +${place(first?.now ?? 1, count('+'))} @@\n`;
+  return head + rows.map(({ sign, text }) => `${sign}${text}\n`).join('');
+}

@@ -1,0 +1,66 @@
+/** `fix`: what would mend the problems that a check finds, as a patch. */
+import type { Command } from 'commander';
+import type { FixOptions } from '../advice/fix/fix.ts';
+import type { Ports } from '../run/ports.ts';
+import type { ConnectionFlags } from './connection-flags.ts';
+import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import { oneOf } from './one-of.ts';
+import { wholeNumber } from './options.ts';
+import { parseTarget } from './target.ts';
+import { usageError } from './usage.ts';
+
+interface FixFlags extends ConnectionFlags {
+  filename?: string[];
+  output?: string;
+  diff?: boolean;
+  v?: string;
+}
+
+const examples = `Examples:
+  kubectl podexit fix deployment/checkout                a strategic merge patch
+  kubectl podexit fix -f deploy/ --diff                  what would change in these files
+  kubectl podexit fix -f web.yaml -o yaml > fixed.yaml   the file, with comments and order kept
+  kubectl podexit fix deployment/checkout -o kustomize   a component for an overlay
+  kubectl podexit fix exit.json                          what a report proposes from its measures
+
+Nothing is ever applied. Each change has a comment that says why.
+`;
+
+/** Beside the formats of advice/fix/fix.ts, which is loaded only to run. */
+const formats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
+
+export function addFix(program: Command, ports: Ports, set: (code: number) => void): void {
+  const fix = program
+    .command('fix [target...]')
+    .usage('TARGET | REPORT.json | -f FILE [flags]')
+    .description('print the patch that mends what check finds; applies nothing')
+    .exitOverride()
+    .addHelpText('before', examples)
+    .optionsGroup('What to mend:')
+    .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
+    .optionsGroup('Output:')
+    .option('-o, --output <format>', `${formats.join(', ')}; default: strategic`)
+    .option('--diff', 'a unified diff of the manifests instead')
+    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
+  addConnectionFlags(fix).action(async (words: string[], flags: FixFlags) => {
+    const { fix: run } = await import('../advice/fix/fix.ts');
+    const options: FixOptions = {
+      source: sourceOf(words, flags.filename ?? []),
+      format: oneOf(flags.output ?? 'strategic', formats, '-o'),
+      diff: flags.diff ?? false,
+      connection: connectionOf(flags, ports.version),
+      verbosity: wholeNumber(flags.v, '-v') ?? 0,
+    };
+    set(await run(options, ports));
+  });
+}
+
+function sourceOf(words: readonly string[], names: readonly string[]): FixOptions['source'] {
+  if (names.length > 0 && words.length > 0)
+    throw usageError('fix', '-f and a target cannot be given together', 'Leave out one of them.');
+  if (names.length > 0) return { kind: 'files', names };
+  const [first = ''] = words;
+  // No name of Kubernetes ends like this and is meant: a report.
+  if (words.length === 1 && first.endsWith('.json')) return { kind: 'report', file: first };
+  return { kind: 'target', target: parseTarget(words) };
+}

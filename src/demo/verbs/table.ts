@@ -1,0 +1,114 @@
+import type { Kind } from '../data/kinds.ts';
+import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
+import type { ApiRequest } from '../http/api-request.ts';
+
+/** Whether the client wants what `kubectl get` prints (`Accept: application/json;as=Table;…`). */
+export function wantsTable({ headers }: Pick<ApiRequest, 'headers'>): boolean {
+  return /\bas=Table\b/.test(String(headers.accept ?? ''));
+}
+
+/** A meta.k8s.io/v1 Table with a row for each object; `now` in milliseconds of the API server's clock. */
+export function tableOf(kind: Kind, objects: readonly KubeObject[], now: number, metadata: object = {}): object {
+  const columns = columnsOf[kind.plural] ?? otherColumns;
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata,
+    columnDefinitions: columns.map(({ name, priority = 0 }) => ({
+      name,
+      type: name === 'Restarts' ? 'integer' : 'string',
+      format: name === 'Name' ? 'name' : '',
+      description: '',
+      priority,
+    })),
+    rows: objects.map((object) => ({
+      cells: columns.map(({ cell }) => cell(object, now)),
+      object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata },
+    })),
+  };
+}
+
+interface Column {
+  name: string;
+  /** Columns with 1 are printed with `-o wide` only. */
+  priority?: 1;
+  cell: (object: KubeObject, now: number) => string | number;
+}
+
+const nameColumn: Column = { name: 'Name', cell: ({ metadata }) => metadata.name };
+const ageColumn: Column = { name: 'Age', cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now) };
+const otherColumns: Column[] = [nameColumn, ageColumn];
+
+/** `kubernetes/pkg/printers/internalversion/printers.go`, for what a demo shows. */
+const columnsOf: Record<string, Column[]> = {
+  pods: [
+    nameColumn,
+    { name: 'Ready', cell: readyOf },
+    { name: 'Status', cell: podStatus },
+    { name: 'Restarts', cell: (pod) => statusesOf(pod).reduce((sum, one) => sum + Number(one.restartCount ?? 0), 0) },
+    ageColumn,
+    { name: 'IP', priority: 1, cell: (pod) => textAt(pod, 'status.podIP') },
+    { name: 'Node', priority: 1, cell: (pod) => textAt(pod, 'spec.nodeName') },
+  ],
+  deployments: [
+    nameColumn,
+    { name: 'Ready', cell: (one) => `${numberAt(one, 'status.readyReplicas')}/${numberAt(one, 'spec.replicas')}` },
+    { name: 'Up-to-date', cell: (one) => String(numberAt(one, 'status.updatedReplicas')) },
+    { name: 'Available', cell: (one) => String(numberAt(one, 'status.availableReplicas')) },
+    ageColumn,
+  ],
+  events: [
+    { name: 'Last Seen', cell: (event, now) => ageOf(textAt(event, 'lastTimestamp'), now) },
+    { name: 'Type', cell: (event) => textAt(event, 'type') },
+    { name: 'Reason', cell: (event) => textAt(event, 'reason') },
+    { name: 'Object', cell: (event) => involvedObject(event) },
+    { name: 'Message', cell: (event) => textAt(event, 'message') },
+  ],
+};
+
+function involvedObject(event: KubeObject): string {
+  return `${textAt(event, 'involvedObject.kind').toLowerCase()}/${textAt(event, 'involvedObject.name')}`;
+}
+
+function statusesOf(pod: KubeObject): Record<string, unknown>[] {
+  const statuses = valueAt(pod, 'status.containerStatuses');
+  return Array.isArray(statuses) ? (statuses as unknown[]).filter(isRecord) : [];
+}
+
+function readyOf(pod: KubeObject): string {
+  const containers = valueAt(pod, 'spec.containers');
+  const ready = statusesOf(pod).filter((one) => one.ready === true).length;
+  return `${ready}/${Array.isArray(containers) ? containers.length : 0}`;
+}
+
+/** What stands under STATUS: the deletion before a container's reason, and that before the phase. */
+function podStatus(pod: KubeObject): string {
+  const phase = textAt(pod, 'status.phase');
+  const isOver = phase === 'Succeeded' || phase === 'Failed';
+  if (pod.metadata.deletionTimestamp !== undefined && !isOver) return 'Terminating';
+  const reasons = statusesOf(pod).map(({ state }) => {
+    const reason = valueAt(state, 'waiting.reason') ?? valueAt(state, 'terminated.reason');
+    return typeof reason === 'string' ? reason : undefined;
+  });
+  const ofPod = valueAt(pod, 'status.reason');
+  return reasons.find((reason) => reason !== undefined) ?? (typeof ofPod === 'string' ? ofPod : phase);
+}
+
+/** `5s`, `3m`, `2h`, `4d`, as kubectl shortens an age. */
+function ageOf(timestamp: string | undefined, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - Date.parse(timestamp ?? '')) / 1000));
+  if (Number.isNaN(seconds)) return '<unknown>';
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
+function textAt(object: unknown, path: string): string {
+  const value = valueAt(object, path);
+  return typeof value === 'string' ? value : '';
+}
+
+function numberAt(object: unknown, path: string): number {
+  const value = valueAt(object, path);
+  return typeof value === 'number' ? value : 0;
+}

@@ -1,0 +1,226 @@
+/** What probes measured, as numbers: counts, stretches of failures and latencies. Pure, so a replay says the same. */
+import type { LatencyHistogram } from '../model/latency-histogram.ts';
+import { quantile } from '../model/latency-histogram.ts';
+import type {
+  NotMeasuredReason,
+  ProbeConnection,
+  ProbeCounts,
+  ProbeFailureKind,
+  ProbeTally,
+  ProbeVia,
+} from '../model/probe-observation.ts';
+import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
+import type { Fact, ProbeFacts } from '../model/trace.ts';
+
+/** Failures of one kind that follow each other closely; ms, client clock. */
+export interface FailureStretch {
+  readonly kind: ProbeFailureKind;
+  readonly connection: ProbeConnection;
+  readonly status?: number;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  readonly seq: number;
+}
+
+/** A stretch in which requests failed, at most `windowGapMs` apart. */
+export interface FailureWindow {
+  readonly start: number;
+  readonly end: number;
+  readonly failed: number;
+  readonly stretches: readonly FailureStretch[];
+}
+
+export interface ProbeResult {
+  readonly target: string;
+  readonly via: ProbeVia;
+  readonly ratePerSecond: number;
+  /** The uid of the pod that was asked, via `pod-proxy`. */
+  readonly pod?: string;
+  readonly sent: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly new: ProbeTally;
+  readonly kept?: ProbeTally;
+  readonly windows: readonly FailureWindow[];
+  /** Slices of about half a second, for a lane of ticks. */
+  readonly slices: readonly {
+    readonly from: number;
+    readonly to: number;
+    readonly sent: number;
+    readonly failed: number;
+  }[];
+  /**
+   * The target served after this moment: the last request that succeeded was sent then. `lastNew`: the last that made a
+   * connection of its own.
+   */
+  readonly answered?: { readonly last: number; readonly lastNew?: number; readonly seq: number };
+  /** Connections were refused from here on, and no later request was answered: the target had stopped listening by then. */
+  readonly refusedBy?: { readonly at: number; readonly seq: number };
+  readonly latencyMs: ProbeReport['latencyMs'];
+  readonly notMeasured: readonly { readonly reason: NotMeasuredReason; readonly count: number }[];
+}
+
+/** Between which latencies are told apart; ms, client clock. */
+export interface ProbeMoments {
+  /** The request, or the acceptance where it was not ours. */
+  readonly requested?: number;
+  /** The pod's removal. */
+  readonly removed?: number;
+}
+
+/** ms: failures that are farther apart belong to two windows. */
+const windowGapMs = 1000;
+
+/** In the order of their numbers. */
+export const probeResultsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeResult[] =>
+  [...probes].sort(([one], [other]) => one - other).map(([, facts]) => resultOf(facts, moments));
+
+/** As the report has it. */
+function probeReportOf(result: ProbeResult): ProbeReport {
+  const { target, via, ratePerSecond, sent, succeeded, failed, latencyMs, notMeasured } = result;
+  return {
+    target,
+    via,
+    ratePerSecond,
+    sent,
+    succeeded,
+    failed,
+    failures: failuresOf(result.windows),
+    windows: result.windows.map(({ start, end, failed, stretches }) => ({
+      start: instantOf(start, stretches),
+      end: instantOf(end, stretches),
+      failed,
+    })),
+    connections: result.kept && { new: result.new, kept: result.kept },
+    latencyMs,
+    notMeasured: notMeasured.length === 0 ? undefined : [...notMeasured],
+  };
+}
+
+/** Of one run; several pods of a rollout have the same. */
+export const probeReportsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeReport[] =>
+  probeResultsOf(probes, moments).map(probeReportOf);
+
+function resultOf({ started, slices }: ProbeFacts, moments: ProbeMoments): ProbeResult {
+  const { target, via, ratePerSecond, keepalive, pod } = started.value;
+  const counts = slices.map(({ value }) => value);
+  const fresh = tallyOf(counts.map((one) => one.new));
+  const kept = keepalive ? tallyOf(counts.flatMap((one) => one.kept ?? [])) : undefined;
+  const [sent, failed] = [fresh.sent + (kept?.sent ?? 0), fresh.failed + (kept?.failed ?? 0)];
+  const answered = lastAnswered(slices);
+  return {
+    target,
+    via,
+    ratePerSecond,
+    pod,
+    sent,
+    succeeded: sent - failed,
+    failed,
+    new: fresh,
+    kept,
+    windows: windowsOf(slices),
+    slices: slices.map(({ value, at }) => ({
+      from: value.since,
+      to: at,
+      sent: value.new.sent + (value.kept?.sent ?? 0),
+      failed: value.new.failed + (value.kept?.failed ?? 0),
+    })),
+    answered,
+    refusedBy: refusedAfter(slices, answered?.last ?? Infinity),
+    latencyMs: latenciesOf(slices, moments),
+    notMeasured: notMeasuredOf(counts),
+  };
+}
+
+const tallyOf = (all: readonly ProbeTally[]): ProbeTally => ({
+  sent: all.reduce((sum, { sent }) => sum + sent, 0),
+  failed: all.reduce((sum, { failed }) => sum + failed, 0),
+});
+
+function windowsOf(slices: readonly Fact<ProbeCounts>[]): FailureWindow[] {
+  const stretches = slices
+    .flatMap(({ value, seq }) => value.failures.map((one): FailureStretch => ({ ...one, seq })))
+    .sort((one, other) => one.first - other.first);
+  const windows: { start: number; end: number; failed: number; stretches: FailureStretch[] }[] = [];
+  for (const stretch of stretches) {
+    const { first: start, last: end, count: failed } = stretch;
+    const open = windows.at(-1);
+    if (!open || start - open.end > windowGapMs) windows.push({ start, end, failed, stretches: [stretch] });
+    else {
+      open.end = Math.max(open.end, end);
+      open.failed += failed;
+      open.stretches.push(stretch);
+    }
+  }
+  return windows;
+}
+
+function failuresOf(windows: readonly FailureWindow[]): ProbeReport['failures'] {
+  const all = new Map<string, ProbeReport['failures'][number]>();
+  for (const { kind, status, count } of windows.flatMap(({ stretches }) => stretches)) {
+    const key = `${kind} ${status ?? ''}`;
+    const known = all.get(key);
+    if (known) known.count += count;
+    else all.set(key, { kind, status, count });
+  }
+  return [...all.values()].sort((one, other) => other.count - one.count);
+}
+
+function lastAnswered(slices: readonly Fact<ProbeCounts>[]): ProbeResult['answered'] {
+  let found: { last: number; lastNew?: number; seq: number } | undefined;
+  for (const { value, seq } of slices) {
+    if (!value.answered) continue;
+    const { lastSent, lastSentNew } = value.answered;
+    found = {
+      last: Math.max(found?.last ?? -Infinity, lastSent),
+      lastNew: lastSentNew ?? found?.lastNew,
+      seq: lastSent >= (found?.last ?? -Infinity) ? seq : (found?.seq ?? seq),
+    };
+  }
+  return found;
+}
+
+function refusedAfter(slices: readonly Fact<ProbeCounts>[], answered: number): ProbeResult['refusedBy'] {
+  for (const { value, seq } of slices)
+    for (const { kind, first } of value.failures) if (kind === 'refused' && first > answered) return { at: first, seq };
+  return undefined;
+}
+
+function notMeasuredOf(counts: readonly ProbeCounts[]): ProbeResult['notMeasured'] {
+  const all = new Map<NotMeasuredReason, number>();
+  for (const { reason, count } of counts.flatMap(({ notMeasured }) => notMeasured ?? []))
+    all.set(reason, (all.get(reason) ?? 0) + count);
+  return [...all].map(([reason, count]) => ({ reason, count }));
+}
+
+/** A slice belongs to where its middle lies: the border is off by at most a quarter of a second. */
+function latenciesOf(slices: readonly Fact<ProbeCounts>[], moments: ProbeMoments): ProbeReport['latencyMs'] {
+  const { requested = Infinity, removed = Infinity } = moments;
+  const parts = {
+    before: new Map<number, number>(),
+    during: new Map<number, number>(),
+    after: new Map<number, number>(),
+  };
+  for (const { value, at } of slices) {
+    const middle = (value.since + at) / 2;
+    const part = parts[middle < requested ? 'before' : middle < removed ? 'during' : 'after'];
+    for (const [bucket, count] of value.latency) part.set(bucket, (part.get(bucket) ?? 0) + count);
+  }
+  return { before: quantilesOf(parts.before), during: quantilesOf(parts.during), after: quantilesOf(parts.after) };
+}
+
+function quantilesOf(histogram: LatencyHistogram): LatencyQuantiles | undefined {
+  const [p50, p99] = [quantile(histogram, 0.5), quantile(histogram, 0.99)];
+  return p50 === undefined || p99 === undefined ? undefined : { p50, p99 };
+}
+
+/** Observations are stamped in whole milliseconds, rounded down. */
+const instantOf = (at: number, stretches: readonly FailureStretch[]): Instant => ({
+  earliest: new Date(at).toISOString(),
+  latest: new Date(at + 1).toISOString(),
+  basis: 'observed',
+  evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, mostEvidence),
+});
+
+const mostEvidence = 20;

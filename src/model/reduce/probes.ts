@@ -1,0 +1,89 @@
+import type { ProbeCounts, ProbeEnded, ProbeFailures, ProbeStarted, ProbeTally } from '../probe-observation.ts';
+import type { Fact, ProbeFacts, Trace } from '../trace.ts';
+import { factOf, note, withEntry } from './notes.ts';
+
+type Numbered<O> = O & { readonly seq: number; readonly at: number };
+
+export function foldProbeStarted(trace: Trace, o: Numbered<ProbeStarted>): Trace {
+  if (trace.probes.has(o.probe)) return trace;
+  return note(withProbe(trace, { started: factOf(o, o), slices: [] }), o, `probe of ${o.target} began`);
+}
+
+export function foldProbeCounts(trace: Trace, o: Numbered<ProbeCounts>): Trace {
+  const known = trace.probes.get(o.probe);
+  if (!known || (known.slices.at(-1)?.seq ?? -1) >= o.seq) return trace;
+  const next = withProbe(trace, { ...known, slices: compact([...known.slices, factOf(o, o)]) });
+  if (o.failures.length === 0 && !o.notMeasured) return next;
+  const sent = o.new.sent + (o.kept?.sent ?? 0);
+  const failed = o.new.failed + (o.kept?.failed ?? 0);
+  return note(next, o, `${known.started.value.target}: ${sent} requests, ${failed} failed`);
+}
+
+export function foldProbeEnded(trace: Trace, o: Numbered<ProbeEnded>): Trace {
+  const known = trace.probes.get(o.probe);
+  return known && !known.ended ? withProbe(trace, { ...known, ended: factOf(true, o) }) : trace;
+}
+
+const withProbe = (trace: Trace, facts: ProbeFacts): Trace => ({
+  ...trace,
+  probes: withEntry(trace.probes, facts.started.value.probe, facts),
+});
+
+/** Slices of half a second: ten minutes. */
+const mostSlices = 1200;
+
+/** A run may last for hours: neighbours become one slice then, and what failed in them keeps its times. */
+function compact(slices: readonly Fact<ProbeCounts>[]): readonly Fact<ProbeCounts>[] {
+  if (slices.length <= mostSlices) return slices;
+  const pairs: Fact<ProbeCounts>[] = [];
+  for (let index = 0; index < slices.length; index += 2) {
+    const [one, other] = [slices[index], slices[index + 1]];
+    if (one) pairs.push(other ? { value: sum(one.value, other.value), seq: other.seq, at: other.at } : one);
+  }
+  return pairs;
+}
+
+function sum(one: ProbeCounts, other: ProbeCounts): ProbeCounts {
+  const latency = new Map(one.latency);
+  for (const [bucket, count] of other.latency) latency.set(bucket, (latency.get(bucket) ?? 0) + count);
+  return {
+    ...other,
+    since: one.since,
+    new: added(one.new, other.new),
+    kept: one.kept && other.kept && added(one.kept, other.kept),
+    failures: joined(one.failures, other.failures),
+    latency: [...latency],
+    answered: later(one.answered, other.answered),
+    notMeasured: [...(one.notMeasured ?? []), ...(other.notMeasured ?? [])],
+  };
+}
+
+const added = (one: ProbeTally, other: ProbeTally): ProbeTally => ({
+  sent: one.sent + other.sent,
+  failed: one.failed + other.failed,
+});
+
+/** ms: failures that are farther apart stay two. */
+const nearMs = 1000;
+
+function joined(some: readonly ProbeFailures[], others: readonly ProbeFailures[]): ProbeFailures[] {
+  const all = some.map((one) => ({ ...one }));
+  for (const other of others) {
+    const same = all.find((one) => isSameKind(one, other) && other.first - one.last <= nearMs);
+    if (same) Object.assign(same, { last: Math.max(same.last, other.last), count: same.count + other.count });
+    else all.push(other);
+  }
+  return all;
+}
+
+const isSameKind = (one: ProbeFailures, other: ProbeFailures): boolean =>
+  one.kind === other.kind && one.connection === other.connection && one.status === other.status;
+
+function later(one: ProbeCounts['answered'], other: ProbeCounts['answered']): ProbeCounts['answered'] {
+  if (!one || !other) return one ?? other;
+  return {
+    first: one.first,
+    lastSent: Math.max(one.lastSent, other.lastSent),
+    lastSentNew: other.lastSentNew ?? one.lastSentNew,
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * gRPC's health protocol (grpc.health.v1.Health/Check) over Node's own HTTP/2. A gRPC library would hide what is measured
+ * here: it retries by itself, and while it backs off it fails calls that it never sent. The two messages are one field each.
+ */
+import type { ProbeClient, Result } from './client.ts';
+import { succeeded } from './client.ts';
+import type { Answer, OutgoingRequest } from './connection.ts';
+import { failed, unexpected } from './failure-kind.ts';
+import { http2Connection } from './http2.ts';
+import { createConnectingClient } from './kept.ts';
+import type { ProbeSettings } from './settings.ts';
+import type { GrpcTarget } from './target.ts';
+
+export function createGrpcClient(target: GrpcTarget, settings: ProbeSettings, userAgent: string): ProbeClient {
+  const { host, port, isSecure } = target;
+  const scheme = isSecure ? 'https' : 'http';
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const headers = { ...settings.headers, 'content-type': 'application/grpc', te: 'trailers', 'user-agent': userAgent };
+  const request: OutgoingRequest = { method: 'POST', path: '/grpc.health.v1.Health/Check', authority, scheme, headers };
+  const message = healthCheckRequest(target.service);
+  return createConnectingClient({
+    address: {
+      host,
+      port,
+      tls: isSecure ? { ca: settings.ca, insecure: settings.insecure, protocols: ['h2'] } : undefined,
+    },
+    speak: (socket, _protocol, _isKept, again) => http2Connection(socket, `${scheme}://${authority}`, again),
+    ask: (connection, settle) => connection.exchange(request, message, judgeHealth, settle),
+  });
+}
+
+/** Length-prefixed, uncompressed: HealthCheckRequest { string service = 1 }. */
+export function healthCheckRequest(service: string): Buffer {
+  const name = Buffer.from(service);
+  const field = name.length === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from([0x0a]), varint(name.length), name]);
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(field.length, 1);
+  return Buffer.concat([prefix, field]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return Buffer.from([...bytes, rest]);
+    bytes.push((rest % 128) + 128);
+  }
+}
+
+/** HealthCheckResponse { enum status = 1 }, where 1 is SERVING. */
+const serving = Buffer.from([0x08, 0x01]);
+const servingStates = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
+
+function judgeHealth({ status, body, grpcStatus }: Answer): Result {
+  if (status !== 200) return unexpected(status, `HTTP ${status}`);
+  if (grpcStatus === undefined) return failed('http', 'no gRPC answer');
+  if (grpcStatus !== '0') return unexpected(Number(grpcStatus) || 2, `gRPC status ${Number(grpcStatus) || 2}`);
+  const message = body.subarray(5);
+  if (message.equals(serving)) return succeeded('SERVING');
+  const state = message[0] === 0x08 ? servingStates[message[1] ?? 0] : servingStates[0];
+  return { kind: 'failed', failure: 'http', isAnswer: true, said: state ?? 'UNKNOWN' };
+}

@@ -1,0 +1,43 @@
+import { STATUS_CODES } from 'node:http';
+import type { ProbeClient, Result } from './client.ts';
+import { succeeded } from './client.ts';
+import type { Answer, OutgoingRequest } from './connection.ts';
+import { unexpected } from './failure-kind.ts';
+import { http1Connection } from './http1.ts';
+import { http2Connection } from './http2.ts';
+import { createConnectingClient } from './kept.ts';
+import type { ProbeSettings } from './settings.ts';
+import { isExpected } from './settings.ts';
+import type { HttpTarget } from './target.ts';
+
+/** HTTP/1.1 for http://; for https:// the server chooses between HTTP/2 and HTTP/1.1, for each connection. */
+export function createHttpClient({ url }: HttpTarget, settings: ProbeSettings, userAgent: string): ProbeClient {
+  const isSecure = url.protocol === 'https:';
+  const headers = { 'user-agent': userAgent, accept: '*/*', ...settings.headers };
+  const request: OutgoingRequest = {
+    method: settings.method,
+    path: `${url.pathname}${url.search}`,
+    authority: settings.headers['host'] ?? url.host,
+    scheme: isSecure ? 'https' : 'http',
+    headers,
+  };
+  const tls = { ca: settings.ca, insecure: settings.insecure, protocols: ['h2', 'http/1.1'] };
+  return createConnectingClient({
+    address: {
+      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+      tls: isSecure ? tls : undefined,
+    },
+    speak: (socket, protocol, isKept, again) =>
+      protocol === 'h2' ? http2Connection(socket, url.origin, again) : http1Connection(socket, isKept),
+    ask: (connection, settle) => connection.exchange(request, undefined, judgeStatus(settings), settle),
+  });
+}
+
+/** By its status alone: what a body says is the application's own affair. */
+export const judgeStatus =
+  (settings: ProbeSettings) =>
+  ({ status }: Answer): Result => {
+    const said = `HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
+    return isExpected(settings, status) ? succeeded(said) : unexpected(status, said);
+  };

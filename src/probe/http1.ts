@@ -1,0 +1,74 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Agent, request as sendRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Settle } from './client.ts';
+import { mostBodyBytes } from './client.ts';
+import type { Connection, Judge, OutgoingRequest } from './connection.ts';
+import { closedEarly } from './dial.ts';
+import { resultOfError } from './failure-kind.ts';
+
+/** HTTP/1.1 on a connection that stands. `isKept`: it stays open between requests; otherwise the server is asked to close it. */
+export function http1Connection(socket: Socket, isKept: boolean): Connection {
+  const agent = isKept ? oneSocketAgent(socket) : undefined;
+  let isFresh = true;
+  return {
+    get isUsable() {
+      if (socket.destroyed || !socket.writable || socket.readableEnded) return false;
+      return isFresh || (agent !== undefined && Object.keys(agent.freeSockets).length > 0);
+    },
+    exchange(outgoing, body, judge, settle) {
+      isFresh = false;
+      const request = open(outgoing, socket, agent);
+      let isDone = false;
+      const finish: Settle = (result) => {
+        if (!isDone) settle(result);
+        isDone = true;
+      };
+      request.on('response', (answer) => readAnswer(answer, judge, finish));
+      request.on('upgrade', (answer, upgraded) => {
+        finish(judge({ status: answer.statusCode ?? 0, body: Buffer.alloc(0) }));
+        upgraded.destroy();
+      });
+      request.on('error', (error) => finish(resultOfError(error)));
+      request.end(body);
+      return () => {
+        request.destroy();
+        socket.destroy();
+        return undefined;
+      };
+    },
+    close() {
+      agent?.destroy();
+      socket.destroy();
+    },
+  };
+}
+
+function open({ method, path, authority, headers }: OutgoingRequest, socket: Socket, agent?: Agent): ClientRequest {
+  const all = { host: authority, connection: agent ? 'keep-alive' : 'close', ...headers };
+  return sendRequest({ method, path, headers: all, ...(agent ? { agent } : { createConnection: () => socket }) });
+}
+
+/** Node's agent knows when a connection is free again; it is given this one, and never makes another. */
+function oneSocketAgent(socket: Socket): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 }) as Agent & { createConnection(): Socket };
+  agent.createConnection = () => socket;
+  return agent;
+}
+
+function readAnswer(answer: IncomingMessage, judge: Judge, finish: Settle): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const judged = (): void => finish(judge({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks) }));
+  answer.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= mostBodyBytes) chunks.push(chunk);
+    else {
+      judged();
+      answer.destroy();
+    }
+  });
+  answer.on('end', judged);
+  answer.on('error', (error) => finish(resultOfError(error)));
+  answer.on('close', () => finish(resultOfError(closedEarly())));
+}

@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
+import { connect, constants } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Cancel, Result, Settle } from './client.ts';
+import { mostBodyBytes } from './client.ts';
+import type { Connection } from './connection.ts';
+import { closedEarly } from './dial.ts';
+import { resultOfError } from './failure-kind.ts';
+
+/** The server said goodbye before it took the request (RFC 9113 §8.7): a client sends it again, and nothing is lost. */
+export type OnRefused = (settle: Settle) => Cancel;
+
+/** HTTP/2 on a connection that stands. `again` sends a request that was provably not taken on another one. */
+export function http2Connection(socket: Socket, origin: string, again: OnRefused | undefined): Connection {
+  let lastTaken = Infinity;
+  let broken: NodeJS.ErrnoException | undefined;
+  const session = connect(origin, { createConnection: () => socket, settings: { enablePush: false } });
+  session.on('goaway', (_code: number, lastStreamId: number) => (lastTaken = lastStreamId));
+  session.on('error', (error: NodeJS.ErrnoException) => (broken = error));
+  const isUsable = (): boolean => !session.closed && !session.destroyed && !socket.destroyed;
+
+  return {
+    get isUsable() {
+      return isUsable();
+    },
+    exchange({ method, path, authority, scheme, headers }, body, judge, settle) {
+      const { host: _host, ...others } = headers;
+      const head = { ':method': method, ':path': path, ':authority': authority, ':scheme': scheme, ...others };
+      const stream = session.request(head, { endStream: body === undefined });
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      let status = 0;
+      let grpcStatus: string | undefined;
+      let error: NodeJS.ErrnoException | undefined;
+      let result: Result | undefined;
+      let cancelAgain: Cancel | undefined;
+      let isCancelled = false;
+      const judged = (): void => void (result ??= judge({ status, body: Buffer.concat(chunks), grpcStatus }));
+      stream.on('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
+        status = Number(answer[':status']);
+        grpcStatus = answer['grpc-status'] as string | undefined;
+      });
+      stream.on('trailers', (trailers: IncomingHttpHeaders) => {
+        grpcStatus ??= trailers['grpc-status'] as string | undefined;
+      });
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= mostBodyBytes) return void chunks.push(chunk);
+        judged();
+        stream.close(constants.NGHTTP2_CANCEL);
+      });
+      stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
+      stream.on('close', () => {
+        if (isCancelled) return;
+        // Node ends the reading of a stream whose connection broke as if it had been read to its end.
+        if (stream.rstCode === constants.NGHTTP2_NO_ERROR && status !== 0) judged();
+        if (result) return settle(result);
+        const wasTaken = stream.id !== undefined && stream.id <= lastTaken;
+        if (again && (!wasTaken || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM)) {
+          cancelAgain = again(settle);
+          return;
+        }
+        settle(resultOfError(broken ?? plain(error) ?? closedEarly()));
+      });
+      stream.end(body);
+      return () => {
+        isCancelled = true;
+        stream.close(constants.NGHTTP2_CANCEL);
+        session.destroy();
+        return cancelAgain?.();
+      };
+    },
+    close: () => session.destroy(),
+  };
+}
+
+/** That the server reset a stream, as Node says it, is a reset and not an answer that nobody understands. */
+const plain = (error: NodeJS.ErrnoException | undefined): NodeJS.ErrnoException | undefined =>
+  error?.code === 'ERR_HTTP2_STREAM_ERROR' || error?.code === 'ERR_HTTP2_SESSION_ERROR' ? closedEarly() : error;

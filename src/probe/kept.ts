@@ -1,0 +1,92 @@
+/** A client that speaks over connections which it makes itself: one for each request, or one that is kept. */
+import type { Cancel, ProbeClient, Settle } from './client.ts';
+import type { Connection } from './connection.ts';
+import type { Address } from './dial.ts';
+import { dial } from './dial.ts';
+import { resultOfError } from './failure-kind.ts';
+import type { Socket } from 'node:net';
+
+export interface Speaker {
+  address: Address;
+  /** Speaks the protocol that was agreed on a connection that stands. `again`: see http2.ts. */
+  speak(socket: Socket, protocol: string | false, isKept: boolean, again?: (settle: Settle) => Cancel): Connection;
+  /** Sends this probe's one request. */
+  ask(connection: Connection, settle: Settle): Cancel;
+}
+
+export function createConnectingClient(speaker: Speaker): ProbeClient {
+  const open = new Set<() => void>();
+  let kept: Connection | undefined;
+  let isKeptBusy = false;
+
+  function askKept(settle: Settle): Cancel {
+    isKeptBusy = true;
+    const settled: Settle = (result, answeredAt) => {
+      isKeptBusy = false;
+      settle(result, answeredAt);
+    };
+    let cancel: Cancel;
+    if (kept?.isUsable) cancel = speaker.ask(kept, settled);
+    else {
+      kept?.close();
+      kept = undefined;
+      cancel = connectAndAsk(speaker, open, true, settled, (connection) => (kept = connection));
+    }
+    return () => {
+      isKeptBusy = false;
+      kept = undefined;
+      return cancel();
+    };
+  }
+
+  return {
+    get isKeptFree() {
+      return !isKeptBusy;
+    },
+    send: (connection, settle) => (connection === 'kept' ? askKept(settle) : askOnce(speaker, open, settle)),
+    forgetKept() {
+      if (isKeptBusy) return;
+      kept?.close();
+      kept = undefined;
+    },
+    close() {
+      open.forEach((end) => end());
+      kept?.close();
+    },
+  };
+}
+
+/** Connects, asks, and hands the connection over when that is settled. `open` holds how to end it meanwhile. */
+function connectAndAsk(
+  speaker: Speaker,
+  open: Set<() => void>,
+  isKept: boolean,
+  settle: Settle,
+  then: (connection: Connection) => void,
+): Cancel {
+  const again = isKept ? (late: Settle) => askOnce(speaker, open, late) : undefined;
+  let cancel: Cancel = dial(
+    speaker.address,
+    (socket, protocol) => {
+      const connection = speaker.speak(socket, protocol, isKept, again);
+      cancel = speaker.ask(connection, (result, answeredAt) => {
+        open.delete(end);
+        settle(result, answeredAt);
+        then(connection);
+      });
+    },
+    (error) => {
+      open.delete(end);
+      settle(resultOfError(error));
+    },
+  );
+  const end = (): 'dns' | undefined => {
+    open.delete(end);
+    return cancel();
+  };
+  open.add(end);
+  return end;
+}
+
+const askOnce = (speaker: Speaker, open: Set<() => void>, settle: Settle): Cancel =>
+  connectAndAsk(speaker, open, false, settle, (connection) => connection.close());

@@ -1,0 +1,118 @@
+/** A target behind the API server: `services/NAME/proxy` and `pods/NAME/proxy`, with the run's own credentials. */
+import type { ProbeClient, Result } from './client.ts';
+import { mostBodyBytes } from './client.ts';
+import { failed, unexpected } from './failure-kind.ts';
+import { judgeStatus } from './http.ts';
+import type { ProbeSettings } from './settings.ts';
+import type { ProxyTarget } from './target.ts';
+
+export interface ProxiedPod {
+  name: string;
+  uid: string;
+}
+
+/**
+ * Sends one request to the API server, as it is: neither redirects nor broken connections are followed up. Rejects where the
+ * API server itself gave no answer.
+ */
+export type ProxyRequest = (request: {
+  method: string;
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+}) => Promise<{ status: number; body: AsyncIterable<unknown> }>;
+
+export interface ProxyPlace {
+  namespace: string;
+  pod?: ProxiedPod;
+  ask: ProxyRequest;
+}
+
+export function createProxiedClient(target: ProxyTarget, settings: ProbeSettings, place: ProxyPlace): ProbeClient {
+  const path = proxyPath(target, place);
+  const judge = judgeStatus(settings);
+  const open = new Set<AbortController>();
+  return {
+    isKeptFree: false,
+    forgetKept: () => undefined,
+    close: () => open.forEach((one) => one.abort()),
+    send(_connection, settle) {
+      const abort = new AbortController();
+      open.add(abort);
+      const { method, headers } = settings;
+      void place
+        .ask({ method, path, headers, signal: abort.signal })
+        .then(async ({ status, body }) => judgeProxied(await readStart(body), status, judge))
+        .catch((error: Error): Result => ({ kind: 'not-measured', reason: 'api-server', said: error.message }))
+        .then((result) => {
+          open.delete(abort);
+          if (!abort.signal.aborted) settle(result);
+        });
+      return () => {
+        open.delete(abort);
+        abort.abort();
+        return undefined;
+      };
+    },
+  };
+}
+
+function proxyPath({ kind, scheme, name, port, path }: ProxyTarget, { namespace, pod }: ProxyPlace): string {
+  const object = kind === 'pod' ? (pod?.name ?? '') : name;
+  const prefix = scheme === 'https' ? 'https:' : '';
+  // A port's place stays empty where only the scheme is given (apimachinery, net.SplitSchemeNamePort).
+  const suffix = port === undefined ? (prefix === '' ? '' : ':') : `:${port}`;
+  return `/api/v1/namespaces/${namespace}/${kind === 'pod' ? 'pods' : 'services'}/${prefix}${object}${suffix}/proxy${path}`;
+}
+
+/** Leaving the loop closes the answer. */
+async function readStart(body: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > mostBodyBytes) break;
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * The API server says in a Status why it reached no backend (k8s.io/apimachinery proxy, "error trying to reach service: dial tcp
+ * …"). Its own refusals, too many requests and credentials that ran out, are no failures of the target.
+ */
+function judgeProxied(
+  body: Buffer,
+  status: number,
+  judge: (answer: { status: number; body: Buffer }) => Result,
+): Result {
+  const message = statusMessage(body);
+  if (message === undefined) return judge({ status, body });
+  const cause = causes.find(([form]) => form.test(message))?.[1];
+  if (cause !== undefined) return { ...failed(cause, `HTTP ${status}: ${message}`), status } as Result;
+  if (status === 429 || status === 401) return { kind: 'not-measured', reason: 'api-server', said: `HTTP ${status}` };
+  return unexpected(status, `HTTP ${status}: ${message}`);
+}
+
+const causes = [
+  [/^error trying to reach service: .*connection refused|no route to host/, 'refused'],
+  [/^error trying to reach service: .*(?:i\/o timeout|deadline exceeded|Client\.Timeout|timed? ?out)/, 'timeout'],
+  [/^error trying to reach service: .*no such host/, 'dns'],
+  [/^error trying to reach service: .*(?:tls:|x509:)/, 'tls'],
+  [/^error trying to reach service: .*(?:EOF|reset by peer|broken pipe|closed)/, 'reset'],
+] as const;
+
+/** Undefined where the body is no Status of the API server's. */
+function statusMessage(body: Buffer): string | undefined {
+  if (body[0] !== 0x7b && body[0] !== 0x65) return undefined;
+  const text = body.toString('utf8');
+  // Older servers write the words alone.
+  if (text.startsWith('error trying to reach service: ')) return text.slice(0, 300);
+  try {
+    const { kind, apiVersion, status, message } = JSON.parse(text) as Record<string, unknown>;
+    const isStatus = kind === 'Status' && apiVersion === 'v1' && status === 'Failure' && typeof message === 'string';
+    return isStatus ? message.slice(0, 300) : undefined;
+  } catch {
+    return undefined;
+  }
+}

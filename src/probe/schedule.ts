@@ -1,0 +1,65 @@
+/**
+ * Sends on schedule, whatever became of what was sent (an open model: a slow answer delays no later request, so latencies
+ * and losses are not flattered). By any moment no more was sent than the rate allows since the start.
+ */
+
+export interface Pace {
+  ratePerSecond: number;
+  /** The run's clock, ms: it goes on while the machine sleeps, the monotonic one may not. */
+  now(): number;
+  /** A request is due. */
+  send(): void;
+  /**
+   * This process did not run for a while, at least `standstillMs`, and `missed` requests were not sent: they are not made up
+   * for, since a burst could harm the target. Comes before what arrived meanwhile is read.
+   */
+  onStandstill(missed: number): void;
+}
+
+/** ms: what is late by less is sent late, what is late by more not at all. */
+export const standstillMs = 250;
+/** ms between two looks at the clock, where nothing is due for longer. */
+const lookMs = 100;
+
+export interface Schedule {
+  /** It is standing still, or did and has not noticed yet: what the system says on waking comes before any timer. */
+  isStandingStill(): boolean;
+  stop(): void;
+}
+
+/** Begins at once. */
+export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace): Schedule {
+  const intervalMs = 1000 / ratePerSecond;
+  const start = performance.now();
+  let next = 0;
+  let expected = start;
+  let last = { monotonic: start, client: now() };
+  let timer = setTimeout(tick, 0);
+
+  function tick(): void {
+    const monotonic = performance.now();
+    const client = now();
+    const late = monotonic - expected;
+    // A machine that slept shows on the run's clock alone.
+    const slept = client - last.client - (monotonic - last.monotonic);
+    last = { monotonic, client };
+    if (late >= standstillMs || slept >= standstillMs) {
+      const firstDue = Math.ceil((monotonic - start) / intervalMs);
+      const asleep = slept >= standstillMs ? Math.floor(slept / intervalMs) : 0;
+      onStandstill(Math.max(0, firstDue - next) + asleep);
+      next = Math.max(next, firstDue);
+    }
+    while (start + next * intervalMs <= monotonic) {
+      next += 1;
+      send();
+    }
+    const wait = Math.min(start + next * intervalMs - performance.now(), lookMs);
+    expected = performance.now() + Math.max(wait, 0);
+    timer = setTimeout(tick, Math.max(wait, 0));
+  }
+
+  return {
+    isStandingStill: () => now() - last.client >= lookMs + standstillMs,
+    stop: () => clearTimeout(timer),
+  };
+}

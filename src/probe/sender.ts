@@ -1,0 +1,102 @@
+/** The requests of one probe between their sending and their end: time limits, standstills, and how many wait at once. */
+import type { Cancel, ProbeClient, Result } from './client.ts';
+import { resultOfError, timedOut } from './failure-kind.ts';
+import { standstillMs } from './schedule.ts';
+import type { Settled, Tally } from './tally.ts';
+
+export interface Sender {
+  /** Sends the next request. */
+  send(): void;
+  /** This process, or its machine, stood still until now. */
+  standstill(missed: number): void;
+  /** Resolves when nothing is on its way any more. */
+  idle(): Promise<void>;
+  /** Gives up what is on its way, uncounted. */
+  abort(): void;
+}
+
+export interface SenderOptions {
+  client: ProbeClient;
+  timeoutMs: number;
+  /** Every second request goes over the kept connection while that is free. */
+  hasKept: boolean;
+  /** Client clock, ms. */
+  now(): number;
+  tally: Tally;
+  /** See schedule.ts. */
+  isStandingStill(): boolean;
+  onSettled(settled: Settled): void;
+}
+
+/** Requests that wait for their answers: each holds a socket. */
+const mostWaiting = 2000;
+
+export function createSender(options: SenderOptions): Sender {
+  const { client, timeoutMs, hasKept, now, tally, isStandingStill, onSettled } = options;
+  const waiting = new Set<() => void>();
+  let idlers: (() => void)[] = [];
+  let turn = 0;
+  /** Client ms at which the last standstill ended. */
+  let stoodUntil = -Infinity;
+
+  function send(): void {
+    if (waiting.size >= mostWaiting) return tally.miss('too-many-waiting', 1);
+    turn += 1;
+    const connection = hasKept && turn % 2 === 0 && client.isKeptFree ? 'kept' : 'new';
+    const sentAt = now();
+    const started = performance.now();
+    const settle = (result: Result, answeredAt = performance.now()): void => {
+      if (!waiting.delete(abort)) return;
+      clearTimeout(timer);
+      const settledAt = now();
+      onSettled({ connection, result: fairly(result, sentAt), sentAt, settledAt, latencyMs: answeredAt - started });
+      if (waiting.size === 0) idlers.splice(0).forEach((resolve) => resolve());
+    };
+    const giveUp = (): void => {
+      // An answer may have come while this process did not run: it is read before the request is given up.
+      const late = performance.now() - started - timeoutMs;
+      if (late > lateMs && !wasExtended) {
+        wasExtended = true;
+        timer = setTimeout(giveUp, standstillMs);
+      } else settle(timedOut(cancel()));
+    };
+    let wasExtended = false;
+    let timer = setTimeout(giveUp, timeoutMs);
+    let cancel: Cancel = () => undefined;
+    const abort = (): void => {
+      clearTimeout(timer);
+      cancel();
+    };
+    waiting.add(abort);
+    try {
+      cancel = client.send(connection, settle);
+    } catch (error) {
+      settle(resultOfError(error as NodeJS.ErrnoException));
+    }
+  }
+
+  /** What fails after a standstill that it lived through may be nobody's fault but this machine's. */
+  const fairly = (result: Result, sentAt: number): Result =>
+    result.kind === 'failed' && !result.isAnswer && (sentAt <= stoodUntil || isStandingStill())
+      ? { kind: 'not-measured', reason: 'standstill', said: result.said }
+      : result;
+
+  return {
+    send,
+    standstill(missed) {
+      stoodUntil = now();
+      client.forgetKept();
+      if (missed > 0) tally.miss('standstill', missed);
+    },
+    idle: () => (waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    abort() {
+      waiting.forEach((one) => one());
+      waiting.clear();
+      idlers.splice(0).forEach((resolve) => resolve());
+      idlers = [];
+    },
+  };
+}
+
+/** ms that a timer may be late on a busy machine without that meaning anything. */
+const lateMs = 20;

@@ -1,0 +1,168 @@
+/** Runs the probes of a run, from before the deletion until it is over. */
+import type { ProbeObservation, ProbeStarted } from '../model/probe-observation.ts';
+import type { ProbeClient } from './client.ts';
+import { createGrpcClient } from './grpc.ts';
+import { createHttpClient } from './http.ts';
+import type { ProxiedPod, ProxyRequest } from './proxied.ts';
+import { createProxiedClient } from './proxied.ts';
+import type { Schedule } from './schedule.ts';
+import { startSchedule } from './schedule.ts';
+import type { Sender } from './sender.ts';
+import { createSender } from './sender.ts';
+import type { ProbeSettings } from './settings.ts';
+import { keepsConnection } from './settings.ts';
+import type { Tally } from './tally.ts';
+import { createTally } from './tally.ts';
+import { viaOf } from './target.ts';
+import { createTcpClient } from './tcp.ts';
+import type { Trial } from './trial.ts';
+import { createTrial, trialMs } from './trial.ts';
+
+export interface ProbeOptions {
+  probes: readonly ProbeSettings[];
+  /** Client clock, whole ms. */
+  now(): number;
+  userAgent: string;
+  /** Asks the API server, for `service/…` and `pod`. */
+  ask: ProxyRequest;
+  namespace: string;
+  /** Whom `pod` means. */
+  pod?: ProxiedPod;
+  /** The number of the first probe: a run may start some later. */
+  firstProbe?: number;
+}
+
+export interface Probes {
+  /** Each target answered for a second without a failure; rejects with PodexitError `probe.not-answering`. */
+  readonly ready: Promise<void>;
+  /** Delivers what is counted until now, so that what follows is counted apart. */
+  flush(): void;
+  /** Sends no more, waits for what is on its way (at most its time limit), and delivers the rest. */
+  stop(): Promise<void>;
+}
+
+/** An observation that has no number yet. */
+export type DeliverProbe = (observation: { at: number } & ProbeObservation) => void;
+
+/** `signal` ends all of it at once; what is on its way then is not counted. */
+export function startProbes(options: ProbeOptions, deliver: DeliverProbe, signal: AbortSignal): Probes {
+  const all = options.probes.map((settings, index) =>
+    startProbe({ ...options, settings, probe: (options.firstProbe ?? 0) + index }, deliver, signal),
+  );
+  const ready = Promise.all(all.map((one) => one.ready)).then(() => undefined);
+  ready.catch(() => undefined);
+  return {
+    ready,
+    flush: () => all.forEach((one) => one.flush()),
+    stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
+  };
+}
+
+/** ms between two observations of a probe. */
+const sliceMs = 500;
+/** ms without a failure after which the next one is said at once. */
+const newsMs = 1000;
+
+type OneProbe = Omit<ProbeOptions, 'probes'> & { settings: ProbeSettings; probe: number };
+
+function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSignal): Probes {
+  const { settings, probe, now } = options;
+  const started = now();
+  const client = clientFor(settings, options);
+  const tally = createTally(probe, keepsConnection(settings), started);
+  const trial = createTrial(settings.target, started);
+  const flush = (): void => {
+    const at = now();
+    const counts = tally.take(at);
+    if (counts) deliver({ at, ...counts });
+  };
+  deliver({ at: started, ...introduction(options) });
+  const { sender, schedule } = startSending(options, { client, tally, trial, flush });
+  const slices = setInterval(flush, sliceMs);
+  const trialTimer = setTimeout(trial.over, trialMs);
+  const halt = (): void => {
+    schedule.stop();
+    clearInterval(slices);
+    clearTimeout(trialTimer);
+    trial.cancel();
+  };
+  const abort = (): void => {
+    halt();
+    sender.abort();
+    client.close();
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  return {
+    ready: trial.passed,
+    flush,
+    async stop() {
+      halt();
+      await sender.idle();
+      signal.removeEventListener('abort', abort);
+      client.close();
+      if (signal.aborted) return;
+      flush();
+      deliver({ at: now(), kind: 'probe-ended', probe });
+    },
+  };
+}
+
+const introduction = ({ settings, probe, pod }: OneProbe): ProbeStarted => ({
+  kind: 'probe-started',
+  probe,
+  target: settings.target.shown,
+  via: viaOf(settings.target),
+  ratePerSecond: settings.ratePerSecond,
+  timeoutMs: settings.timeoutMs,
+  keepalive: keepsConnection(settings),
+  pod: settings.target.kind === 'pod' ? pod?.uid : undefined,
+});
+
+/** The schedule, and what becomes of what it sends. The first failure after a while is delivered at once. */
+function startSending(
+  { settings, now }: OneProbe,
+  { client, tally, trial, flush }: { client: ProbeClient; tally: Tally; trial: Trial; flush(): void },
+): { sender: Sender; schedule: Schedule } {
+  let lastFailure = -Infinity;
+  const sender = createSender({
+    client,
+    tally,
+    now,
+    timeoutMs: settings.timeoutMs,
+    hasKept: keepsConnection(settings),
+    isStandingStill: () => schedule.isStandingStill(),
+    onSettled(settled) {
+      tally.add(settled);
+      trial.settled(settled);
+      if (settled.result.kind !== 'failed') return;
+      const isNews = settled.settledAt - lastFailure > newsMs;
+      lastFailure = settled.settledAt;
+      if (isNews) flush();
+    },
+  });
+  const schedule = startSchedule({
+    ratePerSecond: settings.ratePerSecond,
+    now,
+    send() {
+      trial.sent(now());
+      sender.send();
+    },
+    onStandstill: sender.standstill,
+  });
+  return { sender, schedule };
+}
+
+function clientFor(settings: ProbeSettings, { userAgent, ask, namespace, pod }: OneProbe): ProbeClient {
+  const { target } = settings;
+  switch (target.kind) {
+    case 'http':
+      return createHttpClient(target, settings, userAgent);
+    case 'tcp':
+      return createTcpClient(target);
+    case 'grpc':
+      return createGrpcClient(target, settings, userAgent);
+    case 'service':
+    case 'pod':
+      return createProxiedClient(target, settings, { namespace, pod, ask });
+  }
+}

@@ -1,0 +1,98 @@
+/** What was settled since the last observation, added up: memory does not grow with the number of requests. */
+import { bucketOf } from '../model/latency-histogram.ts';
+import type { NotMeasuredReason, ProbeConnection, ProbeCounts, ProbeFailures } from '../model/probe-observation.ts';
+import type { Result } from './client.ts';
+
+/** One request that was settled; client clock, ms. */
+export interface Settled {
+  connection: ProbeConnection;
+  result: Result;
+  sentAt: number;
+  settledAt: number;
+  latencyMs: number;
+}
+
+export interface Tally {
+  add(settled: Settled): void;
+  /** Requests that were due, and never sent. */
+  miss(reason: NotMeasuredReason, count: number): void;
+  /** What was added since the last time; undefined where that is nothing. The next slice begins `at`. */
+  take(at: number): ProbeCounts | undefined;
+}
+
+export function createTally(probe: number, hasKept: boolean, start: number): Tally {
+  let slice = emptySlice(probe, hasKept, start);
+  let latency = new Map<number, number>();
+  let isEmpty = true;
+  return {
+    add({ connection, result, sentAt, settledAt, latencyMs }) {
+      isEmpty = false;
+      if (result.kind === 'not-measured') return countMissed(slice, result.reason, 1);
+      const tally = connection === 'kept' && slice.kept ? slice.kept : slice.new;
+      tally.sent += 1;
+      if (result.kind === 'succeeded' || result.isAnswer) {
+        const bucket = bucketOf(latencyMs);
+        latency.set(bucket, (latency.get(bucket) ?? 0) + 1);
+      }
+      if (result.kind === 'succeeded') return countAnswered(slice, connection, sentAt);
+      tally.failed += 1;
+      const { failure: kind, status } = result;
+      countFailure(slice, { kind, connection, status }, kind === 'timeout' || kind === 'dns' ? sentAt : settledAt);
+    },
+    miss(reason, count) {
+      isEmpty = false;
+      countMissed(slice, reason, count);
+    },
+    take(at) {
+      if (isEmpty) {
+        slice.since = at;
+        return undefined;
+      }
+      const taken = { ...slice, latency: [...latency] };
+      slice = emptySlice(probe, hasKept, at);
+      latency = new Map();
+      isEmpty = true;
+      return taken;
+    },
+  };
+}
+
+const emptySlice = (probe: number, hasKept: boolean, since: number): ProbeCounts => ({
+  kind: 'probe-counts',
+  probe,
+  since,
+  new: { sent: 0, failed: 0 },
+  kept: hasKept ? { sent: 0, failed: 0 } : undefined,
+  failures: [],
+  latency: [],
+});
+
+function countAnswered(slice: ProbeCounts, connection: ProbeConnection, sentAt: number): void {
+  const { first = sentAt, lastSent = sentAt, lastSentNew } = slice.answered ?? {};
+  slice.answered = {
+    first: Math.min(first, sentAt),
+    lastSent: Math.max(lastSent, sentAt),
+    lastSentNew: connection === 'new' ? Math.max(lastSentNew ?? sentAt, sentAt) : lastSentNew,
+  };
+}
+
+function countFailure(
+  slice: ProbeCounts,
+  { kind, connection, status }: Pick<ProbeFailures, 'kind' | 'connection' | 'status'>,
+  at: number,
+): void {
+  const known = slice.failures.find(
+    (one) => one.kind === kind && one.connection === connection && one.status === status,
+  );
+  if (!known) return void slice.failures.push({ kind, connection, status, first: at, last: at, count: 1 });
+  known.first = Math.min(known.first, at);
+  known.last = Math.max(known.last, at);
+  known.count += 1;
+}
+
+function countMissed(slice: ProbeCounts, reason: NotMeasuredReason, count: number): void {
+  slice.notMeasured ??= [];
+  const known = slice.notMeasured.find((one) => one.reason === reason);
+  if (known) known.count += count;
+  else slice.notMeasured.push({ reason, count });
+}

@@ -1,0 +1,154 @@
+/** What `--probe TARGET` may name: an address, a Service through the API server's proxy, or the pod through its own. */
+import { PodexitError } from '../errors.ts';
+import type { ProbeVia } from '../model/probe-observation.ts';
+
+export interface HttpTarget {
+  kind: 'http';
+  url: URL;
+  shown: string;
+}
+
+export interface TcpTarget {
+  kind: 'tcp';
+  host: string;
+  port: number;
+  shown: string;
+}
+
+/** gRPC's health protocol (grpc.health.v1). `service` is empty for the server as a whole. */
+export interface GrpcTarget {
+  kind: 'grpc';
+  host: string;
+  port: number;
+  service: string;
+  isSecure: boolean;
+  shown: string;
+}
+
+/** Through the API server's proxy; `pod` is the pod whose exit is traced. */
+export interface ProxyTarget {
+  kind: 'service' | 'pod';
+  scheme: 'http' | 'https';
+  /** The Service's name; none for `pod`. */
+  name: string;
+  /** A number or a port's name; without one the API server chooses. */
+  port?: string;
+  /** Begins with a slash, and has the query. */
+  path: string;
+  shown: string;
+}
+
+export type ProbeTarget = HttpTarget | TcpTarget | GrpcTarget | ProxyTarget;
+
+/** Throws PodexitError `usage.probe`. */
+export function parseTarget(text: string): ProbeTarget {
+  if (/^https?:\/\//i.test(text)) return httpTarget(text);
+  if (/^tcp:\/\//i.test(text)) return tcpTarget(text);
+  if (/^grpcs?:\/\//i.test(text)) return grpcTarget(text);
+  return proxyTarget(text) ?? wrong(text);
+}
+
+/** How its requests travel, as reports name it. */
+export const viaOf = ({ kind }: ProbeTarget): ProbeVia =>
+  kind === 'service' ? 'service-proxy' : kind === 'pod' ? 'pod-proxy' : 'url';
+
+function httpTarget(text: string): HttpTarget {
+  const url = asUrl(text);
+  if (url.username !== '' || url.password !== '')
+    throw wrongTarget(
+      `${shownUrl(url)} has a user or a password in it`,
+      'Give it with --probe-header from a file or the environment.',
+    );
+  url.hash = '';
+  return { kind: 'http', url, shown: shownUrl(url) };
+}
+
+function tcpTarget(text: string): TcpTarget {
+  const { host, port } = hostAndPort(text, /^tcp:/i);
+  return { kind: 'tcp', host, port, shown: `tcp://${inBrackets(host)}:${port}` };
+}
+
+function grpcTarget(text: string): GrpcTarget {
+  const { host, port, path } = hostAndPort(text, /^grpcs?:/i);
+  const isSecure = /^grpcs:/i.test(text);
+  const service = decodeURIComponent(path.slice(1));
+  const shown = `${isSecure ? 'grpcs' : 'grpc'}://${inBrackets(host)}:${port}${service === '' ? '' : `/${service}`}`;
+  return { kind: 'grpc', host, port, service, isSecure, shown };
+}
+
+/** A URL of an unknown scheme keeps neither IPv6 nor a missing port as http does, so it is read as http. */
+function hostAndPort(text: string, scheme: RegExp): { host: string; port: number; path: string } {
+  const url = asUrl(text.replace(scheme, 'http:'));
+  const stated = /^\w+:\/\/(?:\[[^\]]*\]|[^/:?#]*):(\d+)/.exec(text)?.[1];
+  if (stated === undefined || url.hostname === '') throw wrongTarget(`"${shownText(text)}" names no port`, forms);
+  return { host: withoutBrackets(url.hostname), port: Number(stated), path: url.pathname };
+}
+
+const proxied =
+  /^(service|services|svc|pod)(?:\/(?:(https?):)?([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?))?(?::([a-z0-9-]{1,15}))?(\/.*)?$/i;
+
+/** `service/NAME[:PORT][/path]`, `service/https:NAME:PORT`, `pod[:PORT][/path]`. */
+function proxyTarget(text: string): ProxyTarget | undefined {
+  if (/^pod(?:s)?(?:[:/]|$)/.test(text)) return podTarget(text);
+  const [, kind, scheme = 'http', name, port, rest = '/'] = proxied.exec(text) ?? [];
+  if (kind === undefined || name === undefined) return undefined;
+  const path = asPath(rest);
+  return {
+    kind: 'service',
+    scheme: scheme as ProxyTarget['scheme'],
+    name,
+    port,
+    path,
+    shown: `service/${name}${port === undefined ? '' : `:${port}`}${withoutQuery(path)}`,
+  };
+}
+
+function podTarget(text: string): ProxyTarget | undefined {
+  const [, scheme, port, rest = '/'] = /^pod(?:\/?(https?):)?(?::?([a-z0-9-]{1,15}))?(\/.*)?$/.exec(text) ?? [];
+  if (!/^pod(?:\/https?:|:|\/|$)/.test(text)) return undefined;
+  const path = asPath(rest);
+  return {
+    kind: 'pod',
+    scheme: scheme === 'https' ? 'https' : 'http',
+    name: '',
+    port,
+    path,
+    shown: `pod${port === undefined ? '' : `:${port}`}${withoutQuery(path)}`,
+  };
+}
+
+/** As a URL writes it: `..` and control characters cannot lead out of the proxy's path. */
+function asPath(text: string): string {
+  const { pathname, search } = new URL(text, 'http://host');
+  return `${pathname}${search}`;
+}
+
+const withoutQuery = (path: string): string => {
+  const bare = path.replace(/\?.*$/s, '');
+  return bare === '/' ? '' : bare;
+};
+
+function asUrl(text: string): URL {
+  if (!URL.canParse(text)) throw wrongTarget(`"${shownText(text)}" is not a URL`, forms);
+  const url = new URL(text);
+  return url.hostname === '' ? wrong(text) : url;
+}
+
+const shownUrl = (url: URL): string =>
+  `${url.protocol}//${url.host}${url.pathname === '/' || url.pathname.includes('@') ? '' : url.pathname}`;
+
+/** What could not be read may hold a password anywhere in front of an @. */
+const shownText = (text: string): string => (text.includes('@') ? '…' : text.replace(/[?#].*$/s, '…').slice(0, 80));
+
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+const inBrackets = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+const forms =
+  'A target is http(s)://…, tcp://HOST:PORT, grpc://HOST:PORT[/SERVICE], service/NAME[:PORT][/PATH] or pod[:PORT][/PATH].';
+
+const wrongTarget = (message: string, hint: string): PodexitError =>
+  new PodexitError('usage.probe', `--probe: ${message}`, hint);
+
+function wrong(text: string): never {
+  throw wrongTarget(`"${shownText(text)}" is not a target`, forms);
+}

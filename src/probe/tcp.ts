@@ -1,0 +1,48 @@
+/** A target that is probed by connecting to it: does anybody accept? */
+import type { ProbeClient, Result } from './client.ts';
+import { succeeded } from './client.ts';
+import { dial } from './dial.ts';
+import { failed, resultOfError } from './failure-kind.ts';
+import type { TcpTarget } from './target.ts';
+
+/** ms: a balancer without a backend accepts, and closes at once. Who says something, or nothing for this long, is alive. */
+const patienceMs = 50;
+
+export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
+  const open = new Set<() => void>();
+  return {
+    isKeptFree: false,
+    forgetKept: () => undefined,
+    close: () => open.forEach((end) => end()),
+    send(_connection, settle) {
+      let timer: NodeJS.Timeout | undefined;
+      let end = (): void => undefined;
+      let connectedAt: number | undefined;
+      const finish = (result: Result): void => {
+        clearTimeout(timer);
+        open.delete(end);
+        settle(result, connectedAt);
+        end();
+      };
+      const cancel = dial(
+        { host, port },
+        (socket) => {
+          // Reset, not closed in order: thousands of closed sockets would wait in TIME_WAIT on this side.
+          end = () => void socket.resetAndDestroy();
+          open.add(end);
+          connectedAt = performance.now();
+          socket.once('data', () => finish(succeeded('connected')));
+          socket.once('error', (error) => finish(resultOfError(error)));
+          socket.once('end', () => finish(failed('reset', 'accepted and closed at once')));
+          timer = setTimeout(() => finish(succeeded('connected')), patienceMs);
+        },
+        (error) => finish(resultOfError(error)),
+      );
+      return () => {
+        clearTimeout(timer);
+        open.delete(end);
+        return cancel();
+      };
+    },
+  };
+}

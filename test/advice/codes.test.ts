@@ -1,0 +1,10 @@
+/** Every code that only a check has is explained, in the command and in the docs. */
+import { expect, it } from 'vitest';
+import { checkOnlyCodes } from '../../src/advice/finding.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+
+it.each(checkOnlyCodes)('explain %s', async (code) => {
+  const { code: exit, stdout } = await runMain(['explain', code]);
+  expect(exit).toBe(0);
+  expect(stdout).toContain(code);
+});

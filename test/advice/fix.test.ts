@@ -1,0 +1,190 @@
+/** `fix`: each patch is applied by the machine's own kubectl, and the check of what comes out no longer finds the problem. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { CheckReport } from '../../src/advice/check-report.ts';
+import { parseManifests } from '../../src/advice/manifest/parse.ts';
+import { hasPods } from '../../src/advice/read-workload.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { hasKubectl } from '../helpers/machines-kubectl.ts';
+import { serving } from '../helpers/serving.ts';
+
+const folder = fileURLToPath(new URL('./manifests/', import.meta.url));
+const files = readdirSync(folder).sort();
+const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const scratchFile = (name: string, text: string): string => {
+  const path = join(scratch, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+/** Problems by object, as `deployment/web drain-race`. */
+async function problemsOf(file: string): Promise<string[]> {
+  const { stdout } = await runMain(['check', '-f', file, '-o', 'json']);
+  const { checks } = JSON.parse(stdout) as CheckReport;
+  return checks
+    .flatMap((one) =>
+      one.findings
+        .filter(({ severity }) => severity !== 'info')
+        .map(({ code }) => `${one.kind.toLowerCase()}/${one.name} ${code}`),
+    )
+    .sort();
+}
+
+const byHandIn = (stderr: string): string[] =>
+  [...stderr.matchAll(/by hand: (\S+): .*\((\S+)\)$/gm)].map(([, name, code]) => `${name} ${code}`).sort();
+
+const fix = (file: string, ...words: string[]) => runMain(['fix', '-f', file, ...words]);
+
+describe.each(files)('%s', (file) => {
+  const path = join(folder, file);
+  const text = readFileSync(path, 'utf8');
+
+  it('as changed YAML has only the problems that are said to be for a person', async () => {
+    const { code, stdout, stderr } = await fix(path, '-o', 'yaml');
+    expect(code).toBe(0);
+    expect(await problemsOf(scratchFile(file, stdout))).toEqual(byHandIn(stderr));
+  });
+
+  it('keeps every comment and every line that no change is about', async () => {
+    const { stdout } = await fix(path, '-o', 'yaml');
+    for (const line of text.split('\n').filter((one) => /^\s*#/.test(one))) expect(stdout).toContain(line);
+    const { stdout: diff } = await fix(path, '--diff');
+    const removed = diff.split('\n').filter((line) => /^-(?!--)/.test(line));
+    expect(removed.length).toBeLessThanOrEqual(6);
+  });
+
+  it.skipIf(!hasKubectl)('as a patch applies with kubectl patch --local, and says why on each change', async () => {
+    const types = { strategic: 'strategic', 'json-patch': 'json' } as const;
+    for (const [format, type] of Object.entries(types)) {
+      const { stdout, stderr } = await fix(path, '-o', format);
+      const patches = stdout.split(/^---$/m).filter((one) => one.trim() !== '');
+      let rest = text;
+      for (const patch of patches) {
+        const [, name = ''] = /^# kubectl patch (\S+)/m.exec(patch) ?? [];
+        if (name === '') continue;
+        expect(patch.split('\n').filter((line) => /^\s*# (?!kubectl)/.test(line)).length).toBeGreaterThan(0);
+        const found = parseManifests(text, file).manifests.find(
+          ({ object }) => hasPods(object) && `${object.kind?.toLowerCase()}/${object.metadata?.name}` === name,
+        );
+        const object = scratchFile('object.json', JSON.stringify(found?.object));
+        const out = execFileSync(
+          'kubectl',
+          [
+            'patch',
+            '--local',
+            '-f',
+            object,
+            `--type=${type}`,
+            '--patch-file',
+            scratchFile('patch.yaml', patch),
+            '-o',
+            'json',
+          ],
+          { encoding: 'utf8' },
+        );
+        const others = parseManifests(rest, file).manifests.filter(
+          ({ object: one }) => one !== found?.object && `${one.kind?.toLowerCase()}/${one.metadata?.name}` !== name,
+        );
+        rest = [out, ...others.map(({ object: one }) => JSON.stringify(one))].join('\n---\n');
+      }
+      const pods = [...stdout.matchAll(/^# (pod\/\S+): the API does not let/gm)].map(([, name]) => name);
+      const left = (await problemsOf(scratchFile('rest.yaml', rest))).filter(
+        (one) => !pods.includes(one.split(' ')[0]),
+      );
+      expect(left, format).toEqual(byHandIn(stderr));
+    }
+  });
+});
+
+it('a kustomize component holds one patch for each object', async () => {
+  const { stdout } = await fix(join(folder, 'classic-sidecars.yaml'), '-o', 'kustomize');
+  expect(parse(stdout)).toMatchObject({
+    kind: 'Component',
+    patches: [
+      { target: { kind: 'Deployment', name: 'shop' }, patch: expect.stringContaining('$patch: delete') as string },
+    ],
+  });
+});
+
+describe('of a cluster', () => {
+  it.skipIf(!hasKubectl)('a workload: the patch passes a dry run of the server, and nothing was changed by us', () =>
+    serving('graceful-exit', {}, async ({ server, flags, folder: home }) => {
+      const { code, stdout } = await runMain(['fix', 'deployment/checkout', ...flags]);
+      expect(code).toBe(0);
+      expect(server.requests.map(({ method }) => method).filter((method) => method !== 'GET')).toEqual([]);
+      expect(parse(stdout)).toMatchObject({
+        spec: {
+          template: {
+            spec: {
+              terminationGracePeriodSeconds: 25,
+              containers: [{ name: 'app', lifecycle: { preStop: { sleep: { seconds: 10 } } } }],
+            },
+          },
+        },
+      });
+      const patch = join(home, 'patch.yaml');
+      writeFileSync(patch, stdout);
+      const { KUBECONFIG: _, ...env } = process.env;
+      const { execFile } = await import('node:child_process');
+      const out = await new Promise<string>((resolve, reject) =>
+        execFile(
+          'kubectl',
+          ['patch', 'deployment/checkout', ...flags, '--dry-run=server', '--patch-file', patch, '-o', 'json'],
+          { env },
+          (error, text) => (error ? reject(new Error(error.message)) : resolve(text)),
+        ),
+      );
+      expect(await problemsOf(scratchFile('dry-run.json', out))).toEqual([]);
+    }),
+  );
+
+  it('a pod leads to the template of its Deployment', () =>
+    serving('graceful-exit', {}, async ({ server, flags }) => {
+      const { stdout } = await runMain(['fix', server.pod, ...flags]);
+      expect(parse(stdout)).toMatchObject({ kind: 'Deployment', metadata: { name: 'checkout' } });
+    }));
+
+  it('a pod that nothing owns is said to be immutable', () =>
+    serving('exit-143', {}, async ({ server, flags }) => {
+      const { stdout } = await runMain(['fix', server.pod, ...flags]);
+      expect(stdout).toMatch(/^# pod\/api-0: the API does not let these fields of a pod change/);
+    }));
+});
+
+describe('of a report', () => {
+  const report = {
+    apiVersion: 'podexit/v1',
+    kind: 'ExitReport',
+    fix: [
+      {
+        reason: 'drained in 3s',
+        target: { kind: 'Deployment', name: 'web' },
+        patch: { spec: { replicas: 2 } },
+        command: 'kubectl patch …',
+      },
+    ],
+  };
+
+  it('what it proposes becomes a patch file', async () => {
+    const { code, stdout } = await runMain(['fix', scratchFile('exit.json', JSON.stringify(report))]);
+    expect(code).toBe(0);
+    expect(stdout).toBe('# drained in 3s\n# kubectl patch …\n\nspec:\n  replicas: 2\n');
+  });
+
+  it.each([
+    ['{}', /is no report of podexit\/v1/],
+    ['{"apiVersion":"podexit/v1","kind":"ExitReport"}', /holds no fix/],
+    ['not JSON', /is no JSON/],
+  ])('%s is one clear error', async (text, message) => {
+    const { code, stderr } = await runMain(['fix', scratchFile('bad.json', text)]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+  });
+});

@@ -1,0 +1,25 @@
+/** What of a report counts when many are compared. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { middle, readReports, sampleOf } from '../../src/advice/reports.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { recordingFile } from '../helpers/recordings.ts';
+
+it('a report of a recording: workload, grace period, drain, outcome', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  const { stdout } = await runMain(['replay', recordingFile('graceful-exit'), '-o', 'json']);
+  writeFileSync(join(folder, 'exit.json'), stdout);
+  const [read] = await readReports([folder]);
+  rmSync(folder, { recursive: true });
+  const sample = read && sampleOf(read);
+  expect(sample).toMatchObject({
+    workload: 'Deployment/checkout',
+    graceSeconds: 10,
+    outcome: 'graceful',
+    killed: false,
+  });
+  expect(sample?.drain && middle(sample.drain)).toBeGreaterThan(2.5);
+  expect(sample?.drain && middle(sample.drain)).toBeLessThan(4);
+});

@@ -1,0 +1,92 @@
+/** What the API server makes of a patch: merged by the keys of a list, checked, and tried without being done. */
+import { describe, expect, it } from 'vitest';
+import { strategicMerge } from '../../src/demo/verbs/strategic-merge.ts';
+import { send, type Answer } from './helpers/client.ts';
+import { playing } from './helpers/playing.ts';
+
+const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
+
+async function patchDeployment(podSpec: object, dryRun = '?dryRun=All'): Promise<{ before: Answer; patched: Answer }> {
+  const { base } = await playing('sigkill-after-grace');
+  const url = `${base.replace('/api/v1', '/apis/apps/v1')}/deployments/checkout`;
+  const before = await send(url);
+  const body = { spec: { template: { spec: podSpec } } };
+  const patched = await send(`${url}${dryRun}`, { method: 'PATCH', body, headers: strategic });
+  const after = await send(url);
+  expect(after.body.metadata.generation).toBe(
+    dryRun === '' ? patched.body.metadata.generation : before.body.metadata.generation,
+  );
+  return { before, patched };
+}
+
+const sleepFor = (seconds: number, name = 'app') => ({
+  containers: [{ name, lifecycle: { preStop: { sleep: { seconds } } } }],
+});
+
+describe('a strategic merge patch of an owner', () => {
+  it.each(['?dryRun=All', ''])('merges containers by name (%j)', async (dryRun) => {
+    const podSpec = { terminationGracePeriodSeconds: 30, ...sleepFor(10) };
+    const { before, patched } = await patchDeployment(podSpec, dryRun);
+    expect(patched.status).toBe(200);
+    const [was, is] = [before, patched].map(({ body }) => (body.spec as { template: { spec: unknown } }).template.spec);
+    const [container] = (was as { containers: object[] }).containers;
+    expect(is).toMatchObject({ containers: [{ ...container, lifecycle: { preStop: { sleep: { seconds: 10 } } } }] });
+    expect(is).toMatchObject({ terminationGracePeriodSeconds: 30 });
+    expect(patched.body.metadata.generation).toBe((before.body.metadata.generation ?? 0) + 1);
+  });
+
+  it.each([
+    [
+      'a hook longer than the grace',
+      sleepFor(20),
+      /preStop\.sleep: Invalid value: 20: .*terminationGracePeriodSeconds \(6\)/,
+    ],
+    ['a container that is not there', sleepFor(2, 'nope'), /containers\[1\]\.image: Required value/],
+    ['a grace below 0', { terminationGracePeriodSeconds: -1 }, /terminationGracePeriodSeconds: Invalid value: -1/],
+    [
+      'two handlers in one hook',
+      { containers: [{ name: 'app', lifecycle: { preStop: { sleep: { seconds: 1 }, exec: { command: ['true'] } } } }] },
+      /may not specify more than 1 handler type/,
+    ],
+  ])('is refused for %s', async (_, podSpec, message) => {
+    const { patched } = await patchDeployment(podSpec);
+    expect(patched).toMatchObject({ status: 422, body: { reason: 'Invalid' } });
+    expect(patched.body.message).toMatch(message);
+  });
+
+  it('cannot change the spec of a running pod', async () => {
+    const { pod } = await playing('exit-143');
+    const body = { spec: { terminationGracePeriodSeconds: 60 } };
+    const patched = await send(pod, { method: 'PATCH', body, headers: strategic });
+    expect(patched).toMatchObject({ status: 422, body: { message: expect.stringContaining('Forbidden') as unknown } });
+  });
+});
+
+describe('strategicMerge', () => {
+  const target = { containers: [{ name: 'a', image: 'x', env: [{ name: 'E', value: '1' }], command: ['sh', '-c'] }] };
+  it.each([
+    ['removes an element', { containers: [{ name: 'a', $patch: 'delete' }] }, { containers: [] }],
+    ['adds an element', { containers: [{ name: 'b' }] }, { containers: [...target.containers, { name: 'b' }] }],
+    [
+      'merges within an element and replaces lists without a key',
+      { containers: [{ name: 'a', env: [{ name: 'F', value: '2' }], command: ['true'] }] },
+      {
+        containers: [
+          {
+            ...target.containers[0],
+            env: [
+              { name: 'E', value: '1' },
+              { name: 'F', value: '2' },
+            ],
+            command: ['true'],
+          },
+        ],
+      },
+    ],
+    ['replaces a whole list', { containers: [{ name: 'b' }, { $patch: 'replace' }] }, { containers: [{ name: 'b' }] }],
+    ['removes a field', { containers: null }, {}],
+    ['ignores what only orders', { '$setElementOrder/containers': [{ name: 'a' }] }, target],
+  ])('%s', (_, patch, merged) => {
+    expect(strategicMerge(target, patch)).toEqual(merged);
+  });
+});

@@ -1,0 +1,187 @@
+/** An API server, or what stands before it, that answers and yet never helps: nothing is waited for in silence or for ever. */
+import type { ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:tls';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Health } from '../../src/kube/health.ts';
+import { untold } from '../../src/kube/health.ts';
+import { getObject } from '../../src/kube/get.ts';
+import { listOnce } from '../../src/kube/list-once.ts';
+import { listUids } from '../../src/kube/list-uids.ts';
+import { look } from '../../src/kube/look.ts';
+import { watchObjects } from '../../src/kube/watch.ts';
+import type { Handler } from '../kube/helpers/api.ts';
+import { connected, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
+import { certificates } from '../kube/helpers/certificates.ts';
+import { surroundings } from '../kube/helpers/surroundings.ts';
+import { all, kinds, stopping, take } from '../kube/helpers/take.ts';
+
+const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
+const fast = (): { around: ReturnType<typeof surroundings> } => ({ around: surroundings({ speed: 50 }) });
+
+/** Answers of a server that is busy, starting, or has lost its store. */
+const busy = (code: number) => (response: ServerResponse) => json(response, code, status(code, 'Busy', 'not now'));
+const page = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>log in</html>');
+const huge = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"web","uid":"');
+  const block = Buffer.alloc(1 << 20, 'x');
+  let left = 40;
+  const more = (): void => {
+    if (response.destroyed) return;
+    if (left-- > 0) response.write(block, more);
+    else response.end('"}}]}');
+  };
+  more();
+};
+
+describe('a server that never gives the pod', () => {
+  it.each([429, 500, 503])('and answers %i to everything is waited for, and says what for', async (code) => {
+    const api = await serve((_, response) => busy(code)(response));
+    const reasons: string[] = [];
+    const stop = new AbortController();
+    const waitingFor = (reason: string): void => void (reasons.push(reason) > 2 && stop.abort());
+    const health: Health = { ...untold(), waitingFor };
+    const cluster = await connected(api, fast());
+    expect(kinds(await all(watchObjects(cluster, pods, { signal: stop.signal, health })))).not.toContain('listed');
+    expect(reasons[0]).toBe(`the server answers ${code} to the list of pods: not now`);
+  });
+
+  it('but a page of its own is no Kubernetes API', async () => {
+    const api = await serve((_, response) => page(response));
+    const watching = all(watchObjects(await connected(api, fast()), pods, { signal: stopping() }));
+    await expect(watching).rejects.toMatchObject({ code: 'server.not-kubernetes' });
+  });
+
+  it.each([false, true])('but an object of 40 MB is refused in words (streamed: %s)', async (isStreamed) => {
+    const api = await serve(({ query }, response) => {
+      if (query['watch'] && !isStreamed) busy(422)(response);
+      else huge(response);
+    });
+    const watching = all(watchObjects(await connected(api, fast()), pods, { signal: stopping() }));
+    await expect(watching).rejects.toMatchObject({ code: 'server.oversized-object' });
+    expect(api.asked.length).toBeLessThanOrEqual(2);
+  });
+
+  it('nor another object, which is too large, loses that stream alone', async () => {
+    const api = await serve((_, response) => huge(response));
+    const node = { stream: 'node', path: '/api/v1/nodes', name: 'node1' } as const;
+    const seen = await all(watchObjects(await connected(api, fast()), node, { signal: stopping() }));
+    expect(seen.at(-1)).toMatchObject({ kind: 'refused', stream: 'node' });
+  });
+});
+
+describe('a streaming list that always fails, while lists work', () => {
+  const never: Record<string, (response: ServerResponse) => void> = {
+    'is answered with 410': (response) => json(response, 410, status(410, 'Expired', 'too old')),
+    'ends in a 410': (response) => response.writeHead(200).end(line('ERROR', status(410, 'Expired', 'too old'))),
+    'is answered with 500': busy(500),
+    'is answered with 503': busy(503),
+    'is answered with 429': busy(429),
+    'is answered with a page': page,
+    'is cut': (response) => void response.write('{"type":', () => response.destroy()),
+  };
+
+  it.each(Object.entries(never))('and %s, is replaced by them', (_, answer) => isReplaced(answer));
+
+  // Sockets live in real time: twice ten seconds.
+  it.runIf(process.env['PODEXIT_FAULTS'] === 'all')(
+    'and never answers, too',
+    () => isReplaced(() => undefined),
+    40_000,
+  );
+
+  async function isReplaced(answer: (response: ServerResponse) => void): Promise<void> {
+    const handler: Handler = ({ query }, response) => {
+      if (query['sendInitialEvents']) return answer(response);
+      if (query['watch']) return void response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+      json(response, 200, podList('7', [pod('web', '6')]));
+    };
+    const api = await serve(handler);
+    const seen = await take(watchObjects(await connected(api, fast()), pods, { signal: stopping(30_000) }), 2);
+    expect(kinds(seen)).toEqual(['listed', 'synced']);
+    expect(api.asked.filter(({ query }) => query['sendInitialEvents']).length).toBeLessThanOrEqual(2);
+  }
+});
+
+describe('one 429 or 503 in between loses no fact', () => {
+  const after = (times: number, code: number, headers: Record<string, string> = {}): Handler => {
+    let left = times;
+    return (asked, response) => {
+      if (left-- > 0) return json(response, code, status(code, 'Busy', 'not now'), headers);
+      json(response, 200, asked.path.endsWith('pods') ? podList('7', [pod('web', '6')]) : pod('web', '6'));
+    };
+  };
+
+  it.each([
+    [1, 429],
+    [1, 503],
+    [3, 500],
+  ])('after %i × %i an object, a list, the uids and a look are there', async (times, code) => {
+    const signal = stopping();
+    const target = { stream: 'siblings', path: pods.path } as const;
+    const asking = async () => connected(await serve(after(times, code)), fast());
+    expect((await getObject(await asking(), `${pods.path}/web`)).status).toBe(200);
+    expect((await look(await asking(), { namespace: 'shop', name: 'web' }, signal))?.status).toBe(200);
+    expect(await listOnce(await asking(), target, { signal })).toMatchObject({ kind: 'listed' });
+    expect(await listUids(await asking(), target, signal)).toMatchObject({ uids: ['uid-web'] });
+  });
+
+  it('waits as long as the server wishes', async () => {
+    const around = surroundings({ speed: 50 });
+    const cluster = await connected(await serve(after(1, 429, { 'retry-after': '3' })), { around });
+    expect((await getObject(cluster, `${pods.path}/web`)).status).toBe(200);
+    expect(around.waits).toContain(3000);
+  });
+
+  it('but does not ask for ever', async () => {
+    const api = await serve(after(Infinity, 503));
+    expect((await getObject(await connected(api, fast()), '/x')).status).toBe(503);
+    expect(api.asked.length).toBeGreaterThan(2);
+    expect(api.asked.length).toBeLessThanOrEqual(8);
+  });
+
+  it.each([403, 404, 409])('and a %i is asked for once', async (code) => {
+    const api = await serve((_, response) => busy(code)(response));
+    expect((await getObject(await connected(api, fast()), '/x')).status).toBe(code);
+    expect(api.asked).toHaveLength(1);
+  });
+});
+
+describe('a TLS alert is one sentence', () => {
+  const user = { token: 'token-1234' };
+
+  it.each([
+    ['TLSv1.2', 'handshake failure', 'may want a client certificate'],
+    ['TLSv1.3', 'certificate required', 'it wants a client certificate, and none was shown'],
+  ] as const)('of %s: %s', async (maxVersion, _, words) => {
+    const { server, ca } = await certificates();
+    const wanted = { ...server, maxVersion, ca, requestCert: true, rejectUnauthorized: true };
+    const api = await serve((__, response) => json(response, 200, {}), wanted);
+    const cluster = { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+    const error = await getObject(await connected(api, { cluster, user }), '/x').catch((thrown: Error) => thrown);
+    expect((error as Error).message).toContain(words);
+    expect((error as Error).message).not.toMatch(/SSL routines|rec_layer/);
+  });
+
+  it('where what answers speaks no TLS', async () => {
+    const plain = await serve((_, response) => json(response, 200, {}));
+    const url = plain.url.replace('http:', 'https:');
+    const error = await getObject(await connected({ url }, { user }), '/x').catch((thrown: Error) => thrown);
+    expect((error as Error).message).toContain('does not speak TLS');
+  });
+
+  it('where no cipher is shared', async () => {
+    const { server, ca } = await certificates();
+    const strict = createTlsServer({ ...server, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_CCM_8_SHA256' });
+    strict.on('tlsClientError', () => undefined).listen(0, '127.0.0.1');
+    onTestFinished(() => void strict.close());
+    await once(strict, 'listening');
+    const url = `https://127.0.0.1:${(strict.address() as AddressInfo).port}`;
+    const cluster = { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+    const error = await getObject(await connected({ url }, { cluster, user }), '/x').catch((thrown: Error) => thrown);
+    expect((error as Error).message).toContain('refused the TLS handshake');
+  });
+});

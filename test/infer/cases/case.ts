@@ -1,0 +1,67 @@
+/** One case of the net under the inference: a recording or a simulated story, what is changed of it, what must be said. */
+import type { Story } from '../../sim/story.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+import type { ExitReport, TriggerKind } from '../../../src/model/report.ts';
+
+export interface Case {
+  sentence: string;
+  /** The name of a recording, or what differs from the plain story. */
+  of: string | Partial<Story>;
+  edit?: readonly Edit[];
+  expect: Expectation;
+}
+
+/** Changes what arrived: raw objects stay as a server would have sent them. */
+export type Edit = (sightings: readonly Sighting[]) => readonly Sighting[];
+
+/** In seconds from the request, or from the acceptance of a deletion that somebody else asked for. */
+export interface Window {
+  /** Its earliest is later than this. */
+  after?: number;
+  /** Its latest is sooner than this. */
+  before?: number;
+  /** Its latest is later than this: the interval reaches so far. */
+  until?: number;
+}
+
+/** `false`: nothing is said of it. */
+export type Said = boolean | Window;
+
+export interface ContainerExpectation {
+  outcome?: string;
+  /** Not one of these. */
+  notOutcome?: readonly string[];
+  code?: number;
+  stopSignal?: Said;
+  kill?: Said;
+  exit?: Said;
+  /** The outcome of its preStop hook; `false`: it ran none. */
+  preStop?: string | false;
+  preStopEnd?: Window;
+}
+
+export interface Expectation {
+  trigger?: TriggerKind;
+  /** What the evidence of the trigger says, a line each. */
+  evidence?: RegExp;
+  noEvidence?: RegExp;
+  outcome?: string;
+  notOutcome?: string;
+  exitCode?: number;
+  containers?: Readonly<Record<string, ContainerExpectation>>;
+  /** Marks by their id or their name. */
+  marks?: Readonly<Record<string, Said>>;
+  findings?: readonly string[];
+  without?: readonly string[];
+  /** What a finding says: its message, and its advice on a line of its own. */
+  says?: Readonly<Record<string, RegExp>>;
+  severity?: Readonly<Record<string, string>>;
+  phases?: readonly string[];
+  noPhases?: readonly string[];
+  /** The sentence about the outcome. */
+  sentence?: RegExp;
+  /** Parts of the report as they are. */
+  report?: Partial<ExitReport> | object;
+  /** What no table can say. */
+  holds?: (report: ExitReport, sightings: readonly Sighting[]) => void;
+}

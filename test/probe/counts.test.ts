@@ -1,0 +1,220 @@
+/** A probe's counts are those of servers that count for themselves, and its windows lie where they failed. */
+import { createServer as createTcpServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { closeAll, counting, listen, trackSockets } from './helpers/counting.ts';
+import { kindsOf, probing } from './helpers/probing.ts';
+
+/** ms: how far a window may be from what the server knows. */
+const nearMs = 100;
+
+it('counts the 503s of a while, and says when that was', async () => {
+  const said = { 200: 0, 503: 0 };
+  let status: 200 | 503 = 200;
+  const server = await counting((_, answer) => {
+    said[status] += 1;
+    answer.writeHead(status).end();
+  });
+  let [from, to] = [0, 0];
+  const { result, trouble } = await probing(server.url, { keepalive: true }, async () => {
+    await sleep(1500);
+    [status, from] = [503, Date.now()];
+    await sleep(600);
+    [status, to] = [200, Date.now()];
+    await sleep(400);
+  });
+  await server.close();
+  expect(trouble).toBeUndefined();
+  expect({ sent: result.sent, ok: result.succeeded }).toEqual({ sent: said[200] + said[503], ok: said[200] });
+  expect(kindsOf(result)).toEqual({ 'http 503': said[503] });
+  expect(result.windows).toHaveLength(1);
+  expect(Math.abs((result.windows[0]?.start ?? 0) - from)).toBeLessThan(nearMs);
+  expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
+  expect(result.new.failed + (result.kept?.failed ?? 0)).toBe(said[503]);
+});
+
+it('counts refused connections while the port is closed, each once', async () => {
+  const server = await counting((_, answer) => answer.end());
+  let answered = 0;
+  server.server.on('request', () => (answered += 1));
+  let [from, to] = [0, 0];
+  const { result } = await probing(server.url, {}, async () => {
+    await sleep(500);
+    await server.close();
+    from = Date.now();
+    await sleep(500);
+    await listen(server.server, server.port);
+    to = Date.now();
+    await sleep(300);
+  });
+  await server.close();
+  expect(result.succeeded).toBe(answered);
+  expect(kindsOf(result)['refused']).toBeGreaterThan(15);
+  expect(result.windows).toHaveLength(1);
+  expect(Math.abs((result.windows[0]?.start ?? 0) - from)).toBeLessThan(nearMs);
+  expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
+});
+
+it('counts resets in the middle of an answer', async () => {
+  let [resets, isResetting] = [0, false];
+  const server = await counting((_, answer) => {
+    if (!isResetting) return void answer.end('well');
+    resets += 1;
+    answer.writeHead(200, { 'content-length': 100 }).write('half of');
+    setTimeout(() => answer.socket?.resetAndDestroy(), 5);
+  });
+  const { result } = await probing(server.url, {}, async () => {
+    await sleep(300);
+    isResetting = true;
+    await sleep(300);
+    isResetting = false;
+    await sleep(200);
+  });
+  await server.close();
+  expect(resets).toBeGreaterThan(5);
+  expect(kindsOf(result)).toEqual({ reset: resets });
+});
+
+it('counts requests into silence as timeouts, from when they were sent', async () => {
+  let [unanswered, isSilent] = [0, false];
+  const server = await counting((_, answer) => void (isSilent ? (unanswered += 1) : answer.end()));
+  let [from, to] = [0, 0];
+  const { result } = await probing(server.url, { timeoutMs: 400 }, async () => {
+    await sleep(400);
+    [isSilent, from] = [true, Date.now()];
+    await sleep(400);
+    [isSilent, to] = [false, Date.now()];
+    await sleep(600);
+  });
+  await server.close();
+  expect(unanswered).toBeGreaterThan(10);
+  expect(kindsOf(result)).toEqual({ timeout: unanswered });
+  expect(Math.abs((result.windows[0]?.start ?? 0) - from)).toBeLessThan(nearMs);
+  expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
+});
+
+it('goes on sending while answers are slow, and measures how slow', async () => {
+  let most = 0;
+  let open = 0;
+  const server = await counting((_, answer) => {
+    most = Math.max(most, (open += 1));
+    setTimeout(() => {
+      open -= 1;
+      answer.end();
+    }, 400);
+  });
+  const { result } = await probing(server.url, { timeoutMs: 2000, keepalive: true }, () => sleep(1200));
+  await server.close();
+  expect(result.failed).toBe(0);
+  expect(most).toBeGreaterThan(10);
+  expect(result.sent).toBeGreaterThan(44);
+  expect(result.sent).toBeLessThanOrEqual(49);
+  expect(result.latencyMs.before?.p50).toBeGreaterThan(385);
+  expect(result.latencyMs.before?.p50).toBeLessThan(600);
+});
+
+it('finds a kept connection that is half open, and counts it apart from new ones', async () => {
+  let isHalfOpen = false;
+  let unanswered = 0;
+  const server = await counting((request, answer) => {
+    const isKept = request.headers.connection === 'keep-alive';
+    if (isKept && isHalfOpen) unanswered += 1;
+    else answer.end();
+  });
+  const { result } = await probing(server.url, { keepalive: true }, async () => {
+    await sleep(500);
+    isHalfOpen = true;
+    await sleep(250);
+    isHalfOpen = false;
+    await sleep(600);
+  });
+  await server.close();
+  expect(unanswered).toBeGreaterThan(0);
+  expect(result.kept?.failed).toBe(unanswered);
+  expect(result.new.failed).toBe(0);
+  expect(kindsOf(result)).toEqual({ timeout: unanswered });
+});
+
+it('takes a kept connection that was closed while nobody used it for no failure', async () => {
+  const server = await counting((_, answer) => answer.end());
+  const { result } = await probing(server.url, { keepalive: true, ratePerSecond: 10 }, async () => {
+    await sleep(430);
+    server.sockets.forEach((socket) => socket.end());
+    await sleep(600);
+  });
+  await server.close();
+  expect(result.failed).toBe(0);
+  expect(result.kept?.sent).toBeGreaterThan(3);
+});
+
+it('reads 64 kB of a body of 10 MB, and closes it', async () => {
+  let written = 0;
+  const big = Buffer.alloc(64 * 1024);
+  const server = await counting((_, answer) => {
+    answer.writeHead(200, { 'content-length': 160 * big.length });
+    const write = (): void => {
+      while (written < 1e9 && answer.writable && !answer.destroyed) {
+        written += big.length;
+        if (!answer.write(big)) return void answer.once('drain', write);
+      }
+    };
+    write();
+  });
+  const { result } = await probing(server.url, { ratePerSecond: 5 }, () => sleep(900));
+  await server.close();
+  expect(result.failed).toBe(0);
+  expect(result.sent).toBeGreaterThan(3);
+  expect(written / result.sent).toBeLessThan(8 * 1024 * 1024);
+});
+
+it('counts garbage as no HTTP answer, and a redirect as an answer', async () => {
+  const garbage = createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+  const sockets = trackSockets(garbage);
+  const port = await listen(garbage);
+  const { result } = await probing(`http://127.0.0.1:${port}/`, {}, () => sleep(300));
+  await closeAll(garbage, sockets);
+  expect(result.succeeded).toBe(0);
+  expect(Object.keys(kindsOf(result))).toEqual(['http']);
+
+  const redirecting = await counting((_, answer) => answer.writeHead(302, { location: 'http://192.0.2.1/' }).end());
+  const redirected = await probing(redirecting.url, {}, () => sleep(300));
+  await redirecting.close();
+  expect(redirected.result.failed).toBe(0);
+});
+
+it('tells a name that does not resolve', async () => {
+  const { result, trouble } = await probing('http://nowhere.invalid/', { ratePerSecond: 10 }, () => sleep(400));
+  expect(Object.keys(kindsOf(result))).toEqual(['dns']);
+  expect(trouble?.message).toContain('its name does not resolve');
+});
+
+it('asks over IPv6', async () => {
+  const server = await counting((_, answer) => answer.end(), '::1');
+  const { result } = await probing(server.url, {}, () => sleep(300));
+  await server.close();
+  expect(result.failed).toBe(0);
+  expect(result.sent).toBeGreaterThan(8);
+});
+
+it('connects over TCP: a port that accepts, one that accepts and closes at once, one that is closed', async () => {
+  let accepted = 0;
+  let isDead = false;
+  const server = createTcpServer((socket) => {
+    accepted += 1;
+    if (isDead) socket.destroy();
+  });
+  const sockets = trackSockets(server);
+  const port = await listen(server);
+  const { result } = await probing(`tcp://127.0.0.1:${port}`, {}, async () => {
+    await sleep(400);
+    isDead = true;
+    await sleep(300);
+    await closeAll(server, sockets);
+    await sleep(300);
+  });
+  const { refused = 0, reset = 0 } = kindsOf(result);
+  expect(accepted).toBe(result.sent - refused);
+  expect(reset).toBeGreaterThan(5);
+  expect(refused).toBeGreaterThan(5);
+  expect(result.kept).toBeUndefined();
+});

@@ -1,0 +1,74 @@
+/** Runs a real probe for as long as a test takes, and adds its observations up as a run does. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProbeMoments, ProbeResult } from '../../../src/infer/probes.ts';
+import { probeResultsOf } from '../../../src/infer/probes.ts';
+import { emptyTrace } from '../../../src/model/empty-trace.ts';
+import { observe } from '../../../src/model/observe.ts';
+import type { Observation } from '../../../src/model/observation.ts';
+import type { ProbeObservation } from '../../../src/model/probe-observation.ts';
+import { reduce } from '../../../src/model/reduce.ts';
+import type { ProxiedPod, ProxyRequest } from '../../../src/probe/proxied.ts';
+import type { ProbeSettings } from '../../../src/probe/settings.ts';
+import { startProbes } from '../../../src/probe/start.ts';
+import { parseTarget } from '../../../src/probe/target.ts';
+
+export interface Probed {
+  result: ProbeResult;
+  /** What `ready` rejected with. */
+  trouble?: Error;
+  observations: Observation[];
+}
+
+export interface ProbingOptions extends Partial<Omit<ProbeSettings, 'target'>> {
+  ask?: ProxyRequest;
+  pod?: ProxiedPod;
+  now?: () => number;
+  moments?: ProbeMoments;
+}
+
+/** Probes `target` until `work` is done. */
+export async function probing(target: string, options: ProbingOptions, work: () => Promise<unknown>): Promise<Probed> {
+  const {
+    ask = () => Promise.reject(new Error('no API server')),
+    pod,
+    now = Date.now,
+    moments = {},
+    ...rest
+  } = options;
+  const settings: ProbeSettings = { ...defaults, ...rest, target: parseTarget(target) };
+  const delivered: ({ at: number } & ProbeObservation)[] = [];
+  const probes = startProbes(
+    { probes: [settings], now, userAgent: 'probe-test', ask, namespace: 'shop', pod },
+    (one) => delivered.push(one),
+    new AbortController().signal,
+  );
+  let trouble: Error | undefined;
+  probes.ready.catch((error: Error) => (trouble = error));
+  await work();
+  await probes.stop();
+  await sleep(0);
+  const observations = delivered.map((one, index) => observe(one, index + 1, { logText: false }));
+  const [result] = probeResultsOf(observations.reduce(reduce, emptyTrace).probes, moments);
+  if (!result) throw new Error('no probe began');
+  return { result, trouble, observations };
+}
+
+const defaults: Omit<ProbeSettings, 'target'> = {
+  ratePerSecond: 40,
+  timeoutMs: 300,
+  method: 'GET',
+  headers: {},
+  expect: [{ from: 200, to: 399 }],
+  keepalive: false,
+  insecure: false,
+};
+
+/** How many failures there were of which kind, as `refused` or `http 503`. */
+export function kindsOf({ windows }: ProbeResult): Record<string, number> {
+  const kinds: Record<string, number> = {};
+  for (const { kind, status, count } of windows.flatMap(({ stretches }) => stretches)) {
+    const name = status === undefined ? kind : `${kind} ${status}`;
+    kinds[name] = (kinds[name] ?? 0) + count;
+  }
+  return kinds;
+}

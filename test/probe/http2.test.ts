@@ -1,0 +1,150 @@
+/** HTTP/2 where the server chooses it, and gRPC's health protocol over it. */
+import type { Http2SecureServer, Http2Server, ServerHttp2Session } from 'node:http2';
+import { createSecureServer, createServer } from 'node:http2';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { healthCheckRequest } from '../../src/probe/grpc.ts';
+import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
+import { closeAll, listen, trackSockets } from './helpers/counting.ts';
+import { kindsOf, probing } from './helpers/probing.ts';
+
+it.runIf(hasOpenssl)('speaks HTTP/2 where the server chooses it, on new connections and on a kept one', async () => {
+  const { server, cert, url, close } = await secureServer();
+  let answered = 0;
+  const versions = new Set<string>();
+  server.on('request', (request, answer) => {
+    answered += 1;
+    versions.add(request.httpVersion);
+    answer.end('well');
+  });
+  const { result, trouble } = await probing(url, { ca: cert, keepalive: true }, () => sleep(1200));
+  await close();
+  expect(trouble).toBeUndefined();
+  expect([...versions]).toEqual(['2.0']);
+  expect(result).toMatchObject({ sent: answered, failed: 0 });
+  expect(result.kept?.sent).toBeGreaterThan(10);
+});
+
+it.runIf(hasOpenssl)('loses nothing by a GOAWAY that lets requests end, nor by one that takes none', async () => {
+  const { server, cert, url, sessions, close } = await secureServer();
+  let answered = 0;
+  server.on('request', (_, answer) => setTimeout(() => ((answered += 1), answer.end()), 10));
+  const { result } = await probing(url, { ca: cert, keepalive: true }, async () => {
+    await sleep(400);
+    sessions.forEach((session) => session.goaway(0));
+    await sleep(200);
+    sessions.forEach((session) => session.close());
+    await sleep(600);
+  });
+  await close();
+  expect(kindsOf(result)).toEqual({});
+  expect(result.sent).toBe(answered);
+});
+
+it.runIf(hasOpenssl)('counts streams that a GOAWAY with an error cuts off', async () => {
+  const { server, cert, url, sessions, close } = await secureServer();
+  let [answered, cut] = [0, 0];
+  let isCutting = false;
+  server.on('request', (_, answer) => {
+    if (!isCutting) {
+      answered += 1;
+      return void answer.end();
+    }
+    cut += 1;
+    setTimeout(() => sessions.forEach((session) => session.destroy(undefined, 2)), 5);
+  });
+  const { result } = await probing(url, { ca: cert }, async () => {
+    await sleep(300);
+    isCutting = true;
+    await sleep(200);
+    isCutting = false;
+    await sleep(300);
+  });
+  await close();
+  expect(cut).toBeGreaterThan(0);
+  expect(result).toMatchObject({ succeeded: answered, failed: cut });
+  expect(Object.keys(kindsOf(result))).toEqual(['reset']);
+});
+
+it.runIf(hasOpenssl)(
+  'counts a certificate that nobody vouches for as a TLS failure, unless told otherwise',
+  async () => {
+    const { server, url, close } = await secureServer();
+    server.on('request', (_, answer) => answer.end());
+    const { result, trouble } = await probing(url, {}, () => sleep(300));
+    const insecure = await probing(url, { insecure: true }, () => sleep(300));
+    await close();
+    expect(Object.keys(kindsOf(result))).toEqual(['tls']);
+    expect((trouble as { hint?: string }).hint).toContain('--probe-ca');
+    expect(insecure.result.failed).toBe(0);
+  },
+);
+
+it('asks for health over gRPC, and counts what does not serve', async () => {
+  let state = 1;
+  const said: Record<string, number> = { serving: 0, notServing: 0, unavailable: 0 };
+  const asked = new Set<string>();
+  const { port, server, close } = await plainServer();
+  server.on('stream', (stream, headers) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('end', () => {
+      asked.add(`${headers[':path']} ${Buffer.concat(chunks).toString('hex')}`);
+      said[state === 1 ? 'serving' : state === 2 ? 'notServing' : 'unavailable']! += 1;
+      if (state === 14)
+        return stream.respond(
+          { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '14' },
+          { endStream: true },
+        );
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+      stream.end(Buffer.from([0, 0, 0, 0, 2, 8, state]));
+    });
+  });
+  const { result } = await probing(`grpc://127.0.0.1:${port}/shop.Cart`, { keepalive: true }, async () => {
+    await sleep(400);
+    state = 2;
+    await sleep(300);
+    state = 14;
+    await sleep(300);
+    state = 1;
+    await sleep(200);
+  });
+  await close();
+  expect([...asked]).toEqual([`/grpc.health.v1.Health/Check ${healthCheckRequest('shop.Cart').toString('hex')}`]);
+  expect(result.succeeded).toBe(said['serving']);
+  expect(kindsOf(result)).toEqual({ http: said['notServing'], 'http 14': said['unavailable'] });
+});
+
+it('writes the request of the health protocol as protobuf does', () => {
+  expect(healthCheckRequest('').toString('hex')).toBe('0000000000');
+  expect(healthCheckRequest('a').toString('hex')).toBe('00000000030a0161');
+  expect(healthCheckRequest('x'.repeat(300)).subarray(0, 8).toString('hex')).toBe('000000012f0aac02');
+});
+
+async function secureServer() {
+  const { key, cert } = selfSigned();
+  const server = createSecureServer({ key, cert, allowHTTP1: true });
+  const sessions = sessionsOf(server);
+  const sockets = trackSockets(server);
+  const port = await listen(server);
+  return { server, cert, sessions, url: `https://127.0.0.1:${port}/`, close: () => closeAll(server, sockets) };
+}
+
+async function plainServer() {
+  const server = createServer();
+  sessionsOf(server);
+  const sockets = trackSockets(server);
+  return { server, port: await listen(server), close: () => closeAll(server, sockets) };
+}
+
+function sessionsOf(server: Http2Server | Http2SecureServer): Set<ServerHttp2Session> {
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('error', () => undefined);
+    session.on('close', () => sessions.delete(session));
+  });
+  server.on('sessionError', () => undefined);
+  return sessions;
+}

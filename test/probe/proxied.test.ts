@@ -1,0 +1,66 @@
+/** Through the API server: what it says of the target, and what it says of itself. */
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { ProxyRequest } from '../../src/probe/proxied.ts';
+import { kindsOf, probing } from './helpers/probing.ts';
+
+const answering =
+  (status: number, body: string | object): ProxyRequest =>
+  () =>
+    Promise.resolve({
+      status,
+      body: Readable.from([Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))]),
+    });
+
+const failure = (message: string, code = 503) => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  message,
+  code,
+});
+
+it.each([
+  ['service/checkout', '/api/v1/namespaces/shop/services/checkout/proxy/'],
+  ['service/checkout:8080/healthz?deep=1', '/api/v1/namespaces/shop/services/checkout:8080/proxy/healthz?deep=1'],
+  ['service/https:checkout:web', '/api/v1/namespaces/shop/services/https:checkout:web/proxy/'],
+  ['pod', '/api/v1/namespaces/shop/pods/checkout-1/proxy/'],
+  ['pod:8080/ready', '/api/v1/namespaces/shop/pods/checkout-1:8080/proxy/ready'],
+])('asks for %s where its proxy stands', async (target, path) => {
+  const asked = new Set<string>();
+  const ask: ProxyRequest = (request) => {
+    asked.add(`${request.method} ${request.path}`);
+    return answering(200, 'well')(request);
+  };
+  await probing(target, { ask, pod: { name: 'checkout-1', uid: 'u1' } }, () => sleep(100));
+  expect([...asked]).toEqual([`GET ${path}`]);
+});
+
+it.each([
+  ['error trying to reach service: dial tcp 10.0.0.5:8080: connect: connection refused', 'refused 503'],
+  ['error trying to reach service: dial tcp 10.0.0.5:8080: i/o timeout', 'timeout 503'],
+  ['error trying to reach service: EOF', 'reset 503'],
+  ['no endpoints available for service "checkout"', 'http 503'],
+])('reads from the API server why it reached no backend: %s', async (message, kind) => {
+  const { result } = await probing('service/checkout', { ask: answering(503, failure(message)) }, () => sleep(150));
+  expect(Object.keys(kindsOf(result))).toEqual([kind]);
+});
+
+it('counts as not measured what the API server throttles, or does not answer itself', async () => {
+  const throttled = await probing('service/checkout', { ask: answering(429, failure('too many', 429)) }, () =>
+    sleep(150),
+  );
+  const broken = await probing('pod', { ask: () => Promise.reject(new Error('ECONNREFUSED')) }, () => sleep(150));
+  for (const { result } of [throttled, broken]) {
+    expect(result.sent).toBe(0);
+    expect(result.notMeasured.map(({ reason }) => reason)).toEqual(['api-server']);
+  }
+});
+
+it('names the right that it lacks', async () => {
+  const forbidden = failure('pods "checkout-1" is forbidden: cannot get resource "pods/proxy"', 403);
+  const { trouble } = await probing('pod', { ask: answering(403, forbidden) }, () => sleep(150));
+  expect((trouble as { code?: string }).code).toBe('probe.not-answering');
+  expect((trouble as { hint?: string }).hint).toContain('pods/proxy');
+});

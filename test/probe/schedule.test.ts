@@ -1,0 +1,78 @@
+/** The schedule holds its rate, is never ahead of it, and does not make up for a standstill. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { startSchedule } from '../../src/probe/schedule.ts';
+import { createSender } from '../../src/probe/sender.ts';
+import { createTally } from '../../src/probe/tally.ts';
+import { counting } from './helpers/counting.ts';
+import { probing } from './helpers/probing.ts';
+
+it.each([20, 500])('sends %i a second, and by no moment more than that', async (ratePerSecond) => {
+  const start = performance.now();
+  let sent = 0;
+  let isAhead = false;
+  let missed = 0;
+  const schedule = startSchedule({
+    ratePerSecond,
+    now: Date.now,
+    onStandstill: (count) => (missed += count),
+    send() {
+      sent += 1;
+      isAhead ||= sent > 1 + ((performance.now() - start) / 1000) * ratePerSecond;
+    },
+  });
+  await sleep(3000);
+  schedule.stop();
+  const seconds = (performance.now() - start) / 1000;
+  await sleep(100);
+  expect(isAhead).toBe(false);
+  expect(Math.abs((sent + missed) / (ratePerSecond * seconds) - 1)).toBeLessThan(0.02);
+});
+
+it('counts requests that were due while this process stood still as not measured', async () => {
+  const server = await counting((_, answer) => answer.end());
+  const { result } = await probing(server.url, {}, async () => {
+    await sleep(300);
+    const until = performance.now() + 500;
+    while (performance.now() < until);
+    await sleep(400);
+  });
+  await server.close();
+  expect(result.failed).toBe(0);
+  const [missed] = result.notMeasured;
+  expect(missed?.reason).toBe('standstill');
+  expect(missed?.count).toBeGreaterThan(12);
+  expect(missed?.count).toBeLessThan(24);
+});
+
+it('blames nobody for connections that broke while the machine slept', async () => {
+  let slept = 0;
+  const server = await counting((request, answer) => {
+    if (slept === 0) answer.end();
+    else request.socket.resetAndDestroy();
+  });
+  const { result } = await probing(server.url, { now: () => Date.now() + slept }, async () => {
+    await sleep(300);
+    // The run's clock goes on while the machine sleeps, the monotonic one does not.
+    slept = 60_000;
+    await sleep(20);
+  });
+  await server.close();
+  expect(result.notMeasured.find(({ reason }) => reason === 'standstill')?.count).toBeGreaterThan(2000);
+});
+
+it('lets at most 2,000 requests wait, and counts what it does not send', () => {
+  const tally = createTally(0, false, 0);
+  const sender = createSender({
+    client: { send: () => () => undefined, isKeptFree: false, forgetKept: () => undefined, close: () => undefined },
+    timeoutMs: 60_000,
+    hasKept: false,
+    now: Date.now,
+    tally,
+    isStandingStill: () => false,
+    onSettled: () => undefined,
+  });
+  for (let sent = 0; sent < 2100; sent++) sender.send();
+  sender.abort();
+  expect(tally.take(1)?.notMeasured).toEqual([{ reason: 'too-many-waiting', count: 100 }]);
+});

@@ -1,0 +1,47 @@
+/** What the runner of a pipeline would take for a command stays text, in every format that shows what a cluster wrote. */
+import { describe, expect, it } from 'vitest';
+import { forCommand, forJson, forMarkdown, forMarkup, forTerminal } from '../../src/render/safe-text.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+
+/** As actions/runner reads a line (ActionCommand.TryParseV2, TryParse): at its beginning after blanks, or anywhere. */
+const isCommand = (line: string): boolean => /^\s*::.*::/.test(line) || /##(?:\w*)\[/.test(line);
+
+const asJson = (text: string): string => forJson(JSON.stringify({ text }));
+
+describe.each([
+  '::error title=x::y',
+  '  ::set-env name=A::b',
+  'so it was: ::warning::z',
+  '##[error]x',
+  'text ##[group]g',
+  '##vso[task.setvariable variable=a]b',
+])('%j', (text) => {
+  it.each([
+    ['a terminal', forTerminal],
+    ['markup', forMarkup],
+    ['Markdown', forMarkdown],
+    ['the message of a command', forCommand],
+    ['JSON', asJson],
+  ])('is inert in %s', (_, write) => {
+    const shown = write(text);
+    expect(isCommand(shown)).toBe(false);
+    // A line may be wrapped at any blank; JSON is not wrapped.
+    const tails = [...shown.matchAll(/\s/g)].map(({ index }) => shown.slice(index));
+    if (write !== asJson) expect(tails.filter(isCommand)).toEqual([]);
+  });
+});
+
+it('is inert in an error on stderr', async () => {
+  const { stderr } = await runMain(['##[error]x', '--no-config']);
+  expect(stderr).not.toBe('');
+  expect(stderr.split('\n').filter(isCommand)).toEqual([]);
+});
+
+it('leaves what only looks like it', () => {
+  for (const text of ['std::vector', 'listen on ::1', 'a ## b', '# [x]', '::1']) expect(forTerminal(text)).toBe(text);
+});
+
+it('keeps the meaning of JSON', () => {
+  const value = { log: '##[error]x \u009b31m \u202e' };
+  expect(JSON.parse(forJson(JSON.stringify(value)))).toEqual(value);
+});

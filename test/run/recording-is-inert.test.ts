@@ -1,0 +1,19 @@
+/** A recording is looked at with `cat` and `less` as a report is: what acts or hides in a terminal is escaped. */
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/run/clock.ts';
+import { recorderFor } from '../../src/run/recording-file.ts';
+
+it('C1 controls, bidi marks and workflow commands are escaped, and read back as they were', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
+  const text = '\u009b31m \u202e \u2066 \u200b ##[error]x';
+  const recorder = recorderFor(file, true, { clock: systemClock, version: '0' } as never, () => {});
+  const object = { metadata: { name: 'web', annotations: { text } } };
+  recorder.write({ kind: 'changed', at: 1, seq: 1, stream: 'pod', change: 'ADDED', object } as never);
+  recorder.close();
+  const written = readFileSync(file, 'utf8');
+  expect(written).not.toMatch(/[^ -~\n]|##\w*\[/);
+  expect(JSON.parse(written.split('\n')[1] ?? '')).toMatchObject({ object });
+});

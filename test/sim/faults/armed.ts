@@ -1,0 +1,76 @@
+import type { ApiRequest } from '../../../src/demo/http/api-request.ts';
+import type { Moments } from '../../../src/demo/play/play-time.ts';
+import type { Fault, FaultKind } from './fault.ts';
+
+/** A fault with what it has done so far. */
+export interface Armed {
+  fault: Fault;
+  /** How many matching requests, streams or lines came by. */
+  seen: number;
+  struck: number;
+}
+
+/** These strike once unless `times` or `forMs` says otherwise: for ever they would leave nothing to test. */
+const onceByDefault: ReadonlySet<FaultKind['kind']> = new Set([
+  'drop',
+  'half-line',
+  'expire',
+  'silent',
+  'lose',
+  'delete-accepted-then-cut',
+  'delete-lost',
+  'delete-ignored',
+  'keepalive-race',
+  'garbage',
+]);
+
+export function arm(fault: Fault): Armed {
+  return { fault, seen: 0, struck: 0 };
+}
+
+export function isKind(armed: Armed, kind: FaultKind['kind']): boolean {
+  return armed.fault.kind === kind;
+}
+
+/** Whether the fault strikes this request now; counts it either way. */
+export function strikes(armed: Armed, request: ApiRequest, now: number, moments: Moments): boolean {
+  if (!isAbout(armed.fault, request) || !isActive(armed.fault, now, moments)) return false;
+  armed.seen += 1;
+  const { skip = 0, times = usualTimes(armed.fault) } = armed.fault;
+  if (armed.seen <= skip || armed.struck >= times) return false;
+  armed.struck += 1;
+  return true;
+}
+
+function usualTimes({ kind, forMs }: Fault): number {
+  return onceByDefault.has(kind) && forMs === undefined ? 1 : Infinity;
+}
+
+/** Whether the fault is about requests like this one, whenever it strikes. */
+export function isAbout({ kind, resource, verb, name }: Fault, request: ApiRequest): boolean {
+  if (kind.startsWith('delete-') && !isDeletion(request)) return false;
+  if (kind === 'expire' && request.verb !== 'watch') return false;
+  if (resource !== undefined && resource !== request.kind?.plural) return false;
+  if (name !== undefined && name !== request.name) return false;
+  return verb === undefined || verb === spokenVerb(request);
+}
+
+/** When the fault begins; undefined as long as that is not known. */
+export function beginning({ afterMs }: Fault, { startedAt, begunAt }: Moments): number | undefined {
+  if (afterMs === undefined) return startedAt;
+  return begunAt === undefined ? undefined : begunAt + afterMs;
+}
+
+function isActive(fault: Fault, now: number, moments: Moments): boolean {
+  const from = beginning(fault, moments);
+  return from !== undefined && now >= from && now < from + (fault.forMs ?? Infinity);
+}
+
+function isDeletion(request: ApiRequest): boolean {
+  const spoken = spokenVerb(request);
+  return request.kind?.plural === 'pods' && (spoken === 'delete' || spoken === 'evict');
+}
+
+function spokenVerb({ verb, subresource }: ApiRequest): Fault['verb'] {
+  return subresource === 'log' ? 'log' : subresource === 'eviction' ? 'evict' : verb;
+}

@@ -1,0 +1,47 @@
+import type { Cluster } from '../../../src/demo/cluster.ts';
+import { compact, since } from '../../../src/demo/data/log.ts';
+import type { Stream } from '../../../src/demo/http/exchange.ts';
+import type { HttpServer } from '../../../src/demo/http/server.ts';
+import type { FaultKind, FaultOf } from './fault.ts';
+
+export interface Scene {
+  cluster: Cluster;
+  server: HttpServer;
+  /** Open streams that the fault is about. */
+  streams: readonly Stream[];
+  /** Streams that carry nothing any more. */
+  muted: WeakSet<Stream>;
+}
+
+type Happening<K extends FaultKind['kind']> = (fault: FaultOf<K>, scene: Scene) => void | Promise<void>;
+
+/** Faults that happen to the server at a moment rather than to a request. */
+export const atMoment: { [K in FaultKind['kind']]?: Happening<K> } = {
+  drop: (_, { streams }) => streams.forEach((stream) => stream.exchange.cut()),
+  silent: (_, { streams, muted }) => streams.forEach((stream) => muted.add(stream)),
+  expire: (_, { streams, cluster }) => {
+    expireHistory(cluster);
+    streams.forEach((stream) => stream.exchange.cut());
+  },
+  down: async ({ forMs }, { server, cluster }) => {
+    const back = cluster.sleep(forMs);
+    await server.suspend();
+    await back;
+    await server.resume();
+  },
+  behind: async ({ forMs, by = 0 }, { cluster }) => {
+    const { log } = cluster;
+    const kept = since(log, log.compactedTo);
+    const hidden = by === 0 || kept === 'expired' ? undefined : kept.at(-by);
+    cluster.hideAfter(hidden === undefined ? log.revision : hidden.revision - 1);
+    await cluster.sleep(forMs);
+    cluster.hideAfter(Infinity);
+  },
+};
+
+/** Forgets everything up to now. Something else is written first, as in any cluster, so that nobody is up to date. */
+export function expireHistory(cluster: Cluster): void {
+  const namespace = cluster.get('namespaces', undefined, 'default');
+  if (namespace !== undefined) cluster.write({ type: 'MODIFIED', resource: 'namespaces', object: namespace });
+  compact(cluster.log, cluster.log.revision);
+}

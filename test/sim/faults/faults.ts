@@ -1,0 +1,95 @@
+import type { Cluster } from '../../../src/demo/cluster.ts';
+import type { Exchange, Stream } from '../../../src/demo/http/exchange.ts';
+import type { Interference } from '../../../src/demo/interference.ts';
+import type { HttpServer } from '../../../src/demo/http/server.ts';
+import { arm, beginning, isAbout, isKind, strikes, type Armed } from './armed.ts';
+import { atMoment, expireHistory, type Scene } from './at-moment.ts';
+import type { Fault } from './fault.ts';
+import { createQueue, onLine, type Queue } from './on-line.ts';
+import { onRequest } from './on-request.ts';
+
+/** Applies faults to a server. The order they are given in is the order of their right: the first that strikes has it. */
+export function createFaults(faults: readonly Fault[], cluster: Cluster): Interference {
+  const { clock, director } = cluster;
+  const all = faults.map(arm);
+  const streams = new Set<Stream>();
+  const muted = new WeakSet<Stream>();
+  const queue = createQueue(clock);
+  const cancels: (() => void)[] = [];
+
+  function firstStriking({ request }: Exchange, isMeant: (armed: Armed) => boolean): Armed | undefined {
+    return all.find((armed) => isMeant(armed) && strikes(armed, request, clock.now(), director.moments));
+  }
+
+  async function around(exchange: Exchange, serve: () => Promise<void>): Promise<void> {
+    if (firstStriking(exchange, (armed) => isKind(armed, 'expire') && isForOpening(armed))) expireHistory(cluster);
+    const armed = firstStriking(exchange, (one) => one.fault.kind in onRequest && isPossible(one, exchange));
+    if (armed === undefined) return serve();
+    await (onRequest[armed.fault.kind] as Answering)(armed.fault, exchange, serve, cluster);
+  }
+
+  function outgoing(stream: Stream, line: string, send: (line: string) => void): void {
+    if (muted.has(stream)) return;
+    const armed = firstStriking(stream.exchange, (one) => one.fault.kind in onLine);
+    if (armed !== undefined) return (onLine[armed.fault.kind] as Mangling)(armed.fault, stream, line, send, queue);
+    if (queue.isWaiting(stream)) return queue.later(stream, 0, () => send(line));
+    send(line);
+  }
+
+  function opened(stream: Stream): void {
+    const { exchange } = stream;
+    streams.add(stream);
+    stream.onClose(() => streams.delete(stream));
+    if (firstStriking(exchange, (armed) => isKind(armed, 'silent') && isForOpening(armed))) muted.add(stream);
+    if (firstStriking(exchange, (armed) => isKind(armed, 'drop') && isForOpening(armed))) {
+      cancels.push(clock.setTimeout(() => exchange.cut(), 0));
+    }
+  }
+
+  /** Lets a fault happen to the server when its time has come. */
+  function schedule(server: HttpServer, { fault }: Armed): void {
+    const happening = atMoment[fault.kind] as Happening;
+    const happen = () => {
+      const about = [...streams].filter((stream) => isAbout(fault, stream.exchange.request));
+      void happening(fault, { cluster, server, streams: about, muted });
+    };
+    const wait = (beginning(fault, director.moments) ?? 0) - clock.now();
+    cancels.push(clock.setTimeout(happen, Math.max(0, wait)));
+  }
+
+  return {
+    around,
+    outgoing,
+    opened,
+    expiredAs: () => (all.some((armed) => isSaidAsStatus(armed)) ? 'status' : 'frame'),
+    start(server) {
+      for (const armed of all.filter(({ fault }) => fault.kind in atMoment)) {
+        if (armed.fault.afterMs !== undefined) director.whenBegun(() => schedule(server, armed));
+        else if (isKind(armed, 'down') || isKind(armed, 'behind')) schedule(server, armed);
+      }
+    },
+    stop() {
+      queue.stop();
+      cancels.forEach((cancel) => cancel());
+    },
+  };
+}
+
+function isSaidAsStatus({ fault }: Armed): boolean {
+  return fault.kind === 'expire' && fault.as === 'status';
+}
+
+/** With a moment and no length a fault strikes the streams that are open then, and none that is opened later. */
+function isForOpening({ fault }: Armed): boolean {
+  return fault.afterMs === undefined || fault.forMs !== undefined;
+}
+
+/** A keep-alive race needs a connection that was kept alive. */
+function isPossible(armed: Armed, { entry }: Exchange): boolean {
+  return !isKind(armed, 'keepalive-race') || entry.nthOnConnection > 1;
+}
+
+// The tables are typed by kind; that a fault meets the entry of its own kind is what these say.
+type Answering = (fault: Fault, exchange: Exchange, serve: () => Promise<void>, cluster: Cluster) => Promise<void>;
+type Mangling = (fault: Fault, stream: Stream, line: string, send: (line: string) => void, queue: Queue) => void;
+type Happening = (fault: Fault, scene: Scene) => void | Promise<void>;

@@ -1,0 +1,63 @@
+import type { Cluster } from '../../../src/demo/cluster.ts';
+import { failure, Refusal } from '../../../src/demo/data/status.ts';
+import type { Exchange } from '../../../src/demo/http/exchange.ts';
+import { executeDelete } from '../../../src/demo/verbs/delete.ts';
+import { readDeleteOptions } from '../../../src/demo/verbs/delete-options.ts';
+import type { FaultKind, FaultOf } from './fault.ts';
+
+type Answer<K extends FaultKind['kind']> = (
+  fault: FaultOf<K>,
+  exchange: Exchange,
+  serve: () => Promise<void>,
+  cluster: Cluster,
+) => void | Promise<void>;
+
+/** Faults that take the place of an answer. */
+export const onRequest: { [K in FaultKind['kind']]?: Answer<K> } = {
+  status: (fault) => {
+    throw statusRefusal(fault);
+  },
+  hang: () => {},
+  redirect: ({ to }, exchange) => {
+    const { path, query } = exchange.request;
+    const search = query.size === 0 ? '' : `?${query}`;
+    exchange.json(307, failure(307, 'TemporaryRedirect', 'moved'), { Location: `${to}${path}${search}` });
+  },
+  'delete-accepted-then-cut': async (_, exchange, serve) => {
+    exchange.mute();
+    await serve();
+    exchange.cut();
+  },
+  'delete-lost': (_, exchange) => exchange.cut(),
+  'delete-ignored': async ({ thenMs }, exchange, _, cluster) => {
+    const { namespace, name = '' } = exchange.request;
+    const pod = cluster.get('pods', namespace, name);
+    exchange.json(200, pod ?? {});
+    if (thenMs === undefined || pod === undefined) return;
+    await cluster.sleep(thenMs);
+    await executeDelete(cluster, pod, readDeleteOptions(exchange.request));
+  },
+  'delete-denied': ({ webhook = 'guard.example.com', message = 'this pod is protected' }) => {
+    throw new Refusal(failure(403, 'Forbidden', `admission webhook "${webhook}" denied the request: ${message}`));
+  },
+  'keepalive-race': (_, exchange) => exchange.cut(),
+};
+
+/** What a server says with each failure a client has to live with. */
+const usual: Record<number, { reason: string; message: string }> = {
+  401: { reason: 'Unauthorized', message: 'Unauthorized' },
+  403: { reason: 'Forbidden', message: 'forbidden: User "dev" cannot do this' },
+  404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
+  410: { reason: 'Expired', message: 'The resourceVersion for the provided list is too old.' },
+  429: { reason: 'TooManyRequests', message: 'The server has received too many requests, please try again later.' },
+  500: { reason: 'InternalError', message: 'Internal error occurred: etcdserver: leader changed' },
+  503: { reason: 'ServiceUnavailable', message: 'apiserver not ready' },
+  504: { reason: 'Timeout', message: 'request did not complete within requested timeout' },
+};
+
+function statusRefusal({ code, reason, message, retryAfterSeconds }: FaultOf<'status'>): Refusal {
+  const known = usual[code] ?? { reason: 'Unknown', message: `the server answers ${code}` };
+  const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
+  const body = failure(code, reason ?? known.reason, message ?? known.message, details);
+  return new Refusal(body, retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) });
+}

@@ -258,8 +258,7 @@ export interface GapReport {
   cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful';
 }
 
-export const trafficJudgements = ['safe', 'at-risk', 'lost', 'not-judged'] as const;
-export type TrafficJudgement = (typeof trafficJudgements)[number];
+export type TrafficJudgement = 'safe' | 'at-risk' | 'lost' | 'not-judged';
 
 /** Whether clients lost requests because of this exit. */
 export interface TrafficReport {
@@ -273,27 +272,6 @@ export interface TrafficReport {
     noReadySeconds?: Range;
   }[];
   probes?: ProbeReport[];
-}
-
-/** What one `--probe` measured. */
-export interface ProbeReport {
-  target: string;
-  via: 'url' | 'service-proxy' | 'pod-proxy';
-  ratePerSecond: number;
-  sent: number;
-  succeeded: number;
-  failed: number;
-  failures: { kind: 'refused' | 'reset' | 'timeout' | 'dns' | 'tls' | 'http'; status?: number; count: number }[];
-  /** Stretches in which requests failed, at most 1 s apart. */
-  windows: { start: Instant; end: Instant; failed: number }[];
-  connections?: { new: { sent: number; failed: number }; kept: { sent: number; failed: number } };
-  /** `during`: from the request to the pod's removal. */
-  latencyMs: { before: Quantiles; during: Quantiles; after?: Quantiles };
-}
-
-export interface Quantiles {
-  p50: number;
-  p99: number;
 }
 
 /** A change of the workload that would have helped, as `kubectl patch` takes it. */

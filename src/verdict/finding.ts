@@ -1,7 +1,13 @@
 /** A finding with what only people are shown: where it stands on the card, and how it reads as a part of a sentence. */
 import type { Finding, FindingCode, Verdict } from '../model/report.ts';
 
-export interface JudgedFinding extends Finding {
+export interface JudgedFinding extends FindingDraft {
+  /** In which row of the card it stands: findings of one row share a cause. */
+  readonly row: FindingRow;
+}
+
+/** As the rules make it. */
+export interface FindingDraft extends Finding {
   readonly container?: string;
   /** As a part of a sentence: `finalizer example.com/audit held the pod for 5.6s`. */
   readonly clause?: string;
@@ -29,5 +35,4 @@ const rows: Partial<Record<FindingCode, FindingRow>> = {
   'evidence-lost': 'accuracy',
 };
 
-/** In which row of the card a finding stands: findings of one row share a cause. */
-export const rowOf = (code: FindingCode): FindingRow => rows[code] ?? 'exit';
+export const inRow = (finding: FindingDraft): JudgedFinding => ({ ...finding, row: rows[finding.code] ?? 'exit' });

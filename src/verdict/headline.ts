@@ -218,7 +218,7 @@ function overranHeadline({ timeline, cause }: HeadlineInput): Headline {
 // --- not over, or not seen
 
 /** What a pod that is still there is waiting for. */
-export function missingIn(timeline: Timeline): string {
+function missingIn(timeline: Timeline): string {
   const finalizing = markOf({ timeline }, 'finalizing');
   if (finalizing) return `finalizers ${finalizing.note ?? ''}`.trim();
   if (markOf({ timeline }, 'final-delete')) return 'the API server to delete the pod';

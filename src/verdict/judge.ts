@@ -3,7 +3,8 @@ import type { Gate, Outcome } from '../model/report.ts';
 import { findingCodes, severities } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { exitCodeOf } from './exit-code.ts';
-import type { JudgedFinding, JudgedVerdict } from './finding.ts';
+import type { FindingDraft, JudgedFinding, JudgedVerdict } from './finding.ts';
+import { inRow } from './finding.ts';
 import { evidenceFindings } from './findings/evidence.ts';
 import { exitFindings, nearlySpentFindings } from './findings/exit.ts';
 import { hookFindings } from './findings/hook.ts';
@@ -41,7 +42,7 @@ export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): J
   return { outcome, exitCode, findings, gates };
 }
 
-const rules: ((scene: Scene) => JudgedFinding[])[] = [
+const rules: ((scene: Scene) => FindingDraft[])[] = [
   exitFindings,
   nearlySpentFindings,
   hookFindings,
@@ -56,5 +57,8 @@ const rules: ((scene: Scene) => JudgedFinding[])[] = [
 function findingsOf(scene: Scene): JudgedFinding[] {
   const weight = ({ severity, code }: JudgedFinding) =>
     -severities.indexOf(severity) * findingCodes.length + findingCodes.indexOf(code);
-  return rules.flatMap((rule) => rule(scene)).sort((a, b) => weight(a) - weight(b));
+  return rules
+    .flatMap((rule) => rule(scene))
+    .map(inRow)
+    .sort((a, b) => weight(a) - weight(b));
 }

@@ -16,9 +16,6 @@ export function seconds(span: Span): string {
   return `between ${least(span.lo)} s and ${most(span.hi)} s`;
 }
 
-/** One moment to another where both were seen to arrive: `5.56 s`. */
-export const exactSeconds = (ms: number): string => `${figure(ms, 2)} s`;
-
 const figure = (ms: number, digits: number): string => String(Number((ms / 1000).toFixed(digits)));
 
 /**
@@ -30,8 +27,6 @@ export const outward = (value: number, digits: number, round: (value: number) =>
 
 const least = (ms: number): string => outward(ms / 1000, 1, Math.floor);
 const most = (ms: number): string => outward(ms / 1000, 1, Math.ceil);
-
-export const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
 
 /** `a`, `a and b`, `a, b and c`. */
 export const list = (words: readonly string[]): string =>

@@ -1,12 +1,12 @@
 /** What may have been missed, where it touches an instant that is reported. */
 import type { StreamName } from '../../model/observation.ts';
-import type { JudgedFinding } from '../finding.ts';
+import type { FindingDraft } from '../finding.ts';
 import { brokenLogs } from '../../infer/broken-logs.ts';
 import type { Scene } from '../scene.ts';
 import { ranIn } from '../scene.ts';
 import { list } from '../words.ts';
 
-export function evidenceFindings(scene: Scene): JudgedFinding[] {
+export function evidenceFindings(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   const since = exit.deletion.accepted.client.lo;
   const needed = (stream: StreamName) =>

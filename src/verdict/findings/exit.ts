@@ -1,13 +1,13 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline } from '../../infer/timeline.ts';
-import type { JudgedFinding } from '../finding.ts';
+import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, loweredGrace } from '../grace-advice.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import type { Scene } from '../scene.ts';
 import { evidenceOf, graceText, longestGrace, ranIn, shortestGrace, signalName } from '../scene.ts';
 import { containerSpec } from '../serving.ts';
 
-export const exitFindings = (scene: Scene): JudgedFinding[] =>
+export const exitFindings = (scene: Scene): FindingDraft[] =>
   ranIn(scene).flatMap((container) => [
     ...killed(scene, container),
     ...ignoredSignal(scene, container),
@@ -16,7 +16,7 @@ export const exitFindings = (scene: Scene): JudgedFinding[] =>
     ...oomInContainer(scene, container),
   ]);
 
-function killed(scene: Scene, container: ContainerTimeline): JudgedFinding[] {
+function killed(scene: Scene, container: ContainerTimeline): FindingDraft[] {
   if (container.outcome !== 'killed') return [];
   const { name, kind, probable, reaction } = container;
   const after = afterSignal(container);
@@ -83,7 +83,7 @@ function sidecarAdvice(scene: Scene, container: ContainerTimeline): string {
 }
 
 /** Only where its log was followed: without that there is no reaction to miss. */
-function ignoredSignal(scene: Scene, container: ContainerTimeline): JudgedFinding[] {
+function ignoredSignal(scene: Scene, container: ContainerTimeline): FindingDraft[] {
   const { name, reaction, drain } = container;
   if (reaction !== 'none') return [];
   const signal = signalName(container);
@@ -109,7 +109,7 @@ function whyIgnored(scene: Scene, name: string): string {
 }
 
 /** An ignored signal stays ignored through exec, so nothing helps before that trap has gone (POSIX, signal(7)). */
-export function handlingAdvice(scene: Pick<Scene, 'timeline'>, name: string): string {
+function handlingAdvice(scene: Pick<Scene, 'timeline'>, name: string): string {
   const spec = containerSpec(scene.timeline.pod, name);
   if (spec?.ignoresTerm)
     return `Remove \`trap "" TERM\` from the command of ${name}: what is ignored there stays ignored even after exec.`;
@@ -118,7 +118,7 @@ export function handlingAdvice(scene: Pick<Scene, 'timeline'>, name: string): st
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }
 
-function nonzero(scene: Scene, container: ContainerTimeline): JudgedFinding[] {
+function nonzero(scene: Scene, container: ContainerTimeline): FindingDraft[] {
   const { name, outcome, exit, kind } = container;
   if (outcome !== 'failed' || exit?.code === undefined) return [];
   const after = afterSignal(container);
@@ -148,7 +148,7 @@ const earlyKill = ({ stopSignal }: ContainerTimeline): string =>
     ? 'its own exit code, a SIGKILL by somebody else, or SIGKILL as the STOPSIGNAL of its image'
     : 'its own exit code, or a SIGKILL by somebody else';
 
-function outOfMemory(scene: Scene, container: ContainerTimeline): JudgedFinding[] {
+function outOfMemory(scene: Scene, container: ContainerTimeline): FindingDraft[] {
   const { name, outcome, exit, stopSignal } = container;
   const isPerhaps = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
   if (outcome !== 'oom' && !isPerhaps) return [];
@@ -171,7 +171,7 @@ function outOfMemory(scene: Scene, container: ContainerTimeline): JudgedFinding[
 }
 
 /** The reason stays from any process of the container, whatever the code of PID 1 (SIGNALS.md §5 "Exit codes"). */
-function oomInContainer(scene: Scene, container: ContainerTimeline): JudgedFinding[] {
+function oomInContainer(scene: Scene, container: ContainerTimeline): FindingDraft[] {
   const { name, outcome, exit } = container;
   if (exit?.reason !== 'OOMKilled' || (outcome !== 'completed' && outcome !== 'signalled')) return [];
   return [
@@ -190,8 +190,8 @@ function oomInContainer(scene: Scene, container: ContainerTimeline): JudgedFindi
 const nearly = 0.75;
 
 /** Exited in time, but hook and drain together took at least three quarters of the grace period. */
-export function nearlySpentFindings(scene: Scene): JudgedFinding[] {
-  return ranIn(scene).flatMap((container): JudgedFinding[] => {
+export function nearlySpentFindings(scene: Scene): FindingDraft[] {
+  return ranIn(scene).flatMap((container): FindingDraft[] => {
     const used = leastUsed(scene, container);
     if (used === undefined || used < nearly * longestGrace(scene)) return [];
     const { name } = container;

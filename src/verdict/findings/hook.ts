@@ -1,14 +1,14 @@
 /** Findings about preStop hooks. */
 import type { ContainerTimeline, PreStopExit } from '../../infer/timeline.ts';
 import type { HookKind } from '../../model/kube.ts';
-import type { JudgedFinding } from '../finding.ts';
+import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, isForced, loweredGrace } from '../grace-advice.ts';
 import { lengthText } from '../length-text.ts';
 import type { Scene } from '../scene.ts';
 import { graceText, longestGrace, ranIn, signalName } from '../scene.ts';
 import { containerSpec } from '../serving.ts';
 
-export const hookFindings = (scene: Scene): JudgedFinding[] =>
+export const hookFindings = (scene: Scene): FindingDraft[] =>
   ranIn(scene).flatMap((container) => {
     const { preStop } = container;
     if (!preStop || preStop.provisional) return [];
@@ -21,7 +21,7 @@ const evidenceOf = ({ start, end }: PreStopExit): number[] => [
 
 const took = ({ length }: PreStopExit): string => (length ? lengthText(length) : '?');
 
-function failed({ name }: ContainerTimeline, preStop: PreStopExit): JudgedFinding[] {
+function failed({ name }: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
   const { kind, outcome, mayHaveDied } = preStop;
   if (outcome !== 'failed' && !mayHaveDied) return [];
   const invalid = kind === 'tcpSocket';
@@ -52,7 +52,7 @@ const failedAdvice: Record<HookKind, string> = {
     'The kubelet of this node may be older than 1.30, which has the sleep action on by default: use exec with sleep there.',
 };
 
-function cutOff(scene: Scene, container: ContainerTimeline, preStop: PreStopExit): JudgedFinding[] {
+function cutOff(scene: Scene, container: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
   const { name } = container;
   const { kind, outcome, outlasted } = preStop;
   const planned = containerSpec(scene.timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
@@ -88,7 +88,7 @@ function cutOff(scene: Scene, container: ContainerTimeline, preStop: PreStopExit
 
 const heavyShare = 0.5;
 
-function heavy(scene: Scene, container: ContainerTimeline, preStop: PreStopExit): JudgedFinding[] {
+function heavy(scene: Scene, container: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
   const { length, outcome } = preStop;
   if (!length || (outcome !== 'completed' && outcome !== 'failed')) return [];
   if (length.min < heavyShare * longestGrace(scene)) return [];

@@ -9,7 +9,7 @@ import { isUnwritten } from '../../infer/tellable.ts';
 import { isStart } from '../../infer/rounds.ts';
 import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
-import type { JudgedFinding } from '../finding.ts';
+import type { FindingDraft } from '../finding.ts';
 import type { Span } from '../../model/span.ts';
 import { second } from '../../model/span.ts';
 import type { Occurrence } from '../../model/trace.ts';
@@ -19,7 +19,7 @@ import { lengthText, secondsText } from '../length-text.ts';
 
 const silence = 10 * second;
 
-export function nodeFindings(scene: Scene): JudgedFinding[] {
+export function nodeFindings(scene: Scene): FindingDraft[] {
   const silent = nodeSilent(scene);
   return [
     ...silent,
@@ -36,7 +36,7 @@ function hasKubelet({ exit }: Scene): boolean {
   return pod.spec.nodeName !== undefined && !isFinished(pod) && exit.deletion.grace > 0;
 }
 
-function nodeSilent(scene: Scene): JudgedFinding[] {
+function nodeSilent(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   if (!hasKubelet(scene)) return [];
   const { accepted, facts } = exit.deletion;
@@ -149,7 +149,7 @@ const signsOfLife = ({ trace, exit }: Scene): (Sign & { seenAt: number })[] =>
     ...(readyLost ? [{ ...readyLost, seenAt: readyLost.at }] : []),
   ]);
 
-function slowStart(scene: Scene): JudgedFinding[] {
+function slowStart(scene: Scene): FindingDraft[] {
   const { exit, trace } = scene;
   const first = exit.kubelet.noticed;
   const stopped = exit.containers.some((container) => container.stopping);
@@ -199,7 +199,7 @@ function restartUnderWay({ trace, exit }: Scene): Occurrence | undefined {
 }
 
 /** Its grace counts anew from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
-function kubeletRestarted(scene: Scene): JudgedFinding[] {
+function kubeletRestarted(scene: Scene): FindingDraft[] {
   const { exit } = scene;
   const found = exit.containers.flatMap((container) => restartOf(scene, container));
   const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
@@ -238,7 +238,7 @@ function restartOf({ trace }: Scene, { spec, killings }: ContainerExit): Restart
 }
 
 /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
-function graceShortenedIgnored(scene: Scene): JudgedFinding[] {
+function graceShortenedIgnored(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   const lowered = trace.graces.find(
     (one) => one.value.grace < exit.deletion.grace && one.seq !== trace.finalDelete?.seq,
@@ -274,7 +274,7 @@ const spanLength = ({ lo, hi }: Span): { min: number; max: number; shown: number
 });
 
 /** The kubelet could not stop the pod, waits, and begins again with a whole grace period (SIGNALS.md §2 S11). */
-function runtimeUnavailable({ trace, exit }: Scene): JudgedFinding[] {
+function runtimeUnavailable({ trace, exit }: Scene): FindingDraft[] {
   const since = exit.deletion.accepted.client.lo;
   const failures = trace.events.filter(({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld);
   const [first] = failures;

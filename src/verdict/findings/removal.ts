@@ -2,21 +2,21 @@
 import { heardSince } from '../../infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-outcome.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
-import type { JudgedFinding } from '../finding.ts';
+import type { FindingDraft } from '../finding.ts';
 import { secondsText } from '../length-text.ts';
 import { second } from '../../model/span.ts';
 import type { Scene } from '../scene.ts';
 import { isWholeDeletion, ranExitsOf } from '../scene.ts';
 import { list, plural } from '../words.ts';
 
-export const removalFindings = (scene: Scene): JudgedFinding[] => [
+export const removalFindings = (scene: Scene): FindingDraft[] => [
   ...finalizerHeld(scene),
   ...slowCleanup(scene),
   ...forceDeleted(scene),
   ...unmanaged(scene),
 ];
 
-function finalizerHeld(scene: Scene): JudgedFinding[] {
+function finalizerHeld(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   const { finalizers, done, held: since } = exit.removal;
   if (!since || !trace.finalizing) return [];
@@ -49,7 +49,7 @@ function finalizerHeld(scene: Scene): JudgedFinding[] {
 const sawAt = ({ trace, exit: { deletion } }: Scene, at: number): boolean =>
   heardSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
-function slowCleanup({ trace, exit }: Scene): JudgedFinding[] {
+function slowCleanup({ trace, exit }: Scene): FindingDraft[] {
   const { done, finalDelete } = exit.removal;
   // Without a last DELETE of its own, what held a pod with finalizers is not known to be the clean-up.
   if (!done || !trace.terminal || (!finalDelete && trace.finalizing)) return [];
@@ -80,7 +80,7 @@ function slowCleanup({ trace, exit }: Scene): JudgedFinding[] {
   ];
 }
 
-function forceDeleted(scene: Scene): JudgedFinding[] {
+function forceDeleted(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   if (exit.removal.removed && mayBeItsKubelets({ trace, deletion: exit.deletion }))
     return exit.containers.some(({ spec }) => wasStoppedAsStatic({ trace, deletion: exit.deletion }, spec))
@@ -114,7 +114,7 @@ function forceDeleted(scene: Scene): JudgedFinding[] {
 }
 
 /** The kubelet runs a static pod from a file on its node, and makes a new copy of it in the API (SIGNALS.md trap 30). */
-const copyDeleted = (evidence: number[]): JudgedFinding => ({
+const copyDeleted = (evidence: number[]): FindingDraft => ({
   code: 'force-deleted',
   severity: 'warning',
   message: 'only the API copy of a static pod was deleted: its containers run on',
@@ -124,7 +124,7 @@ const copyDeleted = (evidence: number[]): JudgedFinding => ({
 });
 
 /** The kubelet itself removes the copy like this, once it has stopped the containers (infer/container-outcome.ts). */
-const copyRemoved = (evidence: readonly number[]): JudgedFinding => ({
+const copyRemoved = (evidence: readonly number[]): FindingDraft => ({
   code: 'force-deleted',
   severity: 'info',
   message:
@@ -133,7 +133,7 @@ const copyRemoved = (evidence: readonly number[]): JudgedFinding => ({
   evidence: [...evidence],
 });
 
-function unmanaged(scene: Scene): JudgedFinding[] {
+function unmanaged(scene: Scene): FindingDraft[] {
   const { exit } = scene;
   const pod = exit.deletion.facts.first.value;
   if (controllerOf(pod) || isMirror(pod) || isWholeDeletion(scene)) return [];

@@ -6,14 +6,14 @@ import { isMeantToGo } from '../capacity.ts';
 import type { DrainLead } from '../drain-lead.ts';
 import { drainLeads, isRace } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
-import type { JudgedFinding } from '../finding.ts';
+import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import type { Scene } from '../scene.ts';
 import { isWholeDeletion, mainsIn, ranIn, signalName } from '../scene.ts';
 import { servingContainers } from '../serving.ts';
 import { servicesNamed } from '../words.ts';
 
-export const trafficFindings = (scene: Scene): JudgedFinding[] => [
+export const trafficFindings = (scene: Scene): FindingDraft[] => [
   ...drainRace(scene),
   ...lastEndpoint(scene),
   ...noReadyEndpoint(scene),
@@ -24,7 +24,7 @@ export const trafficFindings = (scene: Scene): JudgedFinding[] => [
 export const serviceName = (endpoint: EndpointTimeline): string => endpoint.service ?? endpoint.slice;
 
 /** The stop signal came less than a head start after the removal, or before it. */
-function drainRace(scene: Scene): JudgedFinding[] {
+function drainRace(scene: Scene): FindingDraft[] {
   const races = hasForced(scene) ? [] : drainLeads(scene).filter(isRace);
   const [worst] = races.sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.max - b.lead.max);
   if (!worst) return [];
@@ -55,7 +55,7 @@ export function leadText({ lead }: DrainLead): string {
   return `${lengthText(lead)} after`;
 }
 
-function lastEndpoint(scene: Scene): JudgedFinding[] {
+function lastEndpoint(scene: Scene): FindingDraft[] {
   if (isMeantToGo(scene)) return [];
   const alone = scene.timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
   return [...new Set(alone.map(serviceName))].map((service) => ({
@@ -91,7 +91,7 @@ function familyWord(trace: Trace, service: string, alone: readonly EndpointTimel
   return own.size < all.size ? `${[...own].join(' or ')} ` : '';
 }
 
-function noReadyEndpoint(scene: Scene): JudgedFinding[] {
+function noReadyEndpoint(scene: Scene): FindingDraft[] {
   if (isMeantToGo(scene) && !isWholeDeletion(scene)) return [];
   return emptySpells(scene.trace, scene.exit).map((spell) => {
     const length = `${spell.open ? 'at least ' : ''}${lengthText({ min: spell.ms, max: spell.ms, shown: spell.ms })}`;
@@ -108,7 +108,7 @@ function noReadyEndpoint(scene: Scene): JudgedFinding[] {
   });
 }
 
-function staysReady({ timeline }: Scene): JudgedFinding[] {
+function staysReady({ timeline }: Scene): FindingDraft[] {
   const kept = timeline.endpoints.filter((one) => one.staysReady && one.wasReady && wasReadyToTheEnd(one));
   return [...new Set(kept.map(serviceName))].map((service) => ({
     code: 'stays-ready' as const,
@@ -131,7 +131,7 @@ const wasReadyToTheEnd = ({ unroutedAt, removedAt, counted }: EndpointTimeline):
   !unroutedAt || counted.some((seq) => removedAt?.evidence.includes(seq));
 
 /** The container that serves had ended, and its endpoint was still ready: the endpoint controller did not act. */
-function notRemoved(scene: Scene): JudgedFinding[] {
+function notRemoved(scene: Scene): FindingDraft[] {
   if (!isWatched(scene.trace)) return [];
   const kept = scene.timeline.endpoints.flatMap((endpoint) => {
     const ended = endOfServing(scene, endpoint);

@@ -2,15 +2,18 @@
 // The program itself says them here, so they cannot drift from it.
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+const load = fileURLToPath(new URL('../bin/load.js', import.meta.url));
 const shells = ['bash', 'zsh', 'fish', 'powershell'];
 
 /** Writes `said/` below `folder`, which holds a bundle. The names are those that bin/kubectl-podexit looks for. */
 export async function writeSaid(folder) {
-  const env = { PATH: process.env.PATH, NO_COLOR: '1' };
+  const env = { PATH: process.env.PATH, NO_COLOR: '1', NODE_DISABLE_COMPILE_CACHE: '1' };
+  const start = `process.argv.splice(1, 0,'podexit');require(${JSON.stringify(load)}).load(${JSON.stringify(`${folder}/podexit.cjs`)})`;
   const say = (words, more = {}) =>
-    promisify(execFile)(process.execPath, [`${folder}/podexit.js`, ...words], { env: { ...env, ...more } });
+    promisify(execFile)(process.execPath, ['-e', start, '--', ...words], { env: { ...env, ...more } });
   const texts = {
     'help.kubectl-podexit': say(['--help']),
     'help.kubectl podexit': say(['--help'], { KUBECTL_PATH: 'kubectl' }),

@@ -8,7 +8,7 @@ const recordings = join(import.meta.dirname, '../test/recordings');
 const folder = join(import.meta.dirname, '../src/demo/scenarios');
 
 mkdirSync(folder, { recursive: true });
-for (const { name, recording = name } of shippedScenarios) {
+for (const { name, recording = name } of shippedScenarios.filter(({ plays }) => plays === undefined)) {
   const truths = JSON.parse(readFileSync(join(recordings, `${recording}.truth.json`), 'utf8')) as object[];
   const rows = truths.map((truth) => `${JSON.stringify({ type: 'truth', ...truth })}\n`);
   const packed = gzipSync(readFileSync(join(recordings, `${recording}.ndjson`), 'utf8') + rows.join(''), { level: 9 });

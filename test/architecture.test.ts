@@ -38,7 +38,6 @@ const table: Record<string, string[]> = {
     'errors',
     'node:',
     'chalk',
-    'cli-table3',
     'jsonpath-plus',
     'ora',
     'string-width',

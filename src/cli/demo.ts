@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { secondEndpoint, startBalancer } from '../demo/balancer.ts';
+import { systemClock } from '../demo/clock.ts';
 import { startLoopback, type Loopback } from '../demo/loopback.ts';
 import type { Scenario } from '../demo/scenario.ts';
 import { findScenario, loadScenario, shippedScenarios, type ShippedScenario } from '../demo/scenarios.ts';
@@ -47,13 +49,22 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
   const server = await startServer(played, flags);
   const words = [...(shipped.words ?? [server.pod, ...(flags.attach ? [] : flagsFor(played, server.pod))])];
   words.push('-n', server.namespace);
+  const { lateBalancerMs: lateMs, secondEndpointOf: service } = shipped;
+  if (service !== undefined) server.write('endpointslices', 'ADDED', secondEndpoint(server.namespace, service));
+  const balancer =
+    lateMs === undefined ? undefined : await startBalancer({ clock: systemClock, lateMs, pod: podOf(server) });
   try {
     if (flags.serve) return await serve(server, { words, about: shipped.about, file: flags.writeKubeconfig }, ports);
-    return await trace(main, server, { words: [...words, ...given], shipped, flags }, ports);
+    const probe = balancer === undefined ? [] : ['--probe', balancer.url];
+    return await trace(main, server, { words: [...words, ...probe, ...given], shipped, flags }, ports);
   } finally {
+    await balancer?.close();
     await server.close();
   }
 }
+
+/** Its name, and what the cluster knows of its end. */
+const podOf = (server: Loopback) => ({ name: server.pod, requests: server.requests, truth: () => server.truth() });
 
 function checkFlags(flags: DemoFlags): void {
   if (flags.writeKubeconfig !== undefined && !flags.serve)

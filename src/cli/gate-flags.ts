@@ -14,6 +14,8 @@ export interface GateWords {
   /** Codes, each word may hold several with commas between. */
   failOn?: string[];
   warnOnly?: boolean;
+  /** --max-lost; where requests were sent it is 0 by itself. */
+  maxLost?: string;
 }
 
 export interface GateFlags extends GateWords {
@@ -29,6 +31,7 @@ export function policyFrom({ config, ...flags }: GateFlags): Policy {
     ...limit(flags.maxDuration, words.maxDuration, 'max-duration', inFile, maxDuration),
     ...limit(flags.maxGraceUsed, words.maxGraceUsed, 'max-grace-used', inFile, maxGraceUsed),
     ...limit(flags.minDrainLead, words.minDrainLead, 'min-drain-lead', inFile, minDrainLead),
+    ...limit(flags.maxLost, undefined, 'max-lost', inFile, maxLost),
     ...limit(flags.failOn, words.failOn, 'fail-on', inFile, failOn).flat(),
   ];
   return { gates: specs.map(gateRule), warnOnly: flags.warnOnly ?? words.warnOnly ?? false };
@@ -44,6 +47,18 @@ function limit<W, S>(
 ): S[] {
   if (flag !== undefined) return [parse(flag, `--${name}`)];
   return word === undefined ? [] : [parse(word, `${name} ${inFile}`)];
+}
+
+/** `3`, `0`, `0.1%`. */
+function maxLost(text: string, where: string): GateSpec {
+  const [, number, sign] = /^(\d{1,9}(?:\.\d{1,6})?)\s*(%?)$/.exec(text.trim()) ?? [];
+  if (number === undefined || (sign === '' && number.includes('.')))
+    throw usageError(
+      'max-lost',
+      `${where}: "${text.slice(0, 80)}" is no number of requests`,
+      'Write it like 0, 3 or 0.1%.',
+    );
+  return sign === '%' ? { kind: 'max-lost', share: Number(number) / 100 } : { kind: 'max-lost', count: Number(number) };
 }
 
 const maxDuration = (text: string, where: string): GateSpec => ({

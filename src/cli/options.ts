@@ -14,10 +14,11 @@ import { decideGrace } from './grace.ts';
 import { oneOf } from './one-of.ts';
 import type { PipelineFlags } from './pipeline-flags.ts';
 import { publishFrom } from './pipeline-flags.ts';
+import type { ProbeFlags } from './probe-flags.ts';
 import { usageError } from './usage.ts';
 
 /** Flags as commander hands them over. */
-export interface Flags extends ConnectionFlags, DeleteFlags, PipelineFlags {
+export interface Flags extends ConnectionFlags, DeleteFlags, PipelineFlags, ProbeFlags {
   gracePeriod?: string;
   now?: boolean;
   force?: boolean;

@@ -1,12 +1,11 @@
 /**
  * The ports of a real process: its streams, environment and signals reach the program through here alone. Beside it only
- * the entries touch `process` (start.ts, start-single.ts: arguments and exit code), and settle-down.ts, which tunes it.
+ * the entries touch `process` (start.ts, start-single.ts: arguments and exit code).
  */
 import { isatty } from 'node:tty';
 import { version } from '../../package.json';
 import { systemClock } from '../run/clock.ts';
 import type { Output, Ports } from '../run/ports.ts';
-import { collectAlone } from './settle-down.ts';
 
 export function processPorts(): Ports {
   return {
@@ -18,7 +17,7 @@ export function processPorts(): Ports {
     env: process.env,
     clock: systemClock,
     nextTurn: (work) => void setImmediate(work),
-    brace: collectAlone,
+    brace: () => {},
     platform: process.platform,
     version,
     random: Math.random,

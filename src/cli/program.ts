@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-pod.ts';
+import { tracePod } from '../run/trace-pod.ts';
 import type { Flags } from './options.ts';
 import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
@@ -12,9 +13,10 @@ import { addFix } from './fix.ts';
 import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
-import { settleDownAfterStart } from './settle-down.ts';
+import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
+import { addCompare, addRecommend, replayWith } from './history.ts';
 import { givenFlags, plainWords } from './words.ts';
 import { usageError, withHelpOf } from './usage.ts';
 
@@ -78,11 +80,12 @@ export function buildProgram(ports: Ports, set: (code: number) => void, argv?: r
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
-  addConnectionFlags(addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))).action(
-    async (words: string[], flags: Flags) => {
-      set(await trace(traceOptions(words, flags, version, stdout.isTty), flags, ports));
-    },
-  );
+  addConnectionFlags(
+    addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))),
+  ).action(async (words: string[], flags: Flags) => {
+    const options = traceOptions(words, flags, version, stdout.isTty);
+    set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, ports));
+  });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
   for (const [name, add] of Object.entries(commands)) if (speaksOfAll || argv.includes(name)) add(program, ports, set);
   return program;
@@ -92,9 +95,8 @@ const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
 
 async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
   const { target } = options;
-  settleDownAfterStart();
   if ('template' in options.format) await (await import('../run/documents.ts')).assertRenderable(options.format);
-  if (!allTerminating) return (await import('../run/trace-pod.ts')).tracePod(options, ports);
+  if (!allTerminating) return tracePod(options, ports);
   if (target.kind !== 'pod')
     return (await import('../run/trace-rollout.ts')).traceRollout({ ...options, target }, ports);
   throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
@@ -176,7 +178,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();
-  const traced = addPipelineFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo))));
+  const traced = addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))));
   // Known, so that demo.ts can say why not.
   for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();
   traced.action(async (scenario: string | undefined, flags: DemoFlags) => {
@@ -190,6 +192,8 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
 const commands: Record<string, (program: Command, ports: Ports, set: (code: number) => void) => void> = {
   check: addCheck,
   fix: addFix,
+  compare: (program, ports, set) => addCompare(program, ports, set, replayWith(runProgram, ports)),
+  recommend: (program, ports, set) => addRecommend(program, ports, set, replayWith(runProgram, ports)),
   replay: addReplay,
   demo: addDemo,
   explain: addExplain,

@@ -9,6 +9,12 @@ export interface ShippedScenario {
   /** The recording it is made of, below test/recordings; by default the one of its name. */
   recording?: string;
   about: string;
+  /** The scenario whose file it plays; by default its own. */
+  plays?: string;
+  /** ms for which a load balancer in front of the pod goes on to send to it; the demo probes that (balancer.ts). */
+  lateBalancerMs?: number;
+  /** A Service that gets another ready endpoint, where the recorded pod was its only one. */
+  secondEndpointOf?: string;
   /** The scenario in which what goes wrong here is mended. */
   fixed?: string;
   /** Which one to try after it. */
@@ -23,6 +29,24 @@ export const shippedScenarios: readonly ShippedScenario[] = [
     name: 'graceful-exit',
     about: 'Deployment of 2 behind a Service, grace 10 s: the app drains 3 s and exits 0 while a replacement starts.',
     fixed: 'prestop-sleep',
+    next: 'lost-requests',
+  },
+  {
+    name: 'lost-requests',
+    plays: 'graceful-exit',
+    about:
+      'The same exit, probed 20 times a second through a load balancer that learns of the removal 1.5 s late: graceful, and yet clients lose requests.',
+    lateBalancerMs: 1500,
+    fixed: 'lost-requests-fixed',
+    next: 'sigkill-after-grace',
+  },
+  {
+    name: 'lost-requests-fixed',
+    plays: 'prestop-sleep',
+    about:
+      'The same late load balancer, but a preStop sleep of 4 s lets the app serve until nobody is sent to it: no request is lost.',
+    lateBalancerMs: 1500,
+    secondEndpointOf: 'api',
     next: 'sigkill-after-grace',
   },
   {
@@ -113,8 +137,8 @@ export function findScenario(name: string): ShippedScenario | undefined {
 }
 
 /** Reads a shipped scenario. Throws where the program was installed without its scenarios. */
-export function loadScenario({ name, about }: ShippedScenario): Scenario {
-  const file = folders.map((folder) => `${folder}${name}.ndjson.gz`).find((path) => existsSync(path));
+export function loadScenario({ name, about, plays = name }: ShippedScenario): Scenario {
+  const file = folders.map((folder) => `${folder}${plays}.ndjson.gz`).find((path) => existsSync(path));
   if (file === undefined) throw new Error(`the file of the scenario "${name}" is missing in ${folders[0]}`);
   return { ...parseScenario(gunzipSync(readFileSync(file)).toString('utf8')), name, about };
 }

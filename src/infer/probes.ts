@@ -1,65 +1,11 @@
 /** What probes measured, as numbers: counts, stretches of failures and latencies. Pure, so a replay says the same. */
 import type { LatencyHistogram } from '../model/latency-histogram.ts';
 import { quantile } from '../model/latency-histogram.ts';
-import type {
-  NotMeasuredReason,
-  ProbeConnection,
-  ProbeCounts,
-  ProbeFailureKind,
-  ProbeTally,
-  ProbeVia,
-} from '../model/probe-observation.ts';
+import type { NotMeasuredReason, ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
 import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
 import type { Fact, ProbeFacts } from '../model/trace.ts';
-
-/** Failures of one kind that follow each other closely; ms, client clock. */
-export interface FailureStretch {
-  readonly kind: ProbeFailureKind;
-  readonly connection: ProbeConnection;
-  readonly status?: number;
-  readonly first: number;
-  readonly last: number;
-  readonly count: number;
-  readonly seq: number;
-}
-
-/** A stretch in which requests failed, at most `windowGapMs` apart. */
-export interface FailureWindow {
-  readonly start: number;
-  readonly end: number;
-  readonly failed: number;
-  readonly stretches: readonly FailureStretch[];
-}
-
-export interface ProbeResult {
-  readonly target: string;
-  readonly via: ProbeVia;
-  readonly ratePerSecond: number;
-  /** The uid of the pod that was asked, via `pod-proxy`. */
-  readonly pod?: string;
-  readonly sent: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly new: ProbeTally;
-  readonly kept?: ProbeTally;
-  readonly windows: readonly FailureWindow[];
-  /** Slices of about half a second, for a lane of ticks. */
-  readonly slices: readonly {
-    readonly from: number;
-    readonly to: number;
-    readonly sent: number;
-    readonly failed: number;
-  }[];
-  /**
-   * The target served after this moment: the last request that succeeded was sent then. `lastNew`: the last that made a
-   * connection of its own.
-   */
-  readonly answered?: { readonly last: number; readonly lastNew?: number; readonly seq: number };
-  /** Connections were refused from here on, and no later request was answered: the target had stopped listening by then. */
-  readonly refusedBy?: { readonly at: number; readonly seq: number };
-  readonly latencyMs: ProbeReport['latencyMs'];
-  readonly notMeasured: readonly { readonly reason: NotMeasuredReason; readonly count: number }[];
-}
+import type { FailureStretch, FailureWindow, ProbeResult } from './probe-result.ts';
+import type { Mark } from './timeline.ts';
 
 /** Between which latencies are told apart; ms, client clock. */
 export interface ProbeMoments {
@@ -76,8 +22,45 @@ const windowGapMs = 1000;
 export const probeResultsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeResult[] =>
   [...probes].sort(([one], [other]) => one - other).map(([, facts]) => resultOf(facts, moments));
 
+/** Failures of the dying pod itself are no loss: it stops to answer, and nobody should still be sent to it (docs/traffic.md). */
+export const lossProbes = (results: readonly ProbeResult[]): ProbeResult[] =>
+  results.filter(({ via }) => via !== 'pod-proxy');
+
+/** How many requests were sent to where clients are, and how many of them failed. */
+export function lostBy(results: readonly ProbeResult[]): ProbeTally {
+  const counted = lossProbes(results);
+  return {
+    sent: counted.reduce((sum, { sent }) => sum + sent, 0),
+    failed: counted.reduce((sum, { failed }) => sum + failed, 0),
+  };
+}
+
+/** When the first and the last request failed that a client might have sent. */
+export function failureMarks(results: readonly ProbeResult[]): Mark[] {
+  const windows = lossProbes(results).flatMap((one) => one.windows);
+  if (windows.length === 0) return [];
+  const [first, last] = [Math.min(...windows.map((one) => one.start)), Math.max(...windows.map((one) => one.end))];
+  const of = (name: 'first-failure' | 'last-failure', at: number): Mark => ({
+    id: name,
+    name,
+    at: {
+      earliest: at,
+      latest: at + 1,
+      basis: 'observed',
+      evidence: windows
+        .flatMap(({ stretches }) => stretches)
+        .filter((one) => one.first <= at && at <= one.last)
+        .slice(0, 1)
+        .map(({ seq }) => seq),
+      shown: at,
+    },
+    provisional: false,
+  });
+  return [of('first-failure', first), of('last-failure', last)];
+}
+
 /** As the report has it. */
-function probeReportOf(result: ProbeResult): ProbeReport {
+export function probeReportOf(result: ProbeResult): ProbeReport {
   const { target, via, ratePerSecond, sent, succeeded, failed, latencyMs, notMeasured } = result;
   return {
     target,
@@ -97,10 +80,6 @@ function probeReportOf(result: ProbeResult): ProbeReport {
     notMeasured: notMeasured.length === 0 ? undefined : [...notMeasured],
   };
 }
-
-/** Of one run; several pods of a rollout have the same. */
-export const probeReportsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeReport[] =>
-  probeResultsOf(probes, moments).map(probeReportOf);
 
 function resultOf({ started, slices }: ProbeFacts, moments: ProbeMoments): ProbeResult {
   const { target, via, ratePerSecond, keepalive, pod } = started.value;

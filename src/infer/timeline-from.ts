@@ -9,6 +9,7 @@ import type { Conclusions, Exit, TimelinePhase } from './conclusions.ts';
 import { containerTimeline } from './container-timeline.ts';
 import type { Estimate } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
+import { failureMarks, probeResultsOf } from './probes.ts';
 import { scheduleOf } from './schedule.ts';
 import { shownLength, timelineScale } from './timeline-scale.ts';
 import { workloadOf } from './workload.ts';
@@ -31,6 +32,8 @@ export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
   });
   const phases = conclusions.phases.flatMap((phase) => phaseOf(phase, exit, scale));
   const { trigger } = exit ?? {};
+  const removed = marks.find(({ name }) => name === 'removed')?.at.shown;
+  const probes = probeResultsOf(trace.probes, { requested: zeroOf(marks), removed });
   return {
     mode: trace.began?.value.mode ?? 'attach',
     pod,
@@ -40,12 +43,13 @@ export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
     deleted: exit !== undefined,
     grace: graceOf(trace, conclusions),
     trigger: { kind: trigger?.kind ?? 'unknown', evidence: unique(trigger?.evidence ?? []), note: trigger?.note },
-    marks,
+    marks: [...marks, ...failureMarks(probes)],
     phases,
     containers: (exit?.containers ?? []).map((one) => containerTimeline({ trace, exit, scale, phases }, one)),
     endpoints: (exit?.endpoints ?? []).map((one) => endpointOf(one, scale)),
     replacement: exit?.replacement && replacementOf(exit.replacement, scale),
     total: totalOf(marks),
+    probes,
     clocks: clocksOf(conclusions),
     assumes: assumesOf(exit),
     gaps: [...streamGaps(trace), ...(exit ? clockGaps(exit.deletion.api, exit.kubelet.clock) : [])],

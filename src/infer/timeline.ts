@@ -8,6 +8,7 @@
  *    form one consistent schedule: no effect before its cause, and a printed length is the difference of two of them.
  * 3. The JSON report is a serialisation of this (verdict/exit-report.ts); it is never read back by the program.
  */
+import type { ProbeResult } from './probe-result.ts';
 import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, HookKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
@@ -160,6 +161,8 @@ export interface Timeline {
   readonly replacement?: ReplacementTimeline;
   /** From the request (or the acceptance) to the object's removal, by arrival here. Absent while it is there. */
   readonly total?: Length;
+  /** What probes measured (`--probe`), in the order of their flags. */
+  readonly probes: readonly ProbeResult[];
   /** Offsets (remote clock − client's clock, ms). */
   readonly clocks: { readonly api?: OffsetRange; readonly node?: OffsetRange };
   readonly assumes: readonly AssumptionName[];

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Sighting } from '../model/observation.ts';
+import type { OneRequest } from './http/ask-once.ts';
 import type { Body } from './http/body.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -19,6 +20,8 @@ export interface Cluster {
   request(question: Question): Promise<Answer>;
   /** Asks and hands over the body as it comes. Its throws are those of `request`. */
   stream(question: Question): Promise<Flow>;
+  /** Sends a request whose answer is measured (http/ask-once.ts), following nothing up. Throws TransportFailure, or the abort. */
+  askOnce(request: OneRequest): Promise<{ status: number; body: Body }>;
   /** A text (an error's, a server's) without the secrets of this connection. */
   clean(text: string): string;
   /** Ends every connection, and quietly all that watches, or waits to ask again. */

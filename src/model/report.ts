@@ -44,6 +44,8 @@ export const markNames = [
   'node-not-ready',
   'node-ready',
   'ready-lost',
+  'first-failure',
+  'last-failure',
 ] as const;
 export type MarkName = (typeof markNames)[number];
 

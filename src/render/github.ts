@@ -1,34 +1,32 @@
 /** What a step in GitHub Actions leaves behind. Pure: who writes it, and where to, is decided elsewhere. */
-import type { ExitReport, Finding, Gate, Severity } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
 import { markdownSections } from './markdown.ts';
+import { podText } from './heading.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
-import { outcomeSentence } from './outcome-text.ts';
-
-/** GitHub shows ten annotations of a kind for a step and drops the rest without a word. */
-const mostAnnotations = 10;
 
 /** The cap of a step summary; more of it is an error of the step. */
 export const summaryBytes = 1024 * 1024;
 
-const commands: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'notice' };
-const weight: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
-
-/** Workflow commands, one line each and without newlines: gates that failed, then findings, the gravest first. */
-export function githubAnnotations(report: ExitReport): string[] {
-  const { findings, gates, outcome, exitCode } = report.verdict;
+/** Workflow commands, one line each and without newlines: one for what caused the exit code, one for lost requests. */
+export function githubAnnotations({ timeline, verdict, answer }: Report): string[] {
+  const { exitCode, gates, outcome } = verdict;
+  const pod = podText(timeline);
+  const fix = answer.fix[0];
+  const advice = fix ? [`fix: ${fix.reason}`, fix.command] : [];
+  const isGood = outcome === 'graceful' || outcome === 'removed';
   const failed = gates.filter(({ passed }) => !passed);
-  const gravest = [...findings].sort((a, b) => weight[a.severity] - weight[b.severity]);
-  const all = [
-    ...failed.map((gate) => gateAnnotation(report, gate)),
-    ...gravest.map((finding) => annotation(report, finding)),
+  const level = exitCode === 0 ? 'warning' : 'error';
+  return [
+    ...(isGood ? [] : [command(level, `${answer.word}: ${pod}`, [answer.headline, answer.why, ...advice])]),
+    ...failed.map(({ name, message }) => command(level, `gate ${name}: ${pod}`, [message])),
+    ...(isGood && failed.length === 0 && answer.traffic.judgement === 'at-risk'
+      ? [command('warning', `traffic at risk: ${pod}`, [answer.traffic.reason, ...advice])]
+      : []),
   ];
-  if (all.length > 0) return all.slice(0, mostAnnotations);
-  if (exitCode === 0) return [];
-  return [command('error', `podexit ${outcome}: pod ${report.pod.name}`, [outcomeSentence(report)])];
 }
 
 /** Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */
-export function githubSummary(report: ExitReport, limit = summaryBytes): string {
+export function githubSummary(report: Report, limit = summaryBytes): string {
   const cut = '*The rest was left out: a step summary holds no more.*\n';
   let text = '';
   for (const section of markdownSections(report)) {
@@ -38,21 +36,10 @@ export function githubSummary(report: ExitReport, limit = summaryBytes): string 
   return text;
 }
 
-function annotation({ pod }: ExitReport, { severity, code, message, advice }: Finding): string {
-  return command(commands[severity], `podexit ${code}: pod ${pod.name}`, [
-    message,
-    ...(advice === undefined ? [] : [advice]),
-  ]);
-}
-
-/** A gate that fails is an error, unless the run was told only to warn. */
-function gateAnnotation({ pod, verdict }: ExitReport, { name, message }: Gate): string {
-  return command(verdict.exitCode === 0 ? 'warning' : 'error', `podexit gate ${name}: pod ${pod.name}`, [message]);
-}
-
 /** Only the line feeds between our own lines become line feeds. */
-function command(name: string, title: string, lines: readonly string[]): string {
-  return `::${name} title=${forCommandProperty(title)}::${lines.map((line) => forCommand(line)).join('%0A')}`;
+function command(name: string, title: string, lines: readonly (string | undefined)[]): string {
+  const text = lines.flatMap((line) => (line === undefined ? [] : forCommand(line))).join('%0A');
+  return `::${name} title=${forCommandProperty(`podexit ${title}`)}::${text}`;
 }
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length;

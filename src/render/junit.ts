@@ -1,155 +1,124 @@
 /**
- * JUnit XML, as Jenkins' schema has it: a suite for the run, a case for the exit as a whole, for each container and
- * for each gate. GitLab drops a failure's attributes, so that the verdict also stands in its body.
+ * JUnit XML, as Jenkins' schema has it: a suite for the run, the case `exit` for the pod and one for each gate. GitLab
+ * drops a failure's attributes, so that the card also stands in its body.
  */
-import type { ContainerOutcome, ContainerReport, ExitReport, Gate } from '../model/report.ts';
-import { deletedBy, gateWord, outcomeSentence, outcomeWord } from './outcome-text.ts';
-import { lasted } from '../verdict/figures.ts';
-import { offsetRange, zeroOf } from './offsets.ts';
+import type { Gate } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
+import { cardLines } from './card.ts';
+import { ownerText, podText } from './heading.ts';
+import { penFor, plainStyle } from './palette.ts';
 import type { XmlElement } from './xml.ts';
 import { writeXml } from './xml.ts';
 
-/** Red where the exit code is: with `--warn-only` (exit code 0) nothing fails, and the cases still tell what was. */
-export function renderJunit(report: ExitReport): string {
-  const cases = [
-    exitCase(report),
-    ...report.containers.map(containerCase(report)),
-    ...report.verdict.gates.map(gateCase(report)),
-  ];
+/** Red where the exit code is: with `--warn-only` (exit code 0) nothing fails, and the cases still say what was. */
+export function renderJunit(reports: Report | readonly Report[]): string {
+  const suites = (Array.isArray(reports) ? (reports as readonly Report[]) : [reports as Report]).map(suiteOf);
+  const sum = (of: (suite: Suite) => number): number => suites.reduce((total, suite) => total + of(suite), 0);
   const totals = {
+    tests: sum(({ cases }) => cases.length),
+    failures: sum(({ cases }) => count(cases, 'failure')),
+    errors: sum(({ cases }) => count(cases, 'error')),
+    time: sum(({ seconds }) => seconds).toFixed(3),
+  };
+  return writeXml({
+    name: 'testsuites',
+    attributes: { name: 'podexit', ...totals },
+    children: suites.map(({ element }) => element),
+  });
+}
+
+interface Suite {
+  readonly element: XmlElement;
+  readonly cases: readonly XmlElement[];
+  readonly seconds: number;
+}
+
+function suiteOf(report: Report): Suite {
+  const { timeline, verdict } = report;
+  const cases = [exitCase(report), ...verdict.gates.map((gate) => gateCase(report, gate))];
+  const seconds = (timeline.total?.shown ?? 0) / 1000;
+  const attributes = {
+    name: `podexit ${podText(timeline)}`,
     tests: cases.length,
     failures: count(cases, 'failure'),
     errors: count(cases, 'error'),
-    time: seconds(lasted(report)?.range),
+    time: seconds.toFixed(3),
+    skipped: count(cases, 'skipped'),
+    timestamp: new Date(timeline.zero).toISOString().slice(0, 19),
   };
-  const suite: XmlElement = {
+  const element = {
     name: 'testsuite',
-    attributes: {
-      name: suiteName(report),
-      ...totals,
-      skipped: count(cases, 'skipped'),
-      timestamp: new Date(zeroOf(report)).toISOString().slice(0, 19),
-    },
+    attributes,
     children: [{ name: 'properties', children: properties(report) }, ...cases],
   };
-  return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
+  return { element, cases, seconds };
 }
 
-const suiteName = ({ pod }: ExitReport): string => `podexit ${pod.namespace}/${pod.name}`;
-
-function properties(report: ExitReport): XmlElement[] {
-  const { pod, grace, trigger, verdict } = report;
-  // Nobody deletes what is only forecast.
-  const isForecast = report.mode === 'check';
+function properties({ timeline, verdict, answer }: Report): XmlElement[] {
+  const { pod, grace, trigger, mode } = timeline;
+  // Nobody deletes what is only predicted.
+  const isCheck = mode === 'check';
   const values = {
-    [isForecast ? 'forecast' : 'outcome']: verdict.outcome,
+    [isCheck ? 'forecast' : 'outcome']: verdict.outcome,
     'exit-code': verdict.exitCode,
-    mode: report.mode,
-    trigger: isForecast ? undefined : trigger.kind,
-    namespace: pod.namespace,
-    pod: pod.name,
-    uid: pod.uid,
-    node: pod.node,
-    owner: pod.owner && `${pod.owner.kind}/${pod.owner.name}`,
+    mode,
+    trigger: isCheck ? undefined : trigger.kind,
+    namespace: pod.metadata.namespace,
+    pod: pod.metadata.name,
+    uid: pod.metadata.uid,
+    node: pod.spec.nodeName,
+    owner: ownerText(timeline),
     'grace-seconds': grace.effectiveSeconds,
-    deadline: isForecast ? undefined : grace.deadline,
+    deadline: isCheck ? undefined : new Date(grace.deadline).toISOString(),
+    traffic: isCheck ? undefined : answer.traffic.judgement,
+    cause: answer.cause?.code,
   };
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name: 'property', attributes: { name, value: String(value) } }],
   );
 }
 
-function exitCase(report: ExitReport): XmlElement {
+function exitCase(report: Report): XmlElement {
+  const { answer } = report;
   const { outcome, exitCode } = report.verdict;
-  const expected = outcome === 'graceful' || outcome === 'removed';
-  // Not a bad exit but one that was not seen to its end: stuck, unknown, interrupted.
+  const isBad = outcome !== 'graceful' && outcome !== 'removed' && exitCode !== 0;
+  // Not a bad exit but one that was not observed to its end: stuck, unknown, interrupted.
   const kind = exitCode === 2 ? 'failure' : 'error';
-  const fault = fails(report, !expected) && faultOf(report, kind, outcome, `${outcome}: ${outcomeSentence(report)}`);
-  return testCase(report, 'exit', seconds(lasted(report)?.range), fault || undefined);
+  const seconds = ((report.timeline.total?.shown ?? 0) / 1000).toFixed(3);
+  return testCase(report, 'exit', seconds, isBad ? faultOf(report, kind, outcome, answer.summary) : undefined);
 }
 
-/** What each outcome means for a container of the pod; a sidecar raises findings, never the outcome. */
-const bad: Record<ContainerOutcome, boolean> = {
-  completed: false,
-  signalled: false,
-  failed: true,
-  killed: true,
-  oom: true,
-  abandoned: true,
-  'not-running': false,
-  unknown: false,
-};
-
-function containerCase(report: ExitReport): (container: ContainerReport) => XmlElement {
-  return (container) => {
-    const { name, kind, outcome, exit } = container;
-    const code = exit === undefined ? '' : ` with exit code ${exit.code}${exit.reason ? ` (${exit.reason})` : ''}`;
-    const message = `${kind} ${name}: ${outcome}${code}`;
-    const time = seconds(stopTime(report, container));
-    if (outcome === 'not-running')
-      return testCase(report, `${kind} ${name}`, time, { name: 'skipped', attributes: { message } }, message);
-    const fault = fails(report, bad[outcome] && kind === 'container') && faultOf(report, 'failure', outcome, message);
-    return testCase(report, `${kind} ${name}`, time, fault || undefined, message);
-  };
+function gateCase(report: Report, { name, passed, judged, message }: Gate): XmlElement {
+  if (judged === false)
+    return testCase(report, `gate ${name}`, '0.000', { name: 'skipped', attributes: { message } }, message);
+  const isBad = !passed && report.verdict.exitCode !== 0;
+  return testCase(
+    report,
+    `gate ${name}`,
+    '0.000',
+    isBad ? faultOf(report, 'failure', `gate.${name}`, message) : undefined,
+    message,
+  );
 }
 
-function gateCase(report: ExitReport): (gate: Gate) => XmlElement {
-  return ({ name, passed, judged, message }) => {
-    if (judged === false)
-      return testCase(report, `gate ${name}`, '0.000', { name: 'skipped', attributes: { message } }, message);
-    const fault = fails(report, !passed) && faultOf(report, 'failure', `gate.${name}`, message);
-    return testCase(report, `gate ${name}`, '0.000', fault || undefined, message);
-  };
+function faultOf(report: Report, name: 'failure' | 'error', type: string, message: string): XmlElement {
+  return { name, attributes: { message, type }, lines: bodyOf(report) };
 }
 
-const fails = (report: ExitReport, wrong: boolean): boolean => wrong && report.verdict.exitCode !== 0;
-
-function faultOf(report: ExitReport, name: 'failure' | 'error', type: string, message: string): XmlElement {
-  return { name, attributes: { message, type }, lines: [message, '', ...verdictLines(report)] };
-}
-
-/** What a fault says in its body is not said again: who reads faults reads those. */
-function testCase(
-  report: ExitReport,
-  name: string,
-  time: string | undefined,
-  fault?: XmlElement,
-  said?: string,
-): XmlElement {
-  const out: XmlElement = { name: 'system-out', lines: said === undefined ? verdictLines(report) : [said] };
-  const classname = `${report.pod.namespace}.${report.pod.name}`;
+/** What a fault says in its body is not said again. */
+function testCase(report: Report, name: string, time: string, fault?: XmlElement, message?: string): XmlElement {
+  const out: XmlElement = { name: 'system-out', lines: message === undefined ? bodyOf(report) : [message] };
   const children = fault?.lines ? [fault] : [...(fault ? [fault] : []), out];
-  return { name: 'testcase', attributes: { name, classname, time }, children };
+  return { name: 'testcase', attributes: { name, classname: classOf(report), time }, children };
 }
 
-function verdictLines(report: ExitReport): string[] {
-  const { verdict } = report;
-  const by = deletedBy(report);
-  return [
-    `${outcomeWord(report)} (exit code ${verdict.exitCode}): ${outcomeSentence(report)}`,
-    ...(by === undefined ? [] : [`Deleted by: ${by}`]),
-    ...verdict.findings.flatMap(({ severity, code, message, advice }) => [
-      `${severity} ${code}: ${message}`,
-      ...(advice === undefined ? [] : [`  Next step: ${advice}`]),
-    ]),
-    ...verdict.gates.map((gate) => `gate ${gate.name}: ${gateWord(gate)}. ${gate.message}`),
-  ];
+/** The owner, so that runs of one workload stand together whatever its pods are called: `shop.ReplicaSet.checkout-6677656c54`. */
+function classOf({ timeline }: Report): string {
+  const { namespace = '', name } = timeline.pod.metadata;
+  return `${namespace}.${ownerText(timeline)?.replace('/', '.') ?? name}`;
 }
 
-/** From the first thing done to the container to its end. */
-function stopTime(
-  report: ExitReport,
-  { preStop, stopSignal, exit }: ContainerReport,
-): { min: number; max: number } | undefined {
-  const zero = zeroOf(report);
-  const start = preStop?.start ?? stopSignal;
-  const [from, to] = [start && offsetRange(zero, start), exit && offsetRange(zero, exit.at)];
-  return from && to && { min: Math.max(0, to.min - from.max), max: Math.max(0, to.max - from.min) };
-}
-
-/** The middle of an interval in seconds, as the schema wants it. */
-const seconds = (range: { min: number; max: number } | undefined): string | undefined =>
-  range && Number.isFinite(range.max) ? ((range.min + range.max) / 2).toFixed(3) : undefined;
+const bodyOf = (report: Report): string[] => cardLines(report, { pen: penFor(plainStyle), columns: 80 });
 
 const count = (cases: readonly XmlElement[], kind: string): number =>
   cases.filter(({ children = [] }) => children.some(({ name }) => name === kind)).length;

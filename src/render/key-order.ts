@@ -16,6 +16,24 @@ export const gapOrder: KeyOrder = { resource: null, from: null, to: null, cause:
 
 export const errorOrder: KeyOrder = { apiVersion: null, kind: null, code: null, message: null, hint: null };
 
+const quantiles = { p50: null, p99: null };
+const tally = { sent: null, failed: null };
+
+/** What one probe measured. */
+const probeOrder: KeyOrder = {
+  target: null,
+  via: null,
+  ratePerSecond: null,
+  sent: null,
+  succeeded: null,
+  failed: null,
+  failures: { kind: null, status: null, count: null },
+  windows: { start: instant, end: instant, failed: null },
+  connections: { new: tally, kept: tally },
+  latencyMs: { before: quantiles, during: quantiles, after: quantiles },
+  notMeasured: { reason: null, count: null },
+};
+
 export const reportOrder: KeyOrder = {
   apiVersion: null,
   kind: null,
@@ -74,7 +92,7 @@ export const reportOrder: KeyOrder = {
     judgement: null,
     reason: null,
     services: { name: null, otherReady: null, noReadySeconds: range },
-    probes: null,
+    probes: probeOrder,
   },
   fix: { reason: null, target: { kind: null, name: null }, patch: null, command: null },
   run: { command: null, version: null, context: null, startedAt: null, image: null },

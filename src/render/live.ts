@@ -1,33 +1,39 @@
 /**
- * The live view: the lines of the history scroll above, the frame below them is painted over (screen.ts). At most ten
- * paintings a second, one write each, none where nothing changed.
+ * The live view: changes scroll by above, the frame below them is kept up to date (screen.ts). At most ten paintings a
+ * second, one write each, and one a second where nothing changed but the time.
  */
+import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
-import type { ExitReport } from '../model/report.ts';
-import type { Trace } from '../model/trace.ts';
-import { finalPicture, frame } from './frame.ts';
+import type { Report } from '../verdict/report.ts';
+import { frame } from './frame.ts';
 import { createHistory } from './history.ts';
-import { conclusion, zeroOfReport } from './lines.ts';
-import type { Timestamps } from './moments.ts';
+import { endLines } from './lines.ts';
 import type { Pen, Style } from './palette.ts';
 import { penFor } from './palette.ts';
 import { flow, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
+import type { Line } from './screen.ts';
 import { createScreen } from './screen.ts';
 import { startSpinner } from './spinner.ts';
+import type { Timestamps } from './time-text.ts';
 
-export interface LiveOptions {
+export interface TerminalOptions {
   /** Text and escape sequences for the terminal. */
   readonly write: (text: string) => void;
   readonly style: Style;
   readonly columns: () => number;
   readonly rows: () => number;
   readonly clock: LiveClock;
+}
+
+export interface LiveOptions extends TerminalOptions {
   readonly timestamps: Timestamps;
   /** Show the containers' log lines, where the observations hold them. */
   readonly logs?: boolean;
-  /** Connection flags behind a command that is advised, each with a blank before it. */
-  readonly reach?: string | undefined;
+  /** Evidence, phases, assumptions and gaps above the card. */
+  readonly verbose?: boolean | undefined;
+  /** Connection flags behind a command that is suggested, each with a blank before it. */
+  readonly flags?: string | undefined;
 }
 
 /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
@@ -37,59 +43,77 @@ export interface LiveClock {
 }
 
 export interface Live {
-  step(trace: Trace, observation: Observation): void;
-  /** Paints if anything is due: time has passed. Called on its own timer too. */
-  tick(): void;
+  /** `timeline` is undefined while the pod has not been seen. */
+  step(timeline: Timeline | undefined, observation: Observation): void;
   /** The window has another size. */
   resize(): void;
   /** A message of ours, whole lines, to scroll by above the picture. */
   say(text: string): void;
-  /** The picture becomes the whole timeline with its verdict, and stays. */
-  end(trace: Trace, report: ExitReport): void;
+  /** The picture gives way to the card, which stays. */
+  end(report: Report): void;
   /** Gives the terminal back, whatever happened; may be called more than once. */
   close(): void;
 }
 
-/** ms; without news the bars still grow, and the countdown counts. */
-const leastPause = 100;
-const heartbeat = 200;
-
 export function createLive(options: LiveOptions): Live {
-  const { style, columns, rows, clock } = options;
-  const pen = penFor(style);
-  const history = createHistory(pen, { timestamps: options.timestamps, logs: options.logs ?? false });
-  const screen = createScreen(options.write, columns);
-  const spinner = startSpinner({ write: screen.put, columns, pen, text: 'asking the cluster' });
-  let trace: Trace | undefined;
-  let news: string[] = [];
-  let closed = false;
+  const { columns, rows, clock, timestamps, logs = false, flags } = options;
+  const pen = penFor(options.style);
+  const history = createHistory(pen, { timestamps, logs });
+  let timeline: Timeline | undefined;
+  const stage = createPainting(options, pen, () =>
+    timeline
+      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags })
+      : [],
+  );
+  return {
+    step: (next, observation) => {
+      timeline = next;
+      stage.add(history.step(next, observation, columns()));
+    },
+    resize: stage.resize,
+    say: stage.say,
+    end: (report) =>
+      stage.leave([...history.rest(report.timeline, columns()), '', ...endLines(pen, report, columns(), options)]),
+    close: () => stage.leave([]),
+  };
+}
 
+/** A region that is painted over and over, lines that scroll by above it, and the spinner before there is either. */
+export interface Painting {
+  /** Lines to scroll by above the region, which is drawn anew soon. */
+  add(lines: readonly string[]): void;
+  resize(): void;
+  say(text: string): void;
+  /** Lines in the place of the region. */
+  leave(lines: readonly string[]): void;
+}
+
+export function createPainting(
+  { write, columns, rows, clock }: TerminalOptions,
+  pen: Pen,
+  region: () => Line[],
+): Painting {
+  const screen = createScreen(write, { columns, rows }, pen);
+  const spinner = startSpinner({ write: screen.put, columns, pen, text: 'reading the pod' });
+  let above: string[] = [];
+  let closed = false;
   const paint = (): void => {
     beat.stop();
     if (closed) return;
-    const region = trace ? frame(trace, Math.max(clock.now(), trace.now), columns(), rows(), style) : [];
-    if (region.length + news.length > 0) spinner.stop();
-    if (screen.paint(news, region)) beat.painted();
-    news = [];
-    if (region.length > 0) beat.again();
+    const lines = region();
+    if (lines.length + above.length > 0) spinner.stop();
+    if (lines.length + above.length > 0 && screen.paint(above, lines)) beat.painted();
+    above = [];
+    if (lines.length > 0) beat.again();
   };
   const beat = createBeat(clock, paint);
-  const leave = (lines: readonly string[]): void => {
+  const add = (lines: readonly string[]): void => {
     if (closed) return;
-    closed = true;
-    beat.stop();
-    spinner.stop();
-    screen.leave([...news, ...lines]);
+    above.push(...lines);
+    beat.soon();
   };
-
   return {
-    step: (next, observation) => {
-      if (closed) return;
-      trace = next;
-      news.push(...history.step(next, observation, columns()));
-      beat.soon();
-    },
-    tick: () => void (closed || beat.soon()),
+    add,
     resize: () => {
       if (closed) return;
       screen.forget();
@@ -97,27 +121,24 @@ export function createLive(options: LiveOptions): Live {
     },
     say: (text) => {
       const lines = saidLines(pen, text, columns());
-      if (closed) return options.write(lines.map((line) => `${line}\r\n`).join(''));
-      news.push(...lines);
-      beat.soon();
+      if (closed) write(lines.map((line) => `${line}\r\n`).join(''));
+      else add(lines);
     },
-    end: (last, report) => {
+    leave: (lines) => {
       if (closed) return;
-      const width = columns();
-      const rest = history.rest(last, width);
-      const zero = history.zero()?.at ?? zeroOfReport(report).at;
-      const picture = finalPicture(last, width, style);
-      leave([
-        ...rest,
-        ...(picture.length > 0 ? ['', ...picture] : []),
-        ...conclusion(pen, report, { zero, width, reach: options.reach }),
-      ]);
+      closed = true;
+      beat.stop();
+      spinner.stop();
+      screen.leave([...above, ...lines]);
     },
-    close: () => leave([]),
   };
 }
 
-/** When it is painted: soon after news, but not more often than it can be read, and again without news. */
+/** ms between paintings, at least; and until the next one where nothing changes but the time. */
+const leastPause = 100;
+const heartbeat = 1000;
+
+/** When it is painted: soon after a change, but not more often than it can be read, and once a second without one. */
 function createBeat(clock: LiveClock, paint: () => void) {
   let paintedAt = -Infinity;
   let cancel = (): void => {};

@@ -1,85 +1,100 @@
-/** One mark as one line (or a few, where the terminal is narrow): time, offset, lane, words. */
-import type { Moment, Timestamps, Zero } from './moments.ts';
-import { arrivedAt, boundsText, clockColumn, offsetColumn, shownAt, toldMoment } from './moments.ts';
-import type { Context } from './mark-words.ts';
-import { wordsOf } from './mark-words.ts';
+/** One change as one line: time of day, offset, who, what. Wrapped below its words where the terminal is narrow. */
+import type { Interval, Timeline } from '../infer/timeline.ts';
+import { exitText, markText, signalName } from './mark-text.ts';
+import type { MarkText } from './mark-text.ts';
+import type { PrintEvent } from './next-to-print.ts';
 import type { Pen } from './palette.ts';
 import type { Piece } from './prose.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf } from './prose.ts';
-import type { Saying } from './telling.ts';
+import { forTerminal } from './safe-text.ts';
+import { clockColumn, offsetColumn, offsetText } from './time-text.ts';
+import type { Moment, Timestamps } from './time-text.ts';
 
-export interface Columns {
-  /** Of the whole line; Infinity: never wrapped. */
+export interface LineLayout {
+  readonly pen: Pen;
+  readonly timestamps: Timestamps;
+  /** Columns of a line; Infinity: never wrapped. */
   readonly width: number;
-  /** Of the lane's name. */
-  readonly lane: number;
+  /** Columns of the name. */
+  readonly who: number;
+  /** What offsets count from, ms; undefined while nothing is known of the deletion. */
+  readonly zero: number | undefined;
 }
 
-/** Lanes with fixed names, and how wide they are: `replacement`. */
-const fixedLane = 11;
-const widestLane = 24;
-/** The longest that Kubernetes allows: nothing is left out where nothing limits the line. */
-export const longestName = 63;
+/** `replacement`, the widest name that is not a container's. */
+const leastWho = 11;
+const mostWho = 24;
+/** The longest name that Kubernetes allows. */
+const longestName = 63;
 
-/** The lane column holds the containers' names, up to a third of a narrow line. */
-export function columnsFor(width: number, containers: readonly string[]): Columns {
-  const limit = width === Infinity ? longestName : widestLane;
-  const wanted = Math.min(limit, Math.max(fixedLane, ...containers.map((name) => textWidth(name))));
-  return { width, lane: Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4)) };
+/** How wide the names' column is: up to a third of a narrow line. */
+export function whoColumns(width: number, containers: readonly string[]): number {
+  const limit = width === Infinity ? longestName : mostWho;
+  const wanted = Math.min(limit, Math.max(leastWho, ...containers.map((name) => textWidth(forTerminal(name)))));
+  return Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4));
 }
 
-export function markLines(pen: Pen, saying: Saying, zero: Zero, context: Context, columns: Columns): string[] {
-  const { mark } = saying;
-  const { lane, text, ink } = wordsOf(saying, context);
-  const at = toldMoment(mark);
-  const bounds = boundsText(at, zero);
-  const time = timeText(shownAt(mark, zero), at, zero, context.timestamps);
-  const head = lineHead(pen, time, lane, columns);
-  return hung(pen, head, [piece(ink, text), ...(bounds === undefined ? [] : [dim(` (${bounds})`)])], columns.width);
+export function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): string[] {
+  const words = markText(event.mark, timeline, layout.timestamps);
+  const at = event.mark.at;
+  if (event.kind === 'mark') return line(layout, at, words.who, [piece(words.ink, forTerminal(words.text))]);
+  const text =
+    event.kind === 'moved'
+      ? movedText(event.mark.at, event.was, words, event, timeline, layout)
+      : retractedText(event, words);
+  return line(layout, now(timeline), 'update', [piece('warning', forTerminal(text))]);
 }
 
-/** What came at `at` (ms) and is no mark; its text is inert. Without a zero its time is left blank. */
-export interface Aside {
-  readonly lane: string;
-  readonly text: string;
-  readonly at: number;
-  readonly zero: Zero | undefined;
+/** `app exited ≈+4.2 → +3.3 (code 0)` */
+function movedText(
+  at: Interval,
+  was: Interval,
+  words: MarkText,
+  event: PrintEvent,
+  timeline: Timeline,
+  { zero = 0 }: LineLayout,
+): string {
+  const container = timeline.containers.find(({ name }) => name === event.mark.subject);
+  const times = `${offsetText(was, zero)} → ${offsetText(at, zero)}`;
+  if (event.mark.name === 'exited' && container?.exit) {
+    const code = container.exit.code === undefined ? '' : ` (${exitText(container).replace(/^exited /, 'code ')})`;
+    return `${words.who} exited ${times}${code}`;
+  }
+  if (event.mark.name === 'stop-signal') return `${words.who} ${signalName(container)} sent ${times}`;
+  return `${words.who}: ${words.text} ${times}`;
 }
 
-/** A line of a container's log. */
-export const logLines = (pen: Pen, line: Aside, timestamps: Timestamps, columns: Columns): string[] =>
-  hung(pen, asideHead(pen, line, timestamps, columns), [dim(`${pen.symbol('bar')} `), dim(line.text)], columns.width);
-
-/** `app  kubelet begins to stop it again: …`. */
-export const asideLines = (pen: Pen, aside: Aside, timestamps: Timestamps, columns: Columns): string[] =>
-  hung(pen, asideHead(pen, aside, timestamps, columns), [piece('warning', aside.text)], columns.width);
-
-function asideHead(pen: Pen, { lane, at, zero }: Aside, timestamps: Timestamps, columns: Columns): Head {
-  const moment: Moment = { lo: at, hi: at, basis: 'observed' };
-  const time = timeText(arrivedAt(at), moment, zero ?? { at, accepted: at }, timestamps);
-  return lineHead(pen, zero ? time : ' '.repeat(time.length), lane, columns);
+function retractedText({ mark }: PrintEvent, { who, text }: MarkText): string {
+  return mark.name === 'exited'
+    ? `${who} is still running (its log stream closed for another reason)`
+    : `${who}: not confirmed: ${text}`;
 }
 
-const timeText = (shown: number, moment: Moment, zero: Zero, timestamps: Timestamps): string =>
-  clockColumn(shown, moment, timestamps) + offsetColumn(shown, moment, zero);
+const now = ({ now: at }: Timeline): Moment => ({ earliest: at, latest: at, shown: at, basis: 'observed' });
+
+/** A line of a container's log; `at`: ms. */
+export const logLine = (layout: LineLayout, at: number, container: string, text: string): string[] =>
+  line(layout, { earliest: at, latest: at, shown: at, basis: 'observed' }, container, [
+    dim(`${layout.pen.symbol('bar')} ${forTerminal(text, longestLogLine)}`),
+  ]);
+
+/** Characters of a log line; what is longer is cut. */
+const longestLogLine = 4000;
 
 /** Fewer columns than this beside the head are not worth using: the words then stand below it. */
 const leastWords = 18;
 
-function hung(pen: Pen, head: Head, words: readonly Piece[], width: number): string[] {
-  if (width - head.width >= leastWords) return flow(pen, [...head.pieces, ...words], { width, hang: head.width });
-  const below = [plain('    '), ...words];
-  return [...flow(pen, head.pieces, { width, hang: 4 }), ...flow(pen, below, { width, hang: 4 })];
-}
-
-interface Head {
-  readonly pieces: readonly Piece[];
-  readonly width: number;
-}
-
-function lineHead(pen: Pen, time: string, lane: string, columns: Columns): Head {
-  const gap = columns.width < 60 ? '' : '  ';
-  const name = padTo(shorten(pen, lane, columns.lane), columns.lane);
-  const pieces = [dim(`${gap}${time}`), plain('  '), piece('accent', name), plain('  ')];
-  return { pieces, width: widthOf(pieces) };
+function line(
+  { pen, timestamps, width, who: columns, zero }: LineLayout,
+  at: Moment,
+  who: string,
+  words: readonly Piece[],
+): string[] {
+  const gap = width < 60 ? '' : '  ';
+  const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetColumn(at, zero));
+  const name = padTo(shorten(pen, forTerminal(who), columns), columns);
+  const head = [dim(`${gap}${time}`), plain('  '), piece('accent', name), plain('  ')];
+  const hang = widthOf(head);
+  if (width - hang >= leastWords) return flow(pen, [...head, ...words], { width, hang });
+  return [...flow(pen, head, { width, hang: 4 }), ...flow(pen, [plain('    '), ...words], { width, hang: 4 })];
 }

@@ -1,7 +1,5 @@
 /** `-o name`: what kubectl would call it. */
-import type { ExitReport } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
 import { forTerminal } from './safe-text.ts';
 
-export function renderName(report: ExitReport): string {
-  return `pod/${forTerminal(report.pod.name)}\n`;
-}
+export const renderName = ({ timeline }: Report): string => `pod/${forTerminal(timeline.pod.metadata.name)}\n`;

@@ -81,6 +81,7 @@ export const symbols = {
   bad: ['✖', 'x'],
   info: ['•', '*'],
   unknown: ['?', '?'],
+  none: ['–', '-'],
   next: ['→', '>'],
   /** Bars: certainly there, perhaps there, the rest of the scale. */
   full: ['█', '#'],
@@ -91,6 +92,9 @@ export const symbols = {
   kill: ['✖', 'X'],
   deadline: ['▽', 'v'],
   rule: ['┊', ':'],
+  hook: ['▓', '='],
+  routed: ['━', '='],
+  unrouted: ['╌', '-'],
 } as const;
 export type SymbolName = keyof typeof symbols;
 

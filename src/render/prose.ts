@@ -61,23 +61,29 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout
   return lines.map((line) => line.print(pen));
 }
 
-/** One line of at most `width` columns, the rest cut off with an ellipsis; no blanks at its end. */
-export function clip(pen: Pen, pieces: readonly Piece[], width: number): string {
+/** At most `width` columns, the rest cut off with an ellipsis; no blanks at the end. */
+export function clipPieces(pen: Pen, pieces: readonly Piece[], width: number): Piece[] {
   const last = pieces.findLastIndex(({ text }) => text.trim() !== '');
   const whole = pieces.slice(0, last + 1).map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
-  if (widthOf(whole) <= width) return whole.map(({ ink, text }) => pen.paint(ink, text)).join('');
+  if (widthOf(whole) <= width) return whole;
   const ellipsis = pen.letters('…');
   let left = width - stringWidth(ellipsis);
-  if (left < 0) return fitting(whole.map(({ text }) => text).join(''), width);
-  let line = '';
+  if (left < 0) return [plain(fitting(whole.map(({ text }) => text).join(''), width))];
+  const line: Piece[] = [];
   for (const { ink, text } of whole) {
     const head = fitting(text, left);
-    line += pen.paint(ink, head);
+    line.push({ ink, text: head });
     left -= stringWidth(head);
     if (head !== text) break;
   }
-  return `${line}${ellipsis}`;
+  return [...line, plain(ellipsis)];
 }
+
+/** The same, painted. */
+export const clip = (pen: Pen, pieces: readonly Piece[], width: number): string =>
+  clipPieces(pen, pieces, width)
+    .map(({ ink, text }) => pen.paint(ink, text))
+    .join('');
 
 export const textWidth = (text: string): number => stringWidth(text);
 

@@ -1,64 +1,90 @@
 /**
- * Writes lines that stay and, below them, a region that is painted over. The cursor waits, hidden, behind the region's
- * last line: terminals that wrap lines anew on a resize keep it there, so that how far up the region begins can be
- * counted from the new width. Rows that a terminal pushes into its history while it wraps a wide region for a low
- * window are out of reach when we are told: they stay there, torn, since what could erase them would erase history too.
+ * Lines that stay and, below them, a region that is kept up to date. Only the columns that changed are written, each
+ * run of one colour once, and nothing is erased before it is drawn. New lines push the region down with the terminal's
+ * own line insertion, so that they scroll into its history as usual. The cursor waits, hidden, in the region's last
+ * line: terminals that wrap lines anew on a resize keep it there, so how far up the region begins can be counted from
+ * the new width.
  */
 import stringWidth from 'string-width';
+import type { Ink, Pen } from './palette.ts';
+import type { Piece } from './prose.ts';
+
+/** One line of the region, narrower than the window. */
+export type Line = readonly Piece[];
 
 export interface Screen {
   /** Text as it is: for the spinner. */
   put(text: string): void;
-  /** Whether anything had to be written. `region` has fewer lines than the window, none as wide as it. */
-  paint(above: readonly string[], region: readonly string[]): boolean;
+  /** Whether anything had to be written. `region` has fewer lines than the window. */
+  paint(above: readonly string[], region: readonly Line[]): boolean;
   /** The window was reshaped: what is on it may not be what was painted. */
   forget(): void;
   /** Lines in the place of the region; the cursor below them, to be seen again. May be called more than once. */
   leave(lines: readonly string[]): void;
 }
 
-const sequences = {
-  hideCursor: '\u001b[?25l',
-  showCursor: '\u001b[?25h',
-  /** Synchronised output: a terminal that knows it shows the whole painting at once; others ignore it. */
-  begin: '\u001b[?2026h',
-  end: '\u001b[?2026l',
-  eraseLine: '\u001b[2K',
-  /** After what is drawn, not before it: some terminals keep in their history what is erased from the first line on. */
-  eraseBelow: '\u001b[J',
-};
+export interface Window {
+  readonly columns: () => number;
+  readonly rows: () => number;
+}
 
-export function createScreen(write: (text: string) => void, columns: () => number): Screen {
-  let region: readonly string[] = [];
+const hideCursor = '\u001b[?25l';
+const showCursor = '\u001b[?25h';
+/** Synchronised output: a terminal that knows it shows a larger painting at once; others ignore it. */
+const [beginSync, endSync] = ['\u001b[?2026h', '\u001b[?2026l'];
+const eraseBelow = '\u001b[J';
+const eraseRest = '\u001b[K';
+
+export function createScreen(write: (text: string) => void, window: Window, pen: Pen): Screen {
+  let region: readonly Cells[] = [];
   let current = true;
   let hidden = false;
 
-  const hide = (): string => {
-    const first = !hidden;
+  const send = (text: string): void => {
+    write((hidden ? '' : hideCursor) + text);
     hidden = true;
-    return first ? sequences.hideCursor : '';
   };
+  /** To the first column of the region's first line, wherever a resize has put it. */
   const home = (): string => {
-    const below = rowsOf(region, columns()) - 1;
-    return below > 0 ? `\u001b[${below}A\r` : '\r';
+    const columns = Math.max(1, window.columns());
+    const rows = region.reduce((sum, cells) => sum + Math.max(1, Math.ceil(cells.length / columns)), 0);
+    return rows > 1 ? `\u001b[${rows - 1}A\r` : '\r';
   };
+  const whole = (above: readonly string[], next: readonly Cells[]): string =>
+    home() +
+    above.map((line) => `${line}${eraseRest}\r\n`).join('') +
+    next.map((cells) => written(pen, cells, 0) + eraseRest).join('\r\n') +
+    eraseBelow;
 
   return {
-    put: (text) => write(hide() + text),
-    paint: (above, next) => {
-      if (above.length === 0 && current && isSame(region, next)) return false;
-      const text = home() + scrolled(above) + next.map(fresh).join('\r\n') + sequences.eraseBelow;
+    put: send,
+    paint: (above, lines) => {
+      const next = lines.map((line) => cellsOf(line));
+      const fits = above.length + Math.max(region.length, next.length) < window.rows();
+      const text =
+        current && region.length > 0 && next.length > 0 && fits
+          ? inserted(above, region.length) + changed(pen, region, next)
+          : current &&
+              above.length === 0 &&
+              next.length === region.length &&
+              next.every((one, at) => isSame(one, region[at]))
+            ? ''
+            : beginSync + whole(above, next) + endSync;
       region = next;
       current = true;
-      write(hide() + sequences.begin + text + sequences.end);
+      if (text === '') return false;
+      send(text);
       return true;
     },
     forget: () => {
       current = false;
     },
     leave: (lines) => {
-      const text = region.length + lines.length > 0 ? home() + scrolled(lines) + sequences.eraseBelow : '';
-      const cursor = hidden ? sequences.showCursor : '';
+      const text =
+        region.length + lines.length > 0
+          ? home() + lines.map((line) => `${line}${eraseRest}\r\n`).join('') + eraseBelow
+          : '';
+      const cursor = hidden ? showCursor : '';
       region = [];
       hidden = false;
       if (text + cursor !== '') write(text + cursor);
@@ -66,11 +92,88 @@ export function createScreen(write: (text: string) => void, columns: () => numbe
   };
 }
 
-const fresh = (line: string): string => sequences.eraseLine + line;
-const scrolled = (lines: readonly string[]): string => lines.map((line) => `${fresh(line)}\r\n`).join('');
-const isSame = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((line, index) => line === b[index]);
+/** One column each; the second one of a wide character is empty. */
+type Cells = readonly { readonly ink: Ink; readonly text: string }[];
 
-/** How many rows lines take in a window of that width. */
-const rowsOf = (lines: readonly string[], columns: number): number =>
-  lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / Math.max(1, columns))), 0);
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+const cellsOf = (line: Line): Cells =>
+  line.flatMap(({ ink, text }) =>
+    [...graphemes.segment(text)].flatMap(({ segment }) => {
+      const width = stringWidth(segment);
+      return width === 0 ? [] : [{ ink, text: segment }, ...(width > 1 ? [{ ink, text: '' }] : [])];
+    }),
+  );
+
+const isSame = (a: Cells | undefined, b: Cells | undefined): boolean =>
+  a !== undefined && b !== undefined && a.length === b.length && a.every((cell, at) => isSameCell(cell, b[at]));
+
+const isSameCell = (a: Cells[number] | undefined, b: Cells[number] | undefined): boolean =>
+  a?.text === b?.text && (a?.ink === b?.ink || (a?.text === ' ' && b !== undefined));
+
+/** Room for lines above the region, and the lines; the cursor comes from its last line and goes back there. */
+function inserted(above: readonly string[], height: number): string {
+  if (above.length === 0) return '';
+  const count = above.length;
+  const toFirst = `\u001b[${count + height - 1}A`;
+  const back = height > 1 ? `\u001b[${height - 1}B` : '';
+  return `${'\n'.repeat(count)}${toFirst}\r\u001b[${count}L${above.map((line) => `${line}\r\n`).join('')}${back}`;
+}
+
+/** What leads from one region to another; the cursor ends in the last line of `next`. */
+function changed(pen: Pen, before: readonly Cells[], next: readonly Cells[]): string {
+  let row = before.length - 1;
+  let text = '';
+  const goTo = (target: number): void => {
+    if (target !== row) text += target < row ? `\u001b[${row - target}A` : `\u001b[${target - row}B`;
+    row = target;
+  };
+  next.slice(0, before.length).forEach((cells, index) => {
+    const update = changedLine(pen, before[index] ?? [], cells);
+    if (update === '') return;
+    goTo(index);
+    text += update;
+  });
+  if (next.length < before.length) {
+    goTo(next.length);
+    text += `\r${eraseBelow}`;
+  }
+  goTo(Math.min(before.length, next.length) - 1);
+  for (const cells of next.slice(before.length)) text += `\r\n${written(pen, cells, 0)}`;
+  return text;
+}
+
+/** Columns that are written again rather than jumped over: a jump costs about as much. */
+const nearby = 6;
+
+function changedLine(pen: Pen, before: Cells, next: Cells): string {
+  let text = '';
+  for (let at = 0; at < next.length; at++) {
+    if (isSameCell(before[at], next[at])) continue;
+    let end = at + 1;
+    for (let ahead = end; ahead < next.length && ahead < end + nearby; ahead++)
+      if (!isSameCell(before[ahead], next[ahead])) end = ahead + 1;
+    // Half of a wide character cannot be written.
+    while (at > 0 && (next[at]?.text === '' || before[at]?.text === '')) at--;
+    while (end < next.length && next[end]?.text === '') end++;
+    text += `\u001b[${at + 1}G${written(pen, next, at, end)}`;
+    at = end;
+  }
+  return next.length < before.length ? `${text}\u001b[${next.length + 1}G${eraseRest}` : text;
+}
+
+/** Runs of one ink, each painted once. */
+function written(pen: Pen, cells: Cells, from: number, to = cells.length): string {
+  let text = '';
+  let run = '';
+  let ink: Ink | undefined;
+  for (const cell of cells.slice(from, to)) {
+    if (cell.ink !== ink && ink !== undefined) {
+      text += pen.paint(ink, run);
+      run = '';
+    }
+    ink = cell.ink;
+    run += cell.text;
+  }
+  return text + (ink === undefined ? '' : pen.paint(ink, run));
+}

@@ -1,33 +1,43 @@
 /** `-o wide`: the exit as kubectl would list it, one row for `column` and the eye. */
 import stringWidth from 'string-width';
-import type { ExitReport } from '../model/report.ts';
-import { gateWord } from './outcome-text.ts';
+import { lengthText, shareText } from '../verdict/length-text.ts';
+import type { Report } from '../verdict/report.ts';
 import { forTerminal } from './safe-text.ts';
-import { describeLasted, describeUsed } from './summary.ts';
 
-const columns: readonly (readonly [string, (report: ExitReport) => string | undefined])[] = [
-  ['NAME', ({ pod }) => pod.name],
-  ['NODE', ({ pod }) => pod.node],
-  ['OUTCOME', ({ mode, verdict }) => `${mode === 'check' ? 'forecast:' : ''}${verdict.outcome}`],
-  ['DURATION', describeLasted],
-  ['GRACE', ({ grace }) => `${grace.effectiveSeconds}s`],
-  ['USED', describeUsed],
-  ['TRIGGER', ({ trigger }) => trigger.kind],
-  ['CONTAINERS', ({ containers }) => containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],
+const columns: readonly (readonly [string, (report: Report) => string | undefined])[] = [
+  ['NAME', ({ timeline }) => timeline.pod.metadata.name],
+  ['NODE', ({ timeline }) => timeline.pod.spec.nodeName],
+  ['OUTCOME', ({ timeline, verdict }) => `${timeline.mode === 'check' ? 'forecast:' : ''}${verdict.outcome}`],
+  ['DURATION', ({ timeline }) => timeline.total && lengthText(timeline.total)],
+  ['GRACE', ({ timeline }) => `${timeline.grace.effectiveSeconds}s`],
+  ['USED', usedText],
+  ['TRIGGER', ({ timeline }) => timeline.trigger.kind],
+  ['CONTAINERS', ({ timeline }) => timeline.containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],
+  ['TRAFFIC', ({ answer }) => answer.traffic.judgement],
   [
     'GATES',
-    ({ verdict }) =>
-      verdict.gates.map((gate) => `${gate.name.replace(/ /g, ':')}=${gateWord(gate).replace(' ', '-')}`).join(','),
+    ({ verdict }) => verdict.gates.map((gate) => `${gate.name.replace(/ /g, ':')}=${gateWord(gate)}`).join(','),
   ],
   ['FINDINGS', ({ verdict }) => verdict.findings.map(({ code }) => code).join(',')],
 ];
 
 /** A header and one row, three spaces apart; what is not known is `<none>`. */
-export function renderWide(report: ExitReport, options: { headers?: boolean } = {}): string {
+export function renderWide(report: Report, { headers = true }: { headers?: boolean } = {}): string {
   const cells = columns.map(([title, value]) => [title, forTerminal(value(report) || '<none>')] as const);
-  const rows = options.headers === false ? [1] : [0, 1];
+  const rows = headers ? [0, 1] : [1];
   return rows.map((row) => line(cells.map((cell) => [cell[row] ?? '', width(cell)]))).join('');
 }
+
+/** Of the container that used most of the grace period. */
+function usedText({ timeline }: Report): string | undefined {
+  const grace = timeline.grace.effectiveSeconds * 1000;
+  const used = timeline.containers.flatMap(({ graceUsed }) => (graceUsed ? [graceUsed] : []));
+  const [most] = used.sort((a, b) => b.shown - a.shown);
+  return most && shareText({ min: most.min * grace, max: most.max * grace, shown: most.shown * grace }, grace);
+}
+
+const gateWord = ({ passed, judged }: Report['verdict']['gates'][number]): string =>
+  judged === false ? 'not-judged' : passed ? 'passed' : 'failed';
 
 const width = ([title, value]: readonly [string, string]): number => Math.max(stringWidth(title), stringWidth(value));
 

@@ -4,12 +4,12 @@ import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { Audience } from './run.ts';
 import type { Ndjson } from '../render/ndjson.ts';
-import type { ExitReport } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
 import { timelineOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
-import { gapReport, markReport } from '../verdict/exit-report.ts';
+import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import { printTime } from '../model/stamps.ts';
 
 export interface LookOptions {
@@ -18,6 +18,8 @@ export interface LookOptions {
   timestamps: 'relative' | 'local' | 'utc';
   /** Show the containers' log lines. */
   logs: boolean;
+  /** Evidence, phases, assumptions and gaps with the card: `-v`. */
+  verbose?: boolean;
   /** The connection flags behind a command that is advised, each with a blank before it (cluster/reach.ts). */
   reach?: string;
 }
@@ -26,7 +28,7 @@ export interface Stage extends Audience {
   /** Does for a trace that is only imagined what `step` does, and tells nobody; absent where no millisecond matters. */
   rehearse?(trace: Trace): void;
   /** The final report. */
-  end(trace: Trace, report: ExitReport): Promise<void>;
+  end(trace: Trace, report: Report): Promise<void>;
   /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
   say(text: string): boolean;
   /** Gives the terminal back, whatever happened. */
@@ -66,7 +68,7 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
       tellNews(ndjson, trace);
     },
     rehearse: (trace) => tellNews(unheard, trace),
-    end: async (_trace, report) => ndjson.end(report),
+    end: async (_trace, report) => ndjson.end(exitReportOf(report)),
     say: () => false,
     close: () => {},
   };

@@ -3,7 +3,8 @@
  * in sync, and only then. The end comes by what the trace tells (live.ts).
  */
 import { PodexitError } from '../errors.ts';
-import type { StreamName } from '../model/observation.ts';
+import type { Sighting, StreamName } from '../model/observation.ts';
+import type { Probing } from './probing.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame } from './found-pod.ts';
 import { follow } from './follow.ts';
@@ -50,7 +51,10 @@ export async function conduct(run: Run): Promise<void> {
   openFirstLanes(run, raw, { listed: services, told }, gate);
   if (deletes) void lookAtKin(run, raw).catch(run.fail);
   run.timeLimit.byGrace(graceOf(run, raw, deletes));
+  const probing = await probe(run, raw);
   if (deletes) await inSync(run, gate);
+  // Nothing is deleted where a target does not answer.
+  if (deletes) await probing?.ready;
   const requested = deletes ? request(run, raw) : undefined;
   openLastLanes(run, raw);
   if (deletes) run.later.start();
@@ -61,6 +65,17 @@ export async function conduct(run: Run): Promise<void> {
 /** A pod that was seen to terminate may be gone, or have a successor of its name, before its run can look. */
 function lastKnown({ options: { before, uid } }: Run, found: Raw | undefined): Raw | undefined {
   return before && (!found || metadataOf(found)['uid'] !== uid) ? before.ending.pod : found;
+}
+
+/** Requests begin before the deletion, and go on until the run ends (live.ts). */
+async function probe(run: Run, pod: Raw): Promise<Probing | undefined> {
+  const { probes = [], userAgent = 'kubectl-podexit', cluster, clock, namespace, name } = run.options;
+  if (probes.length === 0) return undefined;
+  const { startProbing } = await import('./probing.ts');
+  const deliver = (sighting: Sighting): void => void run.deliver(sighting);
+  const about = { pod: { name, uid: uidOf(pod) }, deliver, signal: run.signal };
+  run.probing = await startProbing({ probes, userAgent, cluster, clock, namespace, ...about });
+  return run.probing;
 }
 
 /** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */

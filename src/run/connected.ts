@@ -1,6 +1,7 @@
 /** From the connection flags to a cluster, with the process around it handed in. */
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
+import { connect } from '../kube/connect.ts';
 import { reachOf } from '../kube/reach.ts';
 import type { Surroundings } from '../kube/surroundings.ts';
 import type { LookOptions } from './audience.ts';
@@ -8,7 +9,6 @@ import type { Ports } from './ports.ts';
 
 /** Throws PodexitError where the configuration leads nowhere. Sends nothing yet. */
 export async function connectCluster(connection: ConnectOptions, ports: Ports, verbosity: number): Promise<Cluster> {
-  const { connect } = await import('../kube/connect.ts');
   return connect(connection, surroundingsOf(ports, verbosity));
 }
 

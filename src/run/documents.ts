@@ -1,5 +1,6 @@
 /** A report as a document. Each renderer is loaded only where it is asked for. */
-import type { ExitReport } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Format } from './formats.ts';
 
 type DocumentKind = Exclude<Format['kind'], 'live' | 'lines' | 'ndjson'>;
@@ -12,20 +13,21 @@ export async function assertRenderable(format: Format): Promise<void> {
   if ('template' in format) (await import('../render/jsonpath.ts')).readTemplate(format.template);
 }
 
-export async function renderDocument(format: Format & { kind: DocumentKind }, report: ExitReport): Promise<string> {
+export async function renderDocument(format: Format & { kind: DocumentKind }, report: Report): Promise<string> {
   return renderers[format.kind](report, 'template' in format ? format.template : '');
 }
 
-const renderers: Record<DocumentKind, (report: ExitReport, template: string) => Promise<string>> = {
-  json: async (report) => (await import('../render/json.ts')).renderJson(report),
-  yaml: async (report) => (await import('../render/yaml.ts')).renderYaml(report),
+const renderers: Record<DocumentKind, (report: Report, template: string) => Promise<string>> = {
+  json: async (report) => (await import('../render/json.ts')).renderJson(exitReportOf(report)),
+  yaml: async (report) => (await import('../render/yaml.ts')).renderYaml(exitReportOf(report)),
   name: async (report) => (await import('../render/name.ts')).renderName(report),
   wide: async (report) => (await import('../render/wide.ts')).renderWide(report),
   markdown: async (report) => (await import('../render/markdown.ts')).renderMarkdown(report),
   html: async (report) => (await import('../render/html.ts')).renderHtml(report),
   junit: async (report) => (await import('../render/junit.ts')).renderJunit(report),
   text: async (report) => (await import('../render/lines.ts')).renderText(report),
-  jsonpath: async (report, template) => (await import('../render/jsonpath.ts')).renderJsonPath(report, template),
+  jsonpath: async (report, template) =>
+    (await import('../render/jsonpath.ts')).renderJsonPath(exitReportOf(report), template),
   'jsonpath-as-json': async (report, template) =>
-    (await import('../render/jsonpath.ts')).renderJsonPathAsJson(report, template),
+    (await import('../render/jsonpath.ts')).renderJsonPathAsJson(exitReportOf(report), template),
 };

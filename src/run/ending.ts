@@ -46,6 +46,10 @@ export function isHopeless(trace: Trace): boolean {
   return deletion !== undefined && ['namespace-deletion', 'scale-down'].includes(triggerOf(trace, deletion).kind);
 }
 
+/** The pod is gone, one that takes its place has come, and that is not ready yet. */
+export const awaitsReplacement = (trace: Trace): boolean =>
+  trace.gone !== undefined && hasSuccessor(trace) && !replaced(trace) && !isHopeless(trace);
+
 const replaced = (trace: Trace): boolean => hasSuccessor(trace, ({ ready }) => ready !== undefined);
 
 /** Who came and may take over; in another place it is not the one that is waited for. */

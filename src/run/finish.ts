@@ -1,12 +1,10 @@
 /** What is done with the report of a finished run: stdout, report files, exit code. */
 import { PodexitError } from '../errors.ts';
-import type { ExitReport } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Header } from '../infer/view/header.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/judge.ts';
-import { exitReportOf } from '../verdict/exit-report.ts';
 import { reportOf } from '../verdict/report.ts';
+import type { Report } from '../verdict/report.ts';
 import type { LookOptions, Stage } from './audience.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
@@ -31,9 +29,8 @@ export async function finish(
   ports: Ports,
   failed: boolean,
 ): Promise<number> {
-  const known = reportOf(trace, options.policy);
-  if (!known) return leftUnread(trace);
-  const report = exitReportOf(known);
+  const report = reportOf(trace, options.policy);
+  if (!report) return leftUnread(trace);
   const shown = stage.end(trace, report);
   // What stdout cannot be told is no reason to lose the files.
   await shown.catch(() => undefined);
@@ -42,49 +39,23 @@ export async function finish(
   return code;
 }
 
-/** The same for a report that no trace is behind: a forecast. */
-async function finishReport(
-  report: ExitReport,
-  options: FinishOptions & { look: LookOptions },
-  ports: Ports,
-  header: Header,
-): Promise<number> {
-  ports.stdout.write(await shownText(report, options.format, options.look, ports, header));
-  return conclude(report, options, ports, false);
-}
-
 /** What stdout gets of a whole report: a document, or the lines for a person. */
-export async function shownText(
-  report: ExitReport,
-  format: Format,
-  look: LookOptions,
-  ports: Ports,
-  header: Header | undefined,
-): Promise<string> {
-  return isShown(format) ? await textOf(report, look, ports, header) : await contentOf(format, report);
+export async function shownText(report: Report, format: Format, look: LookOptions, ports: Ports): Promise<string> {
+  return isForPeople(format) ? await textOf(report, look, ports) : await contentOf(format, report);
 }
 
-const isShown = ({ kind }: Format): boolean => kind === 'live' || kind === 'lines';
+const isForPeople = ({ kind }: Format): boolean => kind === 'live' || kind === 'lines';
 
-async function textOf(
-  report: ExitReport,
-  look: LookOptions,
-  { stdout, env, platform }: Ports,
-  header: Header | undefined,
-): Promise<string> {
+async function textOf(report: Report, look: LookOptions, { stdout, env, platform }: Ports): Promise<string> {
   const { renderText } = await import('../render/lines.ts');
   const { styleOf } = await import('../render/palette.ts');
   const style = styleOf(look, { env, isTty: stdout.isTty, platform });
-  return renderText(report, {
-    style,
-    ...(stdout.isTty ? { columns: stdout.columns() } : {}),
-    ...(header ? { header } : {}),
-    reach: look.reach,
-  });
+  const columns = stdout.isTty ? stdout.columns() : undefined;
+  return renderText(report, { style, columns, verbose: look.verbose, flags: look.reach });
 }
 
 async function conclude(
-  report: ExitReport,
+  report: Report,
   { reports, format, publish: publicity }: FinishOptions,
   ports: Ports,
   failed: boolean,

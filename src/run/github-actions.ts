@@ -7,12 +7,12 @@
  */
 import { appendFile, stat } from 'node:fs/promises';
 import { githubAnnotations, githubSummary, summaryBytes } from '../render/github.ts';
-import type { ExitReport } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 
 /** A summary that cannot be written is a warning: what the step is about has been done. */
-export async function tellGithub(report: ExitReport, format: Format, ports: Ports): Promise<void> {
+export async function tellGithub(report: Report, format: Format, ports: Ports): Promise<void> {
   const { stdout, stderr, env } = ports;
   const commands = isForPeople(format) ? stdout : stderr;
   for (const annotation of githubAnnotations(report)) commands.write(`${annotation}\n`);

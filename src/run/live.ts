@@ -21,6 +21,8 @@ import { lookAtNamespace } from './open-lanes.ts';
 import type { Queue } from './queue.ts';
 import { createQueue } from './queue.ts';
 import { watchSuspension } from './suspension.ts';
+import type { ProbeSettings } from '../probe/settings.ts';
+import type { Probing } from './probing.ts';
 import type { FoundPod } from './found-pod.ts';
 import { createTimeLimit } from './time-limit.ts';
 import type { TimeLimit } from './time-limit.ts';
@@ -40,6 +42,10 @@ export interface LiveOptions extends FoundPod {
   until?: number | undefined;
   waitReplacement: boolean;
   followLogs: boolean;
+  /** Requests that are sent meanwhile (--probe). */
+  probes?: readonly ProbeSettings[];
+  /** What they say of who sends them. */
+  userAgent?: string;
   /** Ask again for as long as a budget refuses the eviction. */
   retryEvict?: boolean;
   /** One sentence for stderr. */
@@ -73,6 +79,9 @@ export interface Run {
   trace: Trace | undefined;
   /** A DELETE (or an eviction) has been sent. */
   requested: boolean;
+  /** While requests are sent. */
+  probing?: Probing | undefined;
+  isFinishing?: boolean;
   /** Hands a sighting over; resolves when it has been taken. Held back until `begin`. */
   deliver(this: void, sighting: Sighting): Promise<void>;
   /** Tells how the run began, before all that was seen until now: only the pod can tell its mode. */
@@ -124,7 +133,7 @@ export function liveSource(options: LiveOptions): Live {
       leaving = true;
       // Left before the pod was known: what was asked for is all that can be told.
       begin(options.mode);
-      untoldStreams(run).forEach((gap) => void queue.put(gap));
+      untoldOnLeaving(run).forEach((gap) => void queue.put(gap));
       void queue.put(sighting).then(end);
     },
   };
@@ -182,13 +191,32 @@ function goOn(run: Run, { end, again, unread }: { end(): void; again(): void; un
   if (!run.trace) return;
   if (run.trace.gone) run.later.hurry();
   const step = nextStep(run.trace, run.lanes, clock.now());
-  if (step.kind === 'end') end();
-  if (step.kind === 'end' || step.kind === 'go-on') return;
+  if (step.kind === 'go-on') return;
+  if (run.probing) return finishProbing(run, run.probing, again);
+  if (step.kind === 'end') return end();
   const wait = step.kind === 'wait' ? step.until - clock.now() : unread();
   if (wait <= 0) return run.last({ at: clock.now(), kind: 'timer', name: 'settled' });
   run.lanes.doubt();
   run.timers.get('settled')?.();
   run.timers.set('settled', clock.setTimeout(again, wait));
+}
+
+/** The end is not considered before the last request was answered. */
+function finishProbing(run: Run, probing: Probing, again: () => void): void {
+  if (run.isFinishing) return;
+  run.isFinishing = true;
+  void probing
+    .finish(() => run.trace)
+    .then(() => {
+      run.probing = undefined;
+      again();
+    })
+    .catch(run.fail);
+}
+
+function untoldOnLeaving(run: Run): Sighting[] {
+  run.probing?.flush();
+  return untoldStreams(run);
 }
 
 /** What has been told as lost already is told once. */

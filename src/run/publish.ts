@@ -1,5 +1,6 @@
 /** Who else is told of a report: GitHub Actions and an OpenTelemetry collector. None of it changes the exit code. */
-import type { ExitReport } from '../model/report.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
+import type { Report } from '../verdict/report.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 
@@ -11,12 +12,7 @@ export interface Publish {
 }
 
 /** Tells them, each loaded only where it is asked for. A failure is a warning on stderr. */
-export async function publish(
-  report: ExitReport,
-  { github, otlp }: Publish,
-  format: Format,
-  ports: Ports,
-): Promise<void> {
+export async function publish(report: Report, { github, otlp }: Publish, format: Format, ports: Ports): Promise<void> {
   const { env } = ports;
   if (github ?? env['GITHUB_ACTIONS'] === 'true') {
     const { tellGithub } = await import('./github-actions.ts');
@@ -26,7 +22,7 @@ export async function publish(
   const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   if (otlp === 'always' || (otlp === 'auto' && named)) {
     const { exportTrace } = await import('../export/export-trace.ts');
-    const failure = await exportTrace(report, { env, version: ports.version });
+    const failure = await exportTrace(exitReportOf(report), { env, version: ports.version });
     if (failure !== undefined) ports.stderr.write(`podexit: the trace was not exported: ${failure}\n`);
   }
 }

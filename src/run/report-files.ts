@@ -4,7 +4,8 @@ import { dirname } from 'node:path';
 import { PodexitError } from '../errors.ts';
 import { unrecordable } from '../recording/recorder.ts';
 import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
-import type { ExitReport } from '../model/report.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
+import type { Report } from '../verdict/report.ts';
 import { isDocument, renderDocument } from './documents.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
@@ -46,7 +47,7 @@ async function obstacleTo(file: string): Promise<string | undefined> {
 }
 
 /** False, and a word on stderr, where it could not be written. */
-export async function writeReport({ file, format }: ReportFile, report: ExitReport, ports: Ports): Promise<boolean> {
+export async function writeReport({ file, format }: ReportFile, report: Report, ports: Ports): Promise<boolean> {
   try {
     await writeWhole(file, await contentOf(format, report), ports);
     return true;
@@ -77,7 +78,7 @@ async function writeWhole(file: string, text: string, { clock }: Ports): Promise
 
 /** Report files of one of several pods, each named after its pod: `exit.html` becomes `exit-POD.html`. 0, or 1. */
 export async function finishFiles(
-  report: ExitReport,
+  report: Report,
   pod: string,
   files: readonly ReportFile[],
   ports: Ports,
@@ -106,10 +107,10 @@ export const ownFile = (file: string, pod: string): string =>
     : file.replace(/((?:\.junit)?\.[^./\\]+)?$/, (ending: string | undefined = '') => `-${pod}${ending}`);
 
 /** A report as the text of a format. */
-export async function contentOf(format: Format, report: ExitReport): Promise<string> {
+export async function contentOf(format: Format, report: Report): Promise<string> {
   if (isDocument(format)) return renderDocument(format, report);
   const { createNdjson } = await import('../render/ndjson.ts');
   let text = '';
-  createNdjson((line) => (text += line)).end(report);
+  createNdjson((line) => (text += line)).end(exitReportOf(report));
   return text;
 }

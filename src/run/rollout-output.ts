@@ -1,27 +1,28 @@
 /** Many reports on one stdout: each as soon as it is there, the summary last. */
 import type { ExitReport } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
 import type { RolloutSummary } from '../verdict/rollout.ts';
 import { PodexitError } from '../errors.ts';
-import type { Header } from '../infer/view/header.ts';
 import { jsonText } from '../render/json.ts';
 import type { KeyOrder } from '../render/key-order.ts';
 import { reportOrder } from '../render/key-order.ts';
+import { penFor, styleOf } from '../render/palette.ts';
+import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
+import { rolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { LookOptions } from './audience.ts';
 import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
 import type { ExitOptions } from './trace-pod.ts';
 
 export interface RolloutOutput {
-  tell(report: ExitReport, header: Header | undefined): Promise<void>;
+  tell(report: Report): Promise<void>;
   end(reports: readonly ExitReport[], summary: RolloutSummary): Promise<void>;
 }
 
 /** Throws `usage.output` for formats that are one document, of which many make none. */
 export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): RolloutOutput {
   const { stdout } = ports;
-  const each = async (report: ExitReport, header?: Header): Promise<string> =>
-    shownText(report, format, look, ports, header);
-  const summaryText = async (summary: RolloutSummary): Promise<string> =>
-    (await import('../render/rollout.ts')).renderRollout(summary);
+  const each = async (report: Report): Promise<string> => shownText(report, format, look, ports);
   switch (format.kind) {
     case 'json':
       return {
@@ -43,11 +44,12 @@ export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): Roll
       };
     case 'live':
     case 'lines':
+      return linesOutput(look, ports);
     case 'wide':
     case 'markdown':
       return {
-        tell: async (report, header) => stdout.write(`${await each(report, header)}\n`),
-        end: async (_items, summary) => stdout.write(await summaryText(summary)),
+        tell: async (report) => stdout.write(`${await each(report)}\n`),
+        end: async () => {},
       };
     case 'name':
       return { tell: async (report) => stdout.write(await each(report)), end: async () => {} };
@@ -58,6 +60,24 @@ export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): Roll
         'Use -o lines, json, ndjson, yaml, wide, markdown or name, or write the documents with --report.',
       );
   }
+}
+
+/** One line for each pod that has ended, and one card for all. */
+function linesOutput(look: LookOptions, { stdout, env, platform }: Ports): RolloutOutput {
+  const pen = penFor(styleOf(look, { env, isTty: stdout.isTty, platform }));
+  const columns = stdout.isTty ? stdout.columns() : Infinity;
+  const reports: Report[] = [];
+  return {
+    tell: async (report) => {
+      reports.push(report);
+      stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
+    },
+    end: async (_items, summary) => {
+      const numbers = rolloutNumbers(summary.target, reports, [summary.exitCode], summary.unseen);
+      const lines = rolloutCardLines(numbers, { pen, columns, flags: look.reach });
+      stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
+    },
+  };
 }
 
 const summaryOrder: KeyOrder = {

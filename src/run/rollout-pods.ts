@@ -4,7 +4,6 @@ import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { ExitReport } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import { headerOf } from '../infer/view/header.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { PodSelector } from './candidates.ts';
@@ -84,9 +83,9 @@ async function tracePod(rollout: Rollout, pod: TerminatingPod): Promise<void> {
   if (known !== undefined) {
     const report = exitReportOf(known);
     reports.push(report);
-    await output.tell(report, trace && headerOf(trace));
-    codes.push(await finishFiles(report, nameOf(pod), options.reports, ports));
-    await publish(report, options.publish, options.format, ports);
+    await output.tell(known);
+    codes.push(await finishFiles(known, nameOf(pod), options.reports, ports));
+    await publish(known, options.publish, options.format, ports);
   }
   limit.again();
   progress.podTraced(pod.uid);

@@ -1,4 +1,10 @@
 /** Lines, and the live view over them, on stdout. */
+import { timelineOf } from '../infer/conclusions.ts';
+import type { Timeline } from '../infer/timeline.ts';
+import { afterLook, isChatter } from '../infer/view/chatter.ts';
+import type { Looks } from '../infer/view/chatter.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
 import { createLines } from '../render/lines.ts';
 import { createLive } from '../render/live.ts';
 import { canRepaint, styleOf } from '../render/palette.ts';
@@ -16,17 +22,19 @@ const styleFor = (look: LookOptions, { stdout, env, platform }: Ports) =>
 
 function linesStage(look: LookOptions, ports: Ports): Stage {
   const { stdout } = ports;
+  const timelineNow = createTimelines();
   const lines = createLines({
     write: (text) => stdout.write(text),
     style: styleFor(look, ports),
     timestamps: look.timestamps,
-    ...(stdout.isTty ? { columns: () => stdout.columns() } : {}),
+    columns: stdout.isTty ? () => stdout.columns() : undefined,
     logs: look.logs,
-    reach: look.reach,
+    verbose: look.verbose,
+    flags: look.reach,
   });
   return {
-    step: (trace, observation) => lines.step(trace, observation),
-    end: async (trace, report) => lines.end(trace, report),
+    step: (trace, observation) => lines.step(timelineNow(trace, observation), observation),
+    end: async (_trace, report) => lines.end(report),
     say: () => false,
     close: () => {},
   };
@@ -34,6 +42,7 @@ function linesStage(look: LookOptions, ports: Ports): Stage {
 
 function liveStage(look: LookOptions, ports: Ports): Stage {
   const { stdout, stderr, clock } = ports;
+  const timelineNow = createTimelines();
   const live = createLive({
     write: (text) => stdout.write(text),
     style: styleFor(look, ports),
@@ -42,12 +51,13 @@ function liveStage(look: LookOptions, ports: Ports): Stage {
     clock,
     timestamps: look.timestamps,
     logs: look.logs,
-    reach: look.reach,
+    verbose: look.verbose,
+    flags: look.reach,
   });
   const stopResizing = stdout.onResize(() => live.resize());
   return {
-    step: (trace, observation) => live.step(trace, observation),
-    end: async (trace, report) => live.end(trace, report),
+    step: (trace, observation) => live.step(timelineNow(trace, observation), observation),
+    end: async (_trace, report) => live.end(report),
     say: (text) => {
       if (!stderr.isTty) return false;
       live.say(text);
@@ -57,5 +67,17 @@ function liveStage(look: LookOptions, ports: Ports): Stage {
       stopResizing();
       live.close();
     },
+  };
+}
+
+/** The timeline after each observation; a burst of log lines, which narrow little, is concluded from only now and then. */
+function createTimelines(): (trace: Trace, observation: Observation) => Timeline | undefined {
+  let looks: Looks = [];
+  let timeline: Timeline | undefined;
+  return (trace, observation) => {
+    if (isChatter(trace, observation, looks)) return timeline;
+    looks = afterLook(looks, trace, observation);
+    timeline = timelineOf(trace);
+    return timeline;
   };
 }

@@ -5,6 +5,7 @@ import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Mode } from '../model/observation.ts';
 import { worstCode } from '../verdict/exit-code.ts';
+import type { ProbeSettings } from '../probe/settings.ts';
 import type { Policy } from '../verdict/judge.ts';
 import type { LookOptions } from './audience.ts';
 import { openStage } from './audience.ts';
@@ -46,6 +47,8 @@ export interface TraceOptions {
   /** ms; null: never; absent: never at a terminal, else effective grace + 120 s. */
   timeoutMs?: number | null;
   waitReplacement: boolean;
+  /** Requests that are sent meanwhile. */
+  probes?: readonly ProbeSettings[];
   retryEvict: boolean;
   followLogs: boolean;
   /** Show and record the text of log lines. */
@@ -150,6 +153,8 @@ async function traceOne(
     waitReplacement: options.waitReplacement,
     followLogs: options.followLogs,
     retryEvict: options.retryEvict,
+    probes: options.probes,
+    userAgent: `kubectl-podexit/${ports.version}`,
     warn,
   });
   const stopListening = leaveOnSignals(ports, live, warn, { ...cluster, name: pod.name });

@@ -1,5 +1,5 @@
 /** `--wait-replacement` that came to nothing: the pod is gone, and no other one was ready by --timeout, or will ever be. Pure. */
-import { triggerText } from '../render/summary.ts';
+import { triggerText } from '../render/card.ts';
 import { conclusionsOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import { endingOf, isHopeless } from './ending.ts';

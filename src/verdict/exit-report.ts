@@ -11,6 +11,7 @@ import type {
   Timeline,
   TimelineGap,
 } from '../infer/timeline.ts';
+import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
 import type {
   ContainerReport,
@@ -63,7 +64,7 @@ export function exitReportOf({ timeline, verdict, answer }: Report, run?: RunRep
     summary: answer.summary,
     totalSeconds: timeline.total && toThousandths(timeline.total.shown / 1000),
     cause: answer.cause,
-    traffic: trafficReport(answer.traffic),
+    traffic: trafficReport(answer.traffic, timeline),
     fix: answer.fix.length > 0 ? [...answer.fix] : undefined,
     run,
     clocks: { api: clocks.api && offsetReport(clocks.api), node: clocks.node && offsetReport(clocks.node) },
@@ -169,7 +170,7 @@ const replacementReport = ({
   readyAt: readyAt && instant(readyAt),
 });
 
-const trafficReport = ({ judgement, reason, services }: TrafficAnswer): TrafficReport => ({
+const trafficReport = ({ judgement, reason, services }: TrafficAnswer, { probes }: Timeline): TrafficReport => ({
   judgement,
   reason,
   services: services.map(({ name, otherReady, noReady }) => ({
@@ -177,6 +178,7 @@ const trafficReport = ({ judgement, reason, services }: TrafficAnswer): TrafficR
     otherReady,
     noReadySeconds: noReady && thousandths(noReady.min / 1000, (noReady.lasts ? noReady.min : noReady.max) / 1000),
   })),
+  probes: probes.length > 0 ? probes.map(probeReportOf) : undefined,
 });
 
 const findingReport = ({ code, severity, message, advice, evidence }: Finding): Finding => ({

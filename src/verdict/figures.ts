@@ -73,7 +73,7 @@ function apart(from: Instant, to: Instant): Range {
 }
 
 /** The less certain of two. */
-export const weaker = (a: Instant['basis'], b: Instant['basis']): Instant['basis'] => (a === 'inferred' ? a : b);
+const weaker = (a: Instant['basis'], b: Instant['basis']): Instant['basis'] => (a === 'inferred' ? a : b);
 
 const byEarliest = (a: Instant, b: Instant): number =>
   (parseTime(a.earliest) ?? -Infinity) - (parseTime(b.earliest) ?? -Infinity);

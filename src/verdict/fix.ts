@@ -7,13 +7,14 @@ import type { ContainerTimeline, Timeline, Workload } from '../infer/timeline.ts
 import type { FindingCode } from '../model/report.ts';
 import type { FixAnswer } from './answer.ts';
 import type { JudgedVerdict } from './finding.ts';
+import { lossOf } from './loss.ts';
 import { containerSpec } from './serving.ts';
+import { defaultPreStopSeconds, graceFor } from './shutdown-numbers.ts';
 
-/** What fixes are computed from. `lossSeconds`: how long after the removal from its Services a probe still lost requests. */
+/** What fixes are computed from. */
 export interface FixInput {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
-  readonly lossSeconds?: number;
 }
 
 export function fixesOf(input: FixInput): FixAnswer[] {
@@ -63,14 +64,11 @@ function addressed(workload: Workload, namespace: string, patch: object): Pick<F
   return { target: { kind, name }, command: `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'` };
 }
 
-/** Seconds that clients are given to notice where nothing was measured. */
-const defaultSleep = 10;
-
 /** A preStop sleep where traffic was at risk, and the grace period that hook and drain need. */
 function templateFix(input: FixInput): Change | undefined {
   const { timeline } = input;
   const sleeps = sleepsFor(input);
-  const grace = graceFor(input, sleeps);
+  const grace = longerGrace(input, sleeps);
   if (sleeps.length === 0 && grace === undefined) return undefined;
   const reasons = [
     ...(sleeps.length > 0 ? [sleepReason(input, sleeps)] : []),
@@ -100,13 +98,13 @@ function sleepPatches(sleeps: readonly Sleep[], kind: ContainerTimeline['kind'])
 }
 
 /** A container with a hook of another kind keeps it: two kinds in one hook are refused, and its work is not ours to drop. */
-function sleepsFor({ timeline, verdict, lossSeconds }: FixInput): Sleep[] {
+function sleepsFor({ timeline, verdict }: FixInput): Sleep[] {
   const raced = new Set(
     verdict.findings.flatMap(({ code, container }) =>
       (code === 'drain-race' || code === 'requests-lost') && container !== undefined ? [container] : [],
     ),
   );
-  const seconds = lossSeconds === undefined ? defaultSleep : roundUpTo(5, lossSeconds * headroom);
+  const seconds = lossOf(timeline)?.preStopSeconds ?? defaultPreStopSeconds;
   return timeline.containers.flatMap((container) => {
     const hook = containerSpec(timeline.pod, container.name)?.lifecycle?.preStop;
     const isFree = !hook || (hook.sleep !== undefined && hook.sleep.seconds < seconds);
@@ -114,11 +112,8 @@ function sleepsFor({ timeline, verdict, lossSeconds }: FixInput): Sleep[] {
   });
 }
 
-const sleepReason = ({ lossSeconds }: FixInput, [first]: readonly Sleep[]): string =>
-  `keep serving until load balancers know: preStop sleep ${first?.seconds ?? defaultSleep}s${lossSeconds === undefined ? ' (adjust to your load balancer)' : ' (as measured)'}`;
-
-/** A quarter more than was measured: one run is one sample. */
-const headroom = 1.25;
+const sleepReason = ({ timeline }: FixInput, [first]: readonly Sleep[]): string =>
+  `keep serving until load balancers know: preStop sleep ${first?.seconds ?? defaultPreStopSeconds}s ${lossOf(timeline)?.preStopSeconds === undefined ? '(adjust to your load balancer)' : '(as measured)'}`;
 
 /** Findings that a longer grace period answers. */
 const tooShort: ReadonlySet<FindingCode> = new Set([
@@ -129,7 +124,7 @@ const tooShort: ReadonlySet<FindingCode> = new Set([
 ]);
 
 /** Seconds; undefined where the grace period is long enough, or where its length was not the cause. */
-function graceFor({ timeline, verdict }: FixInput, sleeps: readonly Sleep[]): number | undefined {
+function longerGrace({ timeline, verdict }: FixInput, sleeps: readonly Sleep[]): number | undefined {
   const { specSeconds, effectiveSeconds } = timeline.grace;
   const isAskedShorter = effectiveSeconds < specSeconds;
   const short = verdict.findings.filter(({ code }) => tooShort.has(code)).map(({ container }) => container);
@@ -144,24 +139,32 @@ function graceFor({ timeline, verdict }: FixInput, sleeps: readonly Sleep[]): nu
         sleeps.find((one) => one.container === container),
       ),
     );
-  const grace = roundUpTo(5, Math.max(...needs) * headroom);
+  const [longest] = needs.sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
+  const grace = longest ? graceFor(longest) : specSeconds;
   return grace > specSeconds ? grace : undefined;
 }
 
-/** Seconds that hook and drain of one container need; of one that was killed at least the grace period that it had. */
-function needOf(container: ContainerTimeline, { grace, pod }: Timeline, sleep: Sleep | undefined): number {
+/** What hook and drain of one container need; of one that was killed at least the grace period that it had. */
+function needOf(
+  container: ContainerTimeline,
+  { grace, pod }: Timeline,
+  sleep: Sleep | undefined,
+): { hookSeconds: number; drainSeconds: number } {
   const { preStop, drain, kill, name } = container;
   const spec = containerSpec(pod, name)?.lifecycle?.preStop;
   const planned = preStop?.sleepSeconds ?? spec?.exec?.seconds ?? 0;
   const hook = sleep?.seconds ?? Math.max(planned, (preStop?.length?.shown ?? 0) / 1000);
   const measured = (drain?.shown ?? 0) / 1000;
-  return hook + (kill ? Math.max(measured, grace.effectiveSeconds) : measured);
+  return { hookSeconds: hook, drainSeconds: kill ? Math.max(measured, grace.effectiveSeconds) : measured };
 }
 
 function graceReason({ timeline }: FixInput): string {
   const [longest] = timeline.containers
     .filter(({ ran }) => ran)
-    .map((container) => ({ container, need: needOf(container, timeline, undefined) }))
+    .map((container) => {
+      const { hookSeconds, drainSeconds } = needOf(container, timeline, undefined);
+      return { container, need: hookSeconds + drainSeconds };
+    })
     .sort((a, b) => b.need - a.need);
   if (!longest) return '';
   const { preStop, kill } = longest.container;
@@ -169,8 +172,6 @@ function graceReason({ timeline }: FixInput): string {
   const least = kill ? 'at least ' : '';
   return ` (${parts} need ${least}${Number(longest.need.toFixed(1))}s, and a quarter more)`;
 }
-
-const roundUpTo = (step: number, seconds: number): number => Math.ceil(Number((seconds / step).toFixed(6))) * step;
 
 const nested = (path: readonly string[], leaf: object): object =>
   path.reduceRight<object>((inner, key) => ({ [key]: inner }), leaf);

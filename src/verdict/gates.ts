@@ -22,6 +22,8 @@ import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { Scene } from './scene.ts';
 import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './scene.ts';
 import { servingContainers } from './serving.ts';
+import type { MaxLost } from './max-lost.ts';
+import { lostWithin } from './max-lost.ts';
 import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
 
 export type GateSpec =
@@ -31,6 +33,7 @@ export type GateSpec =
   | { kind: 'max-grace-used'; share: number }
   /** From the endpoint's unrouting until the stop signal. */
   | { kind: 'min-drain-lead'; ms: number }
+  | MaxLost
   | { kind: 'fail-on'; code: FindingCode };
 
 /** What `fail-on` can name. */
@@ -42,6 +45,7 @@ export function gateRule(spec: GateSpec): GateRule {
     if (spec.kind === 'fail-on') return withoutFinding(spec.code, findings);
     if (!scene)
       return { name: spec.kind, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
+    if (spec.kind === 'max-lost') return lostWithin(scene.trace, spec);
     if (spec.kind === 'max-duration') return duration(scene, spec.ms);
     if (spec.kind === 'max-grace-used') return graceUsed(scene, spec.share);
     return drainLead(scene, spec.ms);

@@ -1,6 +1,6 @@
 /** The answer in one sentence, by outcome: what ended the pod, and what took the time. Pure. */
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
-import { controllerOf, isFinished, statusesOf } from '../model/pod.ts';
+import { isFinished, statusesOf } from '../model/pod.ts';
 import type { Outcome } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
@@ -267,6 +267,5 @@ function unknownText({ timeline, verdict }: HeadlineInput): string {
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
   if (ended.length > 0)
     return `unclear what ended ${list(ended.map(({ name }) => name))}: the deletion, or something before it`;
-  const owner = controllerOf(timeline.pod);
-  return `the end of ${list(unclear.map(({ name }) => name)) || plural(mains.length, 'container')} was not observed${owner ? '' : ''}`;
+  return `the end of ${list(unclear.map(({ name }) => name)) || plural(mains.length, 'container')} was not observed`;
 }

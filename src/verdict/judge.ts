@@ -12,6 +12,7 @@ import { nodeFindings } from './findings/node.ts';
 import { removalFindings } from './findings/removal.ts';
 import { requestFindings } from './findings/request.ts';
 import { trafficFindings } from './findings/traffic.ts';
+import { withImpliedLoss } from './max-lost.ts';
 import { outcomeUnseen, outcomesOf } from './outcome.ts';
 import type { Scene } from './scene.ts';
 
@@ -31,7 +32,10 @@ export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): J
   const outcome = outcomes[0] ?? 'unknown';
   const holding = outcomes.filter((one) => one !== 'graceful' && one !== 'removed');
   const findings = scene ? findingsOf(scene) : [];
-  const gates = policy.gates.map((gate) => gate(scene, outcome, findings));
+  const gates = withImpliedLoss(
+    trace,
+    policy.gates.map((gate) => gate(scene, outcome, findings)),
+  );
   const gatesFailed = gates.some((gate) => !gate.passed);
   const exitCode = exitCodeOf({
     outcomes: holding,

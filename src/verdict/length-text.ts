@@ -3,13 +3,12 @@
  * one length is one number in every sentence, table, gate and document. Pure.
  */
 
-/** A length as these functions need it, ms. `shown` is the one value that stands for it. */
+/** A length as these functions need it, ms. `shown` is the one value that stands for it; what was observed is exact. */
 interface ShownLength {
+  readonly basis?: 'observed' | 'inferred';
   readonly min: number;
   readonly max: number;
   readonly shown: number;
-  /** Of what was observed at both ends `shown` is the difference of two arrivals, and no estimate. */
-  readonly basis?: 'observed' | 'inferred';
 }
 
 /** ms; a length that is known this closely is printed without `≈`. */

@@ -10,6 +10,7 @@ import { emptySpells } from './empty-spells.ts';
 import type { JudgedFinding } from './finding.ts';
 import { leadText, serviceName } from './findings/traffic.ts';
 import { secondsText } from './length-text.ts';
+import { noLossText } from './loss.ts';
 import type { Scene } from './scene.ts';
 import { mainsIn, ranIn, signalName } from './scene.ts';
 import { servingContainers } from './serving.ts';
@@ -20,8 +21,17 @@ type Judged = Pick<TrafficAnswer, 'judgement' | 'reason'>;
 
 export function trafficOf(scene: Scene | undefined, findings: readonly JudgedFinding[]): TrafficAnswer {
   if (!scene) return { ...notJudged('no deletion was observed'), services: [] };
+  const lost = findings.find(({ code }) => code === 'requests-lost');
+  if (lost) return { judgement: 'lost', reason: lost.message, services: servicesOf(scene) };
   const judged = rules.reduce<Judged | undefined>((known, rule) => known ?? rule(scene, findings), undefined);
-  return { ...(judged ?? notJudged('the stop signal or the removal was not observed')), services: servicesOf(scene) };
+  const { judgement, reason } = judged ?? notJudged('the stop signal or the removal was not observed');
+  // A few requests a second do not see a gap of milliseconds: the risk stays.
+  const measured = noLossText(scene.timeline);
+  return {
+    judgement,
+    reason: measured === undefined ? reason : `${reason} · ${measured}`,
+    services: servicesOf(scene),
+  };
 }
 
 const notJudged = (reason: string): Judged => ({ judgement: 'not-judged', reason });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { middle, readReports, sampleOf } from '../../src/advice/reports.ts';
+import { middle, readReports, sampleOf } from '../../src/advice/history/reports.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 

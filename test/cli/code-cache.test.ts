@@ -1,129 +1,179 @@
-/** The program starts whatever state its compiled form is in, and keeps one where it has none that fits. */
-import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** V8's code cache is code: it is kept for this user alone, and used only where nobody else can have written it. */
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { recordingFile } from '../helpers/recordings.ts';
 import { root } from '../helpers/built.ts';
+import { recordingFile } from '../helpers/recordings.ts';
 
 let folder: string;
+let home: string;
 let caches: string;
 
 beforeEach(() => {
-  options = undefined;
   folder = mkdtempSync(join(tmpdir(), 'podexit-'));
-  caches = join(folder, 'caches');
+  home = join(folder, 'home');
+  caches = join(home, 'kubectl-podexit');
+  mkdirSync(home);
   for (const part of ['bin', 'dist', 'package.json']) cpSync(join(root, part), join(folder, part), { recursive: true });
 });
 
-const shipped = (): string => join(folder, 'dist/podexit.v8');
-const kept = (): string[] => (existsSync(caches) ? readdirSync(join(caches, 'kubectl-podexit')) : []);
-
-/** By a V8 with the flags of a start, and one that has not compiled the program yet: what it has, it takes any cache for. */
-function takes(cache: string): boolean {
-  const tried = `
-    const { readFileSync } = require('node:fs');
-    const [file, cache] = process.argv.slice(1);
-    const source = readFileSync(file, 'latin1');
-    const script = new (require('node:vm').Script)(source, { filename: 'podexit.cjs', cachedData: readFileSync(cache) });
-    console.log(script.cachedDataRejected === false);`;
-  return JSON.parse(
-    execFileSync(process.execPath, ['-e', tried, join(folder, 'dist/podexit.cjs'), cache], { env: {} }).toString(),
-  ) as boolean;
-}
-
-let options: string | undefined;
-
-async function podexit(...words: string[]): Promise<{ stdout: string; stderr: string }> {
-  const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: caches, NODE_OPTIONS: options };
+async function podexit(words: readonly string[], more: Record<string, string> = {}) {
+  const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: home, ...more };
   const all = [join(folder, 'bin/kubectl-podexit'), ...words, '--no-config'];
   return promisify(execFile)(process.execPath, all, { env });
 }
 
-async function replay(format = 'name'): Promise<string> {
-  const { stdout, stderr } = await podexit('replay', recordingFile('exit-143'), '-o', format);
+async function replay(format = 'name', more: Record<string, string> = {}): Promise<string> {
+  const { stdout, stderr } = await podexit(['replay', recordingFile('exit-143'), '-o', format], more);
   expect(stderr).toBe('');
   return stdout;
 }
 
-describe('the compiled form of the program', () => {
-  it('the cache that was built with the program fits it', async () => {
-    expect(takes(shipped())).toBe(true);
+const kept = (): string[] => (existsSync(caches) ? readdirSync(caches) : []);
+const file = (): string => join(caches, kept()[0] ?? '');
+
+/** What the program says of the cache that stands there: whether it is read at all. */
+async function isUsed(): Promise<boolean> {
+  const asked = `
+    const { readCache } = require(${JSON.stringify(join(folder, 'bin/cache.js'))});
+    const source = require('node:fs').readFileSync(${JSON.stringify(join(folder, 'dist/podexit.cjs'))}, 'latin1');
+    const cachedData = readCache(source);
+    const script = new (require('node:vm').Script)(source, { filename: 'podexit.cjs', cachedData });
+    console.log(cachedData !== undefined && script.cachedDataRejected === false);`;
+  // A file of its own: flags of Node (-e) have a cache of their own.
+  writeFileSync(join(folder, 'asked.cjs'), asked);
+  const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: home };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'asked.cjs'), 'replay'], { env });
+  return JSON.parse(stdout) as boolean;
+}
+
+describe('the code cache', () => {
+  it('is kept by a first run for this user alone, and used by the next', async () => {
     expect(await replay()).toBe('pod/api-0\n');
-    expect(kept()).toEqual([]);
-  });
-
-  it('tells nothing of the machine that built it', () => {
-    const cache = readFileSync(shipped(), 'latin1');
-    expect(cache).toContain('podexit.cjs');
-    // A build writes into a folder beside dist/, which is renamed when it is whole.
-    expect(cache).not.toMatch(/[\w.-]*dist\.\d+/);
-    expect(cache).not.toContain(root);
-  });
-
-  it('is named in a stack trace without the folder that it lies in', async () => {
-    const broken = readFileSync(join(folder, 'dist/podexit.cjs'), 'utf8');
-    writeFileSync(join(folder, 'dist/podexit.cjs'), broken.replace(/=>\{/, "=>{throw new Error('on purpose');"));
-    const { stderr } = await podexit('replay', 'x').catch((error: unknown) => error as { stderr: string });
-    expect(stderr).toMatch(/Error: on purpose\n\s+at .*podexit\.cjs:2:/);
-    expect(stderr).not.toContain(join(folder, 'dist'));
+    expect(kept()).toEqual([
+      expect.stringMatching(new RegExp(`^${process.platform}-${process.arch}-v[\\d.]+-replay-[0-9a-f]{16}\\.v8$`)),
+    ]);
+    expect(statSync(caches).mode & 0o777).toBe(0o700);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    expect(await isUsed()).toBe(true);
+    const before = readFileSync(file());
+    expect(await replay()).toBe('pod/api-0\n');
+    expect(readFileSync(file()).equals(before)).toBe(true);
   });
 
   it.each([
-    ['missing', () => rmSync(shipped())],
-    ['garbage', () => writeFileSync(shipped(), 'x'.repeat(5000))],
-    ['cut', () => writeFileSync(shipped(), readFileSync(shipped()).subarray(0, 2000))],
-  ])('where it is %s, a run keeps one of its own, and the next one takes that', async (_state, spoil) => {
+    ['its bits have flipped', () => flip(file(), 5000)],
+    ['its hash has', () => flip(file(), 3)],
+    ['it is cut', () => writeFileSync(file(), readFileSync(file()).subarray(0, 2000))],
+    ['it is garbage', () => writeFileSync(file(), 'x'.repeat(5000))],
+    ['it is another kind of run’s, renamed', () => cpSync(file(), file().replace('-replay-', '-demo-'))],
+  ])('is not used where %s, and made anew', async (_, spoil) => {
+    await replay();
     spoil();
+    if (kept().length > 1) rmSync(join(caches, kept().find((name) => name.includes('-replay-')) ?? ''));
+    expect(await isUsed()).toBe(false);
     expect(await replay()).toBe('pod/api-0\n');
-    expect(kept()).toEqual([expect.stringMatching(/^v\d+\.\d+\.\d+-\w+-replay-[0-9a-f]{16}\.v8$/)]);
-    const before = readFileSync(join(caches, 'kubectl-podexit', kept()[0] ?? ''));
-    expect(await replay()).toBe('pod/api-0\n');
-    expect(readFileSync(join(caches, 'kubectl-podexit', kept()[0] ?? '')).equals(before)).toBe(true);
+    expect(await isUsed()).toBe(true);
   });
 
-  it('a trace, which changes the flags of V8, keeps one that the next start takes', async () => {
-    rmSync(shipped());
-    const { stdout, stderr } = await podexit('demo', 'exit-143', '-o', 'name', '--no-github');
-    expect(stdout).toBe('pod/api-0\n');
-    expect(stderr).not.toMatch(/unrecognized flag/);
-    expect(kept()).toEqual([expect.stringMatching(/-demo-/)]);
-    expect(takes(join(caches, 'kubectl-podexit', kept()[0] ?? ''))).toBe(true);
+  it.each([
+    ['its folder may be written by others', () => chmodSync(caches, 0o777)],
+    ['its folder may be written by its group', () => chmodSync(caches, 0o770)],
+    ['it may be written by others itself', () => chmodSync(file(), 0o666)],
+    [
+      'it is a link',
+      () =>
+        void (cpSync(file(), join(folder, 'x')), rmSync(file()), symlinkSync(join(folder, 'x'), join(caches, name()))),
+    ],
+  ])('is not used where %s', async (_, open) => {
+    await replay();
+    keptName = kept()[0] ?? '';
+    open();
+    expect(await isUsed()).toBe(false);
+    expect(await replay()).toBe('pod/api-0\n');
+  });
+
+  it.runIf(process.getuid?.() === 0).each([
+    ['folder', () => chownSync(caches, 12345, 12345)],
+    ['file', () => chownSync(file(), 12345, 12345)],
+  ])('is not used where its %s is another user’s', async (_, give) => {
+    await replay();
+    give();
+    expect(await isUsed()).toBe(false);
+    expect(await replay()).toBe('pod/api-0\n');
+  });
+
+  it('is not written through a folder that is a link', async () => {
+    const elsewhere = join(folder, 'elsewhere');
+    mkdirSync(elsewhere, { mode: 0o700 });
+    symlinkSync(elsewhere, caches);
+    expect(await replay()).toBe('pod/api-0\n');
+    expect(readdirSync(elsewhere)).toEqual([]);
+  });
+
+  it('replaces a link that somebody has planted, and leaves what it leads to', async () => {
+    await replay();
+    const precious = join(folder, 'precious');
+    writeFileSync(precious, 'mine');
+    const planted = file();
+    rmSync(planted);
+    symlinkSync(precious, planted);
+    await replay();
+    expect(readFileSync(precious, 'utf8')).toBe('mine');
   });
 
   it('is kept apart for a Node with other flags', async () => {
-    options = '--max-old-space-size=700';
+    await replay('name', { NODE_OPTIONS: '--max-old-space-size=700' });
+    expect(await isUsed()).toBe(false);
     await replay();
-    const [others = ''] = kept();
-    expect(others).toMatch(/-replay-[0-9a-f]+-[0-9a-f]{16}\.v8$/);
-    expect(takes(join(caches, 'kubectl-podexit', others))).toBe(false);
-    options = undefined;
-    rmSync(shipped());
-    await replay();
-    const own = kept().filter((name) => name !== others);
-    expect(own).toHaveLength(1);
-    expect(takes(join(caches, 'kubectl-podexit', own[0] ?? ''))).toBe(true);
+    expect(kept()).toHaveLength(2);
+    expect(await isUsed()).toBe(true);
   });
 
-  it('is made anew where the one that was kept is garbage', async () => {
-    rmSync(shipped());
-    await replay();
-    const own = join(caches, 'kubectl-podexit', kept()[0] ?? '');
-    writeFileSync(own, 'x'.repeat(5000));
-    await replay();
-    expect(takes(own)).toBe(true);
-  });
-
-  it('starts where no cache can be kept', async () => {
-    rmSync(shipped());
-    writeFileSync(caches, 'a file, not a folder');
-    expect(await replay()).toBe('pod/api-0\n');
+  it.each([
+    ['where nobody may write', () => writeFileSync(caches, 'a file, not a folder'), {}],
+    ['where it is forbidden', () => undefined, { NODE_DISABLE_COMPILE_CACHE: '1' }],
+    ['without a home', () => undefined, { XDG_CACHE_HOME: '', HOME: '' }],
+  ])('is not needed: the program starts %s', async (_, prepare, env) => {
+    prepare();
+    expect(await replay('name', env)).toBe('pod/api-0\n');
+    expect(existsSync(caches) && statSync(caches).isDirectory()).toBe(false);
   });
 });
 
-it('loads what only some runs need from beside the program', async () => {
+it('an error names the file of the program without its folder', async () => {
+  const start = join(folder, 'dist/podexit.cjs');
+  writeFileSync(start, readFileSync(start, 'utf8').replace(/__url\)\{/, "$&throw new Error('on purpose');"));
+  const { stderr } = await podexit(['replay', 'x']).catch((error: unknown) => error as { stderr: string });
+  expect(stderr).toMatch(/Error: on purpose\n\s+at .*podexit\.cjs:\d+:/);
+});
+
+it('loads what only some runs need from beside the start', async () => {
   expect(await replay('yaml')).toMatch(/^apiVersion: podexit\/v1\n/);
   expect(await replay('junit')).toMatch(/^<\?xml/);
 });
+
+let keptName = '';
+const name = (): string => keptName;
+
+function flip(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}

@@ -3,13 +3,28 @@ import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { bin, root } from '../helpers/built.ts';
 
-const run = (script: string, words: readonly string[], env: Record<string, string> = {}) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], {
+const run = (script: string, words: readonly string[], env: Record<string, string> = {}) =>
+  node([script, ...words], env);
+
+/** The program without its entry. */
+const program = (words: readonly string[]) =>
+  node(
+    [
+      '-e',
+      `process.argv.splice(1, 0, 'x'); require('${root}bin/load.js').load('${root}dist/podexit.cjs')`,
+      '--',
+      ...words,
+    ],
+    {},
+  );
+
+function node(words: readonly string[], env: Record<string, string>) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
     env: { PATH: process.env['PATH'], ...env },
     encoding: 'utf8',
   });
   return { status, stdout, stderr };
-};
+}
 
 it.each([
   ['--version'],
@@ -22,7 +37,7 @@ it.each([
 ])('%s says what the program itself says', (line) => {
   const said = run(bin, line.split(' '));
   expect(said.stdout.length).toBeGreaterThan(4);
-  expect(said).toEqual(run(`${root}dist/podexit.js`, line.split(' ')));
+  expect(said).toEqual(program(line.split(' ')));
 });
 
 it('says `kubectl podexit` where kubectl started it', () => {

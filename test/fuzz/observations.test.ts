@@ -1,6 +1,6 @@
 /** Broken sightings through observe → reduce → timeline → judge → every renderer: no crash, and nothing unescaped. */
 import { expect, it } from 'vitest';
-import { frame, finalPicture } from '../../src/render/frame.ts';
+import { frame } from '../../src/render/frame.ts';
 import { githubAnnotations, githubSummary } from '../../src/render/github.ts';
 import { renderHtml } from '../../src/render/html.ts';
 import { renderJson } from '../../src/render/json.ts';
@@ -9,17 +9,19 @@ import { createLines, renderText } from '../../src/render/lines.ts';
 import { renderMarkdown } from '../../src/render/markdown.ts';
 import { renderName } from '../../src/render/name.ts';
 import { createNdjson } from '../../src/render/ndjson.ts';
-import { plainStyle } from '../../src/render/palette.ts';
+import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { renderWide } from '../../src/render/wide.ts';
 import { renderYaml } from '../../src/render/yaml.ts';
 import { rawSightings } from '../../src/run/raw-replay.ts';
 import type { Observation, Sighting } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import type { ExitReport } from '../../src/model/report.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
-import { exitReportFrom } from '../helpers/exit-report.ts';
+import { timelineOf } from '../../src/infer/conclusions.ts';
+import { exitReportOf } from '../../src/verdict/exit-report.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/verdict/report.ts';
 import { recordingNames, rowsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { unseenIn } from '../render/helpers/unseen.ts';
@@ -27,19 +29,19 @@ import type { Random } from './helpers/mutate.ts';
 import { mutate, pick } from './helpers/mutate.ts';
 import { cases, firstSeed, fuzzTime } from './helpers/rounds.ts';
 
-const documents: ((report: ExitReport) => string)[] = [
-  renderJson,
-  renderYaml,
+const documents: ((report: Report) => string)[] = [
+  (report) => renderJson(exitReportOf(report)),
+  (report) => renderYaml(exitReportOf(report)),
   renderMarkdown,
   renderHtml,
   renderJunit,
   renderName,
   (report) => renderWide(report),
-  (report) => renderText(report),
+  (report) => renderText(report, { verbose: true }),
   (report) => `${githubAnnotations(report).join('\n')}${githubSummary(report)}`,
   (report) => {
     let told = '';
-    createNdjson((line) => (told += line)).end(report);
+    createNdjson((line) => (told += line)).end(exitReportOf(report));
     return told;
   },
 ];
@@ -97,6 +99,8 @@ function broken(random: Random, sighting: Sighting): Sighting {
   }
 }
 
+const window = { columns: 80, rows: 24, pen: penFor(plainStyle) };
+
 function tellAll(sightings: readonly Sighting[], seed: number): boolean {
   const told: string[] = [];
   const lines = createLines({
@@ -111,14 +115,16 @@ function tellAll(sightings: readonly Sighting[], seed: number): boolean {
     const observation: Observation = observe(sighting, index + 1, { logText: true });
     trace = reduce(trace, observation);
     // Each step of a few runs, and the end of all.
-    if (seed % 16 === 0) lines.step(trace, observation);
-    if (seed % 16 === 1) told.push(...frame(trace, trace.now + 100, 80, 24, plainStyle));
+    if (seed % 16 > 1) return;
+    const timeline = timelineOf(trace);
+    if (seed % 16 === 0) lines.step(timeline, observation);
+    else if (timeline)
+      told.push(...frame(timeline, trace.now + 100, window).flatMap((line) => line.map(({ text }) => text)));
   });
-  const report = exitReportFrom(trace);
+  const report = reportOf(trace);
   if (!report) return false;
   const render = documents[seed % documents.length];
   if (render) told.push(render(report));
-  if (seed % 4 === 0) told.push(...finalPicture(trace, 80, plainStyle));
   const unseen = unseenIn(told.join('\n'));
   if (unseen.length > 0) throw new Error(`unescaped ${unseen.join(', ')}`);
   return true;

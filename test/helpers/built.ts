@@ -14,7 +14,7 @@ export interface Ran {
 
 /** Runs bin/kubectl-podexit with these words; the bundle must have been built (npm run build, or npm ci). */
 export function podexit(words: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  if (!existsSync(fileURLToPath(new URL('../../dist/podexit.js', import.meta.url))))
+  if (!existsSync(fileURLToPath(new URL('../../dist/podexit.cjs', import.meta.url))))
     throw new Error('dist/ is missing: npm run build');
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...words], {

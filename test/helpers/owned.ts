@@ -1,12 +1,12 @@
 /** Pods with an owner, and what the evidence of a trigger says. */
 import type { Story } from '../sim/story.ts';
-import type { Sighting } from '../../src/model/observation.ts';
-import { adding, editing, eventOf, judged, listed, markedIn, ownedBy, ownerOf, told } from './cases.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { adding, editing, eventOf, listed, markedIn, ownedBy, ownerOf, told } from './cases.ts';
 import type { Raw } from './cases.ts';
 import { somebody } from './story-changes.ts';
 
 /** What the evidence of the trigger says. */
-export const linesOf = ({ trigger, observations }: ReturnType<typeof judged>): string[] =>
+export const linesOf = ({ trigger, observations }: ExitReport): string[] =>
   observations.filter(({ seq }) => trigger.evidence.includes(seq)).map(({ what }) => what);
 
 /** A pod of this owner that some client deletes, with the owner known before. */

@@ -12,6 +12,8 @@ import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { reportOf } from '../../src/verdict/report.ts';
 import { exitReportFrom } from './exit-report.ts';
 
 const recordingsFolder = fileURLToPath(new URL('../recordings/', import.meta.url));
@@ -85,6 +87,17 @@ export const observationsOf = (sightings: readonly Sighting[]): Observation[] =>
   sightings.map((sighting, index) => observe(sighting, index + 1, { logText: false }));
 
 export const traceOf = (observations: readonly Observation[]): Trace => observations.reduce(reduce, emptyTrace);
+
+/** What renderers are given. */
+export async function reportToRender(name: string): Promise<Report> {
+  return mustRender(traceOf(observationsOf(await sightingsOf(name))));
+}
+
+export function mustRender(trace: Trace): Report {
+  const report = reportOf(trace);
+  if (!report) throw new Error('the trace has no report');
+  return report;
+}
 
 export async function reportOfRecording(name: string): Promise<ExitReport> {
   return mustReport(traceOf(observationsOf(await sightingsOf(name))));

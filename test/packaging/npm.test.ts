@@ -34,7 +34,7 @@ describe('the packed tarball', () => {
     expect(files).toEqual(
       expect.arrayContaining([
         ...['LICENSE', 'package.json', 'bin/kubectl-podexit', 'bin/kubectl_complete-podexit', 'bin/package.json'],
-        ...['dist/podexit.js', 'dist/THIRD-PARTY-LICENSES', 'dist/scenarios/graceful-exit.ndjson.gz'],
+        ...['dist/podexit.cjs', 'dist/THIRD-PARTY-LICENSES', 'dist/scenarios/graceful-exit.ndjson.gz'],
         ...['schema/exit-report.schema.json', 'schema/error.schema.json', 'schema/ndjson.schema.json'],
       ]),
     );

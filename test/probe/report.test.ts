@@ -1,6 +1,6 @@
 /** The report of a probe, from its observations alone. */
 import { expect, it } from 'vitest';
-import { probeReportsOf } from '../../src/infer/probes.ts';
+import { probeReportOf, probeResultsOf } from '../../src/infer/probes.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { bucketOf, quantile } from '../../src/model/latency-histogram.ts';
 import type { ProbeCounts, ProbeFailures, ProbeObservation } from '../../src/model/probe-observation.ts';
@@ -31,7 +31,7 @@ it('joins failures that are at most a second apart into one window, across obser
     { at: 1500, ...counts(1000, { failures: [refused(1490, 1490, 1)], new: { sent: 5, failed: 1 } }) },
     { at: 3000, ...counts(2500, { failures: [refused(2491, 2700, 3)], new: { sent: 5, failed: 3 } }) },
   ]);
-  const [report] = probeReportsOf(trace.probes, {});
+  const [report] = probeResultsOf(trace.probes, {}).map(probeReportOf);
   expect(report).toMatchObject({
     ...{ sent: 30, succeeded: 24, failed: 6, failures: [{ kind: 'refused', count: 6 }] },
     connections: { new: { sent: 15, failed: 6 }, kept: { sent: 15, failed: 0 } },
@@ -50,7 +50,7 @@ it('tells latencies before the request, until the removal and after it apart, an
     { at: 500, ...counts(0, { latency: at(2) }) },
     { at: 1500, ...counts(1000, { latency: at(300) }) },
   ]);
-  const [report] = probeReportsOf(trace.probes, { requested: 800, removed: 9000 });
+  const [report] = probeResultsOf(trace.probes, { requested: 800, removed: 9000 }).map(probeReportOf);
   expect(report?.latencyMs.before?.p50).toBeCloseTo(2, 1);
   expect(report?.latencyMs.during?.p99).toBeGreaterThan(292);
   expect(report?.latencyMs.during?.p99).toBeLessThan(308);
@@ -66,7 +66,7 @@ it('stays bounded over hours, and forgets no count and no window', () => {
   });
   const trace = traceOf([{ at: 0, ...started }, ...hours]);
   expect(trace.probes.get(0)?.slices.length).toBeLessThan(1300);
-  const [report] = probeReportsOf(trace.probes, {});
+  const [report] = probeResultsOf(trace.probes, {}).map(probeReportOf);
   expect(report).toMatchObject({ sent: 200_000, failed: 5 });
   expect(report?.windows.map(({ start }) => Date.parse(start.earliest))).toEqual(
     [7, 4007, 8007, 12_007, 16_007].map((index) => index * 500 + 10),

@@ -13,7 +13,7 @@ import {
   triggerKinds,
 } from '../../src/model/report.ts';
 import { graceful } from './helpers/sample-reports.ts';
-import { reports } from './helpers/reports.ts';
+import { reports } from './helpers/exit-reports.ts';
 import type { Schema } from './helpers/schemas.ts';
 import { faults, schemas } from './helpers/schemas.ts';
 

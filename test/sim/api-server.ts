@@ -37,6 +37,8 @@ export class ApiServer {
   readonly clock: Clock;
   /** A namespace on its way out takes no new Events (SIGNALS.md §2.1). */
   namespaceTerminating = false;
+  /** While it is busy: how long after a change its watchers hear of it, ms. */
+  busyMs: Span | undefined;
   readonly #parts: Parts;
   readonly #objects = new Map<Resource, Map<string, KubeObject>>();
   readonly #listeners = new Map<Resource, Listener[]>();
@@ -174,7 +176,7 @@ export class ApiServer {
   }
 
   #tell(resource: Resource, change: Change, object: KubeObject): void {
-    const [low, high] = this.#parts.watchMs[resource] ?? usualDelivery;
+    const [low, high] = this.busyMs ?? this.#parts.watchMs[resource] ?? usualDelivery;
     if (this.#watched) {
       const event = { type: change, object: this.full(resource, object) };
       this.#parts.recorder.send(resource, this.#parts.random.between(low, high), { type: 'watch', resource, event });

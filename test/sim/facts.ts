@@ -85,7 +85,8 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
 /** ms: streams and queues that take longer may tell too late. */
 const prompt = 300;
 
-function isLate({ story: { network, events } }: World): boolean {
+function isLate({ story: { network, events, faults } }: World): boolean {
+  if (faults.some(({ kind }) => kind === 'api-busy' || kind === 'events-refused')) return true;
   const slowest = Math.max(0, ...Object.values(network.watchMs).map((span) => span[1]));
   return slowest + events.queueMs[1] > prompt;
 }
@@ -93,5 +94,5 @@ function isLate({ story: { network, events } }: World): boolean {
 const isDisturbed = ({ story }: World, { rounds, noticedAt }: Kubelet): boolean =>
   noticedAt === undefined ||
   rounds.length > 1 ||
-  story.faults.some((fault) => fault.kind !== 'log-break') ||
+  story.faults.some((fault) => fault.kind === 'freeze' || fault.kind === 'kubelet-restart') ||
   story.later.some((later) => later.kind === 'delete');

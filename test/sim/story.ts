@@ -135,7 +135,13 @@ export type FaultStory =
   | { kind: 'kubelet-restart'; atMs: number; downMs: number }
   /** The kubelet stands still; containers go on. null: for ever. */
   | { kind: 'freeze'; atMs: number; forMs: number | null }
-  | { kind: 'log-break'; atMs: number };
+  | { kind: 'log-break'; atMs: number }
+  /** The controller manager stands still: EndpointSlices stay as they are, no replacement is created. null: for ever. */
+  | { kind: 'controllers-paused'; atMs: number; forMs: number | null }
+  /** The API server is busy: everything it has to say comes so much later, drawn anew for each change. */
+  | { kind: 'api-busy'; atMs: number; forMs: number; lagMs: Span }
+  /** The API server takes no Events meanwhile; their emitters send them again after it (SIGNALS.md §2.1). */
+  | { kind: 'events-refused'; atMs: number; forMs: number };
 
 export interface KubeletStory {
   /** From the object's change to the kill: ms, or 0.5 to 2 s where it has just synced this pod (SIGNALS.md §0 #3). */

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { penFor, plainStyle } from '../../src/render/palette.ts';
-import { verdictLines } from '../../src/render/verdict-text.ts';
 import { judged, recorded } from '../helpers/cases.ts';
 import { recordingNames } from '../helpers/recordings.ts';
 
@@ -12,12 +10,5 @@ describe('what proves a mark or a finding', () => {
       const cited = observations.filter(({ seq }) => at.evidence.includes(seq)).map(({ what }) => what);
       expect(cited.join('\n')).toContain(`${subject} terminated`);
     }
-  });
-
-  it('is told with the container that the finding is about', async () => {
-    const report = judged(await recorded('multi-container'));
-    const text = verdictLines(penFor(plainStyle), report, { zero: 0, width: Infinity }).join('\n');
-    expect(text).toMatch(/killed-at-grace: legacy .*\n.*legacy terminated, code 137 \(Error\); 1 more/);
-    expect(text).not.toContain('; also');
   });
 });

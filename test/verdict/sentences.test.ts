@@ -1,14 +1,12 @@
 /** What findings say, and where they say nothing. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainStory } from '../sim/plain-story.ts';
-import { exitCodeWords, outcomeSentence } from '../../src/render/outcome-text.ts';
 import type { ExitReport, FindingCode } from '../../src/model/report.ts';
 import { findingTexts } from '../../src/verdict/explain/findings.ts';
 import { phases } from '../../src/verdict/explain/phases.ts';
 import { triggerTexts } from '../../src/verdict/explain/triggers.ts';
 import { adding, alone, findingCodes, judged, listed, markedIn, stampOf, storyReport, told } from '../helpers/cases.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
-import { graceful, killed } from '../render/helpers/sample-reports.ts';
 
 const findingOf = ({ verdict }: ExitReport, code: FindingCode) =>
   verdict.findings.find((finding) => finding.code === code);
@@ -62,26 +60,6 @@ describe('137 of an own choice', () => {
     expect(ownDoing({}, 10)).toMatch(words);
     // The hook takes the whole grace, so that the exit is after its end: the kubelet gives 2 s more.
     expect(ownDoing({ preStop: { kind: 'sleep', seconds: 2 } }, 2)).toMatch(words);
-  });
-});
-
-describe('the first words of a verdict', () => {
-  it('name an init container that was killed', () => {
-    const report = killed();
-    const one = report.containers.find(({ outcome }) => outcome === 'killed');
-    if (!one) throw new Error('none was killed');
-    const init = { ...report, containers: [{ ...one, name: 'migrate', kind: 'init' as const }] };
-    expect(outcomeSentence(init)).toMatch(/^migrate did not exit within the grace of \d+ s and was killed\.$/);
-  });
-
-  it('blame a gate for the exit code only where the outcome alone would give another', () => {
-    const gates = [{ name: 'max-duration', passed: false, message: 'too long' }];
-    const withGates = (report: ExitReport) => ({
-      ...report,
-      verdict: { ...report.verdict, gates, exitCode: 2 },
-    });
-    expect(exitCodeWords(withGates(killed()))).toBe('2');
-    expect(exitCodeWords(withGates(graceful()))).toBe('2: gate max-duration failed');
   });
 });
 

@@ -2,7 +2,7 @@
 import { PodexitError } from '../../errors.ts';
 import { asArray, asObject, asString } from '../../model/observe/read.ts';
 import { forYaml } from '../../render/safe-text.ts';
-import { readReports } from '../reports.ts';
+import { readReports } from '../history/reports.ts';
 
 /** Throws `report.unreadable`, and `fix.report` for a report that cannot say it in that form. */
 export async function reportedFixes(file: string, format: string): Promise<string> {

@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { Sighting } from '../../model/observation.ts';
+import type { OneRequest } from './ask-once.ts';
+import { askOnce } from './ask-once.ts';
 import type { Answer, ClusterMemory, Flow, Question } from '../cluster.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
 import type { Surroundings } from '../surroundings.ts';
+import type { Body } from './body.ts';
 import { longestSilenceMs, readJson } from './body.ts';
 import type { Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
@@ -27,6 +30,7 @@ export interface ClientOptions {
 }
 
 export interface Client {
+  askOnce(request: OneRequest): Promise<{ status: number; body: Body }>;
   request(question: Question): Promise<Answer>;
   stream(question: Question): Promise<Flow>;
 }
@@ -43,6 +47,7 @@ export function createClient(options: ClientOptions): Client {
     };
   };
   return {
+    askOnce: (request) => askOnce({ ...options, inUtf8 }, request),
     stream,
     async request(question) {
       return await withTimeout(timeoutFor(options, question), question, async (bounded) => {

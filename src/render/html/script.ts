@@ -1,10 +1,22 @@
 /**
- * The page's script: zoom, a roving focus over what is drawn, and the panel that tells what proves it. The picture and
+ * The page's script: zoom, a roving focus over what is drawn, and the panel with the evidence. The picture and
  * the tables are complete without it. Strings reach the page by textContent only.
  */
 export const script = `
 'use strict';
 (() => {
+  for (const button of document.querySelectorAll('[data-copy]')) {
+    const command = button.previousElementSibling;
+    button.addEventListener('click', async () => {
+      try {
+        await navigator.clipboard.writeText(command.textContent);
+        button.textContent = 'Copied';
+      } catch {
+        getSelection().selectAllChildren(command);
+      }
+    });
+  }
+  if (!document.getElementById('items')) return;
   const items = JSON.parse(document.getElementById('items').textContent);
   const viewport = document.querySelector('.viewport');
   const lanes = viewport.querySelector('.lanes');

@@ -1,6 +1,6 @@
 /** The page's style sheet. Colours are named once for each scheme; every text colour has a contrast of 4.5 : 1 or more. */
 import { phaseNames } from '../../model/report.ts';
-import { looks, rooms } from './looks.ts';
+import { looks } from './looks.ts';
 
 const light = `
   --paper: #fcfbf9; --card: #ffffff; --ink: #1b1d22; --muted: #5a6070; --line: #e3e0da; --faint: #f1efea;
@@ -19,18 +19,10 @@ const dark = `
 const bars = looks
   .map(
     (look) => `
-.solid.${look}, .hair.${look}, .maybe.${look} { fill: var(--${look}); } .chip.${look} { background: var(--${look}); }
-.stop.${look} { stop-color: var(--${look}); } .track .on-${look} { fill: var(--on-${phaseNames.some((name) => name === look) ? 'bar' : 'state'}); }
-.fade-in.${look} { fill: url(#in-${look}); } .fade-out.${look} { fill: url(#out-${look}); }`,
+.solid.${look}, .maybe.${look} { fill: var(--${look}); } .chip.${look} { background: var(--${look}); }
+.track .on-${look} { fill: var(--on-${phaseNames.some((name) => name === look) ? 'bar' : 'state'}); }`,
   )
   .join('');
-
-const labels = rooms
-  .map(
-    ({ percents, pixels }) =>
-      `@container lanes (min-width: ${pixels}px) { .track .room-${percents} { display: block; } }`,
-  )
-  .join('\n');
 
 export const style = `
 :root { color-scheme: light dark; ${light} --zoom: 1; }
@@ -48,21 +40,20 @@ h2 { font-size: 1.05rem; font-weight: 650; letter-spacing: -0.005em; margin-bott
 .note { color: var(--muted); max-width: 44rem; }
 h2 + .note { margin: -0.5rem 0 0.75rem; }
 .eyebrow { color: var(--muted); font-size: 0.85rem; letter-spacing: 0.02em; overflow-wrap: anywhere; }
-h1 { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.1em 0.5em; font-size: 1.9rem; line-height: 1.25;
-  font-weight: 680; letter-spacing: -0.02em; margin-top: 0.35rem; }
-h1 code { font-size: 0.62em; font-weight: 500; letter-spacing: 0; color: var(--muted); min-width: 0; }
+h1 { font-size: 1.5rem; line-height: 1.3; font-weight: 680; letter-spacing: -0.015em; margin-top: 0.3rem; overflow-wrap: anywhere; }
+h1 .headline { font-weight: 500; }
 .good { color: var(--good); } .bad { color: var(--bad); } .doubt { color: var(--doubt); }
-.lead { font-size: 1.05rem; margin-top: 0.35rem; max-width: 44rem; }
+.card { margin: 1.75rem 0 0; padding: 1rem 1.25rem; overflow-x: auto; background: var(--card); border: 1px solid var(--line);
+  border-radius: 8px; font: 0.85rem/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; }
+.fixes { list-style: none; padding: 0; display: grid; gap: 1rem; } .fixes p { max-width: 52rem; margin-bottom: 0.4rem; }
+.command { display: flex; gap: 0.75rem; align-items: flex-start; background: var(--faint); border-radius: 8px; padding: 0.7rem 0.9rem; }
+.command code { flex: 1; user-select: all; } .copy { display: none; } .copy:is(*) { display: inline-block; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 1rem 1.5rem; margin-top: 1.75rem;
   padding-top: 1.25rem; border-top: 1px solid var(--line); }
 dt { color: var(--muted); font-size: 0.8rem; } dd { margin: 0; font-weight: 550; overflow-wrap: anywhere; }
-.findings { list-style: none; padding: 0; display: grid; gap: 0.75rem; }
-.findings li { background: var(--card); border: 1px solid var(--line); border-left: 3px solid var(--tone); border-radius: 6px;
-  padding: 0.8rem 1.1rem; overflow-wrap: anywhere; }
-.findings .error { --tone: var(--bad); } .findings .warning { --tone: var(--doubt); } .findings .info { --tone: var(--info); }
-.findings .code b { color: var(--tone); font-weight: 650; margin-right: 0.4em; }
-.findings .advice { margin-top: 0.3rem; } .findings p { max-width: 52rem; }
-.evidence { color: var(--muted); font-size: 0.85rem; margin-top: 0.3rem; }
+details { border-top: 1px solid var(--line); } details:last-child { border-bottom: 1px solid var(--line); }
+summary { padding: 0.6rem 0; cursor: pointer; font-weight: 550; } details[open] { padding-bottom: 1rem; }
+.severity.error { color: var(--bad); } .severity.warning { color: var(--doubt); } .severity.info { color: var(--info); }
 .bar-head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.5rem 1rem; margin-bottom: 0.75rem; }
 .bar-head h2 { margin: 0; }
 .zoom { display: none; gap: 0.35rem; } .scripted .zoom { display: flex; }
@@ -78,28 +69,21 @@ button:hover { border-color: var(--muted); } button:disabled { color: var(--mute
 .lane-name b { display: block; font-weight: 550; font-size: 0.84rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .lane-name span { display: block; color: var(--muted); font-size: 0.78rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .track { display: block; overflow: visible; } .defs { position: absolute; }
-.track text { font-size: 11.5px; fill: var(--muted); } .track .label { display: none; font-weight: 550; pointer-events: none; }
-.tick line { stroke: var(--muted); } .level-2, .level-3 { display: none; }
-@container lanes (min-width: 2600px) { .level-2 { display: block; } }
-@container lanes (min-width: 12000px) { .level-3 { display: block; } }
-.grace { fill: var(--muted); opacity: 0.45; } .grace.perhaps { opacity: 0.22; } .grace-end { stroke: var(--muted); stroke-dasharray: 3 3; }
-.deadline { fill: none; stroke: var(--doubt); stroke-width: 1.5; } .track .deadline-label { fill: var(--doubt); } .kill-line { stroke: var(--bad); stroke-width: 1.5; }
-.track .kill-label { fill: var(--bad); font-weight: 650; }
-.item { cursor: default; outline: none; } .maybe { opacity: 0.35; } .doubtful { fill: url(#hatch); } .target { fill: transparent; }
+.track text { font-size: 11.5px; fill: var(--muted); } .track .label { font-weight: 550; pointer-events: none; }
+.tick line { stroke: var(--muted); }
+.grace { fill: var(--muted); opacity: 0.45; } .grace-end { stroke: var(--muted); stroke-dasharray: 3 3; }
+.kill-line { stroke: var(--bad); stroke-width: 1.5; }
+.item { cursor: default; outline: none; } .maybe { opacity: 0.35; } .target { fill: transparent; }
 .whisker { fill: var(--muted); opacity: 0.55; }
 .point { stroke: var(--ink); stroke-width: 1.6; fill: var(--card); } .point.observed { fill: var(--ink); }
 .point.kill { stroke: var(--bad); stroke-width: 2.6; fill: none; }
 .item:hover rect:not(.whisker), .item:focus-visible rect:not(.whisker) { stroke: var(--ink); stroke-width: 1; }
 .item:focus-visible .target, .item:hover .target { stroke: var(--link); stroke-width: 2; }
 .gap { fill: url(#hatch); stroke: var(--line); } .hatch { stroke: var(--muted); stroke-width: 1.2; }
-${labels}
 ${bars}
 .legend { display: flex; flex-wrap: wrap; gap: 0.3rem 1.25rem; list-style: none; padding: 0; margin-top: 0.75rem; color: var(--muted); font-size: 0.83rem; }
 .chip { display: inline-block; width: 0.7em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; }
-.swatch { display: inline-block; width: 1.6em; height: 0.7em; border-radius: 2px; margin-right: 0.5em; vertical-align: -0.02em;
-  background: linear-gradient(90deg, transparent, var(--drain) 45%, var(--drain) 55%, transparent); }
-.legend + .legend { margin-top: 0.2rem; } .legend .chip { width: 1.1em; }
-.swatch.hatched { background: repeating-linear-gradient(135deg, var(--muted) 0 1.2px, transparent 1.2px 5px), color-mix(in srgb, var(--drain) 35%, transparent); }
+.legend .chip { width: 1.1em; }
 .panel { display: none; margin-top: 0.9rem; padding: 0.8rem 1.1rem; min-height: 6.6rem; background: var(--faint); border-radius: 8px; overflow-wrap: anywhere; }
 .scripted .panel { display: block; }
 .panel h3 { margin: 0; font-size: 0.95rem; } .panel ul { padding: 0; list-style: none; font-size: 0.9rem; }
@@ -114,7 +98,7 @@ td code { overflow-wrap: break-word; } .when { white-space: nowrap; }
 td small { display: block; color: var(--muted); } td:target, td:has(:target) { background: var(--faint); }
 footer { margin-top: 3.5rem; color: var(--muted); font-size: 0.83rem; }
 @media (max-width: 640px) {
-  body { padding: 1.5rem 1rem 3rem; } h1 { font-size: 1.55rem; } section { margin-top: 2.25rem; }
+  body { padding: 1.5rem 1rem 3rem; } h1 { font-size: 1.25rem; } .card { font-size: 0.72rem; padding: 0.75rem; } section { margin-top: 2.25rem; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem 1rem; }
   .lane { grid-template-columns: minmax(0, 1fr); } .track { width: calc(100% - 1.5rem); margin-left: 0.75rem; }
   .lanes { padding-right: 0; } .lane-name { flex-direction: row; justify-content: flex-start; gap: 0.6rem; align-items: baseline; padding: 0.4rem 0.75rem 0;
@@ -123,7 +107,7 @@ footer { margin-top: 3.5rem; color: var(--muted); font-size: 0.83rem; }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print {
   :root { ${light} --zoom: 1 !important; --paper: #ffffff; } html { font-size: 12px; } body { padding: 0; max-width: none; }
-  .zoom, .scripted .zoom, .panel, .scripted .panel { display: none; } .viewport, .scroll { overflow: visible; }
+  .zoom, .scripted .zoom, .panel, .scripted .panel, .copy:is(*), details:not([open]) { display: none; } .viewport, .scroll { overflow: visible; }
   section { margin-top: 1.5rem; } .lane, tr, li { break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 `;

@@ -1,162 +1,137 @@
-/** The report's tables: whatever the picture shows can be read, too. */
-import { gateWord } from '../outcome-text.ts';
-import type { ExitReport, Instant } from '../../model/report.ts';
-import { weaker } from '../../verdict/figures.ts';
-import { formatSeconds } from '../duration.ts';
-import { graceShare } from '../grace-share.ts';
-import { formatBounds, zeroOf } from '../offsets.ts';
-import { shownIn } from '../shown.ts';
+/** What is folded below the picture: everything it shows can be read, too, with its bounds and evidence. */
+import { assumptions } from '../../model/assumptions.ts';
+import type { Note } from '../../model/trace.ts';
+import type { Interval } from '../../infer/timeline.ts';
+import { lengthText, shareText } from '../../verdict/length-text.ts';
+import type { Report } from '../../verdict/report.ts';
+import { phaseNames, spending } from '../details.ts';
+import { exitText, markText } from '../mark-text.ts';
+import { boundsText, clockText, offsetText } from '../time-text.ts';
 import type { Child, Html } from './tag.ts';
 import { join, tag } from './tag.ts';
 
-/** All tables that the report has rows for, each a section with a heading. */
-export function tablesOf(report: ExitReport): Html {
-  const tables = [gates, phases, containers, endpoints, marks, gaps, certainty, observations];
-  return join(tables.map((table) => table(report)));
+export const tablesOf = (report: Report): Html =>
+  join([findings, marks, phases, containers, accuracy, observations].map((table) => table(report)));
+
+function findings({ verdict, timeline }: Report): Child {
+  const seqs = citedIn(timeline.notes);
+  const rows = verdict.findings.map(({ code, severity, message, advice, evidence }) => [
+    tag('code', {}, code),
+    tag('span', { class: `severity ${severity}` }, severity),
+    join([message, advice !== undefined && tag('small', {}, advice)]),
+    citations(evidence, seqs),
+  ]);
+  return folded('Findings', ['code', 'severity', 'what', 'evidence'], rows);
 }
 
-function phases(report: ExitReport): Child {
-  const shown = shownIn(report);
-  const rows = report.phases.map((phase) => {
-    const { name, subject, start, end, seconds } = phase;
-    const basis = weaker(start.basis, end.basis);
+function marks({ timeline }: Report): Child {
+  const seqs = citedIn(timeline.notes);
+  const rows = timeline.marks.map((mark) => {
+    const { who, text } = markText(mark, timeline);
     return [
-      tag('span', { class: 'when' }, tag('i', { class: `chip ${name}` }), name),
-      mono(subject),
-      shown.offset(start, subject),
-      formatSeconds(seconds, basis),
-      graceShare(phase) ?? '',
-      inWords(basis),
+      offset(mark.at, timeline.zero),
+      tag('code', {}, who),
+      text,
+      basis(mark.at),
+      boundsText(mark.at, timeline.zero),
+      citations(mark.at.evidence, seqs),
     ];
   });
-  return section('Phases', ['phase', 'of', '#from', '#lasted', '#of grace', 'basis'], rows);
+  return folded('Every moment', ['#offset', 'who', 'what', 'basis', '#lies within', 'evidence'], rows);
 }
 
-/** None of a check: its containers have not ended. */
-function containers(report: ExitReport): Child {
-  if (report.mode === 'check') return undefined;
-  const shown = shownIn(report);
-  const moment = (name: string, instant: Instant | undefined) => (instant ? shown.offset(instant, name) : '–');
-  const rows = report.containers.map(({ name, kind, outcome, preStop, stopSignal, kill, exit }) => [
-    mono(name),
-    kind,
-    outcome,
-    preStop ? `${preStop.kind}, ${preStop.outcome}` : 'none',
-    `${moment(name, stopSignal)}${stopSignal?.signal === undefined ? '' : ` ${stopSignal.signal}`}`,
-    moment(name, kill),
-    moment(name, exit?.at),
-    exit ? `${exit.code}${exit.reason ? ` ${exit.reason}` : ''}` : '–',
+function phases({ timeline }: Report): Child {
+  const grace = timeline.grace.effectiveSeconds * 1000;
+  const rows = timeline.phases.map(({ name, subject, start, length }) => [
+    tag('span', { class: 'when' }, tag('i', { class: `chip ${name}` }), phaseNames[name]),
+    subject === undefined ? '' : tag('code', {}, subject),
+    offset(start, timeline.zero),
+    lengthText(length),
+    `${(length.min / 1000).toFixed(2)} to ${(length.max / 1000).toFixed(2)}s`,
+    spending.has(name) ? shareText(length, grace) : '',
   ]);
-  return section(
-    'Containers',
-    ['container', 'kind', 'outcome', 'preStop', '#stop signal', '#kill', '#exit', 'code'],
-    rows,
-  );
+  return folded('Phases', ['phase', 'of', '#from', '#length', '#lies within', '#of the grace period'], rows);
 }
 
-function endpoints(report: ExitReport): Child {
-  const shown = shownIn(report);
-  const moment = (slice: string, instant: Instant | undefined) => (instant ? shown.offset(instant, slice) : 'not seen');
-  const rows = report.endpoints.map(({ service, slice, addressType, unroutedAt, removedAt, otherReady }) => [
-    mono(service ?? '–'),
-    mono(slice),
-    addressType,
-    moment(slice, unroutedAt),
-    moment(slice, removedAt),
-    otherReady,
+function containers({ timeline }: Report): Child {
+  const moment = (at: Interval | undefined): string => (at ? offset(at, timeline.zero) : '–');
+  const rows = timeline.containers.map((one) => [
+    tag('code', {}, one.name),
+    one.kind,
+    one.preStop ? `${one.preStop.kind}, ${one.preStop.outcome}` : 'none',
+    `${moment(one.stopSignal)}${one.stopSignal?.signal === undefined ? '' : ` ${one.stopSignal.signal}`}`,
+    moment(one.kill),
+    moment(one.exit?.at),
+    exitText(one),
   ]);
-  return section('Endpoints', ['Service', 'slice', 'type', '#unrouted', '#removed', '#other ready'], rows);
+  return folded('Containers', ['container', 'kind', 'preStop', '#stop signal', '#SIGKILL', '#exit', 'result'], rows);
 }
 
-/** In the order of the report: no effect before its cause. */
-function marks(report: ExitReport): Child {
-  const zero = zeroOf(report);
-  const shown = shownIn(report);
-  const rows = report.marks.map(({ name, subject, at, note }) => [
-    shown.offset(at, subject),
-    join([name, note === undefined ? undefined : tag('small', {}, note)]),
-    mono(subject),
-    inWords(at.basis),
-    formatBounds(zero, at),
-    citations(report, at.evidence),
-  ]);
-  return section('Marks', ['#offset', 'mark', 'of', 'basis', '#lies within', 'evidence'], rows);
-}
-
-const gateLooks = {
-  passed: { tone: 'good', symbol: '✓' },
-  failed: { tone: 'bad', symbol: '✗' },
-  'not judged': { tone: 'doubt', symbol: '•' },
-} as const;
-
-function gates({ verdict }: ExitReport): Child {
-  const rows = verdict.gates.map((gate) => {
-    const { tone, symbol } = gateLooks[gateWord(gate)];
-    return [mono(gate.name), tag('span', { class: `result ${tone}` }, `${symbol} ${gateWord(gate)}`), gate.message];
-  });
-  return section('Gates', ['gate', 'result', 'what was measured'], rows);
-}
-
-function gaps(report: ExitReport): Child {
-  const rows = report.gaps.map(({ resource, from, to, cause }) => [
-    mono(resource),
-    when(from),
-    when(to ?? 'the end'),
-    cause,
-  ]);
-  return section('Gaps', ['resource', 'from', 'to', 'cause'], rows, 'Changes may have been missed here.');
-}
-
-function certainty({ clocks, assumes }: ExitReport): Child {
+function accuracy({ timeline: { gaps, assumes, clocks, zero } }: Report): Child {
+  const clock = (name: string, range: { min: number; max: number } | undefined): Child[][] =>
+    range
+      ? [[`clock of the ${name}`, `${range.min.toFixed(0)} to ${range.max.toFixed(0)} ms ahead of this machine’s`]]
+      : [];
   const rows = [
-    ...Object.entries(clocks).map(([name, { offsetMs }]) => [
-      `clock of the ${name === 'api' ? 'API server' : name}`,
-      `${offsetMs.min} … ${offsetMs.max} ms ahead of the client’s`,
+    ...gaps.map(({ resource, cause, from, to }) => [
+      join(['no access: ', tag('code', {}, resource)]),
+      `${cause}, from ${((from - zero) / 1000).toFixed(1)}s${to === undefined ? '' : ` to ${((to - zero) / 1000).toFixed(1)}s`}`,
     ]),
-    ...assumes.map(({ name, seconds }) => [join(['assumed: ', mono(name)]), `at most ${seconds}s`]),
+    ...clock('API server', clocks.api),
+    ...clock('node', clocks.node),
+    ...assumes.map((name) => [join(['assumption: ', tag('code', {}, name)]), `at most ${assumptions[name]}s`]),
   ];
-  return section('Clocks and assumptions', ['what', 'how much'], rows, 'Every instant above already allows for these.');
+  return folded('Accuracy', ['what', 'how much'], rows);
 }
 
-function observations({ observations: seen }: ExitReport): Child {
-  const rows = seen.map(({ seq, at, what }) => [tag('span', { id: `o${seq}` }, seq), when(at), what]);
-  return section('Observations', ['#no.', 'seen at', 'what was seen'], rows, 'What the marks and findings cite.');
+/** All that anything cites. */
+function observations({ timeline }: Report): Child {
+  const rows: Child[][] = [];
+  for (let note = timeline.notes; note; note = note.earlier)
+    rows.unshift([
+      tag('span', { id: `o${note.seq}` }, note.seq),
+      tag('span', { class: 'when' }, clockText(note.at, 3, 'utc')),
+      note.what,
+    ]);
+  return folded('Observations', ['#no.', 'arrived (UTC)', 'what'], rows);
 }
 
 /** A title with `#` before it heads numbers. */
-function section(title: string, columns: readonly string[], rows: readonly (readonly Child[])[], note?: string): Child {
+function folded(title: string, columns: readonly string[], rows: readonly (readonly Child[])[]): Child {
   if (rows.length === 0) return undefined;
-  const id = `t-${title.toLowerCase().replaceAll(' ', '-')}`;
   const numeric = columns.map((column) => column.startsWith('#') && 'num');
-  const cell = (child: Child, index: number): Html => tag('td', { class: numeric[index] }, child);
   const head = columns.map((column, index) =>
     tag('th', { scope: 'col', class: numeric[index] }, column.replace('#', '')),
   );
+  const cell = (child: Child, index: number): Html => tag('td', { class: numeric[index] }, child);
   const table = tag(
     'table',
     {},
     tag('thead', {}, tag('tr', {}, ...head)),
-    tag('tbody', {}, ...rows.map((row) => tag('tr', {}, ...row.map(cell)))),
+    tag('tbody', {}, ...rows.map((one) => tag('tr', {}, ...one.map(cell)))),
   );
   return tag(
-    'section',
-    { 'aria-labelledby': id },
-    tag('h2', { id }, title),
-    note !== undefined && tag('p', { class: 'note' }, note),
-    tag('div', { class: 'scroll', role: 'region', 'aria-labelledby': id, tabindex: 0 }, table),
+    'details',
+    {},
+    tag('summary', {}, `${title} (${rows.length})`),
+    tag('div', { class: 'scroll', role: 'region', 'aria-label': title, tabindex: 0 }, table),
   );
+}
+
+function citedIn(notes: Note | undefined): ReadonlySet<number> {
+  const seqs = new Set<number>();
+  for (let note = notes; note; note = note.earlier) seqs.add(note.seq);
+  return seqs;
 }
 
 /** Links to the observations that prove it. */
-export function citations(report: ExitReport, evidence: readonly number[]): Html {
-  const known = new Set(report.observations.map(({ seq }) => seq));
-  const links = evidence.map((seq) => (known.has(seq) ? tag('a', { href: `#o${seq}` }, seq) : String(seq)));
-  return links.length === 0 ? tag('span', {}, '–') : join(links, ' ');
-}
+const citations = (evidence: readonly number[], known: ReadonlySet<number>): Child =>
+  join(
+    evidence.map((seq) => (known.has(seq) ? tag('a', { href: `#o${seq}` }, seq) : String(seq))),
+    ' ',
+  );
 
-const mono = (name: string | undefined): Child => (name === undefined ? '' : tag('code', {}, name));
+const offset = (at: Interval, zero: number): string => `${offsetText(at, zero)}s`;
 
-const when = (time: string): Html => tag('span', { class: 'when' }, time);
-
-const inWords = (basis: Instant['basis']): Html =>
-  tag('span', { class: 'basis' }, basis === 'observed' ? '◆ observed' : '◇ inferred');
+const basis = ({ basis: word }: Interval): Html =>
+  tag('span', { class: 'basis' }, word === 'observed' ? '◆ observed' : '◇ inferred');

@@ -7,10 +7,10 @@ export interface Html {
 }
 
 export type Child = Html | string | number | undefined | false;
-export type Attributes = Readonly<Record<string, string | number | undefined | false>>;
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Long enough for any sentence of ours. */
-const limit = 2000;
+const limit = 4000;
 
 /** Elements that HTML does not close. */
 const empty = new Set(['meta', 'br']);
@@ -18,7 +18,7 @@ const empty = new Set(['meta', 'br']);
 /** An element. Attributes that are undefined or false are left out; strings among the children are text. */
 export function tag(name: string, attributes: Attributes = {}, ...children: Child[]): Html {
   const known = Object.entries(attributes).filter(([, value]) => value !== undefined && value !== false);
-  const open = `<${name}${known.map(([key, value]) => ` ${key}="${forMarkup(String(value), limit)}"`).join('')}>`;
+  const open = `<${name}${known.map(([key, value]) => ` ${key}="${forMarkup(value === true ? '' : String(value), limit)}"`).join('')}>`;
   return { html: empty.has(name) ? open : `${open}${join(children).html}</${name}>` };
 }
 

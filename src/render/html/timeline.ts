@@ -1,90 +1,96 @@
-/** The timeline: a row a lane, each an SVG whose positions are percents, so that zooming is but a wider page. */
-import type { ExitReport, Range } from '../../model/report.ts';
-import { lanesOf } from '../lanes.ts';
-import type { Bar, Point, Told } from './bars.ts';
-import { barsOf, isSure, pointsOf } from './bars.ts';
-import { gapRows } from './gap-rows.ts';
-import { legend } from './legend.ts';
-import { looks, rooms } from './looks.ts';
-import { row } from './row.ts';
-import { guidesOf, ruler } from './ruler.ts';
+/** The picture: a row a lane, each an SVG whose positions are percents, so that zooming is only a wider page. */
+import type { Timeline } from '../../infer/timeline.ts';
+import type { Bar, Item, Lane, Point } from './lanes.ts';
+import { lanesOf } from './lanes.ts';
+import { looks, lookText } from './looks.ts';
 import type { Scale } from './scale.ts';
-import { at, percent, scaleOf, wide } from './scale.ts';
+import { at, percent, scaleOf, ticksOf, wide } from './scale.ts';
 import type { Html } from './tag.ts';
 import { join, tag } from './tag.ts';
 
-export interface Timeline {
+export interface Picture {
   readonly html: Html;
-  /** What each drawn thing tells when pointed at; `data-item` is the index. */
-  readonly items: readonly Told[];
+  /** What each drawn thing says when it is pointed at; `data-item` is the index. */
+  readonly items: readonly Item[];
   readonly legend: Html;
 }
 
-export function drawTimeline(report: ExitReport): Timeline {
-  const scale = scaleOf(report);
-  const items: Told[] = [];
-  const remember = (told: Told): number => items.push(told) - 1;
-  const guides = guidesOf(report, scale);
-  const lanes = lanesOf(report).map((lane) => ({
-    lane,
-    bars: barsOf(report, scale, lane),
-    points: pointsOf(scale, lane),
-  }));
-  const rows = lanes.map(({ lane, bars, points }) => {
-    const drawn = [
-      ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
-      ...points.map((point) => drawPoint(scale, point, remember(point))),
-    ];
-    return row(lane.name, lane.detail, `${lane.kind} ${lane.name}`, 46, [guides, ...drawn]);
-  });
-  const all = lanes.flatMap(({ bars }) => bars);
-  const html = tag('div', { class: 'lanes' }, ruler(scale, report), ...rows, ...gapRows(report, scale, guides));
-  return {
-    html: join([definitions(), html]),
-    items,
-    legend: legend(new Set(all.map(({ look }) => look)), !all.every(isSure)),
-  };
+export function drawTimeline(timeline: Timeline): Picture {
+  const scale = scaleOf(timeline);
+  const items: Item[] = [];
+  const remember = (item: Item): number => items.push(item) - 1;
+  const guides = guidesOf(timeline, scale);
+  const lanes = lanesOf(timeline);
+  const rows = lanes.map((lane) => laneRow(lane, scale, guides, remember));
+  const html = tag(
+    'div',
+    { class: 'lanes' },
+    ruler(timeline, scale, guides),
+    ...rows,
+    ...gapRows(timeline, scale, guides),
+  );
+  return { html: join([definitions(), html]), items, legend: legend(lanes) };
 }
 
-/** Solid where it surely was, faded and hatched where it may have been. Overtime runs under the drain it is part of. */
+function laneRow(
+  { name, detail, bars, points }: Lane,
+  scale: Scale,
+  guides: Html,
+  remember: (item: Item) => number,
+): Html {
+  const drawn = [
+    ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
+    ...points.map((point) => drawPoint(scale, point, remember(point))),
+  ];
+  return row(name, detail, `${detail} ${name}`, 46, [guides, ...drawn]);
+}
+
+/** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
+function row(name: string, detail: string, label: string, height: number, drawn: readonly Html[]): Html {
+  const svg = { class: 'track', width: '100%', height, role: 'group', 'aria-label': label };
+  return tag(
+    'div',
+    { class: 'lane' },
+    tag('div', { class: 'lane-name' }, tag('b', { title: name }, name), tag('span', {}, detail)),
+    tag('svg', svg, ...drawn),
+  );
+}
+
+/** Solid where it surely was, faded where it may have been. What came after the grace period runs under the drain. */
 function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const { start, end, look, label } = bar;
-  const sure = isSure(bar);
   const slot = look === 'overtime' ? { y: 26, height: 4 } : { y: 5, height: 20 };
-  const box = (range: Range, cls: string): Html | undefined =>
-    range.max > range.min
-      ? tag('rect', { class: cls, x: at(scale, range.min), width: wide(scale, range), ...slot })
-      : undefined;
-  const solid = { min: start.max, max: end.min };
-  const either = { min: Math.min(start.min, end.min), max: Math.max(start.max, end.max) };
-  const drawn = sure
+  const box = (from: number, to: number, cls: string): Html | false =>
+    to > from && tag('rect', { class: cls, x: at(scale, from), width: wide(scale, from, to), ...slot });
+  const isSure = start.latest <= end.earliest;
+  const drawn = isSure
     ? [
-        box({ min: start.min, max: start.max }, `fade-in ${look}`),
-        box(solid, `solid ${look}`),
-        box({ min: end.min, max: end.max }, `fade-out ${look}`),
+        box(start.earliest, start.latest, `maybe ${look}`),
+        box(start.latest, end.earliest, `solid ${look}`),
+        box(end.earliest, end.latest, `maybe ${look}`),
       ]
-    : [box(either, `maybe ${look}`), box(either, 'doubtful')];
-  const share = sure ? percent(scale, end.min) - percent(scale, start.max) : 0;
-  // However short it was, it can be seen and pointed at.
-  const tiny = percent(scale, end.max) - percent(scale, start.min) < 0.3;
-  const room = rooms.find(({ percents }) => share >= percents)?.percents;
+    : [box(Math.min(start.earliest, end.earliest), Math.max(start.latest, end.latest), `maybe ${look}`)];
+  const share = percent(scale, end.latest) - percent(scale, start.earliest);
   return focusable(bar, item, [
     ...drawn,
-    tiny && tag('rect', { class: `hair ${look}`, x: at(scale, start.min), width: 2, ...slot }),
-    room !== undefined &&
+    // However short it was, it can be seen and pointed at.
+    share < 0.3 && tag('rect', { class: `solid ${look}`, x: at(scale, start.earliest), width: 2, ...slot }),
+    isSure &&
+      share > 18 &&
       look !== 'overtime' &&
-      tag('text', { class: `label on-${look} room-${room}`, x: at(scale, start.max), dx: 7, y: 19 }, label),
+      tag('text', { class: `label on-${look}`, x: at(scale, start.latest), dx: 7, y: 19 }, label),
   ]);
 }
 
 /** A filled diamond was observed, a hollow one inferred; the line beneath it is the interval. */
 function drawPoint(scale: Scale, point: Point, item: number): Html {
-  const { shown, within, basis, name } = point;
+  const { name, at: moment } = point;
+  const { earliest, latest, shown, basis, open } = moment;
   const shape = name === 'kill' ? 'M-5 -5 L5 5 M5 -5 L-5 5' : 'M0 -5.5 L5.5 0 L0 5.5 L-5.5 0 Z';
-  const whisker = within.max > within.min;
+  const from = open ? scale.from : earliest;
   return focusable(point, item, [
-    whisker &&
-      tag('rect', { class: 'whisker', x: at(scale, within.min), width: wide(scale, within), y: 34, height: 3 }),
+    latest > from &&
+      tag('rect', { class: 'whisker', x: at(scale, from), width: wide(scale, from, latest), y: 34, height: 3 }),
     tag(
       'svg',
       { x: at(scale, shown), y: 35.5, overflow: 'visible' },
@@ -94,8 +100,8 @@ function drawPoint(scale: Scale, point: Point, item: number): Html {
   ]);
 }
 
-function focusable(told: Told, item: number, drawn: readonly (Html | undefined | false)[]): Html {
-  const label = [told.title, ...told.lines].join('. ');
+function focusable(said: Item, item: number, drawn: readonly (Html | false)[]): Html {
+  const label = [said.title, ...said.lines].join('. ');
   return tag(
     'g',
     { class: 'item', 'data-item': item, role: 'img', tabindex: 0, 'aria-label': label },
@@ -104,18 +110,99 @@ function focusable(told: Told, item: number, drawn: readonly (Html | undefined |
   );
 }
 
-function definitions(): Html {
-  const fades = looks.flatMap((look) => [
-    gradient(`in-${look}`, look, [0.12, 1]),
-    gradient(`out-${look}`, look, [1, 0.12]),
+/** The row of seconds, with the grace period as the kubelet counts it. */
+function ruler(timeline: Timeline, scale: Scale, guides: Html): Html {
+  const ticks = ticksOf(scale).map(({ moment, label }) =>
+    tag(
+      'g',
+      { class: 'tick' },
+      tag('line', { x1: at(scale, moment), x2: at(scale, moment), y1: 14, y2: 20 }),
+      tag('text', { x: at(scale, moment), y: 10, 'text-anchor': 'middle' }, label),
+    ),
+  );
+  const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
+  const end = graceEndOf(timeline);
+  const band =
+    start === undefined || end === undefined
+      ? []
+      : [
+          tag('rect', {
+            class: 'grace',
+            x: at(scale, start),
+            width: wide(scale, start, end),
+            y: 26,
+            height: 10,
+            rx: 3,
+          }),
+          tag(
+            'text',
+            { class: 'grace-label', x: at(scale, start), y: 49 },
+            `grace period ${timeline.grace.effectiveSeconds}s`,
+          ),
+        ];
+  return row('seconds', `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`, 'time axis', 56, [
+    guides,
+    ...ticks,
+    ...band,
   ]);
-  const lines = tag('path', { class: 'hatch', d: 'M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6' });
-  const hatch = tag('pattern', { id: 'hatch', width: 8, height: 8, patternUnits: 'userSpaceOnUse' }, lines);
-  return tag('svg', { width: 0, height: 0, class: 'defs', 'aria-hidden': 'true' }, tag('defs', {}, ...fades, hatch));
 }
 
-function gradient(id: string, look: string, [from, to]: [number, number]): Html {
-  const stop = (offset: number, opacity: number) =>
-    tag('stop', { class: `stop ${look}`, offset, 'stop-opacity': opacity });
-  return tag('linearGradient', { id }, stop(0, from), stop(1, to));
+function graceEndOf({ containers }: Timeline): number | undefined {
+  const ends = containers.flatMap(({ graceEnd }) =>
+    graceEnd && Number.isFinite(graceEnd.shown) ? [graceEnd.shown] : [],
+  );
+  return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+/** Lines through all lanes: where the grace period ends, and where something was killed. */
+function guidesOf(timeline: Timeline, scale: Scale): Html {
+  const end = graceEndOf(timeline);
+  const upright = (moment: number, cls: string): Html =>
+    tag('line', { class: cls, x1: at(scale, moment), x2: at(scale, moment), y1: 0, y2: '100%' });
+  return join([
+    ...(end === undefined || end > scale.to ? [] : [upright(end, 'grace-end')]),
+    ...timeline.marks.filter(({ name }) => name === 'kill').map((mark) => upright(mark.at.shown, 'kill-line')),
+  ]);
+}
+
+/** Stretches in which something may have been missed, hatched; a row a resource. */
+function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
+  return [...new Set(gaps.map(({ resource }) => resource))].map((resource) => {
+    const own = gaps.filter((gap) => gap.resource === resource);
+    const boxes = own.map(({ from, to = now, cause }) =>
+      tag(
+        'g',
+        {},
+        tag('title', {}, `${resource}: ${cause}`),
+        tag('rect', { class: 'gap', x: at(scale, from), width: wide(scale, from, to), y: 8, height: 20, rx: 3 }),
+      ),
+    );
+    return row(
+      `no access: ${resource}`,
+      [...new Set(own.map(({ cause }) => cause))].join(', '),
+      `gaps in ${resource}`,
+      36,
+      [guides, ...boxes],
+    );
+  });
+}
+
+/** What signs and colours mean: also on paper, where nothing can be pointed at. */
+function legend(lanes: readonly Lane[]): Html {
+  const present = new Set(lanes.flatMap(({ bars }) => bars.map(({ look }) => look)));
+  const signs = ['◆ observed', '◇ inferred, with the interval it lies in', '✗ SIGKILL', '┊ end of the grace period'];
+  return tag(
+    'ul',
+    { class: 'legend', 'aria-label': 'Legend' },
+    ...signs.map((sign) => tag('li', {}, sign)),
+    ...looks
+      .filter((look) => present.has(look))
+      .map((look) => tag('li', {}, tag('i', { class: `chip ${look}` }), lookText(look))),
+  );
+}
+
+function definitions(): Html {
+  const lines = tag('path', { class: 'hatch', d: 'M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6' });
+  const hatch = tag('pattern', { id: 'hatch', width: 8, height: 8, patternUnits: 'userSpaceOnUse' }, lines);
+  return tag('svg', { width: 0, height: 0, class: 'defs', 'aria-hidden': 'true' }, tag('defs', {}, hatch));
 }

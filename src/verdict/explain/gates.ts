@@ -32,6 +32,14 @@ export const gateTexts: Record<GateWord, Explanation> = {
     advice:
       'Add a preStop sleep that is longer than the lead you want, and raise terminationGracePeriodSeconds by as much. Start the trace before the deletion, so that the endpoints are watched by then.',
   },
+  'max-lost': {
+    is: 'A limit on how many requests of the probes failed, as a number or as a share of all that were sent. `--probe` implies 0, and `100%` switches it off.',
+    known:
+      'The probes count their own requests (docs/traffic.md). Those of `pod`, which is meant to stop, and those that this machine or the API server kept from being measured do not count.',
+    wrong:
+      'A probe sees only what it asks: no failure of 400 requests proves no loss among 400,000. It fails where no request was measured.',
+    advice: 'See requests-lost.',
+  },
   'fail-on': {
     is: 'A gate that fails where the verdict has a finding of this code, whatever its severity.',
     known: 'By the findings of the same report; the sentence of the gate is theirs.',

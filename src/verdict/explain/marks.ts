@@ -138,4 +138,17 @@ export const markTexts: Record<MarkName, Explanation> = {
     wrong: 'Endpoints of a terminating pod are not ready anyway: what changes is whether they are called serving.',
     advice: nothing,
   },
+  'first-failure': {
+    is: 'The first request of a probe failed that a client might have sent.',
+    known:
+      'The probe counts its own requests; one that timed out failed when it was sent, any other when that was known.',
+    wrong: 'What failed between two requests of the probe is not seen: 20 a second see nothing shorter than 0.05 s.',
+    advice: 'See requests-lost.',
+  },
+  'last-failure': {
+    is: 'The last request of a probe failed.',
+    known: 'As first-failure.',
+    wrong: 'The run may have ended before the last request failed.',
+    advice: 'See requests-lost.',
+  },
 };

@@ -8,18 +8,38 @@ import { drainLeads, isRace } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
+import { lossOf } from '../loss.ts';
 import type { Scene } from '../scene.ts';
 import { isWholeDeletion, mainsIn, ranIn, signalName } from '../scene.ts';
 import { servingContainers } from '../serving.ts';
 import { servicesNamed } from '../words.ts';
 
 export const trafficFindings = (scene: Scene): FindingDraft[] => [
+  ...requestsLost(scene),
   ...drainRace(scene),
   ...lastEndpoint(scene),
   ...noReadyEndpoint(scene),
   ...staysReady(scene),
   ...notRemoved(scene),
 ];
+
+/** What a probe measured, before the deletion began excepted: that was not its doing. */
+function requestsLost({ timeline }: Scene): FindingDraft[] {
+  const loss = lossOf(timeline);
+  if (!loss || loss.cause === 'before-deletion') return [];
+  return [
+    {
+      code: 'requests-lost',
+      severity: 'error',
+      container: mainsIn({ timeline }).length === 1 ? mainsIn({ timeline })[0]?.name : undefined,
+      message: `${loss.what}: ${loss.why}`,
+      clause: loss.what,
+      why: loss.why,
+      advice: loss.advice,
+      evidence: [...loss.evidence],
+    },
+  ];
+}
 
 export const serviceName = (endpoint: EndpointTimeline): string => endpoint.service ?? endpoint.slice;
 

@@ -62,6 +62,8 @@ export interface Expectation {
   sentence?: RegExp;
   /** Parts of the report as they are. */
   report?: Partial<ExitReport> | object;
-  /** What no table can say. */
-  holds?: (report: ExitReport, sightings: readonly Sighting[]) => void;
+  /** Nothing in it misses the truth of the story. */
+  truth?: true;
+  /** What no table can say; `untouched` is the report without the edits. */
+  holds?: (report: ExitReport, sightings: readonly Sighting[], untouched: () => ExitReport) => void;
 }

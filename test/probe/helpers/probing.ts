@@ -1,6 +1,7 @@
 /** Runs a real probe for as long as a test takes, and adds its observations up as a run does. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProbeMoments, ProbeResult } from '../../../src/infer/probes.ts';
+import type { ProbeResult } from '../../../src/infer/probe-result.ts';
+import type { ProbeMoments } from '../../../src/infer/probes.ts';
 import { probeResultsOf } from '../../../src/infer/probes.ts';
 import { emptyTrace } from '../../../src/model/empty-trace.ts';
 import { observe } from '../../../src/model/observe.ts';

@@ -1,10 +1,11 @@
 /** A program of its own: plays a recording into the live view on the real stdout. Usage: play-live.ts FILE [SPEED]. */
+import { timelineOf } from '../../../src/infer/conclusions.ts';
 import { createLive } from '../../../src/render/live.ts';
 import { styleOf } from '../../../src/render/palette.ts';
 import { openReplay } from '../../../src/run/replay.ts';
 import { run } from '../../../src/run/run.ts';
 import type { Sighting } from '../../../src/model/observation.ts';
-import { exitReportFrom } from '../../helpers/exit-report.ts';
+import { reportOf } from '../../../src/verdict/report.ts';
 
 const [file = '', speedText = '1'] = process.argv.slice(2);
 const speed = Number(speedText);
@@ -46,9 +47,13 @@ async function* paced(): AsyncGenerator<Sighting> {
 }
 
 try {
-  const trace = await run({ source: paced(), logText: true, audience: live });
-  const report = exitReportFrom(trace);
-  if (report) live.end(trace, report);
+  const trace = await run({
+    source: paced(),
+    logText: true,
+    audience: { step: (trace, observation) => live.step(timelineOf(trace), observation) },
+  });
+  const report = reportOf(trace);
+  if (report) live.end(report);
 } finally {
   live.close();
 }

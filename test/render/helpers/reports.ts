@@ -1,13 +1,45 @@
-/** Every report that renderers are tried on: the samples, and what each recording gives. */
-import type { ExitReport } from '../../../src/model/report.ts';
-import { recordingNames, reportOfRecording } from '../../helpers/recordings.ts';
-import { samples } from './samples.ts';
+/** Every report that renderers are tried on: what each recording gives, and one in which every string is hostile. */
+import { recordingNames, reportToRender } from '../../helpers/recordings.ts';
+import type { Report } from '../../../src/verdict/report.ts';
+import { hostileText } from './hostile.ts';
 
-const recorded = await Promise.all(
-  recordingNames.map(async (name) => {
-    const report = await reportOfRecording(name);
-    return [`recording ${name}`, () => structuredClone(report)] as const;
-  }),
+export const recorded: readonly (readonly [string, Report])[] = await Promise.all(
+  recordingNames.map(async (name) => [name, await reportToRender(name)] as const),
 );
 
-export const reports: readonly (readonly [string, () => ExitReport])[] = [...samples, ...recorded];
+export const reportNamed = (name: string): Report => {
+  const found = recorded.find(([one]) => one === name)?.[1];
+  if (!found) throw new Error(`no recording ${name}`);
+  return found;
+};
+
+/** Strings whose words are our own: names of things in tables, not what a cluster wrote. */
+const ours: ReadonlySet<string> = new Set([
+  'code',
+  'severity',
+  'outcome',
+  'basis',
+  'mode',
+  'judgement',
+  'cause',
+  'resource',
+]);
+
+/** Every string that a cluster may choose is `text`, each with a number of its own. */
+export function spoilt(report: Report, text: string): Report {
+  let count = 0;
+  const spoil = (value: unknown, path: readonly string[]): unknown => {
+    if (Array.isArray(value)) return value.map((item) => spoil(item, path));
+    if (value instanceof Map) return value;
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, spoil(item, [...path, key])]));
+    const key = path.at(-1) ?? '';
+    const isName = key === 'name' && (path.at(-2) === 'marks' || path.at(-2) === 'phases');
+    const isKind = key === 'kind' && path.at(-2) !== 'target' && path.at(-2) !== 'ownerReferences';
+    if (typeof value !== 'string' || ours.has(key) || isName || isKind || path.includes('assumes')) return value;
+    return `x${++count} ${text}`;
+  };
+  return spoil(report, []) as Report;
+}
+
+export const hostileReport: Report = spoilt(reportNamed('multi-container'), hostileText);

@@ -6,7 +6,8 @@ import { reduce } from '../../../src/model/reduce.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { Trace } from '../../../src/model/trace.ts';
 import { emptyTrace } from '../../../src/model/empty-trace.ts';
-import { mustReport } from '../../helpers/recordings.ts';
+import { timelineOf } from '../../../src/infer/conclusions.ts';
+import { mustRender } from '../../helpers/recordings.ts';
 import type { Happening } from './screen.ts';
 
 export interface Play {
@@ -57,9 +58,9 @@ export function play(observations: readonly Observation[], { columns, rows, styl
     if (observation.at > curtain) break;
     clock.advanceTo(observation.at);
     trace = reduce(trace, observation);
-    live.step(trace, observation);
+    live.step(timelineOf(trace), observation);
   }
-  if (until === undefined) live.end(trace, mustReport(trace));
+  if (until === undefined) live.end(mustRender(trace));
   else clock.advanceTo(curtain);
   return { happenings, writtenAt, live };
 }

@@ -1,0 +1,3 @@
+/** Types of bundle.mjs, for what is written in TypeScript. */
+export function bundle(root: string, outdir: string): Promise<{ inputs: Record<string, unknown> }>;
+export function startSize(root: string): Promise<{ total: number; places: [place: string, bytes: number][] }>;

@@ -1,0 +1,99 @@
+// dist/podexit.cjs and dist/parts/: esbuild splits the program at its dynamic imports. What the entry imports statically
+// is the start, in one file, so that every command reads one file and V8's code cache keeps one script (bin/load.js).
+// What is imported with `import()` lies in dist/parts and is read when it is needed.
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { build, transform } from 'esbuild';
+import { bundled } from './bundle-options.mjs';
+
+/** Writes them below `outdir`, and returns esbuild's metafile. */
+export async function bundle(root, outdir) {
+  const { metafile, outputFiles } = await split(root);
+  const inStart = new Set(startOf(metafile));
+  await mkdir(join(outdir, 'parts'), { recursive: true });
+  const start = [];
+  for (const { path, text } of outputFiles) {
+    const name = basename(path);
+    const code = await asFunction(text);
+    if (inStart.has(name)) start.push(`${JSON.stringify(name)}:${code}`);
+    else await writeFile(join(outdir, 'parts', name), code);
+  }
+  const code = `({\n${start.join(',\n')}\n})\n`;
+  // V8 compares no more than the length of a source with its cache, so the first line names the content.
+  const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
+  await writeFile(join(outdir, 'podexit.cjs'), `//${hash}\n${code}`);
+  return metafile;
+}
+
+/** Bytes of the start with all names shortened, in all and by folder or package, the largest first. */
+export async function startSize(root) {
+  const { metafile } = await split(root, { minify: true });
+  const sizes = new Map();
+  let total = 0;
+  for (const name of startOf(metafile)) {
+    const { bytes, inputs } = outputOf(metafile, name);
+    total += bytes;
+    for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
+      const place =
+        /node_modules\/((?:@[^/]+\/)?[^/]+)(?!.*node_modules)/.exec(file)?.[1] ?? file.split('/').slice(0, 2).join('/');
+      sizes.set(place, (sizes.get(place) ?? 0) + bytesInOutput);
+    }
+  }
+  return { total, places: [...sizes].sort(([, one], [, other]) => other - one) };
+}
+
+function split(root, more = {}) {
+  return build({
+    ...bundled,
+    absWorkingDir: root,
+    entryPoints: { podexit: 'src/cli/start-single.ts' },
+    outdir: 'dist',
+    write: false,
+    splitting: true,
+    format: 'esm',
+    chunkNames: '[name]-[hash]',
+    define: { 'import.meta.url': '__url' },
+    plugins: [{ name: 'late', setup: lateChildProcess }],
+    ...more,
+  });
+}
+
+/** An ES module as a CommonJS function, which bin/load.js calls. */
+async function asFunction(text) {
+  const { code } = await transform(text, {
+    ...{ format: 'cjs', platform: 'node', target: 'node20', minifyWhitespace: true, minifySyntax: true },
+    // import() becomes require, also of what is in another part.
+    supported: { 'dynamic-import': false },
+  });
+  // Read as latin1, which takes half the memory.
+  const strange = /.{0,40}[\u0080-\uffff]/.exec(code);
+  if (strange) throw new Error(`the bundle is not ASCII: ${strange[0]} (write a character of a RegExp as \\uNNNN)`);
+  return `(function(exports,require,module,__url){${code}\n})`;
+}
+
+const outputOf = ({ outputs }, name) => Object.entries(outputs).find(([path]) => basename(path) === name)[1];
+
+/** The entry and all that it imports statically, by base name. */
+function startOf(metafile) {
+  const found = new Set();
+  const add = (name) => {
+    if (found.has(name)) return;
+    found.add(name);
+    for (const { path, kind, external } of outputOf(metafile, name).imports)
+      if (kind === 'import-statement' && !external) add(basename(path));
+  };
+  add('podexit.js');
+  return [...found];
+}
+
+/** Commander loads Node's child_process for commands that are programs of their own, of which there are none here. */
+function lateChildProcess(building) {
+  const filter = /^(node:)?child_process$/;
+  building.onResolve({ filter }, ({ importer }) =>
+    /[\\/]commander[\\/]/.test(importer) ? { path: 'child_process', namespace: 'late' } : undefined,
+  );
+  building.onLoad({ filter, namespace: 'late' }, () => ({
+    contents: "exports.spawn = (...words) => require('node:child_process').spawn(...words);",
+  }));
+}

@@ -1,0 +1,140 @@
+/** The command `compare`: two sets of reports, what changed in three lines, and a chart of two lanes on one axis. */
+import { PodexitError } from '../../errors.ts';
+import type { Pen } from '../../render/palette.ts';
+import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
+import type { Ports } from '../../run/ports.ts';
+import type { OutputOptions } from '../output.ts';
+import { print } from '../output.ts';
+import { wrapped } from '../text.ts';
+import type { Comparison, Side } from './compare.ts';
+import { compare, lengthText } from './compare.ts';
+import type { Replay } from './reports.ts';
+import { middle, readReports, sampleOf } from './reports.ts';
+
+export interface CompareOptions extends OutputOptions {
+  before: string;
+  after: string;
+  failOnWorse: boolean;
+  replay: Replay;
+}
+
+interface CompareReport extends Comparison {
+  apiVersion: 'podexit/v1';
+  kind: 'CompareReport';
+  summary: string;
+  verdict: { exitCode: number };
+  run: { command: string; version: string };
+}
+
+/** 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
+export async function compareFiles(options: CompareOptions, ports: Ports): Promise<number> {
+  const samplesOf = async (name: string) => {
+    const samples = (await readReports([name], options.replay)).map(sampleOf);
+    if (samples.length > 0) return samples;
+    throw new PodexitError('compare.empty', `${name} holds no exit`, 'Name a report, a rollout report or a recording.');
+  };
+  const found = compare(await samplesOf(options.before), await samplesOf(options.after));
+  const isWorse = found.change === 'worse' || found.change === 'mixed';
+  const exitCode = options.failOnWorse && isWorse ? 5 : 0;
+  const report: CompareReport = {
+    apiVersion: 'podexit/v1',
+    kind: 'CompareReport',
+    summary: summaryOf(found),
+    ...found,
+    verdict: { exitCode },
+    run: { command: 'compare', version: ports.version },
+  };
+  const complete = await print(
+    {
+      document: report,
+      text: (pen, columns) => compareText(report, pen, columns),
+      others: { markdown: () => compareMarkdown(report) },
+    },
+    options,
+    ports,
+  );
+  return complete ? exitCode : 1;
+}
+
+function summaryOf({ change, better, worse }: Comparison): string {
+  if (change === 'same') return 'no difference that the measurements prove';
+  return `${change}: ${[...worse, ...better].join('; ')}`;
+}
+
+function compareText(report: CompareReport, pen: Pen, columns: number): string {
+  const { before, after, findings, warnings, summary, change } = report;
+  const ink = change === 'better' ? 'good' : change === 'same' ? 'info' : 'bad';
+  const label = (text: string): string => `  ${text.padEnd(9)} `;
+  const list = (codes: readonly string[]): string => (codes.length > 0 ? codes.join(', ') : 'none');
+  const lines = [
+    pen.paint(ink, forTerminal(change)),
+    ...wrapped(label('exits'), forTerminal(`${sideText(before)} → ${sideText(after)}`), columns),
+    ...wrapped(
+      label('findings'),
+      forTerminal(`fixed: ${list(findings.fixed)} · new: ${list(findings.new)} · left: ${list(findings.left)}`),
+      columns,
+    ),
+    ...warnings.flatMap((warning) => wrapped(label('warning'), forTerminal(warning), columns)),
+    '',
+    ...chart(before, after, pen, columns),
+    '',
+    forTerminal(summary),
+  ];
+  return `${pen.letters(lines.join('\n'))}\n`;
+}
+
+const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string => {
+  const length = total ? `, ${lengthText(total)} of ${graceSeconds}s grace period` : '';
+  return exits === 1 ? `${outcome}${length}` : `${exits} exits, ${killed} killed, median${length.slice(1)}`;
+};
+
+/** Hook, drain and what follows, of both sides on the axis of the longer one. */
+function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
+  const width = Math.max(20, Math.min(80, columns) - 24);
+  const most = Math.max(0.1, ...[before, after].map((one) => (one.total ? middle(one.total) : 0)));
+  const lane = (name: string, side: Side): string => {
+    const cells = (seconds: number): number => Math.round((seconds / most) * width);
+    const hook = side.hook ? middle(side.hook) : 0;
+    const drain = side.drain ? middle(side.drain) : 0;
+    const total = Math.max(side.total ? middle(side.total) : 0, hook + drain);
+    const [one, two, three] = [cells(hook), cells(hook + drain), cells(total)];
+    const bar =
+      pen.symbol('perhaps').repeat(one) +
+      pen.symbol('full').repeat(two - one) +
+      pen.symbol('rest').repeat(Math.max(0, three - two));
+    return `  ${name.padEnd(8)} ${bar} ${side.total ? lengthText(side.total) : 'length unknown'}`;
+  };
+  return [
+    lane('before', before),
+    lane('after', after),
+    pen.paint(
+      'dim',
+      `           ${pen.symbol('perhaps')} preStop  ${pen.symbol('full')} after SIGTERM  ${pen.symbol('rest')} clean-up`,
+    ),
+  ];
+}
+
+function compareMarkdown({ before, after, findings, warnings, summary }: CompareReport): string {
+  const row = (name: string, pick: (side: Side) => string): string =>
+    `| ${name} | ${forMarkdown(pick(before))} | ${forMarkdown(pick(after))} |`;
+  const length = (name: 'hook' | 'drain' | 'total') => (side: Side) => {
+    const found = side[name];
+    return found ? lengthText(found) : '–';
+  };
+  const codes = (list: readonly string[]): string =>
+    list.length > 0 ? list.map((code) => forMarkdown(code)).join(', ') : 'none';
+  return `**${forMarkdown(summary)}**
+
+| | before | after |
+| --- | --- | --- |
+${row('exits', ({ exits }) => String(exits))}
+${row('worst outcome', ({ outcome }) => outcome)}
+${row('killed', ({ killed }) => String(killed))}
+${row('preStop', length('hook'))}
+${row('after SIGTERM', length('drain'))}
+${row('total', length('total'))}
+${row('grace period', ({ graceSeconds }) => `${graceSeconds}s`)}
+
+Findings fixed: ${codes(findings.fixed)} · new: ${codes(findings.new)} · left: ${codes(findings.left)}
+${warnings.map((warning) => `\n> ${forMarkdown(warning)}\n`).join('')}`;
+}

@@ -1,0 +1,148 @@
+/** Many exits of a workload → which grace period they need. Pure; both directions, and it refuses where too few were seen. */
+import { graceFor } from '../../verdict/shutdown-numbers.ts';
+import type { ExitSample } from './reports.ts';
+import { middle } from './reports.ts';
+import type { Bucket, Quantiles } from './statistics.ts';
+import { histogramOf, quantilesOf } from './statistics.ts';
+
+/** Fewer say nothing about a slow day: of 10, one in ten is one exit. */
+export const fewestExits = 10;
+
+export type Direction = 'lower' | 'raise' | 'keep' | 'not-by-grace';
+
+export interface Recommendation {
+  workload: string;
+  exits: number;
+  /** Images that the exits ran, where the reports say; more than one is a warning. */
+  versions: string[];
+  /** Seconds: the upper end of what was measured, so that a number is never too small. */
+  hook?: Quantiles;
+  drain?: Quantiles;
+  used?: Quantiles;
+  total?: Quantiles;
+  histogram: Bucket[];
+  /** Share of exits in which a container was killed, 0 to 1. */
+  killed: { count: number; share: number };
+  requests?: { sent: number; failed: number };
+  grace: { currentSeconds: number; recommendedSeconds: number; direction: Direction; safeFor: number };
+  sentence: string;
+  warnings: string[];
+}
+
+export interface TooFew {
+  workload: string;
+  exits: number;
+}
+
+/** One for each workload that was seen often enough, and which were not. */
+export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
+  const counted = samples.filter(({ outcome }) => judged.has(outcome));
+  const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
+  const groups = workloads.map((workload) => counted.filter((one) => one.workload === workload));
+  return {
+    found: groups.filter(({ length }) => length >= fewestExits).map(recommendationOf),
+    tooFew: groups
+      .filter(({ length }) => length < fewestExits)
+      .map((group) => ({ workload: group[0]?.workload ?? '', exits: group.length })),
+  };
+}
+
+/** Exits that had a grace period and came to an end. */
+const judged: ReadonlySet<string> = new Set(['graceful', 'killed', 'failed', 'overran', 'oom']);
+
+function recommendationOf(group: readonly ExitSample[]): Recommendation {
+  const upper = (pick: (one: ExitSample) => ExitSample['hook']): number[] =>
+    group.flatMap((one) => pick(one)?.max ?? []);
+  const killed = group.filter((one) => one.killed).length;
+  const versions = [...new Set(group.flatMap(({ version }) => version ?? []))].sort();
+  const used = upper((one) => (one.killed ? undefined : usedOf(one)));
+  const graces = [...new Set(group.map(({ graceSeconds }) => graceSeconds))].sort((a, b) => a - b);
+  const asked = group.flatMap(({ requests }) => requests ?? []);
+  const grace = graceOf(group, used);
+  const sum = (pick: (one: { sent: number; failed: number }) => number): number =>
+    asked.reduce((all, one) => all + pick(one), 0);
+  return {
+    workload: group[0]?.workload ?? '',
+    exits: group.length,
+    versions,
+    hook: quantilesOf(upper(({ hook }) => hook)),
+    drain: quantilesOf(upper(({ drain, killed: cut }) => (cut ? undefined : drain))),
+    used: quantilesOf(used),
+    total: quantilesOf(upper(({ total }) => total)),
+    histogram: histogramOf(used),
+    killed: { count: killed, share: killed / group.length },
+    requests: asked.length > 0 ? { sent: sum(({ sent }) => sent), failed: sum(({ failed }) => failed) } : undefined,
+    grace,
+    sentence: sentenceOf(grace, group, quantilesOf(used)),
+    warnings: [
+      ...(versions.length > 1
+        ? [`a mixture of ${versions.length} versions: an older one may need another grace period`]
+        : []),
+      ...(graces.length > 1
+        ? [`the exits had different grace periods: ${graces.map((one) => `${one}s`).join(', ')}`]
+        : []),
+      ...(used.length + killed < group.length
+        ? [`${group.length - used.length - killed} exits say nothing about their length`]
+        : []),
+    ],
+  };
+}
+
+/** What an exit used of its grace period: as a whole where the report says, else hook and drain. */
+const usedOf = ({ used, hook, drain }: ExitSample): ExitSample['used'] =>
+  used ??
+  (hook || drain
+    ? { min: (hook?.min ?? 0) + (drain?.min ?? 0), max: (hook?.max ?? 0) + (drain?.max ?? 0) }
+    : undefined);
+
+function graceOf(group: readonly ExitSample[], used: readonly number[]): Recommendation['grace'] {
+  const currentSeconds = Math.max(...group.map(({ graceSeconds }) => graceSeconds));
+  const killed = group.filter((one) => one.killed);
+  const safeFor = (seconds: number): number => used.filter((one) => one <= seconds).length;
+  if (used.length === 0 || isDeaf(killed))
+    return {
+      currentSeconds,
+      recommendedSeconds: currentSeconds,
+      direction: 'not-by-grace',
+      safeFor: safeFor(currentSeconds),
+    };
+  // How long a killed one would have needed is not known: it had the whole grace period.
+  const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));
+  const most =
+    killed.length > 0
+      ? { hookSeconds: Math.max(0, ...hooks), drainSeconds: currentSeconds }
+      : { hookSeconds: 0, drainSeconds: Math.max(...used) };
+  const recommendedSeconds = graceFor(most);
+  const direction =
+    recommendedSeconds < currentSeconds ? 'lower' : recommendedSeconds > currentSeconds ? 'raise' : 'keep';
+  return { currentSeconds, recommendedSeconds, direction, safeFor: safeFor(recommendedSeconds) };
+}
+
+/** More time does not help who never reacts to the signal. */
+const isDeaf = (killed: readonly ExitSample[]): boolean =>
+  killed.length > 0 &&
+  killed.filter(({ findings }) =>
+    findings.some(({ code }) => code === 'no-signal-handling' || code === 'no-signal-handler'),
+  ).length *
+    2 >=
+    killed.length;
+
+function sentenceOf(grace: Recommendation['grace'], group: readonly ExitSample[], used: Quantiles | undefined): string {
+  const { currentSeconds: now, recommendedSeconds: next, direction, safeFor } = grace;
+  const killed = group.filter((one) => one.killed).length;
+  const p99 = used ? ` (p99 ${used.p99.toFixed(1)}s)` : '';
+  const exits = `${safeFor} of ${group.length} exits`;
+  const texts: Record<Direction, string> = {
+    lower: `terminationGracePeriodSeconds ${now} → ${next} is safe for ${exits}${p99}`,
+    keep: `terminationGracePeriodSeconds ${now} is right: ${exits} ended in time${p99}`,
+    raise:
+      killed > 0
+        ? `terminationGracePeriodSeconds ${now} → ${next}: ${killed} of ${group.length} exits were killed, and how long they need is not known`
+        : `terminationGracePeriodSeconds ${now} → ${next} leaves the slowest exit a quarter more${p99}`,
+    'not-by-grace':
+      killed > 0
+        ? `no grace period helps: ${killed} of ${group.length} exits were killed without a reaction to their stop signal`
+        : 'the reports say nothing about how long the exits took',
+  };
+  return texts[direction];
+}

@@ -1,0 +1,189 @@
+/**
+ * Reports of exits, read from files: `-o json` of a pod (ExitReport) or of several (RolloutReport), and recordings, which are
+ * replayed. Files are untrusted: what has another shape is refused by name, and a value of another type is as good as absent.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PodexitError } from '../../errors.ts';
+import type { Outcome } from '../../model/report.ts';
+import { outcomes } from '../../model/report.ts';
+import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
+import type { Json } from '../../model/observe/read.ts';
+
+/** Replays a recording: its report as a JSON document, as `replay FILE -o json` prints it. */
+export type Replay = (file: string) => Promise<unknown>;
+
+export interface ReadReport {
+  file: string;
+  document: Json;
+}
+
+/** Ranges of measured seconds are kept whole; figures are made of their middle. */
+export interface Seconds {
+  min: number;
+  max: number;
+}
+
+/** What of one exit counts when many are compared. All lengths in seconds. */
+export interface ExitSample {
+  file: string;
+  pod: string;
+  /** `Deployment/checkout`, or the pod where nothing owns it. */
+  workload: string;
+  /** Images by container, or nothing where the report does not say. */
+  version?: string;
+  outcome: Outcome;
+  graceSeconds: number;
+  /** Of the container that took longest. */
+  hook?: Seconds;
+  drain?: Seconds;
+  /** From the kubelet's start to the last exit. */
+  used?: Seconds;
+  total?: Seconds;
+  /** A container was killed. */
+  killed: boolean;
+  requests?: { sent: number; failed: number };
+  findings: { code: string; severity: string; message: string }[];
+}
+
+const noReplay: Replay = async (file) => {
+  throw unreadable(file, 'is a recording');
+};
+
+/** Every report in the files and folders, one for each pod. Throws `report.unreadable`. */
+export async function readReports(names: readonly string[], replay: Replay = noReplay): Promise<ReadReport[]> {
+  const files = (await Promise.all(names.map(filesOf))).flat();
+  const found: ReadReport[] = [];
+  for (const file of files) found.push(...(await reportsIn(file, replay)));
+  return found;
+}
+
+/** Of a folder: its reports and recordings; what else is in it is none of them. */
+async function filesOf(name: string): Promise<string[]> {
+  const info = await stat(name).catch((error: NodeJS.ErrnoException) => {
+    throw unreadable(name, `cannot be read (${error.code ?? error.message})`);
+  });
+  if (!info.isDirectory()) return [name];
+  const files = (await readdir(name)).filter((file) => /\.(nd)?json$/.test(file)).sort();
+  if (files.length === 0) throw unreadable(name, 'holds no .json or .ndjson file');
+  return files.map((file) => join(name, file));
+}
+
+async function reportsIn(file: string, replay: Replay): Promise<ReadReport[]> {
+  if (file.endsWith('.ndjson')) return exitsOf(file, asObject(await replay(file)));
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw unreadable(
+      file,
+      error instanceof SyntaxError
+        ? `is no JSON (${error.message.slice(0, 120)})`
+        : `cannot be read (${codeOf(error)})`,
+    );
+  }
+  return exitsOf(file, asObject(parsed));
+}
+
+function exitsOf(file: string, document: Json): ReadReport[] {
+  if (document['apiVersion'] === 'podexit/v1' && document['kind'] === 'ExitReport') return [{ file, document }];
+  if (document['apiVersion'] === 'podexit/v1' && document['kind'] === 'RolloutReport')
+    return asArray(document['exits']).map((exit) => ({ file, document: asObject(exit) }));
+  throw unreadable(file, 'is no report of podexit/v1');
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
+
+const unreadable = (file: string, why: string): PodexitError =>
+  new PodexitError('report.unreadable', `${file} ${why}`, 'Write one with: kubectl podexit POD -o json > exit.json');
+
+export function sampleOf({ file, document }: ReadReport): ExitSample {
+  const pod = asObject(document['pod']);
+  const owner = asObject(pod['owner']);
+  const name = asString(pod['name']) ?? '';
+  const containers = asArray(document['containers']).map(asObject);
+  const main = containers.filter(({ kind }) => kind === undefined || kind === 'container');
+  const outcome = asString(asObject(document['verdict'])['outcome']);
+  return {
+    file,
+    pod: name,
+    workload: workloadOf(owner, name),
+    version: versionOf(asObject(asObject(document['run'])['image'])),
+    outcome: outcomes.find((one) => one === outcome) ?? 'unknown',
+    graceSeconds: asNumber(asObject(document['grace'])['effectiveSeconds']) ?? 0,
+    hook: longest([...main.map((one) => secondsOf(one['preStopSeconds'])), ...phaseSeconds(document, 'prestop')]),
+    drain: longest([...main.map((one) => secondsOf(one['drainSeconds'])), ...phaseSeconds(document, 'drain')]),
+    used: between(document, 'stopping', 'exited'),
+    total: totalOf(document),
+    killed: containers.some(({ outcome: end }) => end === 'killed'),
+    requests: requestsOf(document),
+    findings: asArray(asObject(document['verdict'])['findings'])
+      .map(asObject)
+      .map((one) => ({
+        code: asString(one['code']) ?? '',
+        severity: asString(one['severity']) ?? 'info',
+        message: asString(one['message']) ?? '',
+      })),
+  };
+}
+
+/** A ReplicaSet is one revision of its Deployment: its name without the hash that kubectl also prints. */
+function workloadOf(owner: Json, pod: string): string {
+  const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
+  if (kind === undefined || name === undefined) return `Pod/${pod}`;
+  return kind === 'ReplicaSet' ? `Deployment/${name.replace(/-[a-z0-9]{5,10}$/, '')}` : `${kind}/${name}`;
+}
+
+const versionOf = (images: Json): string | undefined => {
+  const all = Object.entries(images).map(([name, image]) => `${name}=${String(image)}`);
+  return all.length > 0 ? all.sort().join(', ') : undefined;
+};
+
+function secondsOf(raw: unknown): Seconds | undefined {
+  const { min, max } = asObject(raw);
+  const [least, most] = [asNumber(min), asNumber(max)];
+  return least === undefined || most === undefined || most < least ? undefined : { min: least, max: most };
+}
+
+const phaseSeconds = (document: Json, name: string): (Seconds | undefined)[] =>
+  asArray(document['phases'])
+    .map(asObject)
+    .filter((one) => one['name'] === name)
+    .map((one) => secondsOf(one['seconds']));
+
+export const middle = ({ min, max }: Seconds): number => (min + max) / 2;
+
+function longest(all: readonly (Seconds | undefined)[]): Seconds | undefined {
+  const known = all.filter((one) => one !== undefined);
+  return known.length === 0 ? undefined : known.reduce((most, one) => (middle(one) > middle(most) ? one : most));
+}
+
+/** From the first mark of one name to the last of another. */
+function between(document: Json, from: string, to: string): Seconds | undefined {
+  const instants = (name: string) =>
+    asArray(document['marks'])
+      .map(asObject)
+      .filter((one) => one['name'] === name)
+      .map((one) => asObject(one['at']))
+      .map((at) => ({ earliest: Date.parse(String(at['earliest'])), latest: Date.parse(String(at['latest'])) }))
+      .filter(({ earliest, latest }) => Number.isFinite(earliest) && Number.isFinite(latest));
+  const [start] = instants(from).sort((a, b) => a.earliest - b.earliest);
+  const end = instants(to)
+    .sort((a, b) => a.latest - b.latest)
+    .at(-1);
+  if (!start || !end) return undefined;
+  return { min: Math.max(0, end.earliest - start.latest) / 1000, max: Math.max(0, end.latest - start.earliest) / 1000 };
+}
+
+function totalOf(document: Json): Seconds | undefined {
+  const exact = asNumber(document['totalSeconds']);
+  if (exact !== undefined) return { min: exact, max: exact };
+  return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
+}
+
+function requestsOf(document: Json): ExitSample['requests'] {
+  const probes = asArray(asObject(document['traffic'])['probes']).map(asObject);
+  if (probes.length === 0) return undefined;
+  const sum = (field: string): number => probes.reduce((total, one) => total + (asNumber(one[field]) ?? 0), 0);
+  return { sent: sum('sent'), failed: sum('failed') };
+}

@@ -1,0 +1,80 @@
+/** `compare BEFORE AFTER` and `recommend REPORT…`: what reports of many exits say. */
+import type { Command } from 'commander';
+import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
+import type { Replay } from '../advice/history/reports.ts';
+import type { Ports } from '../run/ports.ts';
+import { collect } from './connection-flags.ts';
+import { oneOf } from './one-of.ts';
+import { addOutputOf, outputOf } from './output-flags.ts';
+import { usageError } from './usage.ts';
+
+interface HistoryFlags {
+  failOn?: string[];
+  output?: string;
+  report?: string[];
+  color?: string;
+  ascii?: boolean;
+}
+
+const compareExamples = `Examples:
+  kubectl podexit compare before.json after.json                  two reports
+  kubectl podexit compare old/ new/ -o markdown >> "$SUMMARY"     two folders, for a pull request
+  kubectl podexit compare before.ndjson after.ndjson --fail-on worse
+
+A difference that the measurements do not prove is not claimed.
+`;
+
+const recommendExamples = `Examples:
+  kubectl podexit recommend reports/                   every report of a folder
+  kubectl podexit recommend rollout.json               one report of a rollout
+  kubectl podexit recommend reports/ --fail-on raise   exit 5 where the grace period is too short
+
+It refuses below 10 exits of a workload, and warns about a mixture of versions.
+`;
+
+export function addCompare(program: Command, ports: Ports, set: (code: number) => void, replay: Replay): void {
+  const formats = ['markdown'];
+  const command = program
+    .command('compare <before> <after>')
+    .description('show what changed between two exits or rollouts')
+    .exitOverride()
+    .addHelpText('before', compareExamples)
+    .option('--fail-on <what>', 'worse: exit 5 where anything got worse', collect);
+  addOutputOf(command, formats).action(async (before: string, after: string, flags: HistoryFlags) => {
+    for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
+    const { compareFiles } = await import('../advice/history/compare-command.ts');
+    const failOnWorse = flags.failOn !== undefined;
+    const options = { before, after, failOnWorse, replay, ...(await outputOf(flags, formats)) };
+    set(await compareFiles(options, ports));
+  });
+}
+
+export function addRecommend(program: Command, ports: Ports, set: (code: number) => void, replay: Replay): void {
+  const formats = ['markdown', 'html'];
+  const words: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
+  const command = program
+    .command('recommend [report...]')
+    .description('find the grace period that many exits of a workload need')
+    .exitOverride()
+    .addHelpText('before', recommendExamples)
+    .option('--fail-on <what,…>', `${words.join(', ')}: exit 5 where it is so; may be repeated`, collect);
+  addOutputOf(command, formats).action(async (names: string[], flags: HistoryFlags) => {
+    if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
+    const { recommend } = await import('../advice/history/recommend-command.ts');
+    const failOn = (flags.failOn ?? [])
+      .flatMap((text) => text.split(','))
+      .map((word) => oneOf(word, words, '--fail-on'));
+    set(await recommend({ names, failOn, replay, ...(await outputOf(flags, formats)) }, ports));
+  });
+}
+
+/** By the command `replay` itself, so that a recording says the same here as there. `run` is the whole program. */
+export const replayWith =
+  (run: (argv: readonly string[], ports: Ports) => Promise<number>, ports: Ports): Replay =>
+  async (file) => {
+    let text = '';
+    const stdout = { ...ports.stdout, isTty: false, write: (part: string) => void (text += part) };
+    const quiet = { ...ports, stdout, env: {}, stderr: { ...ports.stderr, write: () => {} } };
+    await run(['replay', file, '-o', 'json', '--no-config', '--no-github'], quiet);
+    return JSON.parse(text) as unknown;
+  };

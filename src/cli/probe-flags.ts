@@ -1,0 +1,144 @@
+/** `--probe` and what goes with it: requests that are sent while the pod shuts down, and how many of them may be lost. */
+import { readFileSync } from 'node:fs';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { Command } from 'commander';
+import type { ProbeSettings } from '../probe/settings.ts';
+import { collect } from './connection-flags.ts';
+import { parseDuration } from './duration.ts';
+import { usageError } from './usage.ts';
+
+export interface ProbeFlags {
+  probe?: string[];
+  probeRate?: string;
+  probeTimeout?: string;
+  probeMethod?: string;
+  probeHeader?: string[];
+  probeExpect?: string;
+  /** --no-probe-keepalive: false. */
+  probeKeepalive?: boolean;
+  probeCa?: string;
+  probeInsecure?: boolean;
+  maxLost?: string;
+}
+
+export function addProbeFlags(command: Command): Command {
+  return command
+    .optionsGroup('Requests:')
+    .option(
+      '--probe <target>',
+      'send requests until the pod is gone and replaced, and count what is lost: http(s)://…, tcp://HOST:PORT, grpc://HOST:PORT[/SERVICE], service/NAME[:PORT][/PATH] or pod[:PORT][/PATH] through the API server; may be repeated',
+      collect,
+    )
+    .option('--probe-rate <n>', 'requests a second, at most 500; default: 20, through the API server 5')
+    .option('--probe-timeout <duration>', 'a request without an answer for so long has failed; default: 1s')
+    .option('--probe-method <method>', 'HTTP method; default: GET')
+    .option(
+      '--probe-header <header>',
+      'a header, `Name: value`; @FILE reads them from a file, one a line, as does PODEXIT_PROBE_HEADERS; may be repeated',
+      collect,
+    )
+    .option('--probe-expect <statuses>', 'HTTP statuses that are no failure; default: 200-399')
+    .option('--probe-keepalive', 'send every second request over one kept connection (the default)')
+    .option('--no-probe-keepalive', 'make a new connection for each request')
+    .option('--probe-ca <file>', 'trust the authorities of this PEM file')
+    .option('--probe-insecure', 'verify no certificate')
+    .option(
+      '--max-lost <n>',
+      'gate: at most so many requests, or such a share of them, failed: 3, 0.1%; default with --probe: 0; 100% switches it off',
+    );
+}
+
+/** Throws PodexitError `usage.probe` for what makes no sense. `env`: where PODEXIT_PROBE_HEADERS may stand. */
+export async function probesFrom(
+  flags: ProbeFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ProbeSettings[]> {
+  const { probe: targets = [] } = flags;
+  if (targets.length === 0) return refuseAlone(flags);
+  const { parseTarget, viaOf } = await import('../probe/target.ts');
+  const rate = flags.probeRate === undefined ? undefined : rateOf(flags.probeRate);
+  const shared = {
+    timeoutMs: timeoutOf(flags.probeTimeout ?? '1s'),
+    method: methodOf(flags.probeMethod ?? 'GET'),
+    headers: headersOf([...(env['PODEXIT_PROBE_HEADERS']?.split('\n') ?? []), ...(flags.probeHeader ?? [])]),
+    expect: statusesOf(flags.probeExpect ?? '200-399'),
+    keepalive: flags.probeKeepalive !== false,
+    ca: flags.probeCa === undefined ? undefined : readText(flags.probeCa, '--probe-ca'),
+    insecure: flags.probeInsecure ?? false,
+  };
+  return targets.map((text) => {
+    const target = parseTarget(text);
+    return { ...shared, target, ratePerSecond: rate ?? (viaOf(target) === 'url' ? 20 : 5) };
+  });
+}
+
+/** None of these flags means anything without a target. */
+function refuseAlone(flags: ProbeFlags): [] {
+  const names = ['Rate', 'Timeout', 'Method', 'Header', 'Expect', 'Keepalive', 'Ca', 'Insecure'] as const;
+  const given = names.find((name) => flags[`probe${name}`] !== undefined);
+  if (given !== undefined)
+    throw wrong(`--probe-${given.toLowerCase()} needs --probe`, 'Say what is to be asked: --probe URL');
+  if (flags.maxLost !== undefined) throw wrong('--max-lost needs --probe', 'Say what is to be asked: --probe URL');
+  return [];
+}
+
+function rateOf(text: string): number {
+  const rate = /^\d{1,3}(?:\.\d{1,3})?$/.test(text) ? Number(text) : NaN;
+  if (rate >= 0.1 && rate <= 500) return rate;
+  throw wrong(`--probe-rate: "${text.slice(0, 80)}" is no number from 0.1 to 500`, 'It counts requests a second.');
+}
+
+function timeoutOf(text: string): number {
+  const ms = parseDuration(text, '--probe-timeout');
+  if (ms >= 1 && ms <= 60_000) return ms;
+  throw wrong(`--probe-timeout: ${text.slice(0, 80)} is not between 1ms and 60s`, 'Write it as Go does: 500ms, 2s.');
+}
+
+function methodOf(text: string): string {
+  const method = text.toUpperCase();
+  if (/^[A-Z]{1,20}$/.test(method) && method !== 'CONNECT') return method;
+  throw wrong(`--probe-method: "${text.slice(0, 80)}" is no HTTP method`, 'Write it like GET or POST.');
+}
+
+function statusesOf(text: string): ProbeSettings['expect'] {
+  return text.split(',').map((part) => {
+    const [, from, to = from] = /^\s*([1-5]\d\d)(?:-([1-5]\d\d))?\s*$/.exec(part) ?? [];
+    if (from !== undefined && Number(from) <= Number(to)) return { from: Number(from), to: Number(to) };
+    throw wrong(`--probe-expect: "${part.slice(0, 80)}" is no status`, 'Write it like 200-399 or 200,204.');
+  });
+}
+
+/** Later ones go before earlier ones. Errors name a header, never its value. */
+function headersOf(words: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const lines = words.flatMap((word) =>
+    word.startsWith('@') ? readText(word.slice(1), '--probe-header').split('\n') : [word],
+  );
+  for (const line of lines.map((one) => one.trim())) {
+    if (line === '' || line.startsWith('#')) continue;
+    const [, name = '', value = ''] = /^([^:]*):\s*(.*)$/s.exec(line) ?? [];
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      const named = /^[\w-]{1,40}$/.test(name) ? ` ${name}` : '';
+      throw wrong(
+        `--probe-header: a header${named} is not written as \`Name: value\``,
+        'Write it like Authorization: …',
+      );
+    }
+    headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+function readText(file: string, flag: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    throw wrong(`${flag}: the file ${file.slice(0, 200)} cannot be read (${code})`, 'Check its name and permissions.');
+  }
+}
+
+const wrong = (message: string, hint: string): Error => usageError('probe', message, hint);

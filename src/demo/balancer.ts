@@ -1,0 +1,85 @@
+/**
+ * A load balancer on 127.0.0.1 in front of the played pod and another one that is ready: what clients of a Service see. It
+ * learns of the pod's removal late, as real ones do, and the pod does not accept connections any more once it got its stop
+ * signal.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Clock } from './clock.ts';
+import type { RequestLog } from './http/exchange.ts';
+import type { Truth } from './scenario.ts';
+
+export interface BalancerOptions {
+  clock: Clock;
+  /** ms after the deletion for which it goes on to send to the pod. */
+  lateMs: number;
+  /** The played pod, as the embedded API server knows it. */
+  pod: { name: string; requests: readonly RequestLog[]; truth(): Truth[] };
+}
+
+export interface Balancer {
+  readonly url: string;
+  /** Connections that found nobody listening. */
+  readonly refused: number;
+  close(): Promise<void>;
+}
+
+export async function startBalancer({ clock, lateMs, pod }: BalancerOptions): Promise<Balancer> {
+  let [turn, refused] = [0, 0];
+  const backends = new Map<Socket, 'pod' | 'other'>();
+  const server = createServer((request, response) => {
+    const isLeaving = backends.get(request.socket) === 'pod' && deletedAt(pod.requests) !== undefined;
+    response.writeHead(200, { 'content-type': 'text/plain', ...(isLeaving && { connection: 'close' }) });
+    response.end(backends.get(request.socket) === 'pod' ? `${pod.name}\n` : 'another pod\n');
+  });
+  server.on('connection', (socket: Socket) => {
+    const removedAt = deletedAt(pod.requests);
+    const knowsThePod = removedAt === undefined || clock.now() < removedAt + lateMs;
+    const backend = knowsThePod && (turn += 1) % 2 === 0 ? 'pod' : 'other';
+    if (backend === 'pod' && removedAt !== undefined && clock.now() >= signalledAt(pod.truth())) {
+      refused += 1;
+      return void socket.resetAndDestroy();
+    }
+    backends.set(socket, backend);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => backends.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    get refused() {
+      return refused;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        backends.forEach((_, socket) => socket.destroy());
+      }),
+  };
+}
+
+/** A slice with one ready endpoint: the other pod that answers behind the balancer. */
+export const secondEndpoint = (namespace: string, service: string) => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: `${service}-other`, namespace, uid: otherUid, labels: { 'kubernetes.io/service-name': service } },
+  addressType: 'IPv4',
+  endpoints: [
+    {
+      addresses: ['10.244.1.99'],
+      conditions: { ready: true, serving: true, terminating: false },
+      targetRef: { kind: 'Pod', namespace, name: `${service}-other`, uid: otherUid },
+    },
+  ],
+});
+
+const otherUid = '5f0c9d3e-0000-4000-8000-000000000099';
+
+/** When the pod's deletion was accepted. */
+function deletedAt(requests: readonly RequestLog[]): number | undefined {
+  return requests.find(({ verb, resource, status }) => verb === 'delete' && resource === 'pods' && status === 200)?.at;
+}
+
+/** ms: the first stop signal of a container; Infinity where none was sent. */
+const signalledAt = (truth: readonly Truth[]): number =>
+  Math.min(Infinity, ...truth.flatMap(({ stop_signal_sent: sent }) => (sent === undefined ? [] : Date.parse(sent))));

@@ -1,0 +1,334 @@
+/**
+ * The card that ends every run and every replay of one pod: the answer, a bar for each container against its grace
+ * period, traffic, requests, capacity, accuracy, why, and what to change; the last line is the answer again. At most 20
+ * lines, 8 where all went well, without the evidence that `-v` adds below it.
+ */
+import { plural } from '../verdict/words.ts';
+import type { ContainerTimeline } from '../infer/timeline.ts';
+import type { Finding, FindingCode, Severity } from '../model/report.ts';
+import type { Report } from '../verdict/report.ts';
+import { lengthText, secondsText } from '../verdict/length-text.ts';
+import type { CardLayout, CardRow } from './card-layout.ts';
+import { cardLayout, roomFor, rowLines } from './card-layout.ts';
+import { ownerText, podText } from './heading.ts';
+import { shareInk } from './live-lanes.ts';
+import { exitInk, exitText } from './mark-text.ts';
+import { nextCommand } from './next-command.ts';
+import type { Ink, Pen, SymbolName } from './palette.ts';
+import type { Piece } from './prose.ts';
+import { dim, flow, piece, plain } from './prose.ts';
+import { forTerminal } from './safe-text.ts';
+import { dayText, clockText } from './time-text.ts';
+
+export interface CardPlace {
+  readonly pen: Pen;
+  /** Of the window; Infinity where there is none. */
+  readonly columns: number;
+  /** Connection flags behind a command that is suggested, each with a blank before it. */
+  readonly flags?: string | undefined;
+}
+
+const mostLines = 20;
+const mostLinesGraceful = 8;
+
+export function cardLines(report: Report, place: CardPlace): string[] {
+  const { pen } = place;
+  const exits = exitRows(report);
+  const rows = answerRows(report, place);
+  const layout = cardLayout(
+    pen,
+    place.columns,
+    [...exits, ...rows].map(({ label }) => label),
+  );
+  const isGood = report.verdict.exitCode === 0;
+  const head = [...answerLine(report, layout), ...placeLine(report, layout)];
+  const last = lastLine(report, layout);
+  const blank = isGood ? [] : [''];
+  const bars = shortened(exits, isGood ? 3 : 6).flatMap((row) => exitLines(row, layout));
+  const room = (isGood ? mostLinesGraceful : mostLines) - head.length - bars.length - last.length - 2 * blank.length;
+  return [...head, ...blank, ...bars, ...fitting(rows, layout, room), ...blank, ...last];
+}
+
+/** In their order; what matters most takes its lines first, shorter where it has a shorter form. */
+function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
+  const kept = new Map<RankedRow, string[]>();
+  let left = room;
+  for (const row of [...rows].sort((a, b) => a.rank - b.rank)) {
+    const forms = [row, ...(row.brief ? [{ ...row, pieces: row.brief }] : [])].map((form) => rowLines(layout, form));
+    const lines = forms.find((form) => form.length <= left);
+    if (!lines) continue;
+    kept.set(row, lines);
+    left -= lines.length;
+  }
+  return rows.flatMap((row) => kept.get(row) ?? []);
+}
+
+/** By exit code, as scripts see it: a green tick stands for 0 and nothing else. */
+export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): {
+  readonly symbol: SymbolName;
+  readonly ink: Ink;
+} {
+  if (verdict.exitCode === 0) return { symbol: 'good', ink: 'good' };
+  if (verdict.exitCode === 2 || verdict.exitCode === 5) return { symbol: 'bad', ink: 'bad' };
+  if (verdict.exitCode === 3)
+    return verdict.outcome === 'stuck' ? { symbol: 'bad', ink: 'bad' } : { symbol: 'none', ink: 'warning' };
+  return { symbol: 'unknown', ink: 'warning' };
+}
+
+function answerLine(report: Report, { pen, width }: CardLayout): string[] {
+  const { symbol, ink } = iconOf(report);
+  const { word, headline } = report.answer;
+  const pieces = [
+    piece(ink, `${pen.symbol(symbol)} ${forTerminal(word)}`),
+    piece('strong', `  ${forTerminal(headline)}`),
+  ];
+  return flow(pen, pieces, { width, hang: 2 });
+}
+
+/** The same answer in one line of its own, whatever its length: `| tail -1` prints it whole. */
+function lastLine(report: Report, { pen }: CardLayout): string[] {
+  const { symbol, ink } = iconOf(report);
+  return [`${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(report.answer.summary, 1000))}`];
+}
+
+/** `shop/checkout-6677656c54-258qr · deployment/checkout · deleted after 6.9s` */
+function placeLine(report: Report, { pen, width }: CardLayout): string[] {
+  const { timeline } = report;
+  const facts = [podText(timeline), ownerText(timeline), deletedText(report)];
+  const text = facts.flatMap((fact) => (fact === undefined ? [] : forTerminal(fact))).join(' · ');
+  return flow(pen, [plain('  '), dim(text)], { width, hang: 2 });
+}
+
+export function deletedText({ timeline: { total, trigger, deleted, mode } }: Report): string | undefined {
+  if (!deleted) return mode === 'check' ? undefined : 'not deleted';
+  const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${triggerText[trigger.kind]})`;
+  return total ? `deleted after ${lengthText(total)}${by}` : `still terminating${by}`;
+}
+
+/** Who deleted it. */
+export const triggerText: Record<Report['timeline']['trigger']['kind'], string> = {
+  'this-command': 'this command',
+  'eviction-api': 'Eviction API',
+  preemption: 'preempted by a higher-priority pod',
+  taint: 'taint on its node',
+  'device-taint': 'taint on a device',
+  'pod-gc': 'pod garbage collection',
+  rollout: 'rollout',
+  'scale-down': 'scale-down',
+  'owner-deleted': 'its owner was deleted',
+  job: 'its Job',
+  'namespace-deletion': 'its namespace was deleted',
+  unknown: 'unknown client',
+};
+
+interface ExitRow {
+  readonly label: string;
+  readonly container?: ContainerTimeline;
+  /** ms. */
+  readonly grace: number;
+  readonly words: readonly Piece[];
+}
+
+export function exitRows({ timeline }: Report): ExitRow[] {
+  const grace = timeline.grace.effectiveSeconds * 1000;
+  return timeline.containers
+    .filter(({ ran, kind }) => ran || kind === 'container')
+    .map((container) => ({
+      label: container.name,
+      container,
+      grace,
+      words: container.ran
+        ? [piece(exitInk[container.outcome], endText(container)), plain(`  ${usedText(container, grace)}`)]
+        : [dim('was not running')],
+    }));
+}
+
+/** `SIGKILL`, `exited 0`: what ended it. */
+function endText(container: ContainerTimeline): string {
+  const probably = container.probable ? 'probably ' : '';
+  return `${probably}${container.outcome === 'killed' ? 'SIGKILL' : exitText(container)}`;
+}
+
+/** `3.1s of 10s grace period`, `1.1s past the 5s grace period`. */
+function usedText({ graceUsed, pastGrace, preStop, outcome }: ContainerTimeline, grace: number): string {
+  const whole = `${secondsText(grace, grace % 1000 === 0 ? 0 : 1)} grace period`;
+  if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
+  if (!graceUsed) return `of ${whole}`;
+  const used = lengthText({ min: graceUsed.min * grace, max: graceUsed.max * grace, shown: graceUsed.shown * grace });
+  const hook = preStop?.length && preStop.length.shown >= 50 ? `, preStop ${lengthText(preStop.length)}` : '';
+  return hook === '' ? `${used} of ${whole}` : `${used} of ${secondsText(grace, 0)}${hook}`;
+}
+
+/** The longest first to be kept; those that are left out are counted. */
+function shortened(rows: readonly ExitRow[], most: number): ExitRow[] {
+  if (rows.length <= most) return [...rows];
+  const weight = ({ container }: ExitRow): number =>
+    (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 10) +
+    (container?.graceUsed?.shown ?? 0);
+  const kept = new Set([...rows].sort((a, b) => weight(b) - weight(a)).slice(0, most - 1));
+  const left = rows.filter((row) => !kept.has(row));
+  const texts = [...new Set(left.map(({ container }) => (container ? exitText(container) : '')))];
+  const words = [dim(texts.length === 1 ? `each ${texts[0] ?? ''}` : texts.join(', '))];
+  return [...rows.filter((row) => kept.has(row)), { label: `${left.length} more`, grace: 0, words }];
+}
+
+const widestBar = 30;
+
+function exitLines({ label, container, grace, words }: ExitRow, layout: CardLayout): string[] {
+  const room = roomFor(layout);
+  const bar = container?.ran && container.graceUsed ? Math.min(widestBar, room - 36) : 0;
+  const pieces = bar >= 8 && container ? [...barOf(layout.pen, container, grace, bar), plain(' '), ...words] : words;
+  return rowLines(layout, { label, pieces });
+}
+
+/** preStop and drain against the grace period. */
+function barOf(pen: Pen, { graceUsed, preStop, outcome }: ContainerTimeline, grace: number, cells: number): Piece[] {
+  const used = graceUsed?.shown ?? 0;
+  const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(used);
+  const cellsOf = (share: number): number => Math.min(cells, Math.max(0, Math.round(share * cells)));
+  const all = Math.max(used > 0 ? 1 : 0, cellsOf(used));
+  const hook = Math.min(all, cellsOf((preStop?.length?.shown ?? 0) / Math.max(1, grace)));
+  return [
+    piece(ink, pen.symbol('hook').repeat(hook)),
+    piece(ink, pen.symbol('full').repeat(all - hook)),
+    dim(pen.symbol('rest').repeat(cells - all)),
+  ];
+}
+
+/** `rank`: what is left out first where there is no room, the highest. */
+interface RankedRow extends CardRow {
+  readonly rank: number;
+  /** Fewer words, for where there is no room for all. */
+  readonly brief?: readonly Piece[];
+}
+
+function answerRows(report: Report, place: CardPlace): RankedRow[] {
+  const { answer } = report;
+  const { exitCode, gates } = report.verdict;
+  const failed = gates.filter(({ passed }) => !passed);
+  return [
+    ...alsoRows(report, place.pen),
+    ...trafficRow(report, place.pen),
+    ...requestRows(report, place.pen),
+    ...capacityRow(report, place.pen),
+    ...findingRow(report, place.pen, 'accuracy', accuracyCodes),
+    ...failed.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
+    ...(answer.why === undefined ? [] : [{ label: 'why', pieces: [plain(forTerminal(answer.why, 1000))], rank: 2 }]),
+    ...nextRow(report, place),
+    ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
+      label: 'fix',
+      pieces: [plain(forTerminal(reason, 1000))],
+      command: forTerminal(`${command}${place.flags ?? ''}`, 4000),
+      rank: 3,
+    })),
+    ...(exitCode === 0 ? [] : detailsRow(report)),
+  ];
+}
+
+const looks: Record<Severity, readonly [SymbolName, Ink]> = {
+  error: ['bad', 'bad'],
+  warning: ['warning', 'warning'],
+  info: ['info', 'dim'],
+};
+
+const accuracyCodes: readonly FindingCode[] = ['evidence-lost'];
+const capacityCodes: readonly FindingCode[] = ['no-ready-endpoint', 'last-endpoint', 'unmanaged-pod'];
+const trafficCodes: readonly FindingCode[] = ['drain-race', 'stays-ready'];
+
+/** What else went wrong with the exit, beside its cause: at most two. */
+function alsoRows({ answer, verdict: { findings } }: Report, pen: Pen): RankedRow[] {
+  const elsewhere = new Set<FindingCode>([...accuracyCodes, ...capacityCodes, ...trafficCodes]);
+  const rest = findings.filter(
+    ({ code, severity }) =>
+      severity !== 'info' && !elsewhere.has(code) && code !== answer.cause?.code && !sameAs(code, answer.cause?.code),
+  );
+  return rest.slice(0, 2).map((finding) => ({ label: 'also', pieces: findingPieces(finding, pen), rank: 5 }));
+}
+
+/** Findings that say of a cause what the cause says of itself. */
+const sameStory: readonly (readonly FindingCode[])[] = [
+  ['killed-at-grace', 'no-signal-handling', 'prestop-cut-off', 'prestop-heavy', 'grace-nearly-spent'],
+  ['node-silent', 'slow-start', 'kubelet-restarted'],
+];
+
+const sameAs = (code: FindingCode, cause: FindingCode | undefined): boolean =>
+  cause !== undefined && sameStory.some((story) => story.includes(code) && story.includes(cause));
+
+const findingPieces = ({ severity, message }: Finding, pen: Pen): Piece[] => {
+  const [symbol, ink] = looks[severity];
+  return [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(message, 1000))];
+};
+
+function findingRow({ verdict }: Report, pen: Pen, label: string, codes: readonly FindingCode[]): RankedRow[] {
+  const finding = verdict.findings.find(({ code }) => codes.includes(code));
+  return finding ? [{ label, pieces: findingPieces(finding, pen), rank: 6 }] : [];
+}
+
+const judgements: Record<Report['answer']['traffic']['judgement'], readonly [string, SymbolName, Ink]> = {
+  safe: ['safe', 'good', 'good'],
+  'at-risk': ['at risk', 'warning', 'warning'],
+  lost: ['lost', 'bad', 'bad'],
+  'not-judged': ['not judged', 'none', 'dim'],
+};
+
+function trafficRow({ answer }: Report, pen: Pen): RankedRow[] {
+  const { judgement, reason } = answer.traffic;
+  const [word, symbol, ink] = judgements[judgement];
+  const text = reason === '' ? '' : `: ${forTerminal(reason, 1000)}`;
+  const head = piece(ink, `${pen.symbol(symbol)} ${word}`);
+  return [{ label: 'traffic', pieces: [head, plain(text)], brief: [head], rank: 0 }];
+}
+
+/** What `--probe` measured. */
+function requestRows({ timeline }: Report, pen: Pen): RankedRow[] {
+  return timeline.probes.slice(0, 2).map(({ target, sent, failed, windows, latencyMs }) => {
+    const [symbol, ink] = failed === 0 ? (['good', 'good'] as const) : (['bad', 'bad'] as const);
+    const lost =
+      windows.length === 0 ? '' : ` within ${secondsText(windows.reduce((sum, one) => sum + one.end - one.start, 0))}`;
+    const { before, during } = latencyMs;
+    const latency = before && during ? ` · p99 ${Math.round(before.p99)} → ${Math.round(during.p99)} ms` : '';
+    const counts = failed === 0 ? `no loss measured (${sent} requests)` : `${failed} of ${sent} failed${lost}`;
+    const pieces = [piece(ink, `${pen.symbol(symbol)} `), plain(`${counts}${latency} · ${forTerminal(target, 60)}`)];
+    return { label: 'requests', pieces, rank: 0 };
+  });
+}
+
+/** Who else could take new connections; nothing where there was always somebody. */
+function capacityRow({ answer, verdict: { findings } }: Report, pen: Pen): RankedRow[] {
+  const finding = findings.find(({ code }) => capacityCodes.includes(code));
+  if (!finding || finding.severity === 'info') return [];
+  const texts = answer.traffic.services.flatMap(({ name, otherReady, noReady }) =>
+    noReady
+      ? [
+          `Service ${name}: new connections had no ready backend for ${lengthText(noReady)}${noReady.lasts ? ', still none at the end' : ''}`,
+        ]
+      : otherReady === 0
+        ? [`Service ${name} had no other ready endpoint`]
+        : [],
+  );
+  const [symbol, ink] = looks[finding.severity];
+  const text = texts.length > 0 ? texts.slice(0, 2).join('; ') : finding.message;
+  const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
+  return [
+    {
+      label: 'capacity',
+      pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(text + more, 1000))],
+      rank: 4,
+    },
+  ];
+}
+
+function nextRow(report: Report, { flags = '' }: CardPlace): RankedRow[] {
+  const next = nextCommand(report, flags);
+  if (!next) return [];
+  return [{ label: 'next', pieces: [plain(next.reason)], command: forTerminal(next.command, 1000), rank: 2 }];
+}
+
+function detailsRow({ answer, verdict: { findings } }: Report): RankedRow[] {
+  const code = answer.cause?.code ?? findings[0]?.code;
+  if (code === undefined) return [];
+  return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)], rank: 9 }];
+}
+
+/** `2026-11-20 23:04:29 UTC`: when it was, for documents that are read later. */
+export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;

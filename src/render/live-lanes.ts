@@ -1,0 +1,127 @@
+/** The lanes of the live view: what each bar is filled with, and what stands beside it. Pure; `now`: ms, client's clock. */
+import type { ContainerTimeline, EndpointTimeline, Interval, Timeline } from '../infer/timeline.ts';
+import { exitInk, exitText, hookText, otherReady, signalName } from './mark-text.ts';
+import type { Ink, SymbolName } from './palette.ts';
+import { offsetText } from './time-text.ts';
+import { minutes } from './status.ts';
+
+export interface Lane {
+  readonly name: string;
+  /** One after the other from the left; `until`: share of the whole bar, 0 to 1. */
+  readonly stretches: readonly { readonly look: SymbolName; readonly ink: Ink; readonly until: number }[];
+  /** Whether the rest of the bar is drawn: it is what is left of the grace period. */
+  readonly isTrack: boolean;
+  readonly words: string;
+  readonly ink: Ink;
+  /** What gives way first where the window is low: the highest. */
+  readonly rank: number;
+}
+
+/** Green below half of the grace period, yellow to 80 %, red above. */
+export const shareInk = (share: number): Ink => (share < 0.5 ? 'good' : share <= 0.8 ? 'warning' : 'bad');
+
+export const containerLanes = (timeline: Timeline, now: number): Lane[] =>
+  timeline.containers
+    .filter(({ ran, kind }) => ran || kind === 'container')
+    .map((container) => containerLane(container, timeline, now));
+
+function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): Lane {
+  const { name, ran, exit, preStop, outcome } = container;
+  const start = startOf(container, timeline);
+  const grace = Math.max(1, (container.graceEnd?.shown ?? start + timeline.grace.effectiveSeconds * 1000) - start);
+  const shareAt = (at: number): number => Math.max(0, (at - start) / grace);
+  const end = exit?.at.shown ?? now;
+  const share = ran ? shareAt(end) : 0;
+  const hook = preStop ? Math.min(share, shareAt(preStop.end?.shown ?? end)) : 0;
+  const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(share);
+  return {
+    name,
+    stretches: [
+      { look: 'hook', ink, until: hook },
+      { look: 'full', ink, until: share },
+    ],
+    isTrack: ran,
+    words: containerWords(container, timeline, now),
+    ink: exit?.code === undefined ? (ran ? 'plain' : 'dim') : exitInk[outcome],
+    rank: ran && !exit ? 0 : 3,
+  };
+}
+
+/** ms: when the kubelet started termination of it; the zero while that is not known. */
+function startOf({ name }: ContainerTimeline, { marks, zero }: Timeline): number {
+  const own = marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
+  return (own ?? marks.find((mark) => mark.name === 'acknowledged'))?.at.shown ?? zero;
+}
+
+function containerWords(container: ContainerTimeline, timeline: Timeline, now: number): string {
+  const { name, kind, ran, exit, preStop, stopSignal, kill, outcome } = container;
+  const { zero } = timeline;
+  if (!ran) return 'not running';
+  if (exit) return `${outcome === 'killed' && kill ? 'SIGKILL' : exitText(container)} at ${offsetText(exit.at, zero)}s`;
+  if (kill && kill.shown <= now) return `SIGKILL at ${offsetText(kill, zero)}s`;
+  if (stopSignal && stopSignal.shown <= now)
+    return `${signalName(container)} at ${offsetText(stopSignal, zero)}s, still running after ${minutes(now - stopSignal.shown)}`;
+  if (preStop && (preStop.end?.shown ?? Infinity) > now)
+    return `preStop ${hookText(name, timeline) ?? preStop.kind} for ${minutes(now - preStop.start.shown)}`;
+  const isStopping = timeline.marks.some((mark) => mark.name === 'stopping' && mark.subject === name);
+  if (kind === 'sidecar' && timeline.containers.some((one) => one.kind === 'container' && one.ran && !one.exit))
+    return 'waits for the other containers';
+  return isStopping || preStop ? 'kubelet started termination' : 'running';
+}
+
+/** One for each Service, whatever number of slices it has; slices of none have their own. */
+export function serviceLanes(timeline: Timeline, now: number): Lane[] {
+  const groups = new Map<string, EndpointTimeline[]>();
+  for (const one of timeline.endpoints) {
+    const key = one.service ?? one.slice;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups].map(([name, slices]) => serviceLane(name, slices, timeline, now));
+}
+
+function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): Lane {
+  const { zero, grace, marks } = timeline;
+  const removed = lastOf(slices.map(({ unroutedAt, removedAt }) => unroutedAt ?? removedAt));
+  const others = Math.min(...slices.map(({ otherReady: count }) => count));
+  const wasReady = slices.some((one) => one.wasReady);
+  const gone = marks.find(({ name }) => name === 'removed')?.at.shown;
+  const length = Math.max(1, grace.effectiveSeconds * 1000);
+  const share = (at: number): number => Math.min(1, Math.max(0, (at - zero) / length));
+  const isAlone = others === 0;
+  return {
+    name: `svc/${service}`,
+    stretches: [
+      { look: 'routed', ink: 'good', until: wasReady ? share(removed?.shown ?? now) : 0 },
+      { look: 'unrouted', ink: isAlone ? 'warning' : 'dim', until: share(gone ?? now) },
+    ],
+    isTrack: false,
+    words: !wasReady
+      ? `not ready before · ${otherReady(others)}`
+      : removed
+        ? `removed ${offsetText(removed, zero)}s · ${otherReady(others)}`
+        : 'ready, gets new connections',
+    ink: removed ? (isAlone ? 'warning' : 'plain') : wasReady ? 'good' : 'dim',
+    rank: 1,
+  };
+}
+
+/** Known only once all slices have it. */
+function lastOf(times: readonly (Interval | undefined)[]): Interval | undefined {
+  const known = times.filter((one) => one !== undefined);
+  return known.length < times.length ? undefined : known.sort((a, b) => a.shown - b.shown).at(-1);
+}
+
+export function replacementLane({ replacement, zero }: Timeline): Lane[] {
+  if (!replacement) return [];
+  const { name, createdAt, scheduledAt, startedAt, readyAt } = replacement;
+  const at = (moment: Interval): string => `${offsetText(moment, zero)}s`;
+  const step = readyAt
+    ? `ready ${at(readyAt)}`
+    : startedAt
+      ? `started ${at(startedAt)}`
+      : scheduledAt
+        ? `scheduled ${at(scheduledAt)}`
+        : `created ${at(createdAt)}`;
+  const words = `${step}: ${name}`;
+  return [{ name: 'replacement', stretches: [], isTrack: false, words, ink: readyAt ? 'good' : 'plain', rank: 4 }];
+}

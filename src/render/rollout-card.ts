@@ -1,0 +1,105 @@
+/**
+ * The card that ends a run over several pods: the answer, counts, the slowest, drain and grace used, traffic and capacity
+ * over the whole, causes, the worst three, one fix; and the one line that lines mode prints for each pod that has ended.
+ */
+import { secondsText } from '../verdict/length-text.ts';
+import type { Report } from '../verdict/report.ts';
+import type { Quantiles, RolloutNumbers } from '../verdict/rollout-summary.ts';
+import { plural } from '../verdict/words.ts';
+import { iconOf } from './card.ts';
+import type { CardPlace } from './card.ts';
+import type { CardRow } from './card-layout.ts';
+import { cardLayout, rowLines } from './card-layout.ts';
+import type { Pen } from './palette.ts';
+import { flow, piece, plain } from './prose.ts';
+import { forTerminal } from './safe-text.ts';
+import { clockText } from './time-text.ts';
+import type { Timestamps } from './time-text.ts';
+
+/** `23:04:31.2  checkout-6677656c54-258qr  ✔ Graceful: app exited 3.1s after SIGTERM …` */
+export function endedPodLine(pen: Pen, { timeline, verdict, answer }: Report, timestamps: Timestamps): string {
+  const { symbol, ink } = iconOf({ verdict });
+  const time = timestamps === 'relative' ? '' : `${clockText(timeline.now, 1, timestamps)}  `;
+  const name = pen.letters(forTerminal(timeline.pod.metadata.name));
+  const summary = pen.letters(forTerminal(answer.summary, 1000));
+  return `${pen.paint('dim', time)}${pen.paint('accent', name)}  ${pen.paint(ink, pen.symbol(symbol))} ${summary}`;
+}
+
+export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags = '' }: CardPlace): string[] {
+  const layout = cardLayout(pen, columns, []);
+  const outcome = numbers.outcomes.stuck ? 'stuck' : 'unknown';
+  const { symbol, ink } = iconOf({ verdict: { exitCode: numbers.exitCode, outcome } });
+  const { target, pods, total } = numbers;
+  const head = `${plural(pods, 'pod')} terminated${total === undefined ? '' : ` in ${secondsText(total)}`}`;
+  const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(`  ${head}`)];
+  return [
+    ...flow(pen, title, { width: layout.width, hang: 2 }),
+    '',
+    ...rowsOf(numbers, pen, flags).flatMap((row) => rowLines(layout, row)),
+    '',
+    `${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(numbers.sentence, 1000))}`,
+  ];
+}
+
+function rowsOf(numbers: RolloutNumbers, pen: Pen, flags: string): CardRow[] {
+  const { outcomes, slowest, drain, graceUsed, causes, worst, unseen, pods, noReady, fix } = numbers;
+  const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
+  if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
+  const row = (label: string, text: string | undefined): CardRow[] =>
+    text === undefined || text === '' ? [] : [{ label, pieces: [plain(forTerminal(text, 1000))] }];
+  return [
+    ...row('exits', counts.join(' · ')),
+    ...row('slowest', slowest && `${slowest.pod} ${secondsText(slowest.total)}`),
+    ...row('drain', drain && quantiles(drain, secondsText)),
+    ...row('grace', graceUsed && quantiles(graceUsed, graceShare)),
+    ...trafficRows(numbers, pen),
+    ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${secondsText(noReady.longest)}`),
+    ...row(
+      'causes',
+      causes
+        .slice(0, 4)
+        .map(({ code, pods: count }) => `${code} (${count} of ${pods})`)
+        .join(', '),
+    ),
+    ...worst.map(({ pod, summary }, index) => ({
+      label: index === 0 ? 'worst' : '',
+      pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
+    })),
+    ...row('missed', unseen.slice(0, 3).join(', ')),
+    ...(fix
+      ? [
+          {
+            label: 'fix',
+            pieces: [plain(forTerminal(fix.reason, 1000))],
+            command: forTerminal(`${fix.command}${flags}`, 4000),
+          },
+        ]
+      : []),
+  ];
+}
+
+const quantiles = ({ p50, p90, max }: Quantiles, text: (value: number) => string): string =>
+  `p50 ${text(p50)} · p90 ${text(p90)} · max ${text(max)}`;
+
+const graceShare = (ratio: number): string =>
+  ratio > 1.005 ? 'past the grace period' : `${Math.round(Math.min(1, ratio) * 100)}%`;
+
+const looks = {
+  lost: ['lost', 'bad'],
+  'at-risk': ['at risk', 'warning'],
+  safe: ['safe', 'good'],
+  'not-judged': ['not judged', 'unknown'],
+} as const;
+
+/** `▲ at risk: 6 of 6, no preStop hook` */
+function trafficRows({ traffic, pods }: RolloutNumbers, pen: Pen): CardRow[] {
+  return traffic.map(({ judgement, pods: count, reason }, index) => {
+    const [word, symbol] = looks[judgement];
+    const why = reason === '' || judgement === 'safe' ? '' : `, ${reason}`;
+    const ink = symbol === 'unknown' ? 'dim' : symbol;
+    return {
+      label: index === 0 ? 'traffic' : '',
+      pieces: [piece(ink, `${pen.symbol(symbol)} ${word}`), plain(forTerminal(`: ${count} of ${pods}${why}`, 1000))],
+    };
+  });
+}

@@ -1,0 +1,119 @@
+/**
+ * Many pods at once: one table that is kept up to date, a row for each pod that still terminates, ended ones folded into
+ * one line. A pure function of the state, the time (ms, client's clock) and the window.
+ */
+import { isStillRunning, killDueIn, minutes, statusOf } from './status.ts';
+import type { Timeline } from '../infer/timeline.ts';
+import { shareText } from '../verdict/length-text.ts';
+import { nodeTrouble } from './node-trouble.ts';
+import { shareInk } from './live-lanes.ts';
+import type { FrameWindow } from './frame.ts';
+import type { Ink, Pen } from './palette.ts';
+import type { Piece } from './prose.ts';
+import { clipPieces, dim, padTo, piece, plain, shorten, textWidth } from './prose.ts';
+import type { RolloutPod, RolloutState } from './rollout-state.ts';
+import { forTerminal } from './safe-text.ts';
+import type { Line } from './screen.ts';
+
+/** Never taller than `rows` - 1, never as wide as `columns`. */
+export function rolloutFrame(
+  state: RolloutState,
+  now: number,
+  { columns, rows, pen, flags = '' }: FrameWindow,
+): Line[] {
+  const [width, room] = [columns - 1, rows - 1];
+  if (room < 1 || width < 1) return [];
+  const ended = state.pods.filter(({ report }) => report !== undefined);
+  const open = state.pods.filter(({ report }) => report === undefined);
+  const trouble = open.flatMap(({ timeline }) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
+  const fixed = 2 + (trouble === undefined ? 0 : 1) + (ended.length > 0 ? 1 : 0);
+  // The oldest deletions first: those end next, or hang.
+  const shown = open.slice(0, Math.max(0, room - fixed - (open.length > room - fixed ? 1 : 0)));
+  const rowsOfTable = shown.map((pod) => rowOf(pod, now));
+  const lines: Piece[][] = [
+    topLine(state, now),
+    ...(trouble === undefined ? [] : [[piece('bad', `  ${pen.symbol('bad')} ${forTerminal(trouble)}`)]]),
+    ...(ended.length > 0 ? [endedLine(ended)] : []),
+    ...(shown.length > 0 ? tableLines(pen, rowsOfTable, width) : []),
+    ...(open.length > shown.length ? [[dim(`  … ${open.length - shown.length} more terminating`)]] : []),
+  ];
+  return lines.slice(0, room).map((line) => clipPieces(pen, line, width));
+}
+
+/** `shop deployment/checkout · 3 of 6 pods deleted · 2 terminating · 4 of 6 updated · 0:21` */
+function topLine({ target, namespace, pods, progress }: RolloutState, now: number): Piece[] {
+  const done = pods.filter(({ report }) => report !== undefined).length;
+  const start = Math.min(now, ...pods.map(({ timeline }) => timeline.zero));
+  const facts = [
+    pods.length === 0 ? 'waiting for a pod to be deleted' : `${done} of ${pods.length} terminated`,
+    ...(progress ? [`${progress.updated} of ${progress.desired} updated, ${progress.available} available`] : []),
+    ...(pods.length > 0 ? [minutes(now - start)] : []),
+  ];
+  return [piece('strong', forTerminal(`${namespace} ${target}`)), ...facts.map((fact) => plain(` · ${fact}`))];
+}
+
+/** `  12 ended: 11 graceful, 1 SIGKILLed` */
+function endedLine(ended: readonly RolloutPod[]): Piece[] {
+  const words = new Map<string, number>();
+  for (const { report } of ended) {
+    const word = report?.answer.word ?? '';
+    words.set(word, (words.get(word) ?? 0) + 1);
+  }
+  const bad = ended.some(({ report }) => report?.verdict.exitCode !== 0);
+  const counts = [...words].map(([word, count]) => `${count} ${word}`).join(', ');
+  return [plain('  ended  '), piece(bad ? 'bad' : 'good', forTerminal(counts))];
+}
+
+interface Row {
+  readonly cells: readonly string[];
+  readonly ink: Ink;
+}
+
+const titles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
+
+function rowOf({ timeline }: RolloutPod, now: number): Row {
+  const grace = timeline.grace.effectiveSeconds * 1000;
+  const running = timeline.containers.filter(isStillRunning);
+  const since = timeline.marks.find(({ name }) => name === 'acknowledged' || name === 'stopping')?.at.shown;
+  const used = since === undefined ? 0 : Math.max(0, now - since);
+  const left = killDueIn(timeline, now);
+  const exits = timeline.containers.flatMap(({ exit }) => (exit?.code === undefined ? [] : [exit.code]));
+  return {
+    cells: [
+      timeline.pod.metadata.name,
+      minutes(now - timeline.zero),
+      stepOf(timeline, now),
+      running.length > 0 && since !== undefined ? shareText({ min: used, max: used, shown: used }, grace) : '–',
+      left === undefined ? '–' : left <= 0 ? 'due' : `${Math.ceil(left / 1000)}s`,
+      running.length === 0 && exits.length > 0 ? `exit ${Math.max(...exits)}` : '',
+    ],
+    ink: running.length > 0 ? shareInk(grace > 0 ? used / grace : 0) : 'plain',
+  };
+}
+
+/** What it is doing, in a word or two. */
+function stepOf(timeline: Timeline, now: number): string {
+  const has = (name: string): boolean => timeline.marks.some((mark) => mark.name === name);
+  if (has('removed')) return 'deleted';
+  if (has('finalizing')) return 'finalizers';
+  if (has('containers-done')) return 'cleanup';
+  const running = timeline.containers.filter(isStillRunning);
+  if (running.some(({ stopSignal }) => stopSignal && stopSignal.shown <= now)) return 'draining';
+  if (running.some(({ preStop }) => preStop !== undefined && preStop.end === undefined)) return 'preStop';
+  return has('acknowledged') || has('stopping') ? 'stopping' : statusOf(timeline, now).word;
+}
+
+function tableLines(pen: Pen, rows: readonly Row[], width: number): Piece[][] {
+  const narrow = width < 75;
+  const heads = narrow ? ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'] : titles;
+  const wide = heads.map((title, at) => Math.max(title.length, ...rows.map(({ cells }) => textWidth(cells[at] ?? ''))));
+  const rest = wide.slice(1).reduce((sum, one) => sum + one + 2, 2);
+  wide[0] = Math.min(wide[0] ?? 0, Math.max(8, width - rest));
+  const line = (cells: readonly string[], ink: Ink): Piece[] => [
+    plain('  '),
+    ...cells.map((cell, at) =>
+      piece(ink, `${padTo(at === 0 ? shorten(pen, forTerminal(cell), wide[0] ?? 0) : cell, wide[at] ?? 0)}  `),
+    ),
+  ];
+  return [line(heads, 'dim'), ...rows.map(({ cells, ink }) => line(cells, ink))];
+}

@@ -1,0 +1,97 @@
+/** Where a deletion stands at a moment, in a word and a few facts: the live view's top line and the table's columns. Pure. */
+import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { Ink } from './palette.ts';
+
+export interface Status {
+  /** As `kubectl get pods` would say it, where it says anything. */
+  readonly word: string;
+  readonly ink: Ink;
+  /** Unescaped, the most important first. */
+  readonly facts: readonly { readonly text: string; readonly ink: Ink }[];
+}
+
+/** `now`: ms, client's clock. */
+export function statusOf(timeline: Timeline, now: number): Status {
+  if (!timeline.deleted) return waitingStatus(timeline);
+  const elapsed = minutes(now - timeline.zero);
+  if (hasMark(timeline, 'removed'))
+    return {
+      word: 'Deleted',
+      ink: 'strong',
+      facts: [{ text: `after ${minutes(timeline.total?.shown ?? 0)}`, ink: 'plain' }],
+    };
+  const services = serviceFact(timeline);
+  return {
+    word: 'Terminating',
+    ink: 'warning',
+    facts: [
+      { text: `${elapsed} of ${minutes(timeline.grace.effectiveSeconds * 1000)}`, ink: 'plain' },
+      stepFact(timeline, now),
+      ...(services ? [services] : []),
+    ],
+  };
+}
+
+function waitingStatus(timeline: Timeline): Status {
+  const text = hasMark(timeline, 'requested')
+    ? timeline.mode === 'evict'
+      ? 'eviction requested'
+      : 'delete requested'
+    : timeline.mode === 'attach'
+      ? 'waiting for somebody to delete it'
+      : 'opening watches';
+  return { word: timeline.pod.status.phase ?? 'Pending', ink: 'plain', facts: [{ text, ink: 'plain' }] };
+}
+
+/** The countdown, or what comes after the containers. */
+function stepFact(timeline: Timeline, now: number): Status['facts'][number] {
+  const finalizers = timeline.marks.find(({ name }) => name === 'finalizing');
+  if (finalizers) return { text: `waiting for finalizers ${finalizers.note ?? ''}`, ink: 'warning' };
+  const done = timeline.marks.find(({ name }) => name === 'containers-done');
+  if (done) return { text: `all containers terminated, cleaning up for ${minutes(now - done.at.shown)}`, ink: 'plain' };
+  const running = timeline.containers.filter(isStillRunning);
+  if (running.length === 0) return { text: 'waiting for the kubelet', ink: 'plain' };
+  return killFact(killDueIn(timeline, now));
+}
+
+function killFact(left: number | undefined): Status['facts'][number] {
+  if (left === undefined) return { text: 'the kubelet has not started termination', ink: 'warning' };
+  const seconds = Math.ceil(left / 1000);
+  if (seconds <= 0) return { text: seconds < -1 ? `SIGKILL overdue by ${-seconds}s` : 'SIGKILL due', ink: 'bad' };
+  return { text: `SIGKILL in ${seconds >= 120 ? minutes(left) : `${seconds}s`}`, ink: seconds <= 5 ? 'bad' : 'plain' };
+}
+
+export const isStillRunning = (one: ContainerTimeline): boolean => one.ran && !one.exit;
+
+/** ms until the first running container is killed; negative when it is overdue, undefined while nothing counts yet. */
+export function killDueIn({ containers }: Timeline, now: number): number | undefined {
+  const due = containers.filter(isStillRunning).flatMap(({ graceEnd }) => (graceEnd ? [graceEnd.shown] : []));
+  return due.length === 0 ? undefined : Math.min(...due) - now;
+}
+
+function serviceFact({ endpoints }: Timeline): Status['facts'][number] | undefined {
+  const services = [
+    ...new Set(endpoints.filter(({ wasReady }) => wasReady).map(({ service, slice }) => service ?? slice)),
+  ];
+  if (services.length === 0) return undefined;
+  const isIn = (service: string): boolean =>
+    endpoints.some(
+      (one) => (one.service ?? one.slice) === service && one.wasReady && !one.unroutedAt && !one.removedAt,
+    );
+  const still = services.filter(isIn);
+  const what = (names: readonly string[]): string =>
+    names.length === 1 ? `Service ${names[0] ?? ''}` : `${names.length} Services`;
+  return still.length === 0
+    ? { text: `removed from ${what(services)}`, ink: 'good' }
+    : { text: `still in ${what(still)}`, ink: 'warning' };
+}
+
+const hasMark = ({ marks }: Timeline, name: string): boolean => marks.some((mark) => mark.name === name);
+
+/** `0:21`, `1:02:03`; never negative. ms. */
+export function minutes(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [hours, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${hours > 0 ? `${hours}:${two(rest)}` : String(rest)}:${two(seconds % 60)}`;
+}

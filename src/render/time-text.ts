@@ -1,0 +1,67 @@
+/** When something was, as people read it: on the clock, and seconds after the timeline's zero. All times are ms, client's clock. */
+import type { Interval } from '../infer/timeline.ts';
+
+export type Timestamps = 'relative' | 'local' | 'utc';
+
+/** What an offset needs of an Interval. */
+export type Moment = Pick<Interval, 'earliest' | 'latest' | 'shown' | 'basis' | 'open'>;
+
+/** ms; a moment known this closely is printed without `≈`. */
+const exactWidth = 300;
+
+const isExact = ({ earliest, latest, basis, open }: Moment): boolean =>
+  !open && (basis === 'observed' || latest - earliest <= exactWidth);
+
+/** Two decimals up to a tenth of a second of doubt, one up to a second and a half, else none. */
+function decimalsOf(moment: Moment): number {
+  if (moment.basis === 'observed' && !moment.open) return 2;
+  const width = moment.latest - moment.earliest;
+  return width <= 100 ? 2 : width <= 1500 ? 1 : 0;
+}
+
+/** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` where nothing bounds it from below. No unit. */
+export function offsetText(moment: Moment, zero: number): string {
+  const approximately = moment.open ? '≤' : isExact(moment) ? '' : '≈';
+  return `${approximately}${signed(moment.shown - zero, decimalsOf(moment))}`;
+}
+
+/** The same in 9 columns, the points below one another. */
+export function offsetColumn(moment: Moment, zero: number): string {
+  const [whole = '', fraction] = offsetText(moment, zero).split('.');
+  return whole.padStart(6) + (fraction === undefined ? '' : `.${fraction}`).padEnd(3);
+}
+
+/** `+0.02`, `−0.5`; never a negative zero. */
+export function signed(ms: number, decimals: number): string {
+  const text = (Math.abs(ms) / 1000).toFixed(decimals);
+  return `${ms < 0 && Number(text) !== 0 ? '−' : '+'}${text}`;
+}
+
+/** `+2.10 to +3.30`: both ends, for those who asked for evidence. */
+export const boundsText = ({ earliest, latest, open }: Moment, zero: number): string =>
+  open ? `until ${signed(latest - zero, 2)}` : `${signed(earliest - zero, 2)} to ${signed(latest - zero, 2)}`;
+
+/** `23:04:29.9` in 13 columns, with no more decimals than are known; empty for `relative`. */
+export const clockColumn = (moment: Moment, timestamps: Timestamps): string =>
+  timestamps === 'relative' ? '' : clockText(moment.shown, Math.min(2, decimalsOf(moment)), timestamps).padEnd(12);
+
+/** `23:04:29.60`; `relative` is printed in UTC where a time of day is needed all the same. */
+export function clockText(time: number, decimals: number, timestamps: Timestamps): string {
+  const unit = 10 ** (3 - decimals);
+  const date = new Date(Math.round(time / unit) * unit);
+  const parts =
+    timestamps === 'local'
+      ? [date.getHours(), date.getMinutes(), date.getSeconds()]
+      : [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()];
+  const fraction = String(date.getUTCMilliseconds()).padStart(3, '0').slice(0, decimals);
+  return parts.map((part) => String(part).padStart(2, '0')).join(':') + (decimals > 0 ? `.${fraction}` : '');
+}
+
+/** `2026-11-20 UTC`, `2026-11-20 UTC+01:00`. */
+export function dayText(time: number, timestamps: Timestamps): string {
+  const ahead = timestamps === 'local' ? -new Date(time).getTimezoneOffset() : 0;
+  const day = new Date(time + ahead * 60_000).toISOString().slice(0, 10);
+  if (ahead === 0) return `${day} UTC`;
+  const [hours, minutes] = [Math.floor(Math.abs(ahead) / 60), Math.abs(ahead) % 60];
+  return `${day} UTC${ahead < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`;
+}

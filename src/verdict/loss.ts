@@ -1,0 +1,250 @@
+/** What probes say of the traffic: how many requests were lost, when, why, and what would have kept them. Pure. */
+import type { FailureWindow, ProbeResult } from '../infer/probe-result.ts';
+import { lossProbes, lostBy } from '../infer/probes.ts';
+import type { Timeline } from '../infer/timeline.ts';
+import type { ProbeFailureKind } from '../model/probe-observation.ts';
+import { secondsText } from './length-text.ts';
+import { list, plural, servicesNamed } from './words.ts';
+
+export type LossCause =
+  /** Before the deletion began: not its doing. */
+  | 'before-deletion'
+  /** No other endpoint was ready between this pod and its replacement. */
+  | 'no-ready-backend'
+  /** Only the kept connection failed. */
+  | 'kept-connection-cut'
+  /** The app took requests and did not answer them while it shut down. */
+  | 'unanswered-while-draining'
+  /** Traffic still came after the app had stopped to take it. */
+  | 'sent-too-late'
+  /** None of these fits what was seen. */
+  | 'unexplained';
+
+/** Numbers of a measured loss; ms on the client's clock. */
+export interface Loss {
+  readonly sent: number;
+  readonly failed: number;
+  readonly first: number;
+  readonly last: number;
+  readonly cause: LossCause;
+  /** How long requests still failed after the pod was removed from its Services, ms. */
+  readonly sentAfterRemovalMs?: number;
+  /** What would have covered that, with a margin: seconds. */
+  readonly preStopSeconds?: number;
+  /** `3 of 412 requests failed from +0.4s to +0.9s (connection refused)`. */
+  readonly what: string;
+  /** Why, in half a sentence. */
+  readonly why: string;
+  /** What to change, in a sentence without a full stop; none where nothing is known to help. */
+  readonly advice?: string;
+  /** `seq` of observations. */
+  readonly evidence: readonly number[];
+}
+
+/** Undefined where no probe ran, or none of its requests failed. */
+export function lossOf(timeline: Timeline): Loss | undefined {
+  const probes = lossProbes(timeline.probes);
+  const { sent, failed } = lostBy(probes);
+  const windows = probes.flatMap((probe) => probe.windows).sort((one, other) => one.start - other.start);
+  const [begin] = windows;
+  if (!begin) return undefined;
+  const last = Math.max(...windows.map(({ end }) => end));
+  const moments = momentsOf(timeline);
+  const about = { timeline, moments, probes, windows, first: begin.start, last };
+  const cause = causes.find(({ holds }) => holds(about));
+  const sentAfterRemovalMs = cause?.name === 'sent-too-late' ? last - (moments.unrouted ?? last) : undefined;
+  const evidence = [...new Set(windows.flatMap(({ stretches }) => stretches.map(({ seq }) => seq)))].slice(
+    0,
+    mostEvidence,
+  );
+  const preStopSeconds = sentAfterRemovalMs === undefined ? undefined : preStopFor(sentAfterRemovalMs);
+  const said = { ...about, sentAfterRemovalMs, preStopSeconds };
+  return {
+    sent,
+    failed,
+    first: begin.start,
+    last,
+    cause: cause?.name ?? 'unexplained',
+    sentAfterRemovalMs,
+    preStopSeconds,
+    what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, begin.start, last)} (${kindsText(windows)})`,
+    why: cause?.why(said) ?? 'nothing that was seen of the shutdown explains it',
+    advice: cause?.advice?.(said),
+    evidence,
+  };
+}
+
+/** `no loss measured (412 requests)`; undefined where no probe ran, or requests were lost. */
+export function noLossText(timeline: Timeline): string | undefined {
+  const { sent, failed } = lostBy(timeline.probes);
+  return sent === 0 || failed > 0 ? undefined : `no loss measured (${plural(sent, 'request')})`;
+}
+
+/**
+ * The card's row `requests`: `412 sent · 3 failed from +0.4s to +0.9s (connection refused)`. Undefined where no probe ran.
+ */
+export function requestsText(timeline: Timeline): string | undefined {
+  if (timeline.probes.length === 0) return undefined;
+  const { sent } = lostBy(timeline.probes);
+  const loss = lossOf(timeline);
+  const unmeasured = timeline.probes
+    .flatMap(({ notMeasured }) => notMeasured)
+    .reduce((sum, { count }) => sum + count, 0);
+  const parts = [
+    `${sent} sent`,
+    loss
+      ? `${loss.failed} failed ${spanText(timeline, loss.first, loss.last)} (${kindsText(windowsOf(timeline))})`
+      : 'none failed',
+    ...(unmeasured === 0 ? [] : [`${unmeasured} not measured`]),
+  ];
+  return parts.join(' · ');
+}
+
+/** How long the pod itself still answered after its stop signal, ms: only a probe of `pod` can say. */
+export function servedAfterSignalMs(timeline: Timeline): number | undefined {
+  const signal = momentsOf(timeline).signal;
+  const answered = timeline.probes.flatMap(({ via, answered }) =>
+    via === 'pod-proxy' && answered ? [answered.last] : [],
+  );
+  if (signal === undefined || answered.length === 0) return undefined;
+  const after = Math.max(...answered) - signal;
+  return after > 0 ? after : undefined;
+}
+
+interface Moments {
+  /** The first removal from a Service's ready endpoints. */
+  unrouted?: number;
+  /** The first stop signal of a container. */
+  signal?: number;
+  /** The last exit of a container. */
+  exit?: number;
+  ready?: number;
+}
+
+interface About {
+  timeline: Timeline;
+  moments: Moments;
+  probes: readonly ProbeResult[];
+  windows: readonly FailureWindow[];
+  first: number;
+  last: number;
+}
+
+interface Said extends About {
+  sentAfterRemovalMs?: number;
+  preStopSeconds?: number;
+}
+
+interface CauseRow {
+  name: LossCause;
+  holds(about: About): boolean;
+  why(said: Said): string;
+  advice?(said: Said): string | undefined;
+}
+
+/** ms: how much earlier than a moment its effect may seem to come, since moments are estimates. */
+const slackMs = 250;
+
+/** The first that holds. */
+const causes: readonly CauseRow[] = [
+  {
+    name: 'before-deletion',
+    holds: ({ timeline, last }) => last < timeline.zero,
+    why: () => 'they failed before the deletion began',
+  },
+  {
+    name: 'kept-connection-cut',
+    holds: ({ probes }) =>
+      probes.every((one) => one.new.failed === 0) && probes.some((one) => (one.kept?.failed ?? 0) > 0),
+    why: () => 'the connection that clients keep was cut, while new connections were served',
+    advice: () => 'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
+  },
+  {
+    name: 'no-ready-backend',
+    holds: ({ timeline, moments, first }) =>
+      timeline.endpoints.length > 0 &&
+      timeline.endpoints.every(({ otherReady }) => otherReady === 0) &&
+      first >= (moments.signal ?? Infinity) - slackMs &&
+      (moments.ready === undefined || first <= moments.ready + slackMs),
+    why: ({ timeline, moments }) =>
+      `no other endpoint was ready${moments.ready === undefined ? '' : ` until the replacement was, at ${offsetText(timeline, moments.ready)}`}`,
+    advice: () => 'run at least two replicas, and start the new pod before the old one is deleted (maxUnavailable: 0)',
+  },
+  {
+    name: 'unanswered-while-draining',
+    holds: ({ windows, moments, first }) =>
+      mostOf(windows) === 'timeout' &&
+      first >= (moments.signal ?? Infinity) - slackMs &&
+      first <= (moments.exit ?? -Infinity),
+    why: () => 'requests were accepted and not answered while the containers shut down',
+    advice: () =>
+      'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
+  },
+  {
+    name: 'sent-too-late',
+    holds: ({ moments, first }) => moments.unrouted !== undefined && first >= (moments.signal ?? Infinity) - slackMs,
+    why: ({ timeline, windows, moments, sentAfterRemovalMs = 0 }) => {
+      const proxied = windows.some(({ stretches }) => stretches.some(({ kind }) => kind === 'http'));
+      const who = proxied ? 'a proxy, mesh or load balancer' : 'load balancers';
+      const services = servicesNamed([...new Set(timeline.endpoints.flatMap(({ service }) => service ?? []))]);
+      const lead = (moments.signal ?? 0) - (moments.unrouted ?? 0);
+      return `${who} kept sending for ${secondsText(sentAfterRemovalMs)} after removal from ${services}, while SIGTERM came ${secondsText(Math.abs(lead), Math.abs(lead) < 95 ? 2 : 1)} ${lead < 0 ? 'before' : 'after'} it`;
+    },
+    advice: ({ sentAfterRemovalMs = 0, preStopSeconds }) =>
+      `load balancer kept sending for ${secondsText(sentAfterRemovalMs)} after removal: preStop sleep of at least ${preStopSeconds}s`,
+  },
+];
+
+function momentsOf({ containers, endpoints, replacement }: Timeline): Moments {
+  const signals = containers.flatMap(({ stopSignal }) => stopSignal?.shown ?? []);
+  const exits = containers.flatMap(({ exit }) => exit?.at.shown ?? []);
+  const unrouted = endpoints.flatMap(({ unroutedAt }) => unroutedAt?.shown ?? []);
+  return {
+    unrouted: unrouted.length === 0 ? undefined : Math.min(...unrouted),
+    signal: signals.length === 0 ? undefined : Math.min(...signals),
+    exit: exits.length === 0 ? undefined : Math.max(...exits),
+    ready: replacement?.readyAt?.shown,
+  };
+}
+
+/** The next five seconds above what was measured and one more. */
+const preStopFor = (ms: number): number => Math.max(5, Math.ceil((ms / 1000 + 1) / 5) * 5);
+
+const windowsOf = ({ probes }: Timeline): FailureWindow[] => lossProbes(probes).flatMap(({ windows }) => windows);
+
+const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
+  refused: 'connection refused',
+  reset: 'connection reset',
+  timeout: 'timed out',
+  dns: 'name not resolved',
+  tls: 'TLS failed',
+  http: 'no valid answer',
+};
+
+/** The most frequent first, at most three. */
+function kindsText(windows: readonly FailureWindow[]): string {
+  const counts = new Map<string, number>();
+  for (const { kind, status, count } of windows.flatMap(({ stretches }) => stretches)) {
+    const words = kind === 'http' && status !== undefined ? `status ${status}` : kindWords[kind];
+    counts.set(words, (counts.get(words) ?? 0) + count);
+  }
+  const sorted = [...counts].sort(([, one], [, other]) => other - one).map(([words]) => words);
+  return list(sorted.slice(0, 3));
+}
+
+function mostOf(windows: readonly FailureWindow[]): ProbeFailureKind | undefined {
+  const counts = new Map<ProbeFailureKind, number>();
+  for (const { kind, count } of windows.flatMap(({ stretches }) => stretches))
+    counts.set(kind, (counts.get(kind) ?? 0) + count);
+  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
+}
+
+const spanText = (timeline: Timeline, from: number, to: number): string =>
+  to - from < 50
+    ? `at ${offsetText(timeline, from)}`
+    : `from ${offsetText(timeline, from)} to ${offsetText(timeline, to)}`;
+
+const offsetText = ({ zero }: Timeline, at: number): string =>
+  `${at < zero ? '-' : '+'}${secondsText(Math.abs(at - zero))}`;
+
+const mostEvidence = 20;

@@ -1,0 +1,182 @@
+/** The numbers and the sentence of a run over several pods, for the card that ends it. Pure; lengths in ms. */
+import type { Timeline } from '../infer/timeline.ts';
+import type { FindingCode, Outcome } from '../model/report.ts';
+import type { FixAnswer, TrafficAnswer } from './answer.ts';
+import { exitCodes, worstCode } from './exit-code.ts';
+import { secondsText } from './length-text.ts';
+import type { Report } from './report.ts';
+import { plural } from './words.ts';
+
+/** Of the ratios or lengths of all pods. */
+export interface Quantiles {
+  readonly p50: number;
+  readonly p90: number;
+  readonly max: number;
+}
+
+export interface RolloutNumbers {
+  /** `deployment/checkout`. */
+  readonly target: string;
+  readonly pods: number;
+  readonly outcomes: Partial<Record<Outcome, number>>;
+  /** First request or acceptance to last removal. */
+  readonly total?: number;
+  readonly slowest?: { readonly pod: string; readonly total: number };
+  /** SIGTERM to exit of the slowest container of each pod. */
+  readonly drain?: Quantiles;
+  /** Ratios to the grace period; 1 is all of it. */
+  readonly graceUsed?: Quantiles;
+  readonly traffic: readonly TrafficCount[];
+  /** The longest time that a Service had no ready endpoint. */
+  readonly noReady?: { readonly service: string; readonly longest: number };
+  /** Warnings and errors, the most frequent first. */
+  readonly causes: readonly { readonly code: FindingCode; readonly pods: number }[];
+  /** At most three that were not graceful, the worst first. */
+  readonly worst: readonly { readonly pod: string; readonly summary: string }[];
+  /** Pods that are gone without a report. */
+  readonly unseen: readonly string[];
+  /** The one that most pods need. */
+  readonly fix?: FixAnswer;
+  readonly exitCode: number;
+  /** The card's last line, without icon. */
+  readonly sentence: string;
+}
+
+export interface TrafficCount {
+  readonly judgement: TrafficAnswer['judgement'];
+  readonly pods: number;
+  /** What most of them have in common. */
+  readonly reason: string;
+}
+
+/** `codes`: exit codes of what is no report, such as a file that could not be written. */
+export function rolloutNumbers(
+  target: string,
+  reports: readonly Report[],
+  codes: readonly number[] = [],
+  unseen: readonly string[] = [],
+): RolloutNumbers {
+  const exitCode = worstCode([
+    ...reports.map(({ verdict }) => verdict.exitCode),
+    ...(unseen.length > 0 ? [exitCodes.unknown] : []),
+    ...codes,
+  ]);
+  const [slowest] = reports
+    .flatMap(({ timeline }) =>
+      timeline.total ? [{ pod: timeline.pod.metadata.name, total: timeline.total.shown }] : [],
+    )
+    .sort((a, b) => b.total - a.total);
+  const outcomes: Partial<Record<Outcome, number>> = {};
+  for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
+  const numbers = {
+    target,
+    pods: reports.length,
+    outcomes,
+    total: totalOf(reports.map(({ timeline }) => timeline)),
+    slowest,
+    drain: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, ({ drain }) => drain?.shown))),
+    graceUsed: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, ({ graceUsed }) => graceUsed?.shown))),
+    traffic: trafficOf(reports),
+    noReady: noReadyOf(reports),
+    causes: causesOf(reports),
+    worst: worstOf(reports),
+    unseen,
+    fix: commonFix(reports),
+    exitCode,
+  };
+  return { ...numbers, sentence: sentenceOf(numbers) };
+}
+
+function totalOf(timelines: readonly Timeline[]): number | undefined {
+  const ends = timelines.flatMap(({ marks }) => marks.find(({ name }) => name === 'removed')?.at.shown ?? []);
+  return ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...timelines.map(({ zero }) => zero));
+}
+
+function slowestOf(
+  { containers }: Timeline,
+  of: (one: Timeline['containers'][number]) => number | undefined,
+): number[] {
+  const values = containers.flatMap((one) => of(one) ?? []);
+  return values.length === 0 ? [] : [Math.max(...values)];
+}
+
+function quantilesOf(values: readonly number[]): Quantiles | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  return { p50: at(0.5), p90: at(0.9), max: at(1) };
+}
+
+const judgements = ['lost', 'at-risk', 'safe', 'not-judged'] as const;
+
+function trafficOf(reports: readonly Report[]): TrafficCount[] {
+  return judgements.flatMap((judgement) => {
+    const own = reports.filter(({ answer }) => answer.traffic.judgement === judgement);
+    if (own.length === 0) return [];
+    return [
+      { judgement, pods: own.length, reason: mostFrequent(own.map(({ answer }) => answer.traffic.reason)) ?? '' },
+    ];
+  });
+}
+
+function noReadyOf(reports: readonly Report[]): RolloutNumbers['noReady'] {
+  const spells = reports.flatMap(({ answer }) =>
+    answer.traffic.services.flatMap(({ name, noReady }) =>
+      noReady ? [{ service: name, longest: noReady.shown }] : [],
+    ),
+  );
+  return spells.sort((a, b) => b.longest - a.longest)[0];
+}
+
+function causesOf(reports: readonly Report[]): RolloutNumbers['causes'] {
+  const counts = new Map<FindingCode, number>();
+  for (const { verdict } of reports)
+    for (const code of new Set(
+      verdict.findings.filter(({ severity }) => severity !== 'info').map(({ code: one }) => one),
+    ))
+      counts.set(code, (counts.get(code) ?? 0) + 1);
+  return [...counts].map(([code, pods]) => ({ code, pods })).sort((a, b) => b.pods - a.pods);
+}
+
+function worstOf(reports: readonly Report[]): RolloutNumbers['worst'] {
+  const order = [1, 3, 4, 2, 5];
+  const weight = ({ verdict }: Report): number => order.indexOf(verdict.exitCode);
+  return reports
+    .filter(({ verdict }) => verdict.exitCode !== 0)
+    .sort((a, b) => weight(a) - weight(b) || (b.timeline.total?.shown ?? 0) - (a.timeline.total?.shown ?? 0))
+    .slice(0, 3)
+    .map(({ timeline, answer }) => ({ pod: timeline.pod.metadata.name, summary: answer.summary }));
+}
+
+function commonFix(reports: readonly Report[]): FixAnswer | undefined {
+  const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
+  // Pods of one workload need the same change; the largest numbers fit all of them.
+  const target = mostFrequent(fixes.map((fix) => `${fix.target.kind}/${fix.target.name}`));
+  const own = fixes.filter((fix) => `${fix.target.kind}/${fix.target.name}` === target);
+  const most = mostFrequent(own.map(({ command }) => command));
+  return own.find(({ command }) => command === most);
+}
+
+function mostFrequent(texts: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** `12 of 12 pods terminated gracefully; slowest drain 3.1s` */
+function sentenceOf({ pods, outcomes, drain, unseen, exitCode }: Omit<RolloutNumbers, 'sentence'>): string {
+  const good = (outcomes.graceful ?? 0) + (outcomes.removed ?? 0);
+  const rest = Object.entries(outcomes).filter(([outcome]) => outcome !== 'graceful' && outcome !== 'removed');
+  const others = [
+    ...rest.map(([outcome, count]) => `${count} ${outcome}`),
+    ...(unseen.length > 0 ? [`${unseen.length} not observed`] : []),
+  ];
+  const slowest = drain ? `; slowest drain ${secondsText(drain.max)}` : '';
+  if (pods + unseen.length === 0) return 'no pod was deleted';
+  const counts = `${good} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
+  const gate = exitCode === exitCodeOfGates ? ', a gate failed' : '';
+  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${slowest}`;
+}
+
+/** Graceful, but a gate failed. */
+const exitCodeOfGates = 5;

@@ -1,0 +1,210 @@
+/** `recommend` and `compare` over generated sets whose quantiles are known, and over recordings. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { histogramOf, quantilesOf } from '../../src/advice/history/statistics.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { recordingFile } from '../helpers/recordings.ts';
+import { faultsBy } from './helpers/schemas.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+interface Made {
+  drain: number;
+  hook?: number;
+  grace?: number;
+  killed?: boolean;
+  codes?: string[];
+  image?: string;
+  lost?: number;
+  workload?: string;
+}
+
+const range = (seconds: number) => ({ min: seconds, max: seconds });
+
+function exit({
+  drain,
+  hook = 0,
+  grace = 30,
+  killed = false,
+  codes = [],
+  image = 'app:1',
+  lost,
+  workload = 'web',
+}: Made) {
+  return {
+    apiVersion: 'podexit/v1',
+    kind: 'ExitReport',
+    pod: { namespace: 'shop', name: `${workload}-x`, uid: 'u', owner: { kind: 'StatefulSet', name: workload } },
+    grace: { effectiveSeconds: grace },
+    totalSeconds: hook + drain + 1,
+    containers: [
+      {
+        name: 'app',
+        kind: 'container',
+        outcome: killed ? 'killed' : 'completed',
+        preStopSeconds: range(hook),
+        drainSeconds: range(drain),
+      },
+    ],
+    verdict: {
+      outcome: killed ? 'killed' : 'graceful',
+      exitCode: killed ? 2 : 0,
+      findings: codes.map((code) => ({ code, severity: 'warning', message: code })),
+    },
+    traffic: lost === undefined ? undefined : { probes: [{ sent: 100, failed: lost }] },
+    run: { image: { app: image } },
+  };
+}
+
+let count = 0;
+function rollout(exits: Made[]): string {
+  const file = join(scratch, `${(count += 1)}.json`);
+  writeFileSync(file, JSON.stringify({ apiVersion: 'podexit/v1', kind: 'RolloutReport', exits: exits.map(exit) }));
+  return file;
+}
+
+const hundred = Array.from({ length: 100 }, (_, at) => ({ drain: (at + 1) / 10 }));
+
+interface Recommended {
+  summary: string;
+  workloads: {
+    drain: Record<string, number>;
+    grace: Record<string, unknown>;
+    warnings: string[];
+    killed: { share: number };
+  }[];
+}
+
+async function recommend(...words: string[]): Promise<{ code: number; report: Recommended }> {
+  const { code, stdout } = await runMain(['recommend', ...words, '-o', 'json']);
+  expect(faultsBy('recommend-report', JSON.parse(stdout))).toEqual([]);
+  return { code, report: JSON.parse(stdout) as Recommended };
+}
+
+describe('recommend', () => {
+  it('knows the quantiles of a hundred exits of 0.1s to 10s', async () => {
+    const { code, report } = await recommend(rollout(hundred));
+    expect(code).toBe(0);
+    expect(report.workloads[0]?.drain).toEqual({ p50: 5, p90: 9, p99: 9.9, max: 10 });
+  });
+
+  it('lowers a grace period that nobody needs, for all of the exits', async () => {
+    const { report } = await recommend(rollout(hundred));
+    expect(report.workloads[0]?.grace).toEqual({
+      currentSeconds: 30,
+      recommendedSeconds: 15,
+      direction: 'lower',
+      safeFor: 100,
+    });
+    expect(report.summary).toBe(
+      'StatefulSet/web: terminationGracePeriodSeconds 30 → 15 is safe for 100 of 100 exits (p99 9.9s)',
+    );
+  });
+
+  it('raises one that exits run into', async () => {
+    const exits = [...hundred.map((one) => ({ ...one, grace: 10 })), { drain: 10, grace: 10, killed: true }];
+    const { code, report } = await recommend(rollout(exits), '--fail-on', 'raise');
+    expect(code).toBe(5);
+    expect(report.workloads[0]?.grace).toMatchObject({
+      currentSeconds: 10,
+      direction: 'raise',
+      recommendedSeconds: 15,
+    });
+    expect(report.workloads[0]?.killed.share).toBeCloseTo(1 / 101);
+  });
+
+  it('says that no grace period helps who ignores the signal', async () => {
+    const deaf = { drain: 30, killed: true, codes: ['no-signal-handling'] };
+    const { report } = await recommend(rollout([...hundred.slice(0, 10), deaf]));
+    expect(report.workloads[0]?.grace).toMatchObject({ direction: 'not-by-grace', recommendedSeconds: 30 });
+  });
+
+  it('warns about a mixture of versions', async () => {
+    const { report } = await recommend(rollout([...hundred, { drain: 1, image: 'app:2' }]));
+    expect(report.workloads[0]?.warnings).toEqual([
+      'a mixture of 2 versions: an older one may need another grace period',
+    ]);
+  });
+
+  it('refuses below 10 exits, and names the workload', async () => {
+    const { code, stderr } = await runMain(['recommend', rollout(hundred.slice(0, 9))]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/StatefulSet\/web: 9 exits; a recommendation needs 10/);
+  });
+
+  it('draws a histogram in the terminal, a table in Markdown, a page in HTML', async () => {
+    const file = rollout(hundred);
+    const { stdout } = await runMain(['recommend', file]);
+    expect(stdout).toMatch(/0–1s {2}█+ 9\n/);
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/30 → 15 is safe for 100 of 100 exits/);
+    expect((await runMain(['recommend', file, '-o', 'markdown'])).stdout).toMatch(/\| StatefulSet\/web \| 100 \|/);
+    expect((await runMain(['recommend', file, '-o', 'html'])).stdout).toMatch(
+      /^<!doctype html>[\s\S]*<div class="bar"/,
+    );
+  });
+});
+
+async function compare(before: string, after: string, ...words: string[]) {
+  const { code, stdout } = await runMain(['compare', before, after, '-o', 'json', ...words]);
+  const report = JSON.parse(stdout) as { change: string; summary: string; findings: object; worse: string[] };
+  expect(faultsBy('compare-report', report)).toEqual([]);
+  return { code, report };
+}
+
+describe('compare', () => {
+  const slow = { drain: 6, killed: true, codes: ['killed-at-grace', 'drain-race'] };
+  const fast = { drain: 2, codes: ['drain-race'] };
+
+  it('says what got better, and what is left', async () => {
+    const { code, report } = await compare(rollout([slow]), rollout([fast]), '--fail-on', 'worse');
+    expect(code).toBe(0);
+    expect(report).toMatchObject({
+      change: 'better',
+      findings: { fixed: ['killed-at-grace'], new: [], left: ['drain-race'] },
+    });
+  });
+
+  it('exits 5 for what got worse, where that was asked', async () => {
+    const [before, after] = [rollout([fast]), rollout([slow])];
+    expect((await compare(before, after)).code).toBe(0);
+    expect((await compare(before, after, '--fail-on=worse')).code).toBe(5);
+  });
+
+  it('claims no difference that is within the noise', async () => {
+    const { report } = await compare(rollout([{ drain: 3 }]), rollout([{ drain: 3.4 }]));
+    expect(report).toMatchObject({ change: 'same', summary: 'no difference that the measurements prove' });
+  });
+
+  it('counts lost requests against what was sent', async () => {
+    const { report } = await compare(rollout([{ drain: 3, lost: 0 }]), rollout([{ drain: 3, lost: 4 }]));
+    expect(report.worse).toEqual(['requests lost: 0 of 100 → 4 of 100']);
+  });
+
+  it('reads recordings as the command replay does, and draws two lanes on one axis', async () => {
+    const words = ['compare', recordingFile('sigkill-after-grace'), recordingFile('graceful-exit')];
+    const { code, stdout } = await runMain(words);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^better\n[\s\S]*before +█+[^\n]*\n +after +█+/);
+    expect(stdout).toMatch(/killed: 1 of 1 → 0 of 1/);
+    expect((await runMain([...words, '-o', 'markdown'])).stdout).toMatch(/\| \| before \| after \|\n/);
+  });
+
+  it('a file that is not there is one clear error', async () => {
+    const { code, stderr } = await runMain(['compare', '/nowhere.json', rollout([fast])]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/\/nowhere\.json cannot be read \(ENOENT\)/);
+  });
+});
+
+it('quantiles are by nearest rank, and a histogram loses nothing', () => {
+  expect(quantilesOf([4, 1, 3, 2])).toEqual({ p50: 2, p90: 4, p99: 4, max: 4 });
+  expect(quantilesOf([])).toBeUndefined();
+  for (const values of [[0], [0.3, 12, 7.7], hundred.map(({ drain }) => drain)]) {
+    const buckets = histogramOf(values);
+    expect(buckets.reduce((sum, one) => sum + one.count, 0)).toBe(values.length);
+    expect(buckets.length).toBeLessThanOrEqual(13);
+  }
+});

@@ -1,0 +1,41 @@
+/** What the build writes: the same bytes on every machine, and a small start. */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { bundle, startSize } from '../../scripts/bundle.mjs';
+import { root } from '../helpers/built.ts';
+
+async function built(): Promise<Record<string, string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-build-'));
+  await bundle(root, folder);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => {
+      const bytes = readFileSync(join(parentPath, name));
+      expect(bytes.includes(root), `${name} names the folder of the build`).toBe(false);
+      return [name, createHash('sha256').update(bytes).digest('hex')];
+    }),
+  );
+}
+
+it('is the same when it is built twice', async () => {
+  const first = await built();
+  expect(Object.keys(first)).toContain('podexit.cjs');
+  expect(await built()).toEqual(first);
+}, 60_000);
+
+/** Bytes. The promise is 350,000: a ceiling only ever comes down. */
+const mostAtStart = 430_000;
+
+it('a plain trace reads little before its DELETE (npm run size)', async () => {
+  const { total, places } = await startSize(root);
+  expect(total).toBeLessThanOrEqual(mostAtStart);
+  const only = ['commander', 'js-yaml'];
+  expect(
+    places.map(([place]) => place).filter((place) => !place.startsWith('src/') && !/^[\w-]+\.json$/.test(place)),
+  ).toEqual(expect.arrayContaining(only));
+  for (const large of ['ora', 'cli-table3', '@kubernetes/client-node', 'https-proxy-agent', '@opentelemetry/api'])
+    expect(places.map(([place]) => place)).not.toContain(large);
+}, 60_000);

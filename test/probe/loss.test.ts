@@ -1,0 +1,158 @@
+/** Why requests were lost, by what else happened then. */
+import { expect, it } from 'vitest';
+import type { FailureStretch, ProbeResult } from '../../src/infer/probe-result.ts';
+import type { Interval, Timeline } from '../../src/infer/timeline.ts';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
+import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import { lossOf, noLossText, requestsText, servedAfterSignalMs } from '../../src/verdict/loss.ts';
+import { lostWithin, withImpliedLoss } from '../../src/verdict/max-lost.ts';
+
+const zero = 100_000;
+const at = (ms: number): Interval => ({
+  ...{ earliest: zero + ms, latest: zero + ms, shown: zero + ms, basis: 'observed', evidence: [] },
+});
+
+interface Story {
+  failures?: Partial<FailureStretch>[];
+  probe?: Partial<ProbeResult>;
+  otherReady?: number;
+  unrouted?: number;
+  signal?: number;
+  exit?: number;
+  ready?: number;
+}
+
+/** A pod that was removed from its Service and got SIGTERM at once, unless the story says otherwise; ms from the request. */
+function timelineOf({
+  failures = [],
+  probe = {},
+  otherReady = 1,
+  unrouted = 0,
+  signal = 20,
+  exit,
+  ready,
+}: Story): Timeline {
+  const stretches = failures.map((one): FailureStretch => ({
+    ...{ kind: 'refused', connection: 'new', count: 1, seq: 7, ...one },
+    ...{ first: zero + (one.first ?? 0), last: zero + (one.last ?? one.first ?? 0) },
+  }));
+  const failed = stretches.reduce((sum, { count }) => sum + count, 0);
+  const [start, end] = [Math.min(...stretches.map((one) => one.first)), Math.max(...stretches.map((one) => one.last))];
+  const result: ProbeResult = {
+    ...{ target: 'http://shop', via: 'url', ratePerSecond: 20, sent: 412, failed, succeeded: 412 - failed },
+    ...{ new: { sent: 412, failed }, slices: [], latencyMs: {}, notMeasured: [] },
+    windows: failed === 0 ? [] : [{ start, end, failed, stretches }],
+    ...probe,
+  };
+  return {
+    zero,
+    probes: [result],
+    containers: [{ name: 'app', stopSignal: at(signal), exit: exit === undefined ? undefined : { at: at(exit) } }],
+    endpoints: [{ service: 'checkout', slice: 'checkout-1', unroutedAt: at(unrouted), otherReady }],
+    replacement: ready === undefined ? undefined : { name: 'new', uid: 'u', readyAt: at(ready) },
+  } as unknown as Timeline;
+}
+
+it('measures how long load balancers kept sending, and says what preStop sleep covers that', () => {
+  const loss = lossOf(timelineOf({ failures: [{ first: 400, last: 900, count: 2 }, { first: 3200 }] }));
+  expect(loss).toMatchObject({
+    sent: 412,
+    failed: 3,
+    cause: 'sent-too-late',
+    sentAfterRemovalMs: 3200,
+    preStopSeconds: 5,
+  });
+  expect(loss?.what).toBe('3 of 412 requests failed from +0.4s to +3.2s (connection refused)');
+  expect(loss?.advice).toBe('load balancer kept sending for 3.2s after removal: preStop sleep of at least 5s');
+  expect(loss?.why).toContain('while SIGTERM came 0.02s after it');
+});
+
+it.each<[string, string, Story]>([
+  ['failures before the deletion', 'before-deletion', { failures: [{ first: -900, last: -500 }] }],
+  [
+    'no ready endpoint until the replacement',
+    'no-ready-backend',
+    { failures: [{ first: 1000, last: 4000, kind: 'http', status: 503 }], otherReady: 0, ready: 4100 },
+  ],
+  [
+    'a kept connection that was cut',
+    'kept-connection-cut',
+    {
+      failures: [{ first: 1000, kind: 'reset', connection: 'kept' }],
+      probe: { new: { sent: 206, failed: 0 }, kept: { sent: 206, failed: 1 } },
+    },
+  ],
+  [
+    'timeouts while it drained',
+    'unanswered-while-draining',
+    { failures: [{ first: 500, last: 900, kind: 'timeout', count: 9 }], exit: 5000 },
+  ],
+  [
+    'a 503 of a mesh after SIGTERM',
+    'sent-too-late',
+    { failures: [{ first: 500, last: 900, kind: 'http', status: 503, count: 9 }] },
+  ],
+  ['failures before SIGTERM', 'unexplained', { failures: [{ first: 500 }], signal: 5000 }],
+])('%s: %s', (_, cause, story) => {
+  expect(lossOf(timelineOf(story))?.cause).toBe(cause);
+});
+
+it('measures no loss by a probe of the pod itself, but how long that still answered', () => {
+  const answered = { last: zero + 2920, seq: 9 };
+  const timeline = timelineOf({ failures: [{ first: 3000 }], probe: { via: 'pod-proxy', answered } });
+  expect(lossOf(timeline)).toBeUndefined();
+  expect(servedAfterSignalMs(timeline)).toBe(2900);
+});
+
+it('says in numbers what was sent, and that nothing was lost', () => {
+  expect(noLossText(timelineOf({}))).toBe('no loss measured (412 requests)');
+  expect(requestsText(timelineOf({}))).toBe('412 sent · none failed');
+  const failures = [{ first: 400, last: 900, count: 3 }];
+  const notMeasured = [{ reason: 'standstill' as const, count: 20 }];
+  expect(requestsText(timelineOf({ failures, probe: { notMeasured } }))).toBe(
+    '412 sent · 3 failed from +0.4s to +0.9s (connection refused) · 20 not measured',
+  );
+  expect(noLossText(timelineOf({ failures }))).toBeUndefined();
+});
+
+it.each([
+  [0, { count: 0 }, true],
+  [1, { count: 0 }, false],
+  [3, { count: 3 }, true],
+  [4, { count: 3 }, false],
+  [1, { share: 0.001 }, true],
+  [2, { share: 0.001 }, false],
+  [1000, { share: 1 }, true],
+])('%i lost of 1000 against %o', (failed, limit, passed) => {
+  expect(lostWithin(traceOf(1000, failed), { kind: 'max-lost', ...limit })).toMatchObject({ name: 'max-lost', passed });
+});
+
+it('does not pass where nothing was measured', () => {
+  expect(lostWithin(traceOf(0, 0), { kind: 'max-lost', count: 0 })).toMatchObject({ passed: false });
+});
+
+it('implies that no request may be lost, unless told how many', () => {
+  const named = { name: 'max-lost', passed: true, message: '' };
+  expect(withImpliedLoss(traceOf(1000, 1), [])).toMatchObject([{ name: 'max-lost', passed: false }]);
+  expect(withImpliedLoss(traceOf(1000, 1), [named])).toEqual([named]);
+  expect(withImpliedLoss(emptyTrace, [])).toEqual([]);
+});
+
+function traceOf(sent: number, failed: number) {
+  const about = { target: 'http://shop', via: 'url', ratePerSecond: 20, timeoutMs: 1000, keepalive: false } as const;
+  const started: ProbeObservation = { kind: 'probe-started', probe: 0, ...about };
+  const failures: ProbeCounts['failures'] =
+    failed === 0 ? [] : [{ kind: 'refused', connection: 'new', first: 10, last: 20, count: failed }];
+  const counts: ProbeCounts = {
+    kind: 'probe-counts',
+    probe: 0,
+    since: 0,
+    new: { sent, failed },
+    failures,
+    latency: [],
+  };
+  return [started, counts]
+    .map((one, index) => ({ ...one, seq: index + 1, at: index * 500 }))
+    .reduce(reduce, emptyTrace);
+}

@@ -1,0 +1,68 @@
+/** The card of every recording: what holds of all of them. How each reads stands in test/goldens. */
+import { describe, expect, it } from 'vitest';
+import { cardLines } from '../../src/render/card.ts';
+import { penFor, plainStyle } from '../../src/render/palette.ts';
+import { textWidth } from '../../src/render/prose.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
+import { unseenIn } from './helpers/unseen.ts';
+
+const pen = penFor(plainStyle);
+const cardOf = (report: Report, columns = 80): string[] => cardLines(report, { pen, columns });
+const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
+
+describe.each(recorded)('the card of %s', (_name, report) => {
+  it('has at most 20 lines, and 8 where all went well', () => {
+    expect(cardOf(report).length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
+  });
+
+  it('is wrapped at 80 columns, save the last line and commands', () => {
+    const prose = cardOf(report)
+      .slice(0, -1)
+      .filter((line) => !isCommand(line));
+    expect(prose.filter((line) => textWidth(line) > 80)).toEqual([]);
+  });
+
+  it('ends with the answer, under an icon that follows the exit code', () => {
+    const last = cardOf(report).at(-1) ?? '';
+    expect(last.slice(2)).toBe(report.answer.summary);
+    expect(last.startsWith('✔')).toBe(report.verdict.exitCode === 0);
+    expect(cardOf(report)[0]?.slice(0, 1)).toBe(last.slice(0, 1));
+  });
+
+  it('has no percentage above 100', () => {
+    const shares = [
+      ...cardOf(report)
+        .join('\n')
+        .matchAll(/(\d+)%/g),
+    ].map(([, share]) => Number(share));
+    expect(shares.filter((share) => share > 100)).toEqual([]);
+  });
+
+  it('says nothing twice', () => {
+    const lines = cardOf(report)
+      .slice(1, -1)
+      .filter((line) => line.trim() !== '');
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  it('keeps to a narrow window', () => {
+    const prose = cardOf(report, 40)
+      .slice(0, -1)
+      .filter((line) => !isCommand(line));
+    expect(prose.filter((line) => textWidth(line) > 40)).toEqual([]);
+  });
+});
+
+it('counts containers that it has no room for', () => {
+  const report = reportNamed('multi-container');
+  const [first] = report.timeline.containers;
+  const containers = Array.from({ length: 12 }, (_, index) => ({ ...first!, name: `c${index}` }));
+  const lines = cardOf({ ...report, timeline: { ...report.timeline, containers } });
+  expect(lines.length).toBeLessThanOrEqual(20);
+  expect(lines.join('\n')).toContain('7 more');
+});
+
+it('lets nothing through that acts on a terminal', () => {
+  expect(unseenIn(cardOf(hostileReport).join(''))).toEqual([]);
+});

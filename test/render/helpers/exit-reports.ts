@@ -1,0 +1,13 @@
+/** Every JSON report that its schema and serialisers are tried on: the samples, and what each recording gives. */
+import type { ExitReport } from '../../../src/model/report.ts';
+import { recordingNames, reportOfRecording } from '../../helpers/recordings.ts';
+import { samples } from './samples.ts';
+
+const recorded = await Promise.all(
+  recordingNames.map(async (name) => {
+    const report = await reportOfRecording(name);
+    return [`recording ${name}`, () => structuredClone(report)] as const;
+  }),
+);
+
+export const reports: readonly (readonly [string, () => ExitReport])[] = [...samples, ...recorded];

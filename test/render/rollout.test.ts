@@ -1,0 +1,105 @@
+/** Many pods: the table that is kept up to date, the lines, and the card that ends them. */
+import { describe, expect, it } from 'vitest';
+import { rolloutCardLines, endedPodLine } from '../../src/render/rollout-card.ts';
+import { createRolloutLive } from '../../src/render/rollout-live.ts';
+import { penFor, plainStyle } from '../../src/render/palette.ts';
+import { textWidth } from '../../src/render/prose.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { rolloutNumbers } from '../../src/verdict/rollout-summary.ts';
+import { hostileReport, reportNamed } from './helpers/reports.ts';
+import type { Happening } from './helpers/screen.ts';
+import { screenOf } from './helpers/screen.ts';
+import { unseenIn } from './helpers/unseen.ts';
+
+const pen = penFor(plainStyle);
+const graceful = reportNamed('graceful-exit');
+const killed = reportNamed('sigkill-after-grace');
+const named = (report: Report, name: string): Report => ({
+  ...report,
+  timeline: {
+    ...report.timeline,
+    pod: { ...report.timeline.pod, metadata: { ...report.timeline.pod.metadata, name } },
+  },
+});
+const pods = (count: number, report = graceful): Report[] =>
+  Array.from({ length: count }, (_, index) => named(report, `web-${index}`));
+
+describe('the card of many pods', () => {
+  const card = (reports: readonly Report[], unseen: readonly string[] = []) =>
+    rolloutCardLines(rolloutNumbers('deployment/web', reports, [], unseen), { pen, columns: 80 });
+
+  it('counts, and ends with one sentence under an icon that follows the exit code', () => {
+    const lines = card(pods(12));
+    expect(lines[0]).toMatch(/^✔ deployment\/web {2}12 pods terminated in \d/);
+    expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; slowest drain 3\.\ds$/);
+  });
+
+  it('names the worst three, and is the worst of all', () => {
+    const lines = card([...pods(5), ...pods(4, killed)]);
+    expect(lines[0]).toMatch(/^✖/);
+    expect(lines.filter((line) => line.includes('SIGKILLed: '))).toHaveLength(3);
+    expect(lines.at(-1)).toContain('5 of 9 pods terminated gracefully, 4 killed');
+  });
+
+  it('takes at most 20 lines beside the N of N pods, and 80 columns', () => {
+    for (const reports of [pods(60), [...pods(50), ...pods(10, killed)]]) {
+      const lines = card(reports, ['web-x']);
+      expect(lines.length).toBeLessThanOrEqual(20);
+      expect(lines.slice(0, -1).filter((line) => textWidth(line) > 80 && !line.includes('kubectl '))).toEqual([]);
+    }
+  });
+
+  it('says that no pod was deleted', () => {
+    expect(card([]).at(-1)).toBe('✔ no pod was deleted');
+  });
+
+  it('escapes what the cluster wrote', () => {
+    expect(unseenIn([...card([hostileReport]), endedPodLine(pen, hostileReport, 'utc')].join(''))).toEqual([]);
+  });
+});
+
+describe('the table of many pods', () => {
+  const play = async (columns: number, rows: number, count: number, ended: readonly Report[] = []) => {
+    const happenings: Happening[] = [];
+    const now = graceful.timeline.zero + 2000;
+    const running = pods(count).map(({ timeline }) => ({
+      timeline: {
+        ...timeline,
+        marks: timeline.marks.filter(({ at, name }) => at.shown <= now && name !== 'exited'),
+        containers: timeline.containers.map(({ exit: _exit, ...one }) => one),
+      },
+    }));
+    const live = createRolloutLive({
+      write: (text) => happenings.push({ kind: 'write', text }),
+      style: { color: 1, unicode: true },
+      columns: () => columns,
+      rows: () => rows,
+      clock: { now: () => now, setTimeout: () => () => {} },
+      timestamps: 'utc',
+    });
+    const done = ended.map((report) => ({ timeline: report.timeline, report }));
+    live.show({ target: 'deployment/web', namespace: 'shop', pods: [...done, ...running] });
+    const screen = await screenOf({ columns, rows }, happenings);
+    live.close();
+    return screen.window.map((line) => line.trimEnd());
+  };
+
+  it('has a row for each pod that terminates, and counts those that have ended', async () => {
+    const lines = await play(100, 24, 4, [...pods(11), ...pods(1, killed)]);
+    expect(lines[0]).toContain('shop deployment/web · 12 of 16 terminated');
+    expect(lines[1]).toContain('11 Graceful, 1 SIGKILLed');
+    expect(lines[2]).toMatch(/POD +AGE OF DELETION +PHASE +GRACE USED +SIGKILL IN +RESULT/);
+    expect(lines.filter((line) => /^ {2}web-\d/.test(line))).toHaveLength(4);
+    expect(lines[3]).toMatch(/web-0 +0:02 +draining +\d+% +[89]s/);
+  });
+
+  it.each([
+    [80, 24],
+    [60, 20],
+    [120, 40],
+  ])('never grows out of a window of %i × %i', async (columns, rows) => {
+    const lines = await play(columns, rows, 60);
+    expect(lines[0]).toContain('deployment/web');
+    expect(lines.some((line) => line.includes('more terminating'))).toBe(true);
+  });
+});

@@ -193,15 +193,18 @@ const nearly = 0.75;
 export function nearlySpentFindings(scene: Scene): FindingDraft[] {
   return ranIn(scene).flatMap((container): FindingDraft[] => {
     const used = leastUsed(scene, container);
-    if (used === undefined || used < nearly * longestGrace(scene)) return [];
-    const { name } = container;
+    if (used === undefined || !(used >= nearly * longestGrace(scene))) return [];
+    const { name, pastGrace, preStop } = container;
+    if (pastGrace && preStop?.outcome === 'cut-off') return [];
     const text = usedText(scene, container, used);
     return [
       {
         code: 'grace-nearly-spent',
         severity: 'warning',
         container: name,
-        message: `${name} used ${text} of its ${graceText(scene)}: a slower shutdown will be SIGKILLed`,
+        message: pastGrace
+          ? `${name} exited ${lengthText(pastGrace)} past its ${graceText(scene)} (not killed)`
+          : `${name} used ${text} of its ${graceText(scene)}: a slower shutdown will be SIGKILLed`,
         clause: `${name} used ${text} of its ${graceText(scene)}`,
         advice: graceAdvice(loweredGrace(scene), headroomRemedy(scene, container, used)),
         evidence: evidenceOf(scene, container),
@@ -212,8 +215,8 @@ export function nearlySpentFindings(scene: Scene): FindingDraft[] {
 
 /** ms, at least; a sidecar is judged by its own part, without its wait for the others. */
 function leastUsed(scene: Scene, container: ContainerTimeline): number | undefined {
-  const { kind, outcome, exit, graceUsed, drain, preStop, pastGrace } = container;
-  if (exit?.code === undefined || outcome === 'killed' || outcome === 'oom' || pastGrace) return undefined;
+  const { kind, outcome, exit, graceUsed, drain, preStop } = container;
+  if (exit?.code === undefined || outcome === 'killed' || outcome === 'oom') return undefined;
   if (kind === 'sidecar') return drain && drain.min + (preStop?.length?.min ?? 0);
   return graceUsed && graceUsed.min * longestGrace(scene);
 }

@@ -19,16 +19,13 @@ import { lengthText, secondsText } from '../length-text.ts';
 
 const silence = 10 * second;
 
-export function nodeFindings(scene: Scene): FindingDraft[] {
-  const silent = nodeSilent(scene);
-  return [
-    ...silent,
-    ...(silent.length > 0 ? [] : slowStart(scene)),
-    ...kubeletRestarted(scene),
-    ...runtimeUnavailable(scene),
-    ...graceShortenedIgnored(scene),
-  ];
-}
+export const nodeFindings = (scene: Scene): FindingDraft[] => [
+  ...nodeSilent(scene),
+  ...slowStart(scene),
+  ...kubeletRestarted(scene),
+  ...runtimeUnavailable(scene),
+  ...graceShortenedIgnored(scene),
+];
 
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
 function hasKubelet({ exit }: Scene): boolean {
@@ -63,7 +60,7 @@ function nodeSilent(scene: Scene): FindingDraft[] {
       why: `the grace period counts only from when the kubelet acts`,
       advice: `Look at the kubelet and the network of ${node}. A node that stays away keeps the pod Terminating until it returns or is tainted out-of-service.`,
       cost: Math.max(0, silent),
-      evidence: [facts.seenSeq, ...(first ? [first.seq] : []), ...(notReady?.at.evidence ?? [])],
+      evidence: [facts.seenSeq, ...(first?.seq === undefined ? [] : [first.seq]), ...(notReady?.at.evidence ?? [])],
     },
   ];
 }
@@ -84,7 +81,8 @@ function listenedUntil({ trace, exit }: Scene): number {
 /** `at`: client ms. `isOld`: it was there at the first look, and is no older than that. */
 interface Sign {
   readonly at: number;
-  readonly seq: number;
+  /** Absent for a renewal of the Lease: those are not listed one by one. */
+  readonly seq?: number;
   readonly isOld?: boolean;
 }
 
@@ -116,7 +114,7 @@ function firstSign(scene: Scene): Sign | undefined {
 const renewalsSince = ({ trace, exit }: Scene): Sign[] =>
   trace.nodeSigns.renewals
     .filter(({ at }) => at > exit.deletion.accepted.client.hi + millisecondsOf('delivery-lag'))
-    .map(({ at, seq }) => ({ at, seq }));
+    .map(({ at }) => ({ at }));
 
 /** An Event that a first look lists was there before it: its own stamp tells since when. */
 function killingSigns({ trace, exit }: Scene, name: string, killings: readonly Occurrence[]): Sign[] {

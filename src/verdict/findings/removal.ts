@@ -68,8 +68,7 @@ function slowCleanup({ trace, exit }: Scene): FindingDraft[] {
       why: sandbox
         ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
         : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
-      advice:
-        'The kubelet log of the node says what it waited for: volumes to unmount, the cgroup, or a webhook that refuses the last DELETE.',
+      advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
       cost: took,
       evidence: [
         trace.terminal.seq,

@@ -1,7 +1,7 @@
 /** Which pod, and how it is deleted: kubectl's flags for `delete`, and ours beside them. */
 import type { Command } from 'commander';
 import { picks } from '../run/target.ts';
-import type { TraceOptions } from '../run/trace-pod.ts';
+import type { TraceOptions } from '../run/trace-options.ts';
 import { oneOf } from './one-of.ts';
 import type { SelectorFlags } from './target.ts';
 import { parseTarget } from './target.ts';
@@ -38,7 +38,7 @@ export function addDeleteFlags(command: Command): Command {
     .option('--grace-period <seconds>', 'seconds the pod has to exit; negative: its own; 0 becomes 1 without --force')
     .option('--now', 'the same as --grace-period=1')
     .option('--force', 'remove the object at once (grace 0), whether or not its containers have stopped')
-    .option('--evict', 'use the eviction API, which heeds PodDisruptionBudgets')
+    .option('--evict', 'use the eviction API, which respects PodDisruptionBudgets')
     .option('--retry-evict', 'with --evict: ask again for as long as a budget refuses')
     .option('--ignore-not-found', 'a pod that does not exist is no error: exit code 0, and no report')
     .option('--dry-run <how>', 'none, client or server: delete nothing, and say what would be deleted')
@@ -86,7 +86,7 @@ function refusePairs(flags: DeleteFlags): void {
       'Leave out one of the two.',
     );
   if (flags.retryEvict && !flags.evict)
-    throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion heeds no budget.');
+    throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
 }
 
 function refuseOnePod(flags: DeleteFlags): void {

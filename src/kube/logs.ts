@@ -15,12 +15,14 @@ export interface LogTarget {
   namespace: string;
   pod: string;
   container: string;
-  /** Of the pod; where it is not known, whoever has the name is taken for it. */
+  /** Of the pod; where it is not known, the pod of that name is taken for it. */
   uid?: string;
 }
 
 export interface LogOptions {
   signal: AbortSignal;
+  /** From then on (client ms; the server's clock may differ): what was written before our request too. Absent: from now on. */
+  since?: number | undefined;
   /** Lines that chatter must not hide, e.g. those that name a stop signal. */
   matters?: (text: string) => boolean;
 }
@@ -39,18 +41,18 @@ export async function* followLog(
   target: LogTarget,
   options: LogOptions,
 ): AsyncGenerator<Sighting, void> {
-  const reading: Reading = { told: 0, opened: false };
+  const reading: Reading = { received: 0, opened: false };
   const { container } = target;
   for (let idle = 0; idle <= mostIdle; idle++) {
-    const opened = yield* open(cluster, target, reading, options.signal);
+    const opened = yield* open(cluster, target, reading, options);
     if (opened === undefined) return;
     reading.opened = true;
-    const before = reading.told;
+    const before = reading.received;
     const clean = yield* tellLines(cluster, container, opened, reading, options);
     if (options.signal.aborted) return;
     yield { kind: 'log-ended', at: cluster.surroundings.now(), container, clean };
     if (clean) return;
-    if (reading.told > before) idle = 0;
+    if (reading.received > before) idle = 0;
     // A connection that brought nothing may break again at once.
     if (idle > 0 && idle < mostIdle && !(await passed(cluster.surroundings, patience(idle), options.signal))) return;
   }
@@ -67,10 +69,10 @@ async function* open(
   cluster: Cluster,
   target: LogTarget,
   reading: Reading,
-  signal: AbortSignal,
+  { signal, since }: LogOptions,
 ): AsyncGenerator<Sighting, Flow | undefined> {
   for (let failures = 0; ; failures++) {
-    const flow = await ask(cluster, target, reading, signal);
+    const flow = await ask(cluster, target, reading, signal, since);
     if (signal.aborted) return undefined;
     if (flow !== undefined) yield* flow.dated;
     if (flow?.status === 200) {
@@ -134,10 +136,10 @@ async function heedPod(
       if (error instanceof TransportFailure || signal.aborted) return undefined;
       throw error;
     });
-  const told = asText(asRecord(asRecord(answer?.body)['metadata'])['uid']);
+  const received = asText(asRecord(asRecord(answer?.body)['metadata'])['uid']);
   if (answer?.status === 404) return step;
-  if (answer?.status !== 200 || told === '') return { next: 'again', ms: patience(failures) };
-  return uid !== undefined && told !== uid ? step : { next: 'refused' };
+  if (answer?.status !== 200 || received === '') return { next: 'again', ms: patience(failures) };
+  return uid !== undefined && received !== uid ? step : { next: 'refused' };
 }
 
 async function ask(
@@ -145,10 +147,12 @@ async function ask(
   target: LogTarget,
   reading: Reading,
   signal: AbortSignal,
+  since: number | undefined,
 ): Promise<Flow | undefined> {
   try {
     // sinceTime is cut to whole seconds on its way to the kubelet, so what we know already is left out again below.
-    const from: Record<string, string> = reading.last === undefined ? { tailLines: '0' } : { sinceTime: reading.last };
+    const start = reading.last ?? (since === undefined ? undefined : new Date(since).toISOString());
+    const from: Record<string, string> = start === undefined ? { tailLines: '0' } : { sinceTime: start };
     const query = { container: target.container, follow: 'true', timestamps: 'true', ...from };
     return await cluster.stream({ method: 'GET', path: pathOf(target), query, accept: '*/*', signal });
   } catch (error) {

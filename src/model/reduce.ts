@@ -4,7 +4,7 @@
  * 1. Everything that changes a trace lives in this file and in reduce/; renderers and rules only read.
  * 2. No clock, no I/O, no throw: the same observations always give the same trace, whatever they contain.
  * 3. Level-driven: a repeated list or a replayed change proves nothing new and alters nothing; facts keep the first
- *    observation that told them, so gaps and duplicates are harmless.
+ *    observation that brought them, so gaps and duplicates are harmless.
  * 4. It collects facts and cites observations; it concludes nothing. What follows from facts is timeline.ts.
  * 5. Memory grows with what concerns the pod, never with what merely passes by.
  */
@@ -30,7 +30,7 @@ export function reduce(trace: Trace, observation: Observation): Trace {
 }
 
 /** The session's own decision: also the end of a recording that stopped earlier than a run would have. */
-const isSettled = (observation: Observation): boolean => observation.kind === 'timer' && observation.name === 'settled';
+const isSettled = (observation: Observation): boolean => observation.kind === 'timer' && observation.name !== 'timeout';
 
 type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf<K>) => Trace;
 
@@ -68,12 +68,14 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   'log-opened': foldLogOpened,
   line: (trace, o) => foldLine(foldLate(trace, 'logs', o.at), o),
   'log-ended': (trace, o) => foldLogEnd(foldLate(trace, 'logs', o.at), o),
-  timer: (trace, o) =>
-    note(
+  timer: (trace, o) => {
+    if (o.name === 'over') return trace;
+    return note(
       { ...trace, timers: [...trace.timers, { value: o.name, seq: o.seq, at: o.at }] },
       o,
       o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for',
-    ),
+    );
+  },
   'probe-started': foldProbeStarted,
   'probe-counts': foldProbeCounts,
   'probe-ended': foldProbeEnded,

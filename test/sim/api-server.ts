@@ -74,7 +74,7 @@ export class ApiServer {
     const stored = this.#versioned(object);
     const known = this.#of(resource).has(object.metadata.name);
     this.#of(resource).set(object.metadata.name, stored);
-    this.#tell(resource, known ? 'MODIFIED' : 'ADDED', stored);
+    this.#notify(resource, known ? 'MODIFIED' : 'ADDED', stored);
     return stored;
   }
 
@@ -83,7 +83,7 @@ export class ApiServer {
     const object = this.#of(resource).get(name);
     if (!object) return;
     this.#of(resource).delete(name);
-    this.#tell(resource, 'DELETED', this.#versioned(object));
+    this.#notify(resource, 'DELETED', this.#versioned(object));
   }
 
   on(resource: Resource, listener: Listener): void {
@@ -175,7 +175,7 @@ export class ApiServer {
     return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
   }
 
-  #tell(resource: Resource, change: Change, object: KubeObject): void {
+  #notify(resource: Resource, change: Change, object: KubeObject): void {
     const [low, high] = this.busyMs ?? this.#parts.watchMs[resource] ?? usualDelivery;
     if (this.#watched) {
       const event = { type: change, object: this.full(resource, object) };

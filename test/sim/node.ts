@@ -34,7 +34,7 @@ export function createNode(world: World, created: string): KubeObject {
 }
 
 /** What goes wrong, when it is its time. */
-export function* befall(world: World, kubelet: Kubelet, fault: FaultStory): Process {
+export function* applyFault(world: World, kubelet: Kubelet, fault: FaultStory): Process {
   yield sleep(fromTrigger(world, fault.atMs));
   if (fault.kind === 'log-break') return kubelet.cutLogs();
   if (fault.kind === 'controllers-paused') return world.controllers.freeze(endOf(world, fault.forMs));

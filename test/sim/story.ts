@@ -1,5 +1,5 @@
 /**
- * What a pod's exit is made of: a Story is declarative and complete, so that it can be printed and told again. Times
+ * What a pod's exit is made of: a Story is declarative and complete, so that it can be printed and simulated again. Times
  * are ms; those named `atMs` count from the trigger (the moment the client, or whoever deletes, acts).
  */
 import type { ClockStory } from './clock.ts';
@@ -56,7 +56,7 @@ export interface ContainerStory {
   /** `crashed`: it has ended with `code` before the deletion and waits for its restart. */
   state: { kind: 'running' } | { kind: 'crashed'; code: number } | { kind: 'waiting'; reason: string };
   preStop?: HookStory;
-  /** The image's STOPSIGNAL: the API does not tell it (SIGNALS.md §2 S8). */
+  /** The image's STOPSIGNAL: the API does not have it (SIGNALS.md §2 S8). */
   stopSignal: StopSignal;
   readiness?: { periodMs: number; failureThreshold: number; phaseMs: number };
   app: AppStory;

@@ -13,7 +13,7 @@ export interface World {
   clocks: Record<ClockName, Clock>;
   recorder: Recorder;
   api: ApiServer;
-  /** Clients and the storyteller: they neither die nor freeze. */
+  /** Clients and the simulation itself: they neither die nor freeze. */
   cluster: Host;
   /** The controllers of the controller manager. */
   controllers: Host;

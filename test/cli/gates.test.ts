@@ -118,7 +118,7 @@ describe('a config file', () => {
     [
       'maxDuration: 1s',
       /there is no key "maxDuration"/,
-      'There are: max-duration, max-grace-used, min-drain-lead, fail-on, warn-only',
+      'There are: max-duration, max-grace-used, min-drain-lead, fail-on, confirm, warn-only',
     ],
     ['constructor: 1s', /there is no key "constructor"/, 'There are: max-duration'],
     ['max-duration: [1s]', /max-duration cannot be \["1s"\]/, 'Write it like max-duration: 30s'],

@@ -12,7 +12,7 @@ import type { WatchTarget } from './watch-target.ts';
 
 interface Options {
   signal: AbortSignal;
-  /** Is told the `Date` of each answer. */
+  /** Gets the `Date` of each answer. */
   tell(sighting: Sighting): Promise<void>;
 }
 

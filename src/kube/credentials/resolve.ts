@@ -86,7 +86,7 @@ async function chooseSource(options: ResolveOptions): Promise<Source> {
   if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData)
     return (await import('./exec-plugin.ts')).execSource(user.exec, options);
   if (user.authProvider !== undefined)
-    return await (await import('./auth-provider.ts')).providerSource(user.authProvider, options);
+    return (await import('./auth-provider.ts')).providerSource(user.authProvider, options);
   return fixed({});
 }
 

@@ -5,7 +5,7 @@ const long = [
   'test/cli/over-http.test.ts',
   'test/fuzz/*.test.ts',
   'test/faults/matrix.test.ts',
-  'test/infer/{robust,told,simulated}.test.ts',
+  'test/infer/{robust,told,simulated,troubled}.test.ts',
 ];
 
 export default defineConfig({

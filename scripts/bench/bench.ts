@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { check } from './check.ts';
 import type { Contest } from './contest.ts';
 import { markLatency } from './mark-latency.ts';
+import { probeCost } from './probe-cost.ts';
 import { peakMemory } from './peak-memory.ts';
 import { hasKubectl } from './program.ts';
 import { reduceCost } from './reduce-cost.ts';
@@ -49,6 +50,7 @@ function groupsOf(quick: boolean): (() => Promise<Contest[]>)[] {
     () => smallCommands(rounds),
     () => markLatency(quick ? 1 : 20),
     () => reduceCost(rounds),
+    () => probeCost(quick ? 5 : 60),
     () => peakMemory(quick ? 1 : 2, quick ? 5 : 60),
   ];
 }

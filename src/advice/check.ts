@@ -116,7 +116,7 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
         return [specOfWorkload(object, { neighbours, graceSeconds, unread })];
       }
       const deadline = createDeadline(ports.clock, null);
-      const { name } = await resolveTarget(cluster, { target, pick, mode: 'check', deadline, left }, ports);
+      const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
       const pod = await readPod(cluster, name);
       const [namespace, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
       return [specOfLivePod({ pod, namespace, node, graceSeconds })];

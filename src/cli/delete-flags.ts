@@ -1,7 +1,7 @@
 /** Which pod, and how it is deleted: kubectl's flags for `delete`, and ours beside them. */
 import type { Command } from 'commander';
 import { picks } from '../run/target.ts';
-import type { TraceOptions } from '../run/trace-pod.ts';
+import type { TraceOptions } from '../run/trace-options.ts';
 import { oneOf } from './one-of.ts';
 import type { SelectorFlags } from './target.ts';
 import { parseTarget } from './target.ts';

@@ -1,9 +1,9 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
-import type { LookOptions } from '../run/audience.ts';
+import type { LookOptions } from '../run/stage.ts';
 import type { ReportFile } from '../run/report-files.ts';
 import { formatOfFile, parseFormat } from '../run/formats.ts';
 import type { Format } from '../run/formats.ts';
-import type { TraceOptions } from '../run/trace-pod.ts';
+import type { TraceOptions } from '../run/trace-options.ts';
 import type { ConnectionFlags } from './connection-flags.ts';
 import { connectionOf } from './connection-flags.ts';
 import type { DeleteFlags } from './delete-flags.ts';

@@ -1,7 +1,7 @@
 /** The command tree. Commander parses; what it found becomes typed options and a call into the session. */
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import type { TraceOptions } from '../run/trace-pod.ts';
+import type { TraceOptions } from '../run/trace-options.ts';
 import { tracePod } from '../run/trace-pod.ts';
 import type { Flags } from './options.ts';
 import { addCheck } from './check.ts';
@@ -98,7 +98,7 @@ async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Po
   if ('template' in options.format) await (await import('../run/documents.ts')).assertRenderable(options.format);
   if (!allTerminating) return tracePod(options, ports);
   if (target.kind !== 'pod')
-    return (await import('../run/trace-rollout.ts')).traceRollout({ ...options, target }, ports);
+    return (await import('../run/trace-several.ts')).traceSeveral({ ...options, target }, ports);
   throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
 }
 
@@ -137,25 +137,31 @@ export const commandName = (env: Ports['env']): string =>
     : 'kubectl-podexit';
 
 function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
-  const replay = program.command('replay <file>').description('show the report of a recording again').exitOverride();
+  const replay = program
+    .command('replay <file> [pod]')
+    .description('show the reports of a recording again, or that of one of its pods')
+    .exitOverride();
   const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
-  addPipelineFlags(addOutputFlags(replay, { logs })).action(async (file: string, flags: Flags) => {
-    const { replayFile } = await import('../run/replay-file.ts');
-    const format = formatFrom(flags, false);
-    set(
-      await replayFile(
-        {
-          file,
-          format,
-          look: { ...lookOf(flags), logs: flags.logs !== false },
-          reports: reportsOf(flags),
-          policy: policyFrom(flags),
-          publish: publishFrom(flags),
-        },
-        ports,
-      ),
-    );
-  });
+  addPipelineFlags(addOutputFlags(replay, { logs })).action(
+    async (file: string, pod: string | undefined, flags: Flags) => {
+      const { replayFile } = await import('../run/replay-file.ts');
+      const format = formatFrom(flags, false);
+      set(
+        await replayFile(
+          {
+            file,
+            pod: pod?.replace(/^pods?\//, ''),
+            format,
+            look: { ...lookOf(flags), logs: flags.logs !== false },
+            reports: reportsOf(flags),
+            policy: policyFrom(flags),
+            publish: publishFrom(flags),
+          },
+          ports,
+        ),
+      );
+    },
+  );
 }
 
 interface DemoFlags extends Flags {

@@ -9,6 +9,7 @@ import type { TimelineGap } from './timeline.ts';
 /** Streams by the name of the resource that an operator would grant. */
 const resourceOf: Record<StreamName, string> = {
   pod: 'pods',
+  pods: 'pods',
   services: 'services',
   endpointslices: 'endpointslices',
   events: 'events',

@@ -21,6 +21,8 @@ export interface LogTarget {
 
 export interface LogOptions {
   signal: AbortSignal;
+  /** From then on (client ms; the server's clock may differ): what was written before our request too. Absent: from now on. */
+  since?: number | undefined;
   /** Lines that chatter must not hide, e.g. those that name a stop signal. */
   matters?: (text: string) => boolean;
 }
@@ -42,7 +44,7 @@ export async function* followLog(
   const reading: Reading = { told: 0, opened: false };
   const { container } = target;
   for (let idle = 0; idle <= mostIdle; idle++) {
-    const opened = yield* open(cluster, target, reading, options.signal);
+    const opened = yield* open(cluster, target, reading, options);
     if (opened === undefined) return;
     reading.opened = true;
     const before = reading.told;
@@ -67,10 +69,10 @@ async function* open(
   cluster: Cluster,
   target: LogTarget,
   reading: Reading,
-  signal: AbortSignal,
+  { signal, since }: LogOptions,
 ): AsyncGenerator<Sighting, Flow | undefined> {
   for (let failures = 0; ; failures++) {
-    const flow = await ask(cluster, target, reading, signal);
+    const flow = await ask(cluster, target, reading, signal, since);
     if (signal.aborted) return undefined;
     if (flow !== undefined) yield* flow.dated;
     if (flow?.status === 200) {
@@ -145,10 +147,12 @@ async function ask(
   target: LogTarget,
   reading: Reading,
   signal: AbortSignal,
+  since: number | undefined,
 ): Promise<Flow | undefined> {
   try {
     // sinceTime is cut to whole seconds on its way to the kubelet, so what we know already is left out again below.
-    const from: Record<string, string> = reading.last === undefined ? { tailLines: '0' } : { sinceTime: reading.last };
+    const start = reading.last ?? (since === undefined ? undefined : new Date(since).toISOString());
+    const from: Record<string, string> = start === undefined ? { tailLines: '0' } : { sinceTime: start };
     const query = { container: target.container, follow: 'true', timestamps: 'true', ...from };
     return await cluster.stream({ method: 'GET', path: pathOf(target), query, accept: '*/*', signal });
   } catch (error) {

@@ -9,9 +9,14 @@
 import type { KubeObject, Pod } from './kube.ts';
 import type { ProbeObservation } from './probe-observation.ts';
 
-/** One row of the table "What is watched" (see watched.ts). `logs` is one stream for each container. */
+/**
+ * One row of the table "What is watched" (see watched.ts). `logs` is one stream for each container; `pod` is narrowed to one
+ * name. `pods` is that of a workload, shared by all that are traced: what it says of one of them is said on its `pod` stream,
+ * what it says of the others on its `siblings` (select.ts). Reports know these two only.
+ */
 export type StreamName =
   | 'pod'
+  | 'pods'
   | 'services'
   | 'endpointslices'
   | 'events'
@@ -31,8 +36,14 @@ export type Mode = 'delete' | 'evict' | 'attach' | 'check';
 export interface Began {
   kind: 'began';
   mode: Mode;
+  /** Of the pods; empty where the run looks at all namespaces. */
   namespace: string;
+  /** Of the one pod that the run is about; empty where it is about `target`. */
   name: string;
+  /** What has the pods that the run is about, as a person names it, e.g. `deployment/checkout`. */
+  target?: string;
+  /** Of the pods of `target` the first that terminates is traced, and no other. */
+  next?: boolean;
   /** The grace period that the request will carry, in seconds; null: the pod's own. */
   graceSeconds: number | null;
   /** Seconds after which the run ends as `stuck`; null: never. */
@@ -83,8 +94,9 @@ export interface Synced {
 export interface Refused {
   kind: 'refused';
   stream: StreamName;
-  /** The container, for `logs`. */
+  /** The container, and the uid of its pod, for `logs`. */
   container?: string;
+  pod?: string;
   /** HTTP status. */
   status: number;
   /** What a Role would have to grant, e.g. verb `list`, resource `endpointslices`, group `discovery.k8s.io`. */
@@ -111,7 +123,9 @@ export type GapCause =
 export interface Gap {
   kind: 'gap';
   stream: StreamName;
+  /** The container, and the uid of its pod, for `logs`; of another stream, the pod that it was not there for. */
   container?: string;
+  pod?: string;
   from: number;
   /** Absent: it lasts. */
   to?: number;
@@ -150,6 +164,8 @@ export interface Requested {
 export interface Answered<P> {
   kind: 'answered';
   verb: 'delete' | 'evict';
+  /** Its uid, where several are asked for. */
+  pod?: string;
   status: number;
   reason?: string;
   message?: string;
@@ -159,6 +175,8 @@ export interface Answered<P> {
 /** A single GET of the pod; without `object` the name is free (404). */
 export interface Looked<P> {
   kind: 'looked';
+  /** The uid of the pod that was looked for, where the run is about several. */
+  pod?: string;
   object?: P;
   sentAt?: number;
 }
@@ -166,12 +184,15 @@ export interface Looked<P> {
 /** The follow of a container's log began to flow. */
 export interface LogOpened {
   kind: 'log-opened';
+  /** The pod's uid; absent in recordings of one pod. */
+  pod?: string;
   container: string;
 }
 
 /** One log line. The text itself is there only where the user asked for it (`--logs`). */
 export interface LogLine {
   kind: 'line';
+  pod?: string;
   container: string;
   /** The stamp of the container runtime, RFC 3339 with nanoseconds, node clock. */
   time: string;
@@ -185,6 +206,7 @@ export interface LogLine {
 /** The log stream ended. `clean`: the server ended it in order; otherwise the connection broke. */
 export interface LogEnded {
   kind: 'log-ended';
+  pod?: string;
   container: string;
   clean: boolean;
 }
@@ -192,8 +214,10 @@ export interface LogEnded {
 /** A moment that the session decided on: time is an input. */
 export interface Timer {
   kind: 'timer';
-  /** `timeout`: --timeout ran out. `settled`: no more facts are waited for. */
-  name: 'timeout' | 'settled';
+  /** `timeout`: --timeout ran out. `settled`: no more facts are waited for. `over`: all that a pod's trace waited for is there. */
+  name: 'timeout' | 'settled' | 'over';
+  /** The uid of the pod that it is about, where the run is about several. */
+  pod?: string;
 }
 
 /** The user or the system asked us to leave; SIGPIPE: the reader of stdout went away. */
@@ -228,6 +252,7 @@ export type Sighting = { at: number } & (Exclude<Any<unknown, unknown>, LogLine>
 /** A log line before the mapping has judged it: `text` may or may not be told. */
 export interface RawLine {
   kind: 'line';
+  pod?: string;
   container: string;
   time: string;
   text?: string;

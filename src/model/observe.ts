@@ -46,6 +46,7 @@ function narrow(stream: StreamName, raw: unknown): KubeObject {
 
 const narrowers: { [S in StreamName]: (raw: unknown) => KubeObject } = {
   pod: narrowPod,
+  pods: narrowPod,
   siblings: narrowPod,
   services: narrowService,
   endpointslices: narrowSlice,
@@ -67,6 +68,7 @@ function isPod(raw: unknown): boolean {
 function line(sighting: Extract<Sighting, { kind: 'line' }>, options: ObserveOptions): LogLine {
   return compact<LogLine>({
     kind: 'line',
+    pod: sighting.pod,
     container: sighting.container,
     time: sighting.time,
     namesSignal: sighting.namesSignal ?? namesStopSignal(sighting.text ?? ''),

@@ -30,7 +30,7 @@ export function reduce(trace: Trace, observation: Observation): Trace {
 }
 
 /** The session's own decision: also the end of a recording that stopped earlier than a run would have. */
-const isSettled = (observation: Observation): boolean => observation.kind === 'timer' && observation.name === 'settled';
+const isSettled = (observation: Observation): boolean => observation.kind === 'timer' && observation.name !== 'timeout';
 
 type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf<K>) => Trace;
 
@@ -68,12 +68,14 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   'log-opened': foldLogOpened,
   line: (trace, o) => foldLine(foldLate(trace, 'logs', o.at), o),
   'log-ended': (trace, o) => foldLogEnd(foldLate(trace, 'logs', o.at), o),
-  timer: (trace, o) =>
-    note(
+  timer: (trace, o) => {
+    if (o.name === 'over') return trace;
+    return note(
       { ...trace, timers: [...trace.timers, { value: o.name, seq: o.seq, at: o.at }] },
       o,
       o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for',
-    ),
+    );
+  },
   'probe-started': foldProbeStarted,
   'probe-counts': foldProbeCounts,
   'probe-ended': foldProbeEnded,

@@ -227,7 +227,7 @@ export interface Trace {
   /** Streams whose news was late. */
   readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];
-  readonly timers: readonly Fact<Timer['name']>[];
+  readonly timers: readonly Fact<Exclude<Timer['name'], 'over'>>[];
   /** By their number. */
   readonly probes: ReadonlyMap<number, ProbeFacts>;
   readonly interrupted?: Fact<Interrupted['signal']>;

@@ -6,6 +6,7 @@ import { PodexitError } from '../errors.ts';
 
 const streams = new Set([
   'pod',
+  'pods',
   'services',
   'endpointslices',
   'events',
@@ -29,7 +30,7 @@ export function sightingOf({ number, value }: ParsedLine, file: string): Sightin
   const kind = typeof value === 'object' && value !== null ? fields['kind'] : undefined;
   // Object.hasOwn: a file may name its kind `constructor`.
   const check = typeof kind === 'string' && Object.hasOwn(checks, kind) ? checks[kind] : undefined;
-  if (!check || !isTime(fields['at']) || !check(fields))
+  if (!check || !isTime(fields['at']) || !isOptional(isText)(fields['pod']) || !check(fields))
     throw new PodexitError(
       'recording.broken',
       `line ${number} of ${file} is not an observation that this podexit knows`,
@@ -79,6 +80,8 @@ const checks: Record<string, (o: Fields) => boolean> = {
     isText(o['name']) &&
     isSeconds(o['graceSeconds']) &&
     isSeconds(o['timeoutSeconds']) &&
+    isOptional(isText)(o['target']) &&
+    oneOf(undefined, true)(o['next']) &&
     typeof o['waitReplacement'] === 'boolean',
   listed: (o) =>
     isStream(o['stream']) &&
@@ -120,7 +123,7 @@ const checks: Record<string, (o: Fields) => boolean> = {
     isOptional(isText)(o['text']) &&
     isOptional((value) => typeof value === 'boolean')(o['namesSignal']),
   'log-ended': (o) => isText(o['container']) && typeof o['clean'] === 'boolean',
-  timer: (o) => oneOf('timeout', 'settled')(o['name']),
+  timer: (o) => oneOf('timeout', 'settled', 'over')(o['name']),
   'probe-started': (o) =>
     isCount(o['probe']) &&
     isText(o['target']) &&

@@ -62,7 +62,10 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
 function showsPod(observation: Observation): boolean {
   const { kind } = observation;
   if (kind !== 'listed' && kind !== 'changed') return false;
-  return observation.stream === 'pod' && (kind === 'changed' || observation.objects.length > 0);
+  return (
+    (observation.stream === 'pod' || observation.stream === 'pods') &&
+    (kind === 'changed' || observation.objects.length > 0)
+  );
 }
 
 /** ms that the reader of a pipe may stand still: while we wait for it nothing is observed. */

@@ -2,38 +2,14 @@
 import { renderDocument, isDocument } from './documents.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
-import type { Audience } from './run.ts';
+import type { LookOptions, Stage } from './stage.ts';
 import type { Ndjson } from '../render/ndjson.ts';
-import type { Report } from '../verdict/report.ts';
 import { timelineOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
 import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import { printTime } from '../model/stamps.ts';
-
-export interface LookOptions {
-  color: 'auto' | 'always' | 'never';
-  ascii: boolean;
-  timestamps: 'relative' | 'local' | 'utc';
-  /** Show the containers' log lines. */
-  logs: boolean;
-  /** Evidence, phases, assumptions and gaps with the card: `-v`. */
-  verbose?: boolean;
-  /** The connection flags behind a command that is advised, each with a blank before it (cluster/reach.ts). */
-  reach?: string;
-}
-
-export interface Stage extends Audience {
-  /** Does for a trace that is only imagined what `step` does, and tells nobody; absent where no millisecond matters. */
-  rehearse?(trace: Trace): void;
-  /** The final report. */
-  end(trace: Trace, report: Report): Promise<void>;
-  /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
-  say(text: string): boolean;
-  /** Gives the terminal back, whatever happened. */
-  close(): void;
-}
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
   if (isDocument(format)) return documentStage(format, ports);
@@ -57,7 +33,6 @@ const documentStage = (format: Parameters<typeof renderDocument>[0], ports: Port
 async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
   const { createNdjson } = await import('../render/ndjson.ts');
   const ndjson = createNdjson((lines) => stdout.write(lines));
-  const unheard = createNdjson(() => {});
   let told: Trace['notes'];
   let looks: Looks = [];
   return {
@@ -67,7 +42,6 @@ async function ndjsonStage({ stdout }: Ports): Promise<Stage> {
       looks = afterLook(looks, trace, observation);
       tellNews(ndjson, trace);
     },
-    rehearse: (trace) => tellNews(unheard, trace),
     end: async (_trace, report) => ndjson.end(exitReportOf(report)),
     say: () => false,
     close: () => {},
@@ -100,8 +74,7 @@ function fenced(stage: Stage, { stderr }: Ports): Stage {
     }
   };
   return {
-    step: (trace, observation) => guard(() => stage.step(trace, observation)),
-    ...(stage.rehearse ? { rehearse: (trace) => void (broken || stage.rehearse?.(trace)) } : {}),
+    step: (trace, observation, key) => guard(() => stage.step(trace, observation, key)),
     end: async (trace, report) => (broken ? undefined : stage.end(trace, report)),
     say: (text) => !broken && stage.say(text),
     close: () => stage.close(),

@@ -57,7 +57,7 @@ export async function listCandidates(cluster: Cluster, selector: PodSelector): P
 }
 
 /** The same pods, whole. */
-export async function listCandidatePods(cluster: Cluster, { labels, fields, owns }: PodSelector): Promise<Raw[]> {
+async function listCandidatePods(cluster: Cluster, { labels, fields, owns }: PodSelector): Promise<Raw[]> {
   const result = await listOnce(
     cluster,
     {

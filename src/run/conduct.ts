@@ -1,102 +1,134 @@
 /**
- * A run from its first request to the DELETE: opens what is watched (watched.ts), and sends the DELETE when they are
- * in sync, and only then. The end comes by what the trace tells (live.ts).
+ * A run from its first request to its DELETEs: opens what is watched, and sends them when the streams are in sync, and only
+ * then. The end comes by what the traces tell (live.ts).
  */
+import { listUids } from '../kube/list-uids.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
-import type { Probing } from './probing.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame } from './found-pod.ts';
-import { follow } from './follow.ts';
+import { follow, watchTarget } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
-import { handOverPast } from './hand-over.ts';
-import type { LiveOptions, Run } from './live.ts';
+import type { LiveOptions, Run } from './live-run.ts';
+import type { Probing } from './probing.ts';
 import { once } from './once.ts';
-import { listServices, lookAtKin, openFirstLanes, openLastLanes } from './open-lanes.ts';
 import { deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
-import type { ToldRoutes } from './routes-ahead.ts';
+import { isTerminatingPod, logsSince, lookAtPods } from './several.ts';
+import type { SharedStreams } from './shared-streams.ts';
+import { createSharedStreams } from './shared-streams.ts';
 import type { Raw } from './watched.ts';
-import { asRaw, firstTargets, metadataOf, uidOf } from './watched.ts';
+import { asRaw, eventTargets, kinTarget, metadataOf, nameOf, namespaceOf, podEventsTarget, uidOf } from './watched.ts';
 
-/** How long the lanes may keep the DELETE waiting (docs/architecture.md "What is watched"). */
+/** How long the streams may keep the DELETE waiting (docs/architecture.md "What is watched"). */
 const syncPatience = 3000;
 /** How long a DELETE that was accepted may take to mark the pod: some webhooks delay it. */
 const markPatience = 30_000;
 
 /** Throws a PodexitError for what stands in the way of the run; what its streams meet ends it by `run.fail`. */
 export async function conduct(run: Run): Promise<void> {
-  const { namespace, name, cluster, mode } = run.options;
-  const first = firstTargets(namespace, name);
+  const { options } = run;
+  const { several, mode } = options;
   const gate = createGate();
-  let told: ToldRoutes | undefined;
-  const pod = new Promise<Raw | undefined>((resolve) => {
-    const handOver = once((at: number) => void (told = handOverPast(run, at)));
-    void follow(run, first.pod, gate, (sighting) => {
-      if (sighting.kind !== 'listed') return;
-      handOver(sighting.at);
-      resolve(sighting.objects[0] as Raw | undefined);
-    });
-  });
-  void follow(run, first.events, gate);
-  const services = listServices(run, first.services, gate);
+  const shared = createSharedStreams(run);
+  const listing = firstList(run, shared, gate);
+  const events = several ? eventTargets(several.namespace) : [podEventsTarget(options.namespace, options.name)];
+  for (const target of events) void follow(run, target, target.stream === 'events' ? { gate } : {});
+  shared.listServices(gate);
+  if (several?.owner) shared.openOwner(several.owner);
 
-  const raw = lastKnown(run, await pod);
+  const pods = await listing;
   if (run.signal.aborted) return;
-  // A server, or something before it, that does not heed the selector.
-  if (!raw || metadataOf(raw)['name'] !== name) throw await noSuchPod(cluster, namespace, name);
-  assertSame(run.options, namespace, metadataOf(raw)['uid']);
-  const deletes = sendsDelete(run, raw);
-  run.begin(deletes ? mode : 'attach');
-  openFirstLanes(run, raw, { listed: services, told }, gate);
-  if (deletes) void lookAtKin(run, raw).catch(run.fail);
-  run.timeLimit.byGrace(graceOf(run, raw, deletes));
-  const probing = await probe(run, raw);
-  if (deletes) await inSync(run, gate);
+  const named = await namedPods(run, pods);
+  const doomed = named.filter((pod) => sendsDelete(run, pod));
+  run.begin(doomed.length > 0 ? mode : 'attach');
+  for (const pod of named) {
+    shared.open(pod, gate);
+    shared.openLogs(pod, logsSince(pod), gate);
+  }
+  if (!several && doomed[0]) void lookAtKin(run, doomed[0]).catch(run.fail);
+  if (named[0]) run.limitByGrace(graceOf(run, named[0], doomed.length > 0));
+  const probing = await probe(run, named[0]);
+  if (doomed.length > 0) await inSync(run, gate);
   // Nothing is deleted where a target does not answer.
-  if (deletes) await probing?.ready;
-  const requested = deletes ? request(run, raw) : undefined;
-  openLastLanes(run, raw);
-  if (deletes) run.later.start();
-  else run.later.hurry();
-  await requested;
+  if (doomed.length > 0) await probing?.ready;
+  const requests = doomed.map((pod) => request(run, pod));
+  for (const pod of named) shared.openPlace(pod);
+  if (!several && named[0]) run.onDeletion = () => shared.openPlace(named[0] ?? {});
+  await Promise.all(requests);
 }
 
-/** A pod that was seen to terminate may be gone, or have a successor of its name, before its run can look. */
-function lastKnown({ options: { before, uid } }: Run, found: Raw | undefined): Raw | undefined {
-  return before && (!found || metadataOf(found)['uid'] !== uid) ? before.ending.pod : found;
-}
-
-/** Requests begin before the deletion, and go on until the run ends (live.ts). */
-async function probe(run: Run, pod: Raw): Promise<Probing | undefined> {
-  const { probes = [], userAgent = 'kubectl-podexit', cluster, clock, namespace, name } = run.options;
+/** Requests begin before the deletion, and go on until the run ends (tracks.ts). */
+async function probe(run: Run, pod: Raw | undefined): Promise<Probing | undefined> {
+  const { probes = [], userAgent = 'kubectl-podexit', cluster, clock, namespace } = run.options;
   if (probes.length === 0) return undefined;
   const { startProbing } = await import('./probing.ts');
   const deliver = (sighting: Sighting): void => void run.deliver(sighting);
-  const about = { pod: { name, uid: uidOf(pod) }, deliver, signal: run.signal };
+  const about = { pod: { name: pod ? nameOf(pod) : '', uid: pod ? uidOf(pod) : '' }, deliver, signal: run.signal };
   run.probing = await startProbing({ probes, userAgent, cluster, clock, namespace, ...about });
   return run.probing;
 }
 
+/** The pods when their stream is first in sync. */
+function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<Raw[]> {
+  const { several } = run.options;
+  const lookAt = several ? lookAtPods(run, several, shared, gate) : () => {};
+  return new Promise((resolve) => {
+    void follow(run, run.pods, {
+      gate,
+      hears: several?.onlooker.hears,
+      look: (sighting) => {
+        lookAt(sighting);
+        if (sighting.kind === 'listed') resolve(sighting.objects.map(asRaw));
+      },
+    });
+  });
+}
+
+/** Those that were asked for by name. Throws where one is not there, or is not the one that was meant. */
+async function namedPods({ options }: Run, pods: readonly Raw[]): Promise<Raw[]> {
+  const { cluster, namespace, several } = options;
+  const found: Raw[] = [];
+  for (const one of several ? (several.named ?? []) : [options]) {
+    // By name: a server, or something before it, may not apply the selector.
+    const pod = pods.find((each) => nameOf(each) === one.name);
+    if (!pod) throw await noSuchPod(cluster, namespace, one.name);
+    assertSame(one, namespace, metadataOf(pod)['uid']);
+    found.push(pod);
+  }
+  return found;
+}
+
+/**
+ * Who there is of the same controller. Its siblings' own stream hangs on the owner and may come after the DELETE, which waits
+ * for neither.
+ */
+async function lookAtKin({ options, signal, deliver }: Run, pod: Raw): Promise<void> {
+  const target = kinTarget(options.namespace, pod);
+  if (!target) return;
+  const kin = await listUids(options.cluster, watchTarget(target), signal);
+  if (kin) await deliver({ kind: 'kin', ...kin });
+}
+
 /** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */
 function sendsDelete({ options }: Run, pod: Raw): boolean {
-  const terminating = metadataOf(pod)['deletionTimestamp'] !== undefined;
+  const terminating = isTerminatingPod(pod);
   const deletes = options.mode !== 'attach' && (!terminating || options.insist);
   if (deletes) {
     refuseMirror(pod);
     uidToDelete(options.cluster, pod);
   }
-  if (terminating && options.mode !== 'attach') options.warn(alreadyTerminating(options, 'attached to it'));
+  if (terminating && options.mode !== 'attach') options.warn(alreadyTerminating(options, pod, 'attached to it'));
   return deletes;
 }
 
 /** `instead`: of asking for its deletion. */
-function alreadyTerminating({ name, mode, insist }: LiveOptions, instead: string): string {
-  const pod = `pod "${name}" is already terminating`;
+function alreadyTerminating({ mode, insist }: LiveOptions, pod: Raw, instead: string): string {
+  const text = `pod "${nameOf(pod)}" is already terminating`;
   const verb = mode === 'evict' ? 'eviction' : 'DELETE';
   return insist
-    ? `${pod}: one more ${verb} is sent for the grace that was asked for, but a kill that is running is seldom shortened by it`
-    : `${pod}: ${instead}, no ${verb} is sent`;
+    ? `${text}: one more ${verb} is sent for the grace that was asked for, but a kill that is running is seldom shortened by it`
+    : `${text}: ${instead}, no ${verb} is sent`;
 }
 
 /** Seconds, as the server will make it, or has: Kubernetes' default is 30. */
@@ -109,23 +141,32 @@ function graceOf({ options }: Run, pod: Raw, deletes: boolean): number {
   return known.find((one) => typeof one === 'number') ?? 30;
 }
 
-/** As a gate names it (follow.ts): each container's log is a lane of its own. */
-const laneOf = (lane: string): { stream: StreamName; container?: string } =>
-  lane.startsWith('logs/') ? { stream: 'logs', container: lane.slice('logs/'.length) } : { stream: lane as StreamName };
+/** As a gate names it (follow.ts): each container's log is a stream of its own. */
+function streamOf(
+  { options: { several } }: Run,
+  name: string,
+): { stream: StreamName; container?: string; pod?: string } {
+  const [stream, pod = '', container] = name.split('/');
+  if (container === undefined) return { stream: stream as StreamName };
+  return { stream: 'logs', container, ...(several ? { pod } : {}) };
+}
 
-/** Waits for the lanes, for a while; what is late is a stated gap. */
-async function inSync({ options, signal, deliver }: Run, gate: Gate): Promise<void> {
+/** Waits for the streams, for a while; what is late is a stated gap. */
+async function inSync(run: Run, gate: Gate): Promise<void> {
+  const { options, signal, deliver } = run;
   const late = await gate.wait(options.clock, syncPatience, signal);
   const at = options.clock.now();
-  for (const lane of late) await deliver({ at, kind: 'gap', ...laneOf(lane), from: at, cause: 'not-synced' });
+  for (const name of late) await deliver({ at, kind: 'gap', ...streamOf(run, name), from: at, cause: 'not-synced' });
 }
 
 async function request(run: Run, pod: Raw): Promise<void> {
   const { options, signal, deliver } = run;
-  const { cluster, namespace, name, graceSeconds, mode } = options;
-  if (signal.aborted || run.trace?.gone) return;
-  const target = { namespace, name, uid: uidOf(pod), graceSeconds, evict: mode === 'evict' };
-  const tell = once(() => options.warn(alreadyTerminating(options, 'somebody else was faster')));
+  const { cluster, graceSeconds, mode, several } = options;
+  const uid = uidOf(pod);
+  if (signal.aborted || run.traceOf(uid)?.gone) return;
+  const namespace = namespaceOf(pod) ?? options.namespace;
+  const target = { namespace, name: nameOf(pod), uid, graceSeconds, evict: mode === 'evict' };
+  const tell = once(() => options.warn(alreadyTerminating(options, pod, 'somebody else was faster')));
   const isOvertaken = (): boolean => {
     if (!isBegunElsewhere(run, pod)) return false;
     tell();
@@ -136,34 +177,38 @@ async function request(run: Run, pod: Raw): Promise<void> {
     for await (const sighting of askDeletion(cluster, target, pod, asking)) {
       // Not before: an eviction may wait for its budget until somebody gives up.
       if (sighting.kind === 'requested') run.requested = true;
-      await deliver(sighting);
+      const isOfPod = several && (sighting.kind === 'answered' || sighting.kind === 'looked');
+      await deliver(isOfPod ? { ...sighting, pod: uid } : sighting);
     }
   } catch (error) {
-    tellOvertaken(run, error);
+    tellOvertaken(run, uid, error);
   }
-  if (signal.aborted || run.trace?.deletion || run.trace?.gone) return;
-  expectMark(run);
+  const trace = run.traceOf(uid);
+  if (signal.aborted || trace?.deletion || trace?.gone) return;
+  expectMark(run, pod);
 }
 
 /** Before the request: the watch brought a deletion while all was being opened, or a budget was waited for. */
-const isBegunElsewhere = ({ trace }: Run, pod: Raw): boolean =>
-  trace?.deletion !== undefined && metadataOf(pod)['deletionTimestamp'] === undefined;
+const isBegunElsewhere = (run: Run, pod: Raw): boolean =>
+  run.traceOf(uidOf(pod))?.deletion !== undefined && !isTerminatingPod(pod);
 
 /** An error of the request where the deletion goes on without it, somebody else's or our own: it costs no report. */
-function tellOvertaken({ options, trace }: Run, error: unknown): void {
+function tellOvertaken({ options, traceOf }: Run, uid: string, error: unknown): void {
+  const trace = traceOf(uid);
   if (!(error instanceof PodexitError && (trace?.deletion || trace?.gone))) throw error;
   const fate = trace.gone ? 'the pod is gone' : 'the pod is being deleted';
   const allTheSame = error.code === 'pod.gone' ? '' : `${fate} all the same, and `;
   options.warn(`${error.message}; ${allTheSame}the report tells how`);
 }
 
-/** Counts only while the pod's stream has a connection: what was never heard is nobody's fault. */
-function expectMark(run: Run): void {
-  const { clock, namespace, name } = run.options;
+/** Counts only while the pods' stream has a connection: what was never heard is nobody's fault. */
+function expectMark(run: Run, pod: Raw): void {
+  const { clock, namespace } = run.options;
   const check = (): void => {
-    if (run.trace?.deletion || run.trace?.gone) return;
-    if (run.lanes.lost().some(({ stream }) => stream === 'pod')) return expectMark(run);
-    run.fail(deletionNotBegun(namespace, name, markPatience / 1000));
+    const trace = run.traceOf(uidOf(pod));
+    if (trace?.deletion || trace?.gone) return;
+    if (run.lanes.lost().some(({ stream }) => stream === run.pods.stream)) return expectMark(run, pod);
+    run.fail(deletionNotBegun(namespace, nameOf(pod), markPatience / 1000));
   };
-  run.timers.set('marked', clock.setTimeout(check, markPatience));
+  run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, markPatience));
 }

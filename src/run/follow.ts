@@ -1,119 +1,147 @@
 /** One stream of a run: from its requests to its sightings, and what it costs to do without it. */
 import { TransportFailure } from '../kube/http/failure.ts';
 import { followLog } from '../kube/logs.ts';
+import { refusedPods } from '../kube/pod-refused.ts';
 import { watchObjects } from '../kube/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { namesStopSignal } from '../model/observe/line.ts';
 import type { Gate } from './gate.ts';
 import { fateInBrief, howFar } from './how-far.ts';
-import type { Run } from './live.ts';
-import { refusedPods } from '../kube/pod-refused.ts';
+import type { Run } from './live-run.ts';
+import { keptOf } from './several.ts';
 import type { Raw, Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
-import { asRaw, metadataOf, uidOf } from './watched.ts';
+import { asRaw, metadataOf, nameOf, namespaceOf, uidOf } from './watched.ts';
 
-/** Runs one list-and-watch. Only the pod's own stream can end the run; other lanes are lost with a word. `look` sees all first. */
-export async function follow(run: Run, target: Target, gate: Gate, look?: (sighting: Sighting) => void): Promise<void> {
-  const { options, signal } = run;
-  gate.expect(target.stream);
-  const health = run.lanes.open(target.stream, options.clock.now());
+export interface Following {
+  /** Told when the stream is in sync, or will never be. */
+  gate?: Gate;
+  /** Sees each sighting before it is delivered. */
+  look?: (sighting: Sighting) => void;
+  /** Ends this stream before the run ends. */
+  signal?: AbortSignal;
+  /** Whether the stream is alive. */
+  hears?: (isSo: boolean) => void;
+}
+
+/** Runs one list-and-watch. Only the stream of the pods themselves can end the run; others are lost with a word. */
+export async function follow(run: Run, target: Target, { gate, look, signal, hears }: Following = {}): Promise<void> {
+  const { options } = run;
+  const isOfPods = target === run.pods;
+  const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
+  gate?.expect(target.stream);
+  const health = run.lanes.open(target.stream, options.clock.now(), {
+    hears,
+    ...(isOfPods ? { isNeeded: true } : {}),
+  });
   try {
-    for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal, health })) {
-      if (sighting.kind === 'refused' && target.stream === 'pod') {
-        if (isUnderWay(run)) return await leaveBlind(run, sighting.message);
+    for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal: until, health })) {
+      if (sighting.kind === 'refused' && isOfPods) {
+        if (isUnderWay(run)) return await stopWithoutPodWatch(run, sighting.message);
         throw refusedPods(options.cluster, options.namespace, sighting);
       }
       if (sighting.kind === 'refused') warnRefused(run, sighting);
-      if (isTwiceTold(run, target, sighting)) continue;
-      look?.(sighting);
-      await run.deliver(sighting);
-      if (sighting.kind === 'synced' || sighting.kind === 'refused') gate.open(target.stream);
+      const kept = isOfPods ? keptOf(run, sighting) : sighting;
+      if (!kept || isTracedPod(run, target, kept)) continue;
+      look?.(kept);
+      await run.deliver(kept);
+      if (sighting.kind === 'synced' || sighting.kind === 'refused') gate?.open(target.stream);
     }
   } catch (error) {
-    if (target.stream === 'pod' && isUnderWay(run) && error instanceof PodexitError)
-      await leaveBlind(run, error.message);
-    else if (target.stream === 'pod' && !signal.aborted) run.fail(error);
-    else await lose(run, { stream: target.stream }, error);
+    if (isOfPods && isUnderWay(run) && error instanceof PodexitError) await stopWithoutPodWatch(run, error.message);
+    else if (isOfPods && !until.aborted) run.fail(error);
+    else if (!until.aborted) await lose(run, { stream: target.stream }, error);
   } finally {
-    gate.open(target.stream);
+    gate?.open(target.stream);
     run.lanes.close(health);
   }
 }
 
-/**
- * The stream of its siblings tells the pod too, and nothing is concluded from that (reduce/siblings.ts); to read it again
- * would stand before what is told of the siblings.
- */
-const isTwiceTold = ({ trace }: Run, { stream }: Target, sighting: Sighting): boolean =>
-  stream === 'siblings' && sighting.kind === 'changed' && uidOf(asRaw(sighting.object)) === trace?.uid;
+/** Where the pod has a stream of its own, that of its workload repeats what is said of it. */
+const isTracedPod = (run: Run, { stream }: Target, sighting: Sighting): boolean =>
+  stream === 'pods' &&
+  run.pods.stream === 'pod' &&
+  sighting.kind === 'changed' &&
+  uidOf(asRaw(sighting.object)) === run.traceOf('')?.uid;
 
-const isUnderWay = ({ requested, trace }: Run): boolean => requested || trace?.deletion !== undefined;
+const isUnderWay = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
 
-/** The pod cannot be watched any more, but what was seen is not lost for it. */
-async function leaveBlind(run: Run, why: string): Promise<void> {
+/** The pods cannot be watched any more, but what was seen is not lost for it. */
+async function stopWithoutPodWatch(run: Run, why: string): Promise<void> {
   const { options, signal, deliver, last } = run;
   if (signal.aborted) return;
   const at = options.clock.now();
-  const fate = fateInBrief[howFar(run.trace, run.requested)];
-  options.warn(
-    `pod "${options.name}" cannot be watched any longer (${why}); ${fate}, and the report covers what was seen until now`,
-  );
-  await deliver({ at, kind: 'gap', stream: 'pod', from: at, cause: 'refused' });
+  const trace = run.traceOf('');
+  const what = options.several
+    ? `the pods of ${options.several.target} cannot be watched any longer (${why}); `
+    : `pod "${options.name}" cannot be watched any longer (${why}); ${fateInBrief[howFar(trace, run.requested)]}, and `;
+  options.warn(`${what}the report covers what was seen until now`);
+  await deliver({ at, kind: 'gap', stream: run.pods.stream, from: at, cause: 'refused' });
   last({ at, kind: 'timer', name: 'settled' });
 }
 
-/** One container's log, for its timing. */
-export async function followContainer(run: Run, pod: Raw, container: string, gate: Gate): Promise<void> {
+/** One container's log, for its timing. `since`: from then on (ms); absent: from now on. */
+export async function followContainer(
+  run: Run,
+  pod: Raw,
+  container: string,
+  { gate, since }: { gate?: Gate; since?: number } = {},
+): Promise<void> {
   const { options, signal } = run;
   const { uid } = metadataOf(pod);
-  const lane = `logs/${container}`;
-  gate.expect(lane);
+  const stream = `logs/${uidOf(pod)}/${container}`;
+  const ofPod = options.several && typeof uid === 'string' ? { pod: uid } : {};
+  gate?.expect(stream);
   const health = run.lanes.open('logs', options.clock.now());
+  const target = {
+    namespace: namespaceOf(pod) ?? options.namespace,
+    pod: nameOf(pod),
+    container,
+    ...(typeof uid === 'string' ? { uid } : {}),
+  };
   try {
-    const log = followLog(
-      options.cluster,
-      { namespace: options.namespace, pod: options.name, container, ...(typeof uid === 'string' ? { uid } : {}) },
-      { signal, matters: namesStopSignal },
-    );
+    const log = followLog(options.cluster, target, { signal, matters: namesStopSignal, since });
     for await (const sighting of log) {
       if (sighting.kind === 'refused') warnRefused(run, sighting);
-      await run.deliver(sighting);
-      if (sighting.kind === 'log-opened' || sighting.kind === 'refused') gate.open(lane);
+      await run.deliver({ ...sighting, ...ofPod });
+      if (sighting.kind === 'log-opened' || sighting.kind === 'refused') gate?.open(stream);
     }
   } catch (error) {
-    await lose(run, { stream: 'logs', container }, error);
+    await lose(run, { stream: 'logs', container, ...ofPod }, error);
   } finally {
-    gate.open(lane);
+    gate?.open(stream);
     run.lanes.close(health);
   }
 }
 
-/** A lane that failed for good is a stated gap; an error that nobody foresaw ends the run, and keeps its stack. */
+/** A stream that failed for good is a stated gap; an error that nobody foresaw ends the run, and keeps its stack. */
 export async function lose(
   { options, signal, deliver, fail }: Run,
-  lane: { stream: StreamName; container?: string },
+  stream: { stream: StreamName; container?: string; pod?: string },
   error: unknown,
 ): Promise<void> {
   if (signal.aborted) return;
   if (!(error instanceof PodexitError || error instanceof TransportFailure)) return fail(error);
   const at = options.clock.now();
-  await deliver({ at, kind: 'gap', ...lane, from: at, cause: 'disconnected' });
+  await deliver({ at, kind: 'gap', ...stream, from: at, cause: 'disconnected' });
 }
 
 /** A target as the two selectors of a request. */
-export const watchTarget = ({ stream, path, name, fieldSelector, labelSelector }: Target) => {
-  const { 'metadata.name': _byName, ...fields } = fieldSelector ?? {};
+export const watchTarget = ({ stream, path, name, fieldSelector, fields = '', labelSelector, labels = '' }: Target) => {
+  const { 'metadata.name': _byName, ...equal } = fieldSelector ?? {};
+  const field = [...(Object.keys(equal).length > 0 ? [printFields(equal)] : []), ...(fields === '' ? [] : [fields])];
+  const label = [...(labelSelector ? [printLabels(labelSelector)] : []), ...(labels === '' ? [] : [labels])];
   return {
     stream,
     path,
     ...(name === undefined ? {} : { name }),
-    ...(Object.keys(fields).length > 0 ? { fieldSelector: printFields(fields) } : {}),
-    ...(labelSelector ? { labelSelector: printLabels(labelSelector) } : {}),
+    ...(field.length > 0 ? { fieldSelector: field.join(',') } : {}),
+    ...(label.length > 0 ? { labelSelector: label.join(',') } : {}),
   };
 };
 
-/** Said once for each lane that a report misses; lanes that only sharpen others stand in the report alone. */
+/** Said once for each stream that a report misses; streams that only sharpen others stand in the report alone. */
 export function warnRefused(
   { options, warned }: Run,
   { verb, resource, group, stream, status }: Extract<Sighting, { kind: 'refused' }>,
@@ -136,5 +164,5 @@ const lostWithout: Partial<Record<StreamName, string>> = {
   logs: 'signal and exit are known less exactly',
   node: 'silence of the node is not seen',
   owner: 'what deleted the pod may stay unknown',
-  siblings: 'the replacement is not seen',
+  pods: 'the replacement is not seen',
 };

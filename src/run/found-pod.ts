@@ -1,13 +1,10 @@
 /** The pod that a run is about, and which of that name. */
 import { replacedPod } from '../kube/delete-refused.ts';
-import type { Foregoing } from './foregoing.ts';
 
 export interface FoundPod {
   readonly name: string;
   /** Of the pod that was chosen or seen. Unknown where the user named it: then whoever has the name is meant. */
   readonly uid?: string;
-  /** Of a pod that is attached to: where its workload was watched before it began to terminate. */
-  readonly before?: Foregoing;
 }
 
 /** Throws PodexitError `pod.replaced` where whoever has the name now is not the one that was found. */

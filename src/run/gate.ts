@@ -4,6 +4,8 @@ import type { Clock } from './clock.ts';
 export interface Gate {
   expect(lane: string): void;
   open(lane: string): void;
+  /** The lanes that are expected, and not open yet. */
+  shut(): string[];
   /** The lanes that are still shut when `ms` have passed (or the signal aborts). */
   wait(clock: Clock, ms: number, signal: AbortSignal): Promise<string[]>;
 }
@@ -19,6 +21,7 @@ export function createGate(): Gate {
       opened.add(lane);
       check();
     },
+    shut: () => [...shut],
     wait: (clock, ms, signal) =>
       new Promise((resolve) => {
         const done = (): void => {

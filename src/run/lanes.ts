@@ -4,8 +4,12 @@ import type { Health } from '../kube/health.ts';
 import type { StreamName } from '../model/observation.ts';
 
 export interface Lanes {
-  /** `at` (client ms): what came earlier is nothing that it has to tell. */
-  open(stream: StreamName, at: number): Health;
+  /** `at` (client ms): what came earlier is nothing that it has to tell. `hears` is called as it dies and lives again. */
+  open(
+    stream: StreamName,
+    at: number,
+    more?: { hears?: ((isSo: boolean) => void) | undefined; isNeeded?: boolean },
+  ): Health;
   /** The stream is over for good: refused, or given up. */
   close(health: Health): void;
   /** Asks every stream whether it has told all there is, until it answers. */
@@ -32,6 +36,7 @@ export const needed: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpoi
 
 interface Lane {
   stream: StreamName;
+  isNeeded: boolean;
   sureAt: number;
   lostSince: number | undefined;
   /** Lost at some time since it was last whole. */
@@ -45,17 +50,19 @@ export function createLanes(changed: () => void): Lanes {
   const doubt = new AbortController();
   setMaxListeners(0, doubt.signal);
   return {
-    open(stream, at) {
-      const lane: Lane = { stream, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
+    open(stream, at, { hears, isNeeded = needed.has(stream) } = {}) {
+      const lane: Lane = { stream, isNeeded, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
       const health: Health = {
         doubted: doubt.signal,
         lost: (since) => {
           // What was taken for its last word may turn out to have been behind.
           lane.lostSince = Math.min(lane.lostSince ?? Infinity, since);
           lane.wasLost = true;
+          hears?.(false);
         },
         flows: () => {
           lane.lostSince = undefined;
+          hears?.(true);
           changed();
         },
         sure: (at) => void (lane.sureAt = at),
@@ -80,14 +87,13 @@ export function createLanes(changed: () => void): Lanes {
         lostSince === undefined ? [] : [{ stream, since: lostSince }],
       ),
     isComingBack: () =>
-      [...lanes.values()].some((lane) => lane.lostSince !== undefined || (needed.has(lane.stream) && lane.wasLost)),
+      [...lanes.values()].some((lane) => lane.lostSince !== undefined || (lane.isNeeded && lane.wasLost)),
     unsure: () =>
       [...lanes.values()].flatMap((lane) => {
-        const owesAnswer = doubt.signal.aborted && needed.has(lane.stream) && !lane.whole;
+        const owesAnswer = doubt.signal.aborted && lane.isNeeded && !lane.whole;
         const since = lane.lostSince ?? (owesAnswer ? lane.sureAt : undefined);
         return since === undefined ? [] : [{ stream: lane.stream, since }];
       }),
-    areWhole: () =>
-      [...lanes.values()].every((lane) => !needed.has(lane.stream) || (lane.whole && lane.lostSince === undefined)),
+    areWhole: () => [...lanes.values()].every((lane) => !lane.isNeeded || (lane.whole && lane.lostSince === undefined)),
   };
 }

@@ -5,7 +5,8 @@
 import type { Answer } from '../kube/cluster.ts';
 import { look } from '../kube/look.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { Run } from './live.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Run } from './live-run.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, uidOf } from './watched.ts';
 
@@ -16,18 +17,22 @@ const patience = 1000;
  * What it finds is told. Where nobody answers in time, or nothing that a pod could be told by, its stream is lost unless it has
  * just spoken: that it carries nothing says no more than the silence of the server.
  */
-export async function lookOnceMore(run: Run): Promise<void> {
-  const { clock, cluster } = run.options;
-  if (!run.trace?.deletion || run.trace.gone) return;
+export async function lookOnceMore(run: Run, key: string): Promise<void> {
+  const { clock, cluster, several } = run.options;
+  const trace = run.traceOf(key);
+  const pod = trace?.pod?.value.metadata;
+  if (!trace?.deletion || trace.gone || !pod) return;
+  const ofPod = several ? { pod: key } : {};
+  const place = { namespace: pod.namespace ?? run.options.namespace, name: pod.name };
   const tooLong = new AbortController();
   const cancel = clock.setTimeout(() => tooLong.abort(), patience);
   const begun = clock.now();
-  const answer = await look(cluster, run.options, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
+  const answer = await look(cluster, place, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
   for (const sighting of answer?.dated ?? []) await run.deliver(sighting);
   const found = answer && readLook(answer);
-  if (!found) return run.lanes.lose('pod', begun - millisecondsOf('delivery-lag'));
-  if (!found.object || uidOf(found.object) !== run.trace.uid) await tellMissed(run, found.at);
-  await run.deliver({ kind: 'looked', ...found });
+  if (!found) return run.lanes.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
+  if (!found.object || uidOf(found.object) !== trace.uid) await tellMissed(run, trace, found.at);
+  await run.deliver({ kind: 'looked', ...found, ...ofPod });
 }
 
 type Look = { at: number; sentAt: number; object?: Raw };
@@ -40,7 +45,16 @@ function readLook({ at, sentAt, status, body }: Answer): Look | undefined {
 }
 
 /** It is gone, and its stream did not say so: whatever came since it was last seen may be missing. */
-async function tellMissed({ trace, deliver }: Run, at: number): Promise<void> {
-  if (!trace || trace.gone) return;
-  await deliver({ kind: 'gap', at, stream: 'pod', from: trace.pod?.at ?? at, to: at, cause: 'disconnected' });
+async function tellMissed({ deliver, pods, options: { several } }: Run, trace: Trace, at: number): Promise<void> {
+  if (trace.gone) return;
+  const ofPod = several ? { pod: trace.uid ?? '' } : {};
+  await deliver({
+    kind: 'gap',
+    at,
+    stream: pods.stream,
+    ...ofPod,
+    from: trace.pod?.at ?? at,
+    to: at,
+    cause: 'disconnected',
+  });
 }

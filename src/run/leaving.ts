@@ -1,23 +1,25 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
 import { PodexitError } from '../errors.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import type { Left } from './how-far.ts';
+import type { HowFar, Left } from './how-far.ts';
 import { fateOf } from './how-far.ts';
-import type { Live } from './live.ts';
+import type { Live } from './live-run.ts';
 import type { Ports } from './ports.ts';
 
 /** Returns how to stop listening. */
 export function leaveOnSignals(
   ports: Ports,
-  live: Pick<Live, 'interrupt' | 'howFar'>,
+  live: { interrupt: Live['interrupt']; howFar(): HowFar },
   warn: (message: string) => void,
-  pod: Left,
+  /** Undefined: none is known yet. */
+  pod: () => Left | undefined,
 ): () => void {
   let interrupted = false;
   const stop = ports.onSignal((signal) => {
     if (interrupted) return ports.leave(signalCodes[signal]);
     interrupted = true;
-    warn(`${signal}: ${fateOf(live.howFar, pod)}`);
+    const left = pod();
+    if (left) warn(`${signal}: ${fateOf(live.howFar(), left)}`);
     live.interrupt(signal);
   });
   // `| head` has seen enough: nobody is left to be told.

@@ -17,12 +17,22 @@ const doubtPatience = 2000;
 /** ms for a stream that is lost to come back and tell the rest: more than the longest pause between two tries. */
 export const lostPatience = 10_000;
 
-export function nextStep(trace: Trace, lanes: Pick<Lanes, 'areWhole' | 'isComingBack'>, now: number): NextStep {
+/** ms in which the streams that many pods share bring their last news of one, none of them being asked for it. */
+export const lastNewsMs = 500;
+
+/** `quietMs`: from the pod's removal on. */
+export function nextStep(
+  trace: Trace,
+  lanes: Pick<Lanes, 'areWhole' | 'isComingBack'>,
+  now: number,
+  quietMs = 0,
+): NextStep {
   const ending = endingOf(trace);
   if (ending.kind === 'open') return { kind: 'go-on' };
   const whole = lanes.areWhole();
-  if (ending.kind === 'done' && whole) return { kind: 'end' };
   const over = trace.gone?.at ?? trace.now;
+  if (ending.kind === 'done' && whole)
+    return now < over + quietMs ? { kind: 'wait', until: over + quietMs } : { kind: 'end' };
   const until = Math.max(
     ending.kind === 'settling' ? ending.until : 0,
     whole ? 0 : over + (lanes.isComingBack() ? lostPatience : doubtPatience),

@@ -1,6 +1,7 @@
 /** Where the watches of a raw recording ended, and whether they were taken up again. Pure. */
 import type { Row } from '../recording/rows.ts';
 import type { StreamName } from '../model/observation.ts';
+import type { Subject } from './raw-subject.ts';
 import { subjectOf } from './raw-subject.ts';
 import { streamsOf, targetsOf } from './raw-targets.ts';
 
@@ -35,8 +36,7 @@ export interface Absence {
 }
 
 /** As the lists tell them at their time: whoever ends before that has to state them. */
-export function absencesIn(rows: readonly Row[]): Absence[] {
-  const subject = subjectOf(rows);
+export function absencesIn(rows: readonly Row[], subject: Subject | undefined = subjectOf(rows)): Absence[] {
   const targets = subject ? targetsOf(rows, subject) : [];
   return [...cutsOf(rows).since].flatMap(([{ at: to, resource }, from]) =>
     streamsOf(targets.filter((target) => target.resource === resource)).map((stream) => ({ stream, from, to })),

@@ -14,10 +14,21 @@ export interface Subject {
 }
 
 /** The pod that the recorder deleted or evicted, else the one whose logs it followed, else the first that got deleted. */
-export function subjectOf(rows: readonly Row[]): Subject | undefined {
+export function subjectOf(rows: readonly Row[], name?: string): Subject | undefined {
+  if (name !== undefined) return namedIn(rows, name);
   const seen = new Set(rows.flatMap(podsIn).map((pod) => metadataOf(pod)['name']));
   const removed = removedIn(rows, seen);
   return removed && seen.has(removed.name) ? removed : (seenIn(rows) ?? removed);
+}
+
+/** The pod of that name, and the recorder's own request for its end. */
+function namedIn(rows: readonly Row[], name: string): Subject | undefined {
+  const [pod] = rows.flatMap(podsIn).filter((one) => metadataOf(one)['name'] === name);
+  const removals = removalsOf(rows).filter((one) => one.name === name);
+  const marking = markingOf(removals, marksIn(rows).get(name));
+  return (
+    pod && { namespace: textOf(metadataOf(pod)['namespace']), name, ...(marking ? { request: marking.request } : {}) }
+  );
 }
 
 /**

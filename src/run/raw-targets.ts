@@ -7,13 +7,15 @@ import type { Raw, Target } from './watched.ts';
 import {
   asRaw,
   candidateServices,
-  firstTargets,
   metadataOf,
   namesOf,
   nodeTargets,
   ownerOf,
   ownerTargets,
+  podEventsTarget,
+  podTarget,
   selects,
+  servicesTarget,
   siblingTarget,
   sliceTarget,
 } from './watched.ts';
@@ -21,7 +23,6 @@ import {
 /** The same targets that a live run finds step by step: the owner's owner and the siblings hang on what was listed. */
 export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): Target[] {
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? {};
-  const first = firstTargets(namespace, name);
   const services = candidateServices(listsOf(rows, 'services'), pod);
   const names = namesOf(services);
   const slices = sliceTarget(namespace, names);
@@ -36,14 +37,14 @@ export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): T
   const top = above ? listed(above) : direct;
   const siblings = top && siblingTarget(namespace, top);
   return [
-    first.pod,
-    { ...first.services, labelSelector: {}, keep: new Set(names) } as Target,
-    first.events,
+    podTarget(namespace, name),
+    { ...servicesTarget(namespace), labelSelector: {}, keep: new Set(names) } as Target,
+    podEventsTarget(namespace, name),
     ...(slices ? [slices] : []),
     ...(typeof node === 'string' ? nodeTargets(node) : []),
     ...(owner ? ownerTargets(namespace, owner) : []),
     ...(above ? ownerTargets(namespace, above) : []),
-    ...(siblings ? [siblings] : []),
+    ...(siblings ? [{ ...siblings, stream: 'siblings' as const }] : []),
   ];
 }
 

@@ -1,5 +1,4 @@
 /** The recording of one run: a write that fails is said once and costs exit code 1, never the trace. */
-import { PodexitError } from '../errors.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { openRecorder } from '../recording/recorder.ts';
 import { recordingVersion } from '../recording/header.ts';
@@ -29,15 +28,4 @@ export function recorderFor(
       return recorder.failure;
     },
   };
-}
-
-/** The same where other pods are traced beside this one: a file that cannot be opened is one that fails from the start. */
-export function recorderAnyway(...[file, logText, ports, warn]: Parameters<typeof recorderFor>): Recorder {
-  try {
-    return recorderFor(file, logText, ports, warn);
-  } catch (error) {
-    if (!(error instanceof PodexitError)) throw error;
-    warn(`${error.message}; the trace goes on`);
-    return { write: () => {}, close: () => {}, failure: error };
-  }
 }

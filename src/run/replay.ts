@@ -11,22 +11,28 @@ import type { Sighting } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
 import { emptyTrace } from '../model/empty-trace.ts';
 import type { Trace } from '../model/trace.ts';
+import type { Traces } from './traces.ts';
+import { createTraces } from './traces.ts';
 import { endingOf } from './ending.ts';
 import { needed } from './lanes.ts';
-import { lostPatience } from './next-step.ts';
+import { lastNewsMs, lostPatience } from './next-step.ts';
 import type { Absence } from './raw-cuts.ts';
 import { absencesIn } from './raw-cuts.ts';
 import { rawSightings } from './raw-replay.ts';
+import { isOfSeveral, severalSightings } from './raw-several.ts';
 import type { Subject } from './raw-subject.ts';
+import { subjectOf } from './raw-subject.ts';
 
 export interface Replay {
   sightings: AsyncIterable<Sighting> | Iterable<Sighting>;
   /** The recording holds log text. */
   logText: boolean;
+  /** Of which pods traces are kept, where it is of several. */
+  traces: Traces;
 }
 
-/** Opens a recording. `warn` is told what was forgiven. Throws a PodexitError for what is no recording. */
-export async function openReplay(file: string, warn: (message: string) => void): Promise<Replay> {
+/** Opens a recording; of one of its pods alone where `pod` names it. `warn` is told what was forgiven. Throws a PodexitError for what is no recording. */
+export async function openReplay(file: string, warn: (message: string) => void, pod?: string): Promise<Replay> {
   const lines = readLines(file, (line) =>
     warn(`${file} was cut in line ${line}: the report covers what was recorded until then`),
   );
@@ -38,9 +44,13 @@ export async function openReplay(file: string, warn: (message: string) => void):
       'Record one with: kubectl podexit POD --record FILE',
     );
   const kind = readHeader(first.value.value, file);
-  if (kind.kind === 'podexit') return { sightings: recorded(lines, file), logText: kind.header.logText };
+  const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
+  if (kind.kind === 'podexit') return { sightings: recorded(lines, file), logText: kind.header.logText, traces };
   // Whoever recorded a namespace kept what its containers said.
-  return { sightings: replayOf(await rowsOf(first.value, lines)), logText: true };
+  const rows = await rowsOf(first.value, lines);
+  const sightings =
+    pod === undefined && isOfSeveral(rows) ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod));
+  return { sightings, logText: true, traces };
 }
 
 async function* recorded(lines: AsyncIterable<ParsedLine>, file: string): AsyncGenerator<Sighting> {
@@ -55,7 +65,38 @@ async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Prom
 
 /** A raw recording, whose rows are in the order of their arrival. `subject`: one of several pods that it is of. */
 export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<Sighting> =>
-  endedLikeLive(rawSightings(rows, subject), absencesIn(rows));
+  endedLikeLive(rawSightings(rows, subject), absencesIn(rows, subject));
+
+/** The same of all its pods that terminate. */
+const replayOfSeveral = (rows: readonly Row[]): Iterable<Sighting> => endedOneByOne(severalSightings(rows));
+
+/** Ends each trace where a live run would have ended it. */
+function* endedOneByOne(sightings: Iterable<Sighting>): Generator<Sighting> {
+  const traces = createTraces();
+  const due = new Map<string, { at: number; name: 'over' | 'settled' }>();
+  let seq = 0;
+  const end = function* (until: number): Generator<Sighting> {
+    for (const [pod, { at, name }] of [...due].filter((one) => one[1].at < until)) {
+      due.delete(pod);
+      traces.close(pod);
+      yield { at, kind: 'timer', name, pod };
+    }
+  };
+  for (const sighting of sightings) {
+    yield* end(sighting.at);
+    yield sighting;
+    seq += 1;
+    for (const key of traces.add(observe(sighting, seq, { logText: false }))) {
+      const trace = traces.get(key);
+      const ending = trace && endingOf(trace);
+      if (!trace || !ending || ending.kind === 'open') continue;
+      const soonest = (trace.gone?.at ?? trace.now) + lastNewsMs;
+      const isDone = ending.kind === 'done';
+      due.set(key, { at: isDone ? Math.max(soonest, trace.now) : ending.until, name: isDone ? 'over' : 'settled' });
+    }
+  }
+  yield* end(Infinity);
+}
 
 /**
  * Ends where a live run would have ended: its timer is an observation, here in the recording's own time. What is still away by

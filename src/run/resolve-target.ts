@@ -1,45 +1,31 @@
 /** From what the user named to one pod. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import type { Mode } from '../model/observation.ts';
 import type { PodSelector } from './candidates.ts';
 import { listCandidates, podSelector } from './candidates.ts';
 import { choosePod } from './choose-pod.ts';
 import type { Deadline } from './deadline.ts';
 import { unlessLate } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
-import { nextTerminating } from './next-terminating.ts';
 import type { Ports } from './ports.ts';
 import type { Pick, Target } from './target.ts';
 import { targetText } from './target.ts';
-import { missedText } from './unseen.ts';
-import { createWaitingLimit } from './waiting-limit.ts';
-import type { Raw } from './watched.ts';
 
 export interface Resolving {
   target: Target;
   pick?: Pick;
-  mode: Mode;
   deadline: Deadline;
-  /** Absent: the default. */
-  timeoutMs?: number | null;
   /** Aborted where nobody wants an answer any more. */
   left: AbortSignal;
 }
 
-/** Throws as podSelector, choosePod and nextTerminating do, and `target.unread`. A pod's own name costs no request. */
+/** Throws as podSelector and choosePod do, and `target.unread`. A pod's own name costs no request. */
 export async function resolveTarget(cluster: Cluster, resolving: Resolving, ports: Ports): Promise<FoundPod> {
-  const { target, pick, mode, deadline, left } = resolving;
+  const { target, pick, deadline, left } = resolving;
   if (target.kind === 'pod') return { name: target.name };
   const what = targetText(target);
   const selector = await selectorInTime(cluster, target, deadline);
-  const { clock, random, stdout, stderr, ask } = ports;
-  if (mode === 'attach' && pick === undefined) {
-    stderr.write(`podexit: waiting for the next terminating pod of ${what}\n`);
-    const limit = createWaitingLimit({ clock, timeoutMs: resolving.timeoutMs, stdout });
-    const missed = (pod: Raw, why: string): void => void (limit.again(), stderr.write(missedText(pod, why)));
-    return nextTerminating({ cluster, selector, what, deadline, limit, missed }).finally(limit.cancel);
-  }
+  const { clock, random, stderr, ask } = ports;
   const { name, uid } = await choosePod({
     what,
     namespace: cluster.namespace,

@@ -1,6 +1,6 @@
 /** What a run of `--all-terminating` says of itself beside its reports: what it waits for, and what it has not come to. */
 import { forTerminal } from '../render/safe-text.ts';
-import type { Rollout } from './rollout-pods.ts';
+import type { Rollout } from './rollout.ts';
 import { quietMs } from './rollout-progress.ts';
 
 /** `quiet`: nobody tells when the rollout is done, and nothing has changed for long. `left`: by a limit, a signal, or a failure. */
@@ -21,12 +21,11 @@ export function shortcomingOf(
   what: string,
   over: HowOver,
 ): { words: string; code?: number } | undefined {
-  const { traces, reports, unseen, codes, progress } = rollout;
+  const { begun, reports, unseen, codes, progress } = rollout;
   const gaveUp = whyGivenUp(rollout);
   if (reports.length === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;
-    if (traces.length > 0)
-      return { words: `what terminated of ${forTerminal(what)} could not be traced`, code: notOver };
+    if (begun.size > 0) return { words: `what terminated of ${forTerminal(what)} could not be traced`, code: notOver };
     const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
     return {
       words: `no pod of ${forTerminal(what)} was seen to terminate${within}: start the rollout while this waits, or wait longer (--timeout)`,

@@ -9,10 +9,10 @@ import { reportOrder } from '../render/key-order.ts';
 import { penFor, styleOf } from '../render/palette.ts';
 import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
 import { rolloutNumbers } from '../verdict/rollout-summary.ts';
-import type { LookOptions } from './audience.ts';
+import type { LookOptions } from './stage.ts';
 import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
-import type { ExitOptions } from './trace-pod.ts';
+import type { ExitOptions } from './trace-options.ts';
 
 export interface RolloutOutput {
   tell(report: Report): Promise<void>;
@@ -20,7 +20,7 @@ export interface RolloutOutput {
 }
 
 /** Throws `usage.output` for formats that are one document, of which many make none. */
-export function rolloutOutput({ format, look }: ExitOptions, ports: Ports): RolloutOutput {
+export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
   const each = async (report: Report): Promise<string> => shownText(report, format, look, ports);
   switch (format.kind) {

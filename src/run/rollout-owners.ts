@@ -1,95 +1,100 @@
-/** The owners behind a rollout: which they are, and whether they have rolled out. */
-import type { Cluster } from '../kube/cluster.ts';
-import { untold } from '../kube/health.ts';
-import { watchObjects } from '../kube/watch.ts';
+/** The owners behind a rollout: which they are, and what their streams say of how far they have come. */
 import type { Sighting } from '../model/observation.ts';
-import type { PodSelector } from './candidates.ts';
-import { deploymentOf, listCandidatePods } from './candidates.ts';
+import { deploymentOf } from './candidates.ts';
 import type { Progress } from './rollout-progress.ts';
 import { isRolledOut } from './rollout-state.ts';
-import type { Target } from './target.ts';
+import type { Onlooker } from './live-run.ts';
+import type { Target as PodTarget, WorkloadResource } from './target.ts';
 import { pathText, workloadKinds, workloadPath } from './target.ts';
-import type { WorkloadResource } from './target.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, isFinishedPod, ownerOf } from './watched.ts';
+import type { Raw, Target } from './watched.ts';
+import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf } from './watched.ts';
 
-export type Several = Exclude<Target, { kind: 'pod' }>;
+export type SeveralTarget = Exclude<PodTarget, { kind: 'pod' }>;
 
-/** Tells `progress` of the owner at `path` until the signal aborts. */
-export async function watchOwner(
-  cluster: Cluster,
-  path: string,
-  progress: Pick<Progress, 'ownerSeen' | 'ownerUntold' | 'ownerHears'>,
-  signal: AbortSignal,
-): Promise<void> {
-  const cut = path.lastIndexOf('/');
-  const target = { stream: 'owner' as const, path: path.slice(0, cut), name: decodeURIComponent(path.slice(cut + 1)) };
-  const seen = (isDone: boolean): void => progress.ownerSeen(path, isDone);
-  const hears = (isSo: boolean): void => progress.ownerHears(path, isSo);
-  const health = { ...untold(), lost: () => hears(false), flows: () => hears(true) };
-  seen(false);
-  try {
-    for await (const sighting of watchObjects(cluster, target, { signal, health })) {
-      if (sighting.kind === 'refused') progress.ownerUntold(`${pathText(path)} may not be watched`);
-      if (sighting.kind === 'refused') return (hears(true), seen(true));
+type OwnerEars = Pick<Onlooker, 'owner' | 'ownerHears' | 'listed'>;
+
+/** Tells `progress` of the workload itself, or of the topmost owners of the pods that match. */
+export function followOwners(namespace: string, target: SeveralTarget, progress: Progress): OwnerEars {
+  const followed = new Set<string>();
+  const expect = (path: string): void => {
+    if (followed.has(path)) return;
+    followed.add(path);
+    progress.ownerSeen(path, false);
+  };
+  const isNamed = target.kind === 'workload' && target.resource !== 'services';
+  if (isNamed) {
+    expect(workloadPath(namespace, target.resource, target.name));
+    progress.ownersKnown();
+  }
+  let isListed = isNamed;
+  const finish = (path: string, why: string): void => {
+    progress.ownerUntold(why);
+    progress.ownerHears(path, true);
+    progress.ownerSeen(path, true);
+  };
+  return {
+    listed(pods) {
+      if (isListed) return;
+      isListed = true;
+      for (const pod of pods.filter((one) => !isFinishedPod(one))) {
+        const { path, unknown } = topmostOwner(namespace, pod);
+        if (path !== undefined) expect(path);
+        if (unknown !== undefined) progress.ownerUntold(unknown);
+      }
+      progress.ownersKnown();
+    },
+    owner(sighting, stream) {
+      const pathOf = (object: Raw): string => pathIn(stream, namespace, object);
       for (const object of objectsOf(sighting)) {
+        const path = pathOf(object);
+        if (!followed.has(path)) continue;
+        if (isRemoved(sighting)) {
+          finish(path, `${pathText(path)} is gone`);
+          continue;
+        }
         const above = foreignOwnerOf(object);
         if (above !== undefined) progress.ownerUntold(above);
-        seen(isRolledOut(object));
+        progress.ownerSeen(path, isRolledOut(object));
       }
-      if (isGone(sighting)) {
-        progress.ownerUntold(`${pathText(path)} is gone`);
-        seen(true);
-      }
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+      if (stream.name === undefined) return;
+      const path = pathOf({ metadata: { name: stream.name } });
+      if (!followed.has(path)) return;
+      if (sighting.kind === 'refused') finish(path, `${pathText(path)} may not be watched`);
+      if (sighting.kind === 'listed' && sighting.objects.length === 0) finish(path, `${pathText(path)} is gone`);
+    },
+    ownerHears(stream, isSo) {
+      const path = pathIn(stream, namespace, { metadata: { name: stream.name ?? '' } });
+      if (followed.has(path)) progress.ownerHears(path, isSo);
+    },
+  };
 }
 
-/** Of the owner that there is. */
+function pathIn({ resource }: Target, namespace: string, object: Raw): string {
+  const own = metadataOf(object)['namespace'];
+  return workloadPath(typeof own === 'string' ? own : namespace, resource as WorkloadResource, nameOf(object));
+}
+
 function objectsOf(sighting: Sighting): Raw[] {
   if (sighting.kind === 'listed') return sighting.objects.map(asRaw);
-  return sighting.kind === 'changed' && sighting.change !== 'DELETED' ? [asRaw(sighting.object)] : [];
+  return sighting.kind === 'changed' ? [asRaw(sighting.object)] : [];
 }
 
-const isGone = (sighting: Sighting): boolean =>
-  (sighting.kind === 'changed' && sighting.change === 'DELETED') ||
-  (sighting.kind === 'listed' && sighting.objects.length === 0);
+const isRemoved = (sighting: Sighting): boolean => sighting.kind === 'changed' && sighting.change === 'DELETED';
 
 /** A ReplicaSet of its own rolls nothing out; one that belongs to something else than a Deployment does what that says. */
 function foreignOwnerOf(object: Raw): string | undefined {
   const owner = object['kind'] === 'ReplicaSet' ? ownerOf(object) : undefined;
-  return owner && unfollowed(owner);
+  return owner && notFollowed(owner);
 }
 
-const unfollowed = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name} is not followed`;
+const notFollowed = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name} is not followed`;
 
-/** What rolls out: the workload itself, or the topmost owners of the pods that match. */
-export interface Owners {
-  readonly paths: readonly string[];
-  /** Those that cannot be followed, in words. */
-  readonly untold: readonly string[];
-}
-
-/** Throws as listCandidatePods does. */
-export async function ownersOf(cluster: Cluster, target: Several, selector: PodSelector): Promise<Owners> {
-  if (target.kind === 'workload' && target.resource !== 'services')
-    return { paths: [workloadPath(cluster.namespace, target.resource, target.name)], untold: [] };
-  const pods = (await listCandidatePods(cluster, selector)).filter((pod) => !isFinishedPod(pod));
-  const owners = pods.map((pod) => ownerPath(cluster.namespace, pod));
-  return {
-    paths: [...new Set(owners.flatMap(({ path }) => path ?? []))],
-    untold: [...new Set(owners.flatMap(({ untold }) => untold ?? []))],
-  };
-}
-
-function ownerPath(namespace: string, pod: Raw): { path?: string; untold?: string } {
+function topmostOwner(namespace: string, pod: Raw): { path?: string; unknown?: string } {
   const deployment = deploymentOf(pod);
   if (deployment !== undefined) return { path: workloadPath(namespace, 'deployments', deployment) };
   const owner = ownerOf(pod);
-  if (!owner) return { untold: 'some pods have no controller' };
-  const resources = Object.keys(workloadKinds) as WorkloadResource[];
+  if (!owner) return { unknown: 'some pods have no controller' };
+  const resources = Object.keys(workloadKinds).filter((one) => one !== 'services') as WorkloadResource[];
   const resource = resources.find((one) => workloadKinds[one].kind === owner.kind);
-  return resource ? { path: workloadPath(namespace, resource, owner.name) } : { untold: unfollowed(owner) };
+  return resource ? { path: workloadPath(namespace, resource, owner.name) } : { unknown: notFollowed(owner) };
 }

@@ -1,12 +1,12 @@
 /** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
 import type { Surroundings } from '../kube/surroundings.ts';
 import { passed } from '../kube/surroundings.ts';
-import type { Onlooker } from './next-terminating.ts';
+import type { Onlooker } from './live-run.ts';
 import { pathText } from './target.ts';
 import type { Raw } from './watched.ts';
 import { isFinishedPod, metadataOf, uidOf } from './watched.ts';
 
-export interface Progress extends Onlooker {
+export interface Progress extends Omit<Onlooker, 'owner' | 'ownerHears'> {
   /** Whether the owner at `path` has rolled out. */
   ownerSeen(path: string, isDone: boolean): void;
   /** Nobody tells when this owner (in words) has rolled out. */
@@ -16,7 +16,7 @@ export interface Progress extends Onlooker {
   /** Its trace has come to an end. */
   podTraced(uid: string): void;
   /** Whether silence of the owner at `path` means that nothing happens. */
-  ownerHears(path: string, isSo: boolean): void;
+  ownerHears(this: void, path: string, isSo: boolean): void;
   /** A watch is lost now: nothing is over for its silence. */
   isDeaf(): boolean;
   /** Owners that have not rolled out, as a person names them. */

@@ -1,40 +1,47 @@
 /**
- * The one loop: source → recorder → reduce → audience. Live runs, replays, the demo and tests all go through here and
+ * The one loop: source → recorder → traces → audience. Live runs, replays, the demo and tests all go through here and
  * differ only in their source.
  */
+import { emptyTrace } from '../model/empty-trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Observation, Sighting } from '../model/observation.ts';
-import { reduce } from '../model/reduce.ts';
 import type { Trace } from '../model/trace.ts';
-import { emptyTrace } from '../model/empty-trace.ts';
+import type { Traces } from './traces.ts';
+import { createTraces, onePod } from './traces.ts';
 
 /** Somebody who is told of each step: a renderer that streams. It only reads. */
 export interface Audience {
-  step(trace: Trace, observation: Observation): void;
+  /** `key`: of the trace (traces.ts); in a run about one pod it has no meaning. */
+  step(trace: Trace, observation: Observation, key?: string): void;
 }
 
 export interface RunOptions {
   source: AsyncIterable<Sighting> | Iterable<Sighting>;
   /** Keep the text of log lines. */
   logText: boolean;
+  /** Which traces are kept; absent: as the log's beginning says. */
+  traces?: Traces;
   /** Takes each observation before anything is concluded from it. */
   record?: (observation: Observation) => void;
   audience?: Audience;
-  /** The source looks at the trace to decide what to do next (what to watch, when to end). */
-  onTrace?: (trace: Trace) => void;
+  /** The source looks at the traces to decide what to do next (what to watch, when to end). */
+  onTrace?: (trace: Trace, key: string) => void;
 }
 
-/** The trace when the source ends. Errors of the source pass through. */
-export async function run({ source, logText, record, audience, onTrace }: RunOptions): Promise<Trace> {
-  let trace = emptyTrace;
+/** The trace of the one pod, or of the first, when the source ends: `traces` has them all. Errors of the source pass through. */
+export async function run(options: RunOptions): Promise<Trace> {
+  const { source, logText, traces = createTraces(), record, audience, onTrace } = options;
   let seq = 0;
   for await (const sighting of source) {
     seq += 1;
     const observation = observe(sighting, seq, { logText });
     record?.(observation);
-    trace = reduce(trace, observation);
-    audience?.step(trace, observation);
-    onTrace?.(trace);
+    for (const key of traces.add(observation)) {
+      const trace = traces.get(key);
+      if (!trace) continue;
+      audience?.step(trace, observation, key);
+      onTrace?.(trace, key);
+    }
   }
-  return trace;
+  return traces.get(traces.keys()[0] ?? onePod) ?? emptyTrace;
 }

@@ -16,26 +16,65 @@ export interface Target {
   resource: string;
   fieldSelector?: Record<string, string>;
   labelSelector?: LabelSelector;
+  /** Selectors as the user wrote them, for the server alone. */
+  labels?: string;
+  fields?: string;
   /** The one name that the target is narrowed to. */
   name?: string;
 }
 
 const core = '/api/v1';
 
-/** What can be asked before anything is known but the name. */
-export function firstTargets(namespace: string, name: string): { pod: Target; services: Target; events: Target } {
-  const base = `${core}/namespaces/${encodeURIComponent(namespace)}`;
-  return {
-    pod: { stream: 'pod', path: `${base}/pods`, resource: 'pods', fieldSelector: { 'metadata.name': name }, name },
-    services: { stream: 'services', path: `${base}/services`, resource: 'services' },
-    events: {
-      stream: 'events',
-      path: `${base}/events`,
-      resource: 'events',
-      fieldSelector: { 'involvedObject.kind': 'Pod', 'involvedObject.name': name },
-    },
-  };
-}
+/** Path of a collection; of all namespaces where `namespace` is empty. */
+const collection = (root: string, namespace: string, resource: string): string =>
+  namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+
+/** The pods that a run over several is about, and who sees more of them than these. */
+export const podsTarget = (namespace: string, selector: { labels: string; fields: string }): Target => ({
+  stream: 'pods',
+  path: collection(core, namespace, 'pods'),
+  resource: 'pods',
+  ...selector,
+});
+
+/** The Events about all pods, and those about everything else: owners, autoscalers. */
+export const eventTargets = (namespace: string): Target[] => [
+  {
+    stream: 'events',
+    path: collection(core, namespace, 'events'),
+    resource: 'events',
+    fieldSelector: { 'involvedObject.kind': 'Pod' },
+  },
+  {
+    stream: 'owner-events',
+    path: collection(core, namespace, 'events'),
+    resource: 'events',
+    fields: 'involvedObject.kind!=Pod',
+  },
+];
+
+export const servicesTarget = (namespace: string): Target => ({
+  stream: 'services',
+  path: collection(core, namespace, 'services'),
+  resource: 'services',
+});
+
+/** The one pod of a run that names it. */
+export const podTarget = (namespace: string, name: string): Target => ({
+  stream: 'pod',
+  path: collection(core, namespace, 'pods'),
+  resource: 'pods',
+  fieldSelector: { 'metadata.name': name },
+  name,
+});
+
+/** The Events about it. */
+export const podEventsTarget = (namespace: string, name: string): Target => ({
+  stream: 'events',
+  path: collection(core, namespace, 'events'),
+  resource: 'events',
+  fieldSelector: { 'involvedObject.kind': 'Pod', 'involvedObject.name': name },
+});
 
 /** Names beyond this make a URL that servers and proxies refuse; only selector-less Services can be so many. */
 const mostServices = 200;
@@ -45,7 +84,7 @@ export function sliceTarget(namespace: string, services: readonly string[]): Tar
   if (services.length === 0) return undefined;
   return {
     stream: 'endpointslices',
-    path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
+    path: collection('/apis/discovery.k8s.io/v1', namespace, 'endpointslices'),
     resource: 'endpointslices',
     labelSelector: {
       matchExpressions: [
@@ -58,20 +97,24 @@ export function sliceTarget(namespace: string, services: readonly string[]): Tar
 /** Services whose selector matches the pod first, then those without one: their slices are somebody else's, and may hold it. */
 export function candidateServices(services: readonly Raw[], pod: Raw): Raw[] {
   const labels = stringsOf(metadataOf(pod)['labels']);
-  const selecting = services.filter((service) => {
+  const { namespace } = metadataOf(pod);
+  const beside = services.filter((service) => (metadataOf(service)['namespace'] ?? namespace) === namespace);
+  const selecting = beside.filter((service) => {
     const selector = selectorOf(service);
     return selector !== undefined && Object.entries(selector).every(([key, value]) => labels[key] === value);
   });
-  const selectorless = services.filter(
+  const selectorless = beside.filter(
     (service) => selectorOf(service) === undefined && asRaw(service['spec'])['type'] !== 'ExternalName',
   );
   return [...selecting, ...selectorless];
 }
 
-/** It names its pods itself; who is behind another one is somebody's own affair. */
-export const isSelecting = (service: Raw): boolean => selectorOf(service) !== undefined;
-
 export const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
+
+export function namespaceOf(object: Raw): string | undefined {
+  const { namespace } = metadataOf(object);
+  return typeof namespace === 'string' ? namespace : undefined;
+}
 
 export const nameOf = (object: Raw): string => String(metadataOf(object)['name']);
 
@@ -139,6 +182,18 @@ export function ownerTargets(namespace: string, owner: { kind: string; name: str
   ];
 }
 
+/** All objects of an owner's kind: where a run would have to watch many by name. */
+export function ownersTarget(namespace: string, kind: string): Target | undefined {
+  const known = Object.hasOwn(ownerResources, kind) ? ownerResources[kind] : undefined;
+  return (
+    known && {
+      stream: 'owner',
+      path: collection(`/apis/${known.group}`, namespace, known.resource),
+      resource: known.resource,
+    }
+  );
+}
+
 /** The controller that owns an object, or its first owner. */
 export function ownerOf(object: Raw): { kind: string; name: string } | undefined {
   const owners = asList(metadataOf(object)['ownerReferences']).map(asRaw);
@@ -161,7 +216,7 @@ export function siblingTarget(namespace: string, owner: Raw): Target | undefined
     });
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
   return {
-    stream: 'siblings',
+    stream: 'pods',
     path: `${core}/namespaces/${encodeURIComponent(namespace)}/pods`,
     resource: 'pods',
     labelSelector: { matchLabels, matchExpressions },
@@ -177,7 +232,7 @@ export function kinTarget(namespace: string, pod: Raw): Target | undefined {
   const key = kinLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
   if (key === undefined) return undefined;
   return {
-    stream: 'siblings',
+    stream: 'pods',
     path: `${core}/namespaces/${encodeURIComponent(namespace)}/pods`,
     resource: 'pods',
     labelSelector: { matchLabels: { [key]: labels[key] ?? '' } },

@@ -4,7 +4,7 @@
  */
 import { plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
-import { tellStory } from '../sim/tell.ts';
+import { simulate } from '../sim/simulate.ts';
 import { rowOf } from '../../src/recording/rows.ts';
 import { rawSightings } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
@@ -25,7 +25,7 @@ export const recorded = async (name: string): Promise<Sighting[]> => [...rawSigh
 
 /** What a recorder would have written of a plain story with these changes. */
 export function told(change: Partial<Story> = {}): Sighting[] {
-  const { rows } = tellStory(plainStory(change));
+  const { rows } = simulate(plainStory(change));
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   return [...rawSightings(parsed)];
 }

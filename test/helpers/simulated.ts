@@ -1,5 +1,5 @@
 /** A simulated exit through the pure mapping and the reducer, held against what really happened in it. */
-import { tellStory } from '../sim/tell.ts';
+import { simulate as tellStory } from '../sim/simulate.ts';
 import type { InstantName, TrueInstant } from '../sim/expected.ts';
 import type { Story } from '../sim/story.ts';
 import { rowOf } from '../../src/recording/rows.ts';

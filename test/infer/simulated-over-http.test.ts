@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
-import { tellStory } from '../sim/tell.ts';
+import { simulate } from '../sim/simulate.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
 import { sideBySide } from '../faults/helpers/side-by-side.ts';
 import { traced } from '../faults/helpers/traced.ts';
@@ -48,7 +48,7 @@ it('keeps apart two containers that end in the same second', async () => {
 const judge = (seed: number): Promise<string[]> => judgeStory(`seed ${seed}`, withOneClock(randomStory(seed)));
 
 async function judgeStory(name: string, story: Story): Promise<string[]> {
-  const { rows, truth, expected } = tellStory(story);
+  const { rows, truth, expected } = simulate(story);
   const lines = [...rows, ...truth.map((one) => ({ type: 'truth', ...one }))].map((row) => JSON.stringify(row));
   const run = await traced(parseScenario(lines.join('\n')));
   if (!run.report) return [`${name}: no report: ${String(run.error)}`];

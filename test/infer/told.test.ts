@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
 import { resources } from '../sim/rows.ts';
-import { tellStory } from '../sim/tell.ts';
+import { simulate } from '../sim/simulate.ts';
 import { rowOf } from '../../src/recording/rows.ts';
 import { rawSightings } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
@@ -82,7 +82,7 @@ it.each([
 });
 
 function listenToStory(story: Story): Heard {
-  const { rows, expected } = tellStory(story);
+  const { rows, expected } = simulate(story);
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   // A kubelet that stands still between a hook and its call breaks a named assumption without a trace.
   const isFrozen = story.faults.some(({ kind }) => kind === 'freeze');

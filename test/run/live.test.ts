@@ -2,7 +2,6 @@
 import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { systemClock } from '../../src/run/clock.ts';
-import type { Foregoing } from '../../src/run/foregoing.ts';
 import type { FoundPod } from '../../src/run/found-pod.ts';
 import { liveSource } from '../../src/run/live.ts';
 import { createQueue } from '../../src/run/queue.ts';
@@ -74,40 +73,5 @@ it('a pod that took the name of the one that was chosen is left alone', () =>
     await expect(ran).rejects.toMatchObject({ code: 'pod.replaced' });
     live.stop();
     expect(server.deletesAccepted).toBe(0);
-    cluster.close();
-  }));
-
-it('a pod that was seen to terminate, and is gone before its run can look, has its end told all the same', () =>
-  serving('graceful-exit', {}, async ({ server, flags }) => {
-    const metadata = { name: server.pod, namespace: server.namespace, uid: 'gone-by-now', resourceVersion: '1' };
-    const pod = { kind: 'Pod', metadata, spec: { containers: [] }, status: {} };
-    const ending = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0, resourceVersion: '2' };
-    const gone = { ...pod, metadata: { ...metadata, ...ending } };
-    const at = Date.now();
-    const before: Foregoing = {
-      alive: { pod, at: at - 20 },
-      since: at,
-      ending: { pod: gone, at },
-      routes: () => undefined,
-      stop: () => {},
-    };
-    const { cluster, live } = await tracing({ server, flags }, { uid: 'gone-by-now', before }, 'attach');
-    const trace = await run({ source: live.sightings, logText: false, onTrace: live.onTrace });
-    expect(trace).toMatchObject({ uid: 'gone-by-now', gone: { value: 'replaced' }, deletion: { underWay: false } });
-    expect(server.deletesAccepted).toBe(0);
-    cluster.close();
-  }));
-
-it('a run that ends before it hears all by itself stops what was watched before it', () =>
-  serving('graceful-exit', {}, async ({ server, flags }) => {
-    const metadata = { name: server.pod, namespace: server.namespace, uid: 'u', resourceVersion: '1' };
-    const state = { pod: { kind: 'Pod', metadata }, at: Date.now() };
-    let stopped = 0;
-    const stop = (): void => void stopped++;
-    const before = { alive: state, ending: state, since: state.at, routes: () => undefined, stop };
-    const { cluster, live } = await tracing({ server, flags }, { before }, 'attach');
-    expect(stopped).toBe(0);
-    live.stop();
-    expect(stopped).toBe(1);
     cluster.close();
   }));

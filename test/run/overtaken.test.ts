@@ -1,6 +1,6 @@
 /** Somebody else deletes the pod while all that is watched is being opened: it gets no second DELETE, unless a grace was named. */
 import { describe, expect, it } from 'vitest';
-import type { LiveOptions } from '../../src/run/live.ts';
+import type { LiveOptions } from '../../src/run/live-run.ts';
 import { connected, json } from '../kube/helpers/api.ts';
 import { onePod, runOf, terminating } from './helpers/one-pod.ts';
 

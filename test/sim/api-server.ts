@@ -37,6 +37,8 @@ export class ApiServer {
   readonly clock: Clock;
   /** A namespace on its way out takes no new Events (SIGNALS.md §2.1). */
   namespaceTerminating = false;
+  /** While it is busy: how long after a change its watchers hear of it, ms. */
+  busyMs: Span | undefined;
   readonly #parts: Parts;
   readonly #objects = new Map<Resource, Map<string, KubeObject>>();
   readonly #listeners = new Map<Resource, Listener[]>();
@@ -72,7 +74,7 @@ export class ApiServer {
     const stored = this.#versioned(object);
     const known = this.#of(resource).has(object.metadata.name);
     this.#of(resource).set(object.metadata.name, stored);
-    this.#tell(resource, known ? 'MODIFIED' : 'ADDED', stored);
+    this.#notify(resource, known ? 'MODIFIED' : 'ADDED', stored);
     return stored;
   }
 
@@ -81,7 +83,7 @@ export class ApiServer {
     const object = this.#of(resource).get(name);
     if (!object) return;
     this.#of(resource).delete(name);
-    this.#tell(resource, 'DELETED', this.#versioned(object));
+    this.#notify(resource, 'DELETED', this.#versioned(object));
   }
 
   on(resource: Resource, listener: Listener): void {
@@ -173,8 +175,8 @@ export class ApiServer {
     return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
   }
 
-  #tell(resource: Resource, change: Change, object: KubeObject): void {
-    const [low, high] = this.#parts.watchMs[resource] ?? usualDelivery;
+  #notify(resource: Resource, change: Change, object: KubeObject): void {
+    const [low, high] = this.busyMs ?? this.#parts.watchMs[resource] ?? usualDelivery;
     if (this.#watched) {
       const event = { type: change, object: this.full(resource, object) };
       this.#parts.recorder.send(resource, this.#parts.random.between(low, high), { type: 'watch', resource, event });

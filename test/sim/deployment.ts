@@ -134,7 +134,7 @@ export class Deployment {
   }
 
   #soon(): void {
-    this.#world.cluster.spawn(this.#reconcile());
+    this.#world.controllers.spawn(this.#reconcile());
   }
 
   *#reconcile(): Process {

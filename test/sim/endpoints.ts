@@ -21,7 +21,7 @@ export function runEndpoints(world: World, selector: Record<string, string>): vo
   const slices = world.story.services.flatMap((service) => createService(world, service, selector));
   world.api.on('pods', (_change, object) => {
     const matches = Object.entries(selector).every(([key, value]) => object.metadata.labels?.[key] === value);
-    if (matches) for (const slice of slices) world.cluster.spawn(sync(world, slice));
+    if (matches) for (const slice of slices) world.controllers.spawn(sync(world, slice));
   });
 }
 

@@ -37,6 +37,7 @@ export class EventRecorder {
     const at = this.#world.time.now;
     if (this.#world.story.events.dropped.includes(emission.reason)) return;
     this.#freeAt = Math.max(this.#freeAt, at) + draw(this.#world, this.#world.story.events.queueMs) * 1e6;
+    this.#freeAt = Math.max(this.#freeAt, this.#world.eventsRefusedUntil);
     const [delay, name] = [(this.#freeAt - at) / 1e6, this.#nameOf(emission, at)];
     this.#host.spawn(this.#post(emission, at, name, delay));
   }

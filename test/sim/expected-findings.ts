@@ -23,7 +23,7 @@ export function expectedFindings(
 const one = (list: readonly string[], value: string): Sure =>
   list.includes(value) ? (list.length === 1 ? true : undefined) : false;
 
-/** More than `limit` for sure, less for sure, or too near to tell. */
+/** More than `limit` for sure, less for sure, or too near to say. */
 const above = (value: number, limit: number, margin: number): Sure =>
   value > limit + margin ? true : value < limit - margin ? false : undefined;
 

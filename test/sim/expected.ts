@@ -66,7 +66,7 @@ export function expectedOf(world: World, facts: Facts): Expected {
 function containerOutcomes(container: Container, facts: Facts): string[] {
   const { truth, story, reason } = container;
   if (!facts.ranAtFirst(container)) return ['not-running'];
-  // It had ended before anybody deleted it, and the API had not heard of it yet.
+  // It had ended before anybody deleted it, and the API did not have it yet.
   if ((truth.exitAt ?? Infinity) < (facts.acceptedAt ?? 0))
     return ['not-running', 'completed', 'failed', 'abandoned', 'unknown'];
   if (facts.nodeGone) return ['abandoned', 'unknown', 'failed'];
@@ -88,7 +88,7 @@ function containerOutcomes(container: Container, facts: Facts): string[] {
 
 const signalCodes = (code: number): boolean => code >= 129 && code <= 143;
 
-/** Nothing tells in time that the kubelet stopped it, or it had ended before the kubelet could: whose signal was it then? */
+/** Nothing shows in time that the kubelet stopped it, or it had ended before the kubelet could: whose signal was it then? */
 const untouched = ({ truth }: Container, facts: Facts): boolean =>
   facts.dropped('Killing') || facts.late || (truth.exitAt ?? Infinity) < (facts.noticedAt ?? Infinity);
 
@@ -135,7 +135,7 @@ function podOutcomes(facts: Facts, containers: Expected['containers']): string[]
     : [...found, 'graceful'];
 }
 
-/** It ended with 137 before anybody deleted it, and no Killing tells that: by its own choice or by a kill. */
+/** It ended with 137 before anybody deleted it, and no Killing shows that: by its own choice or by a kill. */
 const mayBeKilled = (facts: Facts, expected: Expected['containers']): boolean =>
   facts.containers.some(
     ({ story, truth }) =>

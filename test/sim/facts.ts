@@ -1,10 +1,10 @@
-/** What the storyteller knows in the end; all times true, in ns since the beginning. */
+/** What the simulation knows in the end; all times true, in ns since the beginning. */
 import { Clock } from './clock.ts';
 import type { Container } from './container.ts';
 import type { InstantName, TrueInstant } from './expected.ts';
 import type { HookTruth } from './hook.ts';
 import type { Kubelet } from './kubelet.ts';
-import type { Witness } from './witness.ts';
+import type { ChangeTimes } from './change-times.ts';
 import type { World } from './world.ts';
 
 export interface Facts {
@@ -32,41 +32,41 @@ export interface Facts {
   instants: TrueInstant[];
 }
 
-export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number | undefined, witness: Witness): Facts {
+export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number | undefined, times: ChangeTimes): Facts {
   const { story, triggerAt, removed } = world;
   const { noticedAt, finishedAt, finalDeleteAt, grace, hooks, containers, rounds } = kubelet;
   const known = { noticedAt, acceptedAt, finishedAt, finalDeleteAt, removedAt: removed.at, grace };
   const byUs = ['this-command', 'eviction-api'].includes(story.trigger.kind);
   const instants: TrueInstant[] = [];
-  const tell = (name: InstantName, at: number | undefined, subject?: string): void => {
+  const add = (name: InstantName, at: number | undefined, subject?: string): void => {
     if (at === undefined) return;
     const reference = new Clock({ offsetMs: 0, driftPpm: 0 }, story.beganAt);
     const { client, node } = world.clocks;
     const on = { trueTime: reference.nanoseconds(at), client: client.nanoseconds(at), node: node.nanoseconds(at) };
     instants.push({ name, ...(subject === undefined ? {} : { subject }), ...on });
   };
-  if (byUs) tell('requested', triggerAt);
-  tell('accepted', acceptedAt);
-  tell('noticed', kubelet.firstSignAt);
+  if (byUs) add('requested', triggerAt);
+  add('accepted', acceptedAt);
+  add('noticed', kubelet.firstSignAt);
   for (const { story: container, truth } of containers) {
     const hook = hooks.get(container.name);
-    tell('prestop-start', hook?.startAt, container.name);
-    tell('prestop-end', hook?.endAt, container.name);
-    tell('stop-signal', truth.signalAt, container.name);
-    tell('kill', truth.killAt, container.name);
-    tell('exited', truth.exitAt, container.name);
+    add('prestop-start', hook?.startAt, container.name);
+    add('prestop-end', hook?.endAt, container.name);
+    add('stop-signal', truth.signalAt, container.name);
+    add('kill', truth.killAt, container.name);
+    add('exited', truth.exitAt, container.name);
   }
-  tell('containers-done', witness.doneAt);
-  tell('final-delete', finalDeleteAt);
-  tell('removed', removed.at);
-  const tellAll = (name: InstantName, times: ReadonlyMap<string, number>): void =>
-    times.forEach((at, subject) => tell(name, at, subject));
-  tellAll('unrouted', witness.unrouted);
-  tellAll('endpoint-removed', witness.endpointRemoved);
-  tellAll('replacement-created', witness.created);
-  tellAll('replacement-scheduled', witness.scheduled);
-  tellAll('replacement-started', witness.started);
-  tellAll('replacement-ready', witness.ready);
+  add('containers-done', times.doneAt);
+  add('final-delete', finalDeleteAt);
+  add('removed', removed.at);
+  const addAll = (name: InstantName, times: ReadonlyMap<string, number>): void =>
+    times.forEach((at, subject) => add(name, at, subject));
+  addAll('unrouted', times.unrouted);
+  addAll('endpoint-removed', times.endpointRemoved);
+  addAll('replacement-created', times.created);
+  addAll('replacement-scheduled', times.scheduled);
+  addAll('replacement-started', times.started);
+  addAll('replacement-ready', times.ready);
   return {
     containers,
     hooks,
@@ -82,10 +82,11 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
   };
 }
 
-/** ms: streams and queues that take longer may tell too late. */
+/** ms: streams and queues that take longer may be too late. */
 const prompt = 300;
 
-function isLate({ story: { network, events } }: World): boolean {
+function isLate({ story: { network, events, faults } }: World): boolean {
+  if (faults.some(({ kind }) => kind === 'api-busy' || kind === 'events-refused')) return true;
   const slowest = Math.max(0, ...Object.values(network.watchMs).map((span) => span[1]));
   return slowest + events.queueMs[1] > prompt;
 }
@@ -93,5 +94,5 @@ function isLate({ story: { network, events } }: World): boolean {
 const isDisturbed = ({ story }: World, { rounds, noticedAt }: Kubelet): boolean =>
   noticedAt === undefined ||
   rounds.length > 1 ||
-  story.faults.some((fault) => fault.kind !== 'log-break') ||
+  story.faults.some((fault) => fault.kind === 'freeze' || fault.kind === 'kubelet-restart') ||
   story.later.some((later) => later.kind === 'delete');

@@ -1,4 +1,4 @@
-/** preStop (SIGNALS.md §2 S6): runs for at most the grace; only a failure is ever told. */
+/** preStop (SIGNALS.md §2 S6): runs for at most the grace; only a failure is ever reported. */
 import type { Container } from './container.ts';
 import type { HookStory } from './story.ts';
 import type { Process } from './virtual-time.ts';
@@ -46,7 +46,7 @@ function* stopApp(container: Container, afterMs: number): Process {
   if (container.running) container.askToStop();
 }
 
-/** Cut off, the hook lives on: its failure is told when it ends, or when it dies with the container. */
+/** Cut off, the hook lives on: its failure is reported when it ends, or when it dies with the container. */
 function* endAfterAll(world: World, container: Container, leftMs: number, fails: boolean, failed: () => void): Process {
   yield until(container.exited, leftMs);
   if (container.running && !fails) return;

@@ -30,7 +30,7 @@ function* killContainer(
   turns: ReadonlyMap<Container, Moment>,
   fails: boolean,
 ): Process {
-  kubelet.tell(container, 'Killing', `Stopping container ${container.story.name}`);
+  kubelet.emit(container, 'Killing', `Stopping container ${container.story.name}`);
   const hooked = yield* preStop(world, kubelet, container, grace);
   const left = grace - hooked;
   const waited = yield* turn(world, container, left, turns);
@@ -51,7 +51,7 @@ function* preStop(
   const startAt = world.time.now;
   const truth: HookTruth = { startAt };
   if (!kubelet.hooks.has(container.story.name)) kubelet.hooks.set(container.story.name, truth);
-  const failed = (): void => kubelet.tell(container, 'FailedPreStopHook', 'PreStopHook failed', 'Warning');
+  const failed = (): void => kubelet.emit(container, 'FailedPreStopHook', 'PreStopHook failed', 'Warning');
   yield* runHook(world, container, hook, grace, truth, failed);
   return Math.floor((world.time.now - startAt) / 1e9);
 }

@@ -26,7 +26,7 @@ export class Kubelet {
   firstSignAt?: number;
   /** Seconds: of the first attempt. */
   grace?: number;
-  /** The API was told how it ended: not where its object was gone by then. */
+  /** The API has how it ended: not where its object was gone by then. */
   finishedAt?: number;
   finalDeleteAt?: number;
   probing = true;
@@ -87,7 +87,7 @@ export class Kubelet {
     if (pod?.metadata.deletionTimestamp !== undefined) this.#startWorker([900, 1300]);
   }
 
-  tell(container: Container, reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): void {
+  emit(container: Container, reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): void {
     const { events, trigger } = this.#world.story;
     if (reason === 'Killing' && !events.dropped.includes(reason) && trigger.kind !== 'namespace-deletion')
       this.firstSignAt ??= this.#world.time.now;

@@ -34,9 +34,20 @@ export function createNode(world: World, created: string): KubeObject {
 }
 
 /** What goes wrong, when it is its time. */
-export function* befall(world: World, kubelet: Kubelet, fault: FaultStory): Process {
+export function* applyFault(world: World, kubelet: Kubelet, fault: FaultStory): Process {
   yield sleep(fromTrigger(world, fault.atMs));
   if (fault.kind === 'log-break') return kubelet.cutLogs();
+  if (fault.kind === 'controllers-paused') return world.controllers.freeze(endOf(world, fault.forMs));
+  if (fault.kind === 'events-refused') {
+    world.eventsRefusedUntil = endOf(world, fault.forMs);
+    return;
+  }
+  if (fault.kind === 'api-busy') {
+    world.api.busyMs = fault.lagMs;
+    yield sleep(fault.forMs);
+    world.api.busyMs = undefined;
+    return;
+  }
   const controller = new EventRecorder(world, world.cluster, world.clocks.controller, 'node-controller');
   if (fault.kind === 'kubelet-restart') {
     kubelet.die();
@@ -46,8 +57,7 @@ export function* befall(world: World, kubelet: Kubelet, fault: FaultStory): Proc
     return;
   }
   const forMs = fault.forMs ?? Infinity;
-  for (const host of [world.kubelet, world.starter])
-    host.freeze(forMs === Infinity ? Infinity : world.time.now + nanoseconds(forMs));
+  for (const host of [world.kubelet, world.starter]) host.freeze(endOf(world, fault.forMs));
   yield sleep(Math.min(forMs, streamPatienceMs));
   if (forMs <= streamPatienceMs) return;
   kubelet.cutLogs();
@@ -61,6 +71,9 @@ export function* befall(world: World, kubelet: Kubelet, fault: FaultStory): Proc
   const posted = new EventRecorder(world, world.cluster, world.clocks.node, 'kubelet', nodeName);
   setReady(world, 'True', 'KubeletReady', posted);
 }
+
+const endOf = (world: World, forMs: number | null): number =>
+  forMs === null ? Infinity : world.time.now + nanoseconds(forMs);
 
 function setReady(world: World, status: 'True' | 'Unknown', reason: string, recorder: EventRecorder): void {
   const node = world.api.get('nodes', nodeName);

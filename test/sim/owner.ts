@@ -129,8 +129,8 @@ function runStatefulSet(
     const living = pods.filter((pod) => !isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined);
     report(world, 'statefulsets', name, statefulSetStatus(living, revision, set.metadata.generation));
   }
-  world.cluster.spawn(reconcile(false));
+  world.controllers.spawn(reconcile(false));
   world.api.on('pods', (change, object) => {
-    if (object.metadata.name === template.name) world.cluster.spawn(reconcile(change === 'DELETED'));
+    if (object.metadata.name === template.name) world.controllers.spawn(reconcile(change === 'DELETED'));
   });
 }

@@ -13,7 +13,7 @@ export function* probeReadiness(world: World, kubelet: Kubelet, container: Conta
   for (let failures = 0; kubelet.probing;) {
     failures = container.listening ? 0 : failures + 1;
     if (failures > 0) {
-      kubelet.tell(
+      kubelet.emit(
         container,
         'Unhealthy',
         `Readiness probe failed: dial tcp ${kubelet.podIp}:8080: connect: connection refused`,

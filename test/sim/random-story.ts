@@ -39,7 +39,7 @@ export function randomStory(seed: number, options: RandomStoryOptions = {}): Sto
   return plainStory({
     seed,
     name: `story-${seed}`,
-    about: `Told from seed ${seed}.`,
+    about: `Drawn from seed ${seed}.`,
     beganAt: Date.UTC(2026, 10, 20, 23, 0, 0) + random.whole(0, 3_600_000),
     clocks: randomClocks(random),
     pod,

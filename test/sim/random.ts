@@ -1,4 +1,4 @@
-/** A small seeded generator (sfc32): the same seed tells the same story on every machine. */
+/** A small seeded generator (sfc32): the same seed draws the same story on every machine. */
 export class Random {
   #a: number;
   #b: number;

@@ -16,8 +16,8 @@ export const resources = [
   'jobs',
 ] as const;
 export type Resource = (typeof resources)[number];
-/** Told by themselves: they are no part of the story's store. */
-export type Told = Resource | 'leases';
+/** Leases are recorded, but are no part of the simulated store. */
+export type RecordedResource = Resource | 'leases';
 
 export type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -25,9 +25,9 @@ export type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
 export type Json = Record<string, unknown>;
 
 /** One line of a recording; `at` is the client's clock, RFC 3339 with ms, floored. */
-export type Row =
+export type RecordedRow =
   | { type: 'about'; scenario: string; about: string; kubernetes: string; runtime: string }
-  | { at: string; type: 'list'; resource: Told; path: string; query?: string; date: string; list: Json }
+  | { at: string; type: 'list'; resource: RecordedResource; path: string; query?: string; date: string; list: Json }
   | { at: string; type: 'ready' }
   | { at: string; type: 'request'; method: string; path: string; body: Json }
   | {
@@ -40,13 +40,13 @@ export type Row =
       tookMs: number;
       body: Json;
     }
-  | { at: string; type: 'watch'; resource: Told; event: { type: Change; object: Json } }
+  | { at: string; type: 'watch'; resource: RecordedResource; event: { type: Change; object: Json } }
   | { at: string; type: 'log-open'; pod: string; container: string; status: number }
   | { at: string; type: 'log'; pod: string; container: string; line: string }
   | { at: string; type: 'log-end'; pod: string; container: string };
 
 type WithoutTime<R> = R extends { at: string } ? Omit<R, 'at'> : never;
-export type Message = WithoutTime<Row>;
+export type Message = WithoutTime<RecordedRow>;
 
 interface Arrival {
   at: number;
@@ -71,7 +71,7 @@ export class Recorder {
   }
 
   /** What arrived until `end` (ns), in order of arrival. */
-  rows(client: Clock, end: number): Row[] {
+  rows(client: Clock, end: number): RecordedRow[] {
     return this.#arrivals
       .filter((arrival) => arrival.at <= end)
       .sort((a, b) => a.at - b.at)

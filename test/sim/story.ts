@@ -1,5 +1,5 @@
 /**
- * What a pod's exit is made of: a Story is declarative and complete, so that it can be printed and told again. Times
+ * What a pod's exit is made of: a Story is declarative and complete, so that it can be printed and simulated again. Times
  * are ms; those named `atMs` count from the trigger (the moment the client, or whoever deletes, acts).
  */
 import type { ClockStory } from './clock.ts';
@@ -56,7 +56,7 @@ export interface ContainerStory {
   /** `crashed`: it has ended with `code` before the deletion and waits for its restart. */
   state: { kind: 'running' } | { kind: 'crashed'; code: number } | { kind: 'waiting'; reason: string };
   preStop?: HookStory;
-  /** The image's STOPSIGNAL: the API does not tell it (SIGNALS.md §2 S8). */
+  /** The image's STOPSIGNAL: the API does not have it (SIGNALS.md §2 S8). */
   stopSignal: StopSignal;
   readiness?: { periodMs: number; failureThreshold: number; phaseMs: number };
   app: AppStory;
@@ -135,7 +135,13 @@ export type FaultStory =
   | { kind: 'kubelet-restart'; atMs: number; downMs: number }
   /** The kubelet stands still; containers go on. null: for ever. */
   | { kind: 'freeze'; atMs: number; forMs: number | null }
-  | { kind: 'log-break'; atMs: number };
+  | { kind: 'log-break'; atMs: number }
+  /** The controller manager stands still: EndpointSlices stay as they are, no replacement is created. null: for ever. */
+  | { kind: 'controllers-paused'; atMs: number; forMs: number | null }
+  /** The API server is busy: everything it has to say comes so much later, drawn anew for each change. */
+  | { kind: 'api-busy'; atMs: number; forMs: number; lagMs: Span }
+  /** The API server takes no Events meanwhile; their emitters send them again after it (SIGNALS.md §2.1). */
+  | { kind: 'events-refused'; atMs: number; forMs: number };
 
 export interface KubeletStory {
   /** From the object's change to the kill: ms, or 0.5 to 2 s where it has just synced this pod (SIGNALS.md §0 #3). */

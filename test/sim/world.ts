@@ -13,8 +13,12 @@ export interface World {
   clocks: Record<ClockName, Clock>;
   recorder: Recorder;
   api: ApiServer;
-  /** Controllers and clients: they neither die nor freeze. */
+  /** Clients and the simulation itself: they neither die nor freeze. */
   cluster: Host;
+  /** The controllers of the controller manager. */
+  controllers: Host;
+  /** ns: until then no Event is taken. */
+  eventsRefusedUntil: number;
   /** Containers live on whatever happens to the kubelet. */
   node: Host;
   /** Calls into the runtime: they end with the kubelet that made them, but go on while it stands still. */
@@ -42,6 +46,8 @@ export function createWorld(story: Story): World {
     recorder,
     api: new ApiServer({ time, clock: clocks.api, random, recorder, watchMs: story.network.watchMs }),
     cluster: new Host(time),
+    controllers: new Host(time),
+    eventsRefusedUntil: 0,
     node: new Host(time),
     runtime: new Host(time),
     kubelet: new Host(time),

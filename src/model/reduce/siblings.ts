@@ -29,7 +29,7 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, com
     const known = (siblings ?? trace.siblings).get(pod.metadata.uid);
     const isNewcomer = !known && coming === 'came';
     if (isNewcomer && newcomers >= mostNewcomers) continue;
-    const next = factsAfter(trace.uid, known, { pod, seen, coming });
+    const next = siblingAfter(trace.uid, known, { pod, seen, coming });
     if (!next) continue;
     if (isNewcomer) newcomers += 1;
     siblings ??= new Map(trace.siblings);
@@ -41,8 +41,8 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, com
   return news === undefined ? kept : note(kept, seen, news);
 }
 
-/** Undefined where it is no sibling, or nothing new is told of it. */
-function factsAfter(
+/** What is known of a pod after one more state of it. Undefined where it is the traced one, or nothing about it is new. */
+export function siblingAfter(
   traced: string | undefined,
   known: SiblingFacts | undefined,
   { pod, seen, coming }: { pod: Pod; seen: Seen; coming: Coming },

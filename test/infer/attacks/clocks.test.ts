@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
 import { drains } from '../../sim/plain-story.ts';
-import { tellStory } from '../../sim/tell.ts';
+import { simulate } from '../../sim/simulate.ts';
 import { endedLikeLive } from '../../../src/run/replay.ts';
 import type { Instant } from '../../../src/model/report.ts';
 import { alone, deaf, editing, judged, stampOf, told } from '../../helpers/cases.ts';
@@ -64,7 +64,7 @@ it('a Killing stays what it was when the clock that stamped it is set', () => {
 it.each([-3000, -1500, 1500, 3000])(
   'another API server, %i ms off, stamps the Events: nothing misses the truth',
   (by) => {
-    const { expected } = tellStory(plainStory(sleeps));
+    const { expected } = simulate(plainStory(sleeps));
     const skewed = editing(told(sleeps), 'events', (event) => ({
       ...event,
       metadata: {

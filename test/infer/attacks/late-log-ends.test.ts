@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { AppStory } from '../../sim/story.ts';
-import { tellStory } from '../../sim/tell.ts';
+import { simulate } from '../../sim/simulate.ts';
 import type { Sighting } from '../../../src/model/observation.ts';
 import { adding, alone, editing, judged, markOf, told } from '../../helpers/cases.ts';
 import { podBefore } from '../../helpers/raw-edits.ts';
@@ -19,7 +19,7 @@ const sightings = editing(told(story), 'pod', (pod) => ({
   status: { ...pod.status, containerStatuses: running },
 }));
 const exited = Date.parse(
-  String(tellStory(plainStory(story)).expected.instants.find((one) => one.name === 'exited')?.client),
+  String(simulate(plainStory(story)).expected.instants.find((one) => one.name === 'exited')?.client),
 );
 
 const heldBack = (by: number): Sighting[] =>

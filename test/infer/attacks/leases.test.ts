@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { drains, plainStory } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
-import { tellStory } from '../../sim/tell.ts';
+import { simulate } from '../../sim/simulate.ts';
 import type { Sighting } from '../../../src/model/observation.ts';
 import { adding, alone, changesOf, containerOf, deaf, editing, judged, told } from '../../helpers/cases.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
@@ -19,7 +19,7 @@ const withoutKillings = (sightings: readonly Sighting[]) =>
 
 /** When it exited, client ms. */
 function exitIn(story: Partial<Story>): number {
-  const { instants } = tellStory(plainStory(story)).expected;
+  const { instants } = simulate(plainStory(story)).expected;
   const exited = instants.find((one) => one.name === 'exited');
   return Date.parse(String(exited?.client));
 }

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Cluster } from '../../../src/kube/cluster.ts';
 import type { Clock } from '../../../src/run/clock.ts';
-import type { LiveOptions } from '../../../src/run/live.ts';
+import type { LiveOptions } from '../../../src/run/live-run.ts';
 import { liveSource } from '../../../src/run/live.ts';
 import { run } from '../../../src/run/run.ts';
 import type { Trace } from '../../../src/model/trace.ts';

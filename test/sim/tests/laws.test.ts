@@ -1,31 +1,31 @@
-/** What holds for every story: thousands are told; a failing seed says its story. */
+/** What holds for every story: a failing seed prints its story. */
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../clock.ts';
 import type { Pod } from '../objects.ts';
 import { randomStory } from '../random-story.ts';
-import type { Row } from '../rows.ts';
+import type { RecordedRow } from '../rows.ts';
 import type { Story } from '../story.ts';
-import type { Told } from '../tell.ts';
-import { tellStory } from '../tell.ts';
+import type { Simulation } from '../simulate.ts';
+import { simulate } from '../simulate.ts';
 
 const seeds = Array.from({ length: 2000 }, (_, index) => index + 1);
-const told = seeds.map((seed) => ({ story: randomStory(seed), told: tellStory(randomStory(seed)) }));
+const simulations = seeds.map((seed) => ({ story: randomStory(seed), simulation: simulate(randomStory(seed)) }));
 
-type Watch = Extract<Row, { type: 'watch' }>;
+type Watch = Extract<RecordedRow, { type: 'watch' }>;
 type WatchOf = Watch & { event: { object: Pod } };
 
-const watches = (rows: readonly Row[], resource: string): WatchOf[] =>
+const watches = (rows: readonly RecordedRow[], resource: string): WatchOf[] =>
   rows.filter((row): row is WatchOf => row.type === 'watch' && row.resource === resource);
 
 /** Changes of the story's own pod, a successor of the same name left out. */
-function ofThePod({ rows }: Told, story: Story): WatchOf[] {
+function ofThePod({ rows }: Simulation, story: Story): WatchOf[] {
   const all = watches(rows, 'pods').filter((row) => row.event.object.metadata.name === story.pod.name);
   const successor = all.findIndex((row) => row.event.type === 'ADDED');
   return successor < 0 ? all : all.slice(0, successor);
 }
 
-function everyStory(check: (one: Told, story: Story) => void): void {
-  for (const { story, told: one } of told) {
+function everyStory(check: (one: Simulation, story: Story) => void): void {
+  for (const { story, simulation: one } of simulations) {
     try {
       check(one, story);
     } catch (cause) {
@@ -39,23 +39,23 @@ const nanoseconds = (stamp: string): bigint => {
   return BigInt(Date.parse(`${whole}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
 };
 
-const instant = ({ expected }: Told, name: string, subject?: string) =>
+const instant = ({ expected }: Simulation, name: string, subject?: string) =>
   expected.instants.find((one) => one.name === name && one.subject === subject);
 
 describe('the simulated kubelet', () => {
-  it('tells the same story for the same seed, byte for byte', () => {
+  it('gives the same rows for the same seed, byte for byte', () => {
     for (const seed of [1, 7, 99, 2 ** 31, 123_456_789_012])
-      expect(JSON.stringify(tellStory(randomStory(seed)))).toBe(JSON.stringify(tellStory(randomStory(seed))));
-    expect(JSON.stringify(tellStory(randomStory(1)).rows)).not.toBe(JSON.stringify(tellStory(randomStory(2)).rows));
+      expect(JSON.stringify(simulate(randomStory(seed)))).toBe(JSON.stringify(simulate(randomStory(seed))));
+    expect(JSON.stringify(simulate(randomStory(1)).rows)).not.toBe(JSON.stringify(simulate(randomStory(2)).rows));
   });
 
-  it('tells most of what can happen within two thousand seeds', () => {
-    const outcomes = new Set(told.flatMap(({ told: one }) => one.expected.outcomes));
+  it('shows most of what can happen within two thousand seeds', () => {
+    const outcomes = new Set(simulations.flatMap(({ simulation: one }) => one.expected.outcomes));
     for (const outcome of ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed'])
       expect(outcomes, outcome).toContain(outcome);
-    expect(new Set(told.flatMap(({ told: one }) => one.expected.triggers)).size).toBe(12);
+    expect(new Set(simulations.flatMap(({ simulation: one }) => one.expected.triggers)).size).toBe(12);
     const reasons = new Set(
-      told.flatMap(({ told: one }) =>
+      simulations.flatMap(({ simulation: one }) =>
         watches(one.rows, 'events').map((row) => (row.event.object as { reason?: string }).reason),
       ),
     );
@@ -166,14 +166,14 @@ describe('the simulated kubelet', () => {
     });
   });
 
-  it('is quick: a story is told in at most eight times what its text takes to be written and read', () => {
+  it('is quick: a story is simulated in at most eight times what its text takes to be written and read', () => {
     // By ratio, and the best of three, so that a busy machine does not fail it; about 2.5 where it is calm.
     const ratios = [5001, 5101, 5201].map((first) => {
       const began = performance.now();
-      const stories = Array.from({ length: 100 }, (_, index) => tellStory(randomStory(first + index)));
-      const told = performance.now();
+      const stories = Array.from({ length: 100 }, (_, index) => simulate(randomStory(first + index)));
+      const simulated = performance.now();
       for (const story of stories) JSON.parse(JSON.stringify(story));
-      return (told - began) / (performance.now() - told);
+      return (simulated - began) / (performance.now() - simulated);
     });
     expect(Math.min(...ratios)).toBeLessThan(8);
   });

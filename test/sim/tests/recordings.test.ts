@@ -1,8 +1,8 @@
 /** The simulated kubelet held against a real cluster: same observable order and shape (small races aside). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../rows.ts';
-import { tellStory } from '../tell.ts';
+import type { RecordedRow } from '../rows.ts';
+import { simulate } from '../simulate.ts';
 import type { Truth } from '../truth.ts';
 import { shapeOf } from './shape.ts';
 import { barePods } from './stories/bare-pods.ts';
@@ -12,16 +12,16 @@ import { keptPods } from './stories/kept-pods.ts';
 const stories = { ...barePods, ...disturbed, ...keptPods };
 const folder = new URL('../../recordings/', import.meta.url);
 
-const recorded = (scenario: string): Row[] =>
+const recorded = (scenario: string): RecordedRow[] =>
   readFileSync(new URL(`${scenario}.ndjson`, folder), 'utf8')
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Row);
+    .map((line) => JSON.parse(line) as RecordedRow);
 
 const truthOf = (scenario: string): Truth[] =>
   JSON.parse(readFileSync(new URL(`${scenario}.truth.json`, folder), 'utf8')) as Truth[];
 
-describe('a story told', () => {
+describe('a simulated story', () => {
   it('has its counterpart for every recording', () => {
     const scenarios = readdirSync(folder).flatMap((file) => (file.endsWith('.ndjson') ? [file.slice(0, -7)] : []));
     expect(Object.keys(stories).sort()).toEqual(scenarios.sort());
@@ -29,9 +29,9 @@ describe('a story told', () => {
 
   for (const [scenario, story] of Object.entries(stories)) {
     it(`looks like the recording of ${scenario}`, () => {
-      const told = tellStory({ ...story, name: scenario });
+      const simulated = simulate({ ...story, name: scenario });
       const real = recorded(scenario);
-      expect(shapeOf(told.rows, story.pod.name)).toEqual(shapeOf(real, story.pod.name));
+      expect(shapeOf(simulated.rows, story.pod.name)).toEqual(shapeOf(real, story.pod.name));
     });
 
     it(`stops the containers as in ${scenario}`, () => {
@@ -45,7 +45,7 @@ describe('a story told', () => {
             exit_status,
           }))
           .sort((a, b) => a.container.localeCompare(b.container));
-      expect(facts(tellStory({ ...story, name: scenario }).truth)).toEqual(facts(truthOf(scenario)));
+      expect(facts(simulate({ ...story, name: scenario }).truth)).toEqual(facts(truthOf(scenario)));
     });
   }
 });

@@ -1,9 +1,9 @@
 /**
- * The observable order and shape of a recording, real or told: what a client sees change, stream by stream, and in
+ * The observable order and shape of a recording, real or simulated: what a client sees change, stream by stream, and in
  * which order across streams where that is no race.
  */
 import type { ContainerStatus, Pod } from '../objects.ts';
-import type { Row } from '../rows.ts';
+import type { RecordedRow } from '../rows.ts';
 
 interface Token {
   at: number;
@@ -24,7 +24,7 @@ export interface Shape {
 
 const raceMs = 100;
 
-export function shapeOf(rows: readonly Row[], name: string): Shape {
+export function shapeOf(rows: readonly RecordedRow[], name: string): Shape {
   const pod = podTokens(rows, name);
   const slices = sliceTokens(rows, name);
   const events = eventTokens(rows, name);
@@ -45,23 +45,23 @@ export function shapeOf(rows: readonly Row[], name: string): Shape {
   };
 }
 
-const watchesOf = (rows: readonly Row[], resource: string) =>
+const watchesOf = (rows: readonly RecordedRow[], resource: string) =>
   rows
     .flatMap((row) => (row.type === 'watch' && row.resource === resource ? [row] : []))
     .filter((row) => (row.event.type as string) !== 'BOOKMARK');
 
 const time = (row: { at: string }): number => Date.parse(row.at);
 
-const listed = (rows: readonly Row[], resource: string): unknown[] =>
+const listed = (rows: readonly RecordedRow[], resource: string): unknown[] =>
   rows.flatMap((row) => (row.type === 'list' && row.resource === resource ? (row.list.items as unknown[]) : []));
 
-const startOf = (rows: readonly Row[]): number => {
+const startOf = (rows: readonly RecordedRow[]): number => {
   const request = rows.find((row) => row.type === 'request');
   return request && 'at' in request ? Date.parse(request.at) : 0;
 };
 
 /** Salient differences of the pod that is traced, from the request on. */
-function podTokens(rows: readonly Row[], name: string): Token[] {
+function podTokens(rows: readonly RecordedRow[], name: string): Token[] {
   const first = listed(rows, 'pods').find((pod) => (pod as Pod).metadata.name === name) as Pod;
   let before = first;
   const tokens: Token[] = [];
@@ -103,7 +103,7 @@ function stateOf({ state, ready }: ContainerStatus): string {
 }
 
 /** Other pods that came later, in the steps that a client sees of each. */
-function successorTokens(rows: readonly Row[], name: string): string[] {
+function successorTokens(rows: readonly RecordedRow[], name: string): string[] {
   const known = new Set(listed(rows, 'pods').map((pod) => (pod as Pod).metadata.uid));
   const all = watchesOf(rows, 'pods').flatMap((row) => {
     const pod = row.event.object as unknown as Pod;
@@ -116,7 +116,7 @@ function successorTokens(rows: readonly Row[], name: string): string[] {
   return all.filter((text, index) => text !== all[index - 1]);
 }
 
-function sliceTokens(rows: readonly Row[], name: string): Map<string, Token[]> {
+function sliceTokens(rows: readonly RecordedRow[], name: string): Map<string, Token[]> {
   const uid = (listed(rows, 'pods').find((pod) => (pod as Pod).metadata.name === name) as Pod).metadata.uid;
   type Slice = {
     metadata: Pod['metadata'];
@@ -140,8 +140,8 @@ function sliceTokens(rows: readonly Row[], name: string): Map<string, Token[]> {
   return tokens;
 }
 
-/** What concerns the exit; a real cluster also tells of mounts and starts. */
-const told = [
+/** What concerns the exit; a real cluster also reports mounts and starts. */
+const ofTheExit = [
   'Killing',
   'FailedPreStopHook',
   'FailedKillPod',
@@ -159,18 +159,18 @@ interface EventObject {
   source: { component: string };
 }
 
-function eventTokens(rows: readonly Row[], name: string): Token[] {
+function eventTokens(rows: readonly RecordedRow[], name: string): Token[] {
   return watchesOf(rows, 'events').flatMap((row) => {
     const event = row.event.object as unknown as EventObject;
     const { involvedObject: about, reason } = event;
-    if (about.name !== name || !told.includes(reason) || event.message.startsWith('Cancelling')) return [];
+    if (about.name !== name || !ofTheExit.includes(reason) || event.message.startsWith('Cancelling')) return [];
     const named = about.uid === undefined ? 'without uid' : 'with uid';
     const text = `${reason} ${event.type} ${about.fieldPath ?? ''} ${named} ${event.source.component}`;
     return [{ at: time(row), text }];
   });
 }
 
-const nodeEvents = (rows: readonly Row[]): string[] =>
+const nodeEvents = (rows: readonly RecordedRow[]): string[] =>
   watchesOf(rows, 'node-events').flatMap((row) => {
     const { reason, source } = row.event.object as unknown as EventObject;
     const relevant =
@@ -181,7 +181,7 @@ const nodeEvents = (rows: readonly Row[]): string[] =>
   });
 
 /** Until the pod is gone. */
-const requests = (rows: readonly Row[], end: number): string[] =>
+const requests = (rows: readonly RecordedRow[], end: number): string[] =>
   rows.flatMap((row) => {
     if (!('at' in row) || time(row) > end) return [];
     if (row.type === 'request') return [`${row.method} ${row.path.split('/').slice(0, -1).at(-1)}`];
@@ -189,7 +189,7 @@ const requests = (rows: readonly Row[], end: number): string[] =>
   });
 
 /** The text of each container's log that there was to follow, with its opening and its end. */
-function logs(rows: readonly Row[]): Record<string, string[]> {
+function logs(rows: readonly RecordedRow[]): Record<string, string[]> {
   const streams: Record<string, string[]> = {};
   for (const row of rows) {
     if (row.type !== 'log-open' && row.type !== 'log' && row.type !== 'log-end') continue;

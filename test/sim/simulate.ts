@@ -1,26 +1,26 @@
-/** Tells a story: what a recorder would have written down, what really happened, and what is to be concluded. Pure. */
+/** Simulates a story: what a recorder would have written down, what really happened, and what is to be concluded. Pure. */
 import { openStreams } from './client.ts';
 import type { Expected } from './expected.ts';
 import { expectedOf } from './expected.ts';
 import type { Facts } from './facts.ts';
 import { gatherFacts } from './facts.ts';
 import { Kubelet } from './kubelet.ts';
-import { befall, createNode } from './node.ts';
+import { applyFault, createNode } from './node.ts';
 import { runEndpoints } from './endpoints.ts';
 import { createOwner } from './owner.ts';
-import type { Row } from './rows.ts';
+import type { RecordedRow } from './rows.ts';
 import type { Story } from './story.ts';
 import { doLater, pull } from './trigger.ts';
 import type { Truth } from './truth.ts';
 import { truthOf } from './truth.ts';
 import { nanoseconds } from './virtual-time.ts';
-import { watchEverything } from './witness.ts';
+import { noteChangeTimes } from './change-times.ts';
 import type { World } from './world.ts';
 import { createWorld } from './world.ts';
 
-export interface Told {
+export interface Simulation {
   /** The raw recording, line by line. */
-  rows: Row[];
+  rows: RecordedRow[];
   truth: Truth[];
   expected: Expected;
 }
@@ -28,14 +28,14 @@ export interface Told {
 /** How old the pod is when the recording begins. ms. */
 const ageMs = 600_000;
 
-export function tellStory(story: Story): Told {
+export function simulate(story: Story): Simulation {
   const world = createWorld(story);
   const created = world.clocks.api.seconds(-nanoseconds(ageMs));
   createNode(world, created);
   const owner = createOwner(world, created);
   runEndpoints(world, { app: owner.pod.metadata.labels?.app ?? '' });
   const kubelet = new Kubelet(world, owner.pod);
-  const witness = watchEverything(world, owner.pod);
+  const times = noteChangeTimes(world, owner.pod);
   let acceptedAt: number | undefined;
   world.api.on('pods', (change, { metadata }) => {
     if (metadata.uid !== owner.pod.metadata.uid) return;
@@ -46,12 +46,12 @@ export function tellStory(story: Story): Told {
   world.cluster.spawn(openStreams(world, kubelet));
   world.cluster.spawn(pull(world, owner));
   for (const later of story.later) world.cluster.spawn(doLater(world, later));
-  for (const fault of story.faults) world.cluster.spawn(befall(world, kubelet, fault));
+  for (const fault of story.faults) world.cluster.spawn(applyFault(world, kubelet, fault));
   world.time.play(nanoseconds(story.limitMs));
-  const facts = gatherFacts(world, kubelet, acceptedAt, witness);
+  const facts = gatherFacts(world, kubelet, acceptedAt, times);
   const end = Math.min(nanoseconds(story.limitMs), watchedUntil(world, facts) + nanoseconds(story.tailMs));
   const { name: scenario, about } = story;
-  const first: Row = { type: 'about', scenario, about, kubernetes: 'v1.36.2', runtime: 'containerd 2.1.9' };
+  const first: RecordedRow = { type: 'about', scenario, about, kubernetes: 'v1.36.2', runtime: 'containerd 2.1.9' };
   return {
     rows: [first, ...world.recorder.rows(world.clocks.client, end)],
     truth: truthOf(world, kubelet.containers),

@@ -1,9 +1,9 @@
-/** Who sees every write as it happens: when routes, phase and successors really changed (true time, ns). */
+/** When endpoints, phase and successors really changed (true time, ns). */
 import type { KubeObject, Pod } from './objects.ts';
 import { isReady, isTerminal } from './objects.ts';
 import type { World } from './world.ts';
 
-export interface Witness {
+export interface ChangeTimes {
   /** The terminal phase was written while the pod was being deleted. */
   doneAt?: number;
   readonly unrouted: ReadonlyMap<string, number>;
@@ -17,13 +17,13 @@ export interface Witness {
 
 type Endpoint = { targetRef: { uid: string }; conditions: { ready: boolean } };
 
-export function watchEverything(world: World, own: Pod): Witness {
+export function noteChangeTimes(world: World, own: Pod): ChangeTimes {
   const { api, time } = world;
   const [unrouted, endpointRemoved] = [new Map<string, number>(), new Map<string, number>()];
   const [created, scheduled] = [new Map<string, number>(), new Map<string, number>()];
   const [started, ready] = [new Map<string, number>(), new Map<string, number>()];
   const successors = { created, scheduled, started, ready };
-  const witness: { doneAt?: number } & Witness = { unrouted, endpointRemoved, ...successors };
+  const times: { doneAt?: number } & ChangeTimes = { unrouted, endpointRemoved, ...successors };
   const first = (known: Map<string, number>, key: string): void => {
     if (!known.has(key)) known.set(key, time.now);
   };
@@ -44,7 +44,7 @@ export function watchEverything(world: World, own: Pod): Witness {
     const pod = object as Pod;
     const { name, uid, deletionTimestamp } = pod.metadata;
     if (uid === own.metadata.uid) {
-      if (deletionTimestamp !== undefined && isTerminal(pod) && !isTerminal(own)) witness.doneAt ??= time.now;
+      if (deletionTimestamp !== undefined && isTerminal(pod) && !isTerminal(own)) times.doneAt ??= time.now;
       return;
     }
     if (change === 'ADDED') first(created, name);
@@ -54,5 +54,5 @@ export function watchEverything(world: World, own: Pod): Witness {
     if (containerStatuses.length > 0 && containerStatuses.every(({ state }) => state.running)) first(started, name);
     if (isReady(pod)) first(ready, name);
   });
-  return witness;
+  return times;
 }

@@ -1,0 +1,127 @@
+/** What a live run is asked for, and what all its parts share. */
+import type { Cluster } from '../kube/cluster.ts';
+import type { Interrupted, Mode, Sighting, StreamName } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
+import type { ProbeSettings } from '../probe/settings.ts';
+import type { Clock } from './clock.ts';
+import type { FoundPod } from './found-pod.ts';
+import type { HowFar } from './how-far.ts';
+import type { Lanes } from './lanes.ts';
+import type { Probing } from './probing.ts';
+import type { Raw, Target } from './watched.ts';
+
+/** A run over several pods: which they are. */
+export interface Several {
+  /** As a person names them: `deployment/checkout`. */
+  readonly target: string;
+  /** The first that terminates is traced, and no other. */
+  readonly isNext?: boolean;
+  /** Empty: all namespaces. */
+  readonly namespace: string;
+  /** Their stream. */
+  readonly pods: Target;
+  /** Whether a pod of that stream is one of them: labels may overlap, owners do not. */
+  owns(pod: Raw): boolean;
+  /** What owns them all, where it is known before them. */
+  readonly owner?: { kind: string; name: string };
+  /** Those that are asked for by name; absent: whichever terminate. */
+  readonly named?: readonly FoundPod[];
+  /** Whether one more terminating pod is traced. */
+  wants(this: void, uid: string, pod: Raw): boolean;
+  readonly onlooker: Onlooker;
+  /** The trace of the pod `uid` has come to its end. */
+  ended(this: void, uid: string): void;
+}
+
+/** Whoever wants to know more of the pods and their owners than their traces. */
+export interface Onlooker {
+  /** Every state of every pod; undefined: it is gone. */
+  seen(this: void, uid: string, pod: Raw | undefined): void;
+  /** It is gone, and how it ended was not seen; `why` is a sentence's end. */
+  missed(this: void, pod: Raw, why: string): void;
+  /** All pods that there are. */
+  listed(this: void, pods: readonly Raw[]): void;
+  /** Whether silence of their stream means that nothing happens. */
+  hears(this: void, isSo: boolean): void;
+  /** What an owner's stream brings. */
+  owner(this: void, sighting: Sighting, target: Target): void;
+  /** Whether silence of that stream means that nothing happens. */
+  ownerHears(this: void, target: Target, isSo: boolean): void;
+}
+
+export interface LiveOptions extends FoundPod {
+  cluster: Cluster;
+  clock: Clock;
+  namespace: string;
+  mode: Exclude<Mode, 'check'>;
+  /** Sent with the request; null leaves it to the pod. */
+  graceSeconds: number | null;
+  /** The user named a grace: then a pod that is already terminating gets one more DELETE. */
+  insist: boolean;
+  /** ms; null: never; `by-grace`: effective grace + 120 s. */
+  timeoutMs: number | null | 'by-grace';
+  /** Client ms at which that time is over, where some of it was spent before the run. */
+  until?: number | undefined;
+  waitReplacement: boolean;
+  followLogs: boolean;
+  /** Requests that are sent meanwhile (--probe). */
+  probes?: readonly ProbeSettings[] | undefined;
+  /** What they say of who sends them. */
+  userAgent?: string;
+  /** Ask again for as long as a budget refuses the eviction. */
+  retryEvict?: boolean;
+  /** The run is about these, and not about the one pod `name`. */
+  several?: Several;
+  /** One sentence for stderr. */
+  warn(message: string): void;
+}
+
+export interface Live {
+  sightings: AsyncIterable<Sighting>;
+  /** To be told of each new trace: the source ends by it. */
+  onTrace(trace: Trace, key?: string): void;
+  /** Ends the run with what is known so far; the deletions themselves go on. */
+  interrupt(signal: Interrupted['signal']): void;
+  /** No further pod is wanted: ends when those that are traced have ended. */
+  finish(): void;
+  /** Closes what is still open: for whoever takes no more sightings, also before their end. */
+  stop(): void;
+  /** How many traces go on. */
+  readonly going: number;
+  /** How far the deletion of a trace's pod is by now. */
+  howFarOf(key: string): HowFar;
+}
+
+/** What all parts of one run share. */
+export interface Run {
+  readonly options: LiveOptions;
+  /** Aborted when the run is over. */
+  readonly signal: AbortSignal;
+  readonly lanes: Lanes;
+  readonly timers: Map<string, () => void>;
+  /** Streams whose refusal has been said. */
+  readonly warned: Set<StreamName>;
+  /** The stream of the pods that the run is about. */
+  readonly pods: Target;
+  /** A DELETE (or an eviction) has been sent. */
+  requested: boolean;
+  /** While requests are sent. */
+  probing: Probing | undefined;
+  /** The last of them is on its way. */
+  isProbingOver?: boolean;
+  /** Called when the one pod is first seen to terminate by somebody else's doing. */
+  onDeletion: (() => void) | undefined;
+  /** The newest trace of a pod's uid; of a run about one pod whatever the key. */
+  traceOf(this: void, key: string): Trace | undefined;
+  traces(this: void): Trace[];
+  /** Starts the default time limit of the one pod, with its grace (s). */
+  limitByGrace(this: void, seconds: number): void;
+  /** Hands a sighting over; resolves when it has been taken. Held back until `begin`. */
+  deliver(this: void, sighting: Sighting): Promise<void>;
+  /** Tells how the run began, before all that was seen until now: only the pod can tell its mode. */
+  begin(this: void, mode: Mode): void;
+  /** Ends the run with an error. */
+  fail(this: void, error: unknown): void;
+  /** Tells one more sighting and ends. */
+  last(this: void, sighting: Sighting): void;
+}

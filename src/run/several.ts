@@ -1,0 +1,82 @@
+/** The pods of a run over several: what is opened for each as it is seen, and as it terminates. */
+import type { Sighting, StreamName } from '../model/observation.ts';
+import type { Gate } from './gate.ts';
+import type { Run, Several } from './live-run.ts';
+import type { SharedStreams } from './shared-streams.ts';
+import type { Raw } from './watched.ts';
+import { asRaw, isFinishedPod, metadataOf, uidOf } from './watched.ts';
+
+/** ms before a deletion from which its pod's log is read: clocks of server and node differ a little, stamps are cut to seconds. */
+const beforeDeletion = 2000;
+
+/** When the deletion was asked for by the API server's clock (ms), and a little before. */
+export function logsSince(pod: Raw): number | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
+  const deadline = Date.parse(String(deletionTimestamp));
+  const grace = typeof deletionGracePeriodSeconds === 'number' ? deletionGracePeriodSeconds : 0;
+  return Number.isFinite(deadline) ? deadline - grace * 1000 - beforeDeletion : undefined;
+}
+
+export const isTerminatingPod = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
+
+/** Looks at what the pods' stream brings, before it is delivered: opens what the pods need, and tells the onlooker. */
+export function lookAtPods(
+  run: Run,
+  several: Several,
+  shared: SharedStreams,
+  gate: Gate,
+): (sighting: Sighting) => void {
+  const { onlooker, wants } = several;
+  const alive = new Map<string, Raw>();
+  const terminating = new Set<string>();
+  const take = (pod: Raw, isRemoved: boolean, isNews = true): void => {
+    const uid = uidOf(pod);
+    onlooker.seen(uid, isRemoved ? undefined : pod);
+    if (isRemoved || isTerminatingPod(pod)) alive.delete(uid);
+    else alive.set(uid, pod);
+    if (isRemoved) {
+      if (!terminating.delete(uid) && wasForced(pod)) onlooker.missed(pod, 'it was removed at once');
+      return;
+    }
+    shared.open(pod, gate);
+    if (!isTerminatingPod(pod) || terminating.has(uid)) return;
+    terminating.add(uid);
+    if (!wants(uid, pod)) return;
+    if (isNews) tellLateStreams(run, uid, gate);
+    shared.openPlace(pod);
+    shared.openLogs(pod, logsSince(pod));
+  };
+  return (sighting) => {
+    if (sighting.kind === 'changed') take(asRaw(sighting.object), sighting.change === 'DELETED');
+    if (sighting.kind !== 'listed') return;
+    const pods = sighting.objects.map(asRaw);
+    const there = new Set(pods.map(uidOf));
+    for (const [uid, pod] of alive) {
+      if (there.has(uid)) continue;
+      alive.delete(uid);
+      if (!isFinishedPod(pod)) onlooker.missed(pod, 'it went while the watch of the pods was lost');
+    }
+    onlooker.listed(pods);
+    // Who comes to a deletion under way has missed its beginning on every stream.
+    pods.forEach((pod) => take(pod, false, alive.has(uidOf(pod))));
+  };
+}
+
+/** What is not in sync as a pod begins to terminate may have told of its beginning. */
+function tellLateStreams({ options, deliver }: Run, pod: string, gate: Gate): void {
+  const at = options.clock.now();
+  for (const stream of gate.shut())
+    if (!stream.includes('/'))
+      void deliver({ at, kind: 'gap', stream: stream as StreamName, pod, from: at, cause: 'not-synced' });
+}
+
+/** By a deletion without a grace. What only lost its labels has no deletionTimestamp, and what never ran has nothing to end. */
+const wasForced = (pod: Raw): boolean => isTerminatingPod(pod) && asRaw(pod['status'])['phase'] === 'Running';
+
+/** A sighting of the pods' stream without those that are not of the run; undefined where nothing is left. */
+export function keptOf({ options: { several } }: Run, sighting: Sighting): Sighting | undefined {
+  if (!several) return sighting;
+  if (sighting.kind === 'listed')
+    return { ...sighting, objects: sighting.objects.filter((pod) => several.owns(asRaw(pod))) };
+  return sighting.kind === 'changed' && !several.owns(asRaw(sighting.object)) ? undefined : sighting;
+}

@@ -1,0 +1,71 @@
+/** The pods of a run that is about several, once for all of them: what each may be replaced by. */
+import type { KubeObject, Pod } from '../model/kube.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Coming } from '../model/reduce/siblings.ts';
+import { siblingAfter } from '../model/reduce/siblings.ts';
+import type { SiblingFacts, Trace } from '../model/trace.ts';
+
+export interface SharedSiblings {
+  take(observation: Observation): void;
+  /** The trace of the pod `uid`, with its siblings as they are known by now. */
+  in(trace: Trace, uid: string): Trace;
+}
+
+export function createSharedSiblings(): SharedSiblings {
+  const siblings = new Map<string, SiblingFacts>();
+  let areListed = false;
+  let newcomers = 0;
+  const fold = (pod: Pod, o: Observation, coming: Coming): void => {
+    const known = siblings.get(pod.metadata.uid);
+    const next = siblingAfter(undefined, known, { pod, seen: o, coming });
+    if (!next) return;
+    if (!known && coming === 'came') newcomers += 1;
+    siblings.set(pod.metadata.uid, next);
+  };
+  return {
+    take(o) {
+      if (o.kind === 'changed' && o.stream === 'pods' && o.change !== 'DELETED')
+        podsIn([o.object]).forEach((pod) => fold(pod, o, 'came'));
+      if (o.kind !== 'listed' || o.stream !== 'pods') return;
+      // Who stands in the first list was there when the run began; whether before a deletion, its stamps tell.
+      for (const pod of podsIn(o.objects)) fold(pod, o, areListed ? 'came' : 'listed-late');
+      areListed = true;
+    },
+    in: (trace, uid) => ({
+      ...trace,
+      siblings: without(siblings, uid),
+      siblingsKnown: areListed,
+      newcomers,
+    }),
+  };
+}
+
+const podsIn = (objects: readonly KubeObject[]): Pod[] =>
+  objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
+
+/** A map without one of its keys, which is not copied: it may hold thousands, for each of hundreds of pods. */
+function without<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<string, V> {
+  function* entries(): MapIterator<[string, V]> {
+    for (const entry of map) if (entry[0] !== key) yield entry;
+  }
+  function* values(): MapIterator<V> {
+    for (const [, value] of entries()) yield value;
+  }
+  function* keys(): MapIterator<string> {
+    for (const [one] of entries()) yield one;
+  }
+  return {
+    get size() {
+      return map.size - (map.has(key) ? 1 : 0);
+    },
+    get: (one) => (one === key ? undefined : map.get(one)),
+    has: (one) => one !== key && map.has(one),
+    forEach: (work) => {
+      for (const [one, value] of entries()) work(value, one, map);
+    },
+    entries,
+    keys,
+    values,
+    [Symbol.iterator]: entries,
+  };
+}

@@ -1,0 +1,233 @@
+/**
+ * What a run watches beside the pods, each stream once, however many of its pods want it: who routes to them, their owners,
+ * their nodes, their namespaces, and the logs of those that end.
+ */
+import { getObject } from '../kube/get.ts';
+import { listPatiently } from '../kube/list-patiently.ts';
+import { refusedBy } from '../kube/refused.ts';
+import { readRefusal } from '../kube/status.ts';
+import type { Sighting } from '../model/observation.ts';
+import type { Following } from './follow.ts';
+import { follow, followContainer, lose, warnRefused, watchTarget } from './follow.ts';
+import type { Gate } from './gate.ts';
+import type { Run } from './live-run.ts';
+import type { Raw, Target } from './watched.ts';
+import {
+  asRaw,
+  candidateServices,
+  namespaceOf,
+  nameOf,
+  namesOf,
+  nodeTargets,
+  ownerOf,
+  ownersTarget,
+  ownerTargets,
+  runningContainers,
+  siblingTarget,
+  servicesTarget,
+  sliceTarget,
+  uidOf,
+} from './watched.ts';
+
+export interface SharedStreams {
+  /** Asks for the Services, which need no pod. */
+  listServices(gate: Gate): void;
+  /** Who routes to the pod, and who owns it. `gate` is told when routes are in sync. */
+  open(pod: Raw, gate?: Gate): void;
+  /** An owner that is known before any of its pods. */
+  openOwner(owner: { kind: string; name: string }): void;
+  /** Its node and its namespace: no DELETE waits for them. */
+  openPlace(pod: Raw): void;
+  /** Its containers' logs, once each. `since`: client ms; absent: from now on. */
+  openLogs(pod: Raw, since?: number, gate?: Gate): void;
+  /** Looks whether the namespace ends. */
+  lookAtNamespace(namespace: string): Promise<void>;
+}
+
+/** Owners that are watched by name; further ones by a watch of all of their kind. */
+const mostOwnersByName = 3;
+/** Nodes that are watched with their Leases. */
+const mostNodes = 20;
+/** Log streams at once. */
+const mostLogs = 100;
+
+type Watch = (target: Target, following?: Following) => void;
+
+export function createSharedStreams(run: Run): SharedStreams {
+  const opened = new Set<string>();
+  const once = (key: string, work: () => void): void => {
+    if (opened.has(key) || run.signal.aborted) return;
+    opened.add(key);
+    work();
+  };
+  const routes = createRoutes(run);
+  const watch: Watch = (target, following = {}) =>
+    once(JSON.stringify(watchTarget(target)), () => void follow(run, target, following));
+  const owners = createOwners(run, watch);
+  const logs = { open: 0, areLeftOut: false };
+  return {
+    listServices: routes.list,
+    open(pod, gate) {
+      routes.open(pod, gate);
+      owners.open(pod);
+    },
+    openOwner: owners.openNamed,
+    openPlace(pod) {
+      const node = asRaw(pod['spec'])['nodeName'];
+      if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
+      const name = namespaceOf(pod) ?? run.options.namespace;
+      once(`namespace/${name}`, () => void lookAtNamespace(run, name));
+    },
+    openLogs(pod, since, gate) {
+      if (!run.options.followLogs) return;
+      for (const container of runningContainers(pod))
+        once(`log/${uidOf(pod)}/${container}`, () => {
+          if (logs.open >= mostLogs) return tellLogsLeftOut(run, logs);
+          logs.open += 1;
+          void followContainer(run, pod, container, {
+            ...(gate ? { gate } : {}),
+            ...(since === undefined ? {} : { since }),
+          }).finally(() => (logs.open -= 1));
+        });
+    },
+    lookAtNamespace: (namespace) => lookAtNamespace(run, namespace),
+  };
+}
+
+function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Target) => void): void {
+  const count = [...opened].filter((key) => key.startsWith('node/')).length;
+  if (count === mostNodes + 1)
+    options.warn(`more than ${mostNodes} nodes: whether further kubelets are alive is not watched`);
+  for (const target of nodeTargets(node)) if (count <= mostNodes || target.stream !== 'lease') watch(target);
+}
+
+function tellLogsLeftOut({ options }: Run, logs: { areLeftOut: boolean }): void {
+  if (logs.areLeftOut) return;
+  logs.areLeftOut = true;
+  options.warn(
+    `more than ${mostLogs} logs at once: those of further pods are left out, and their signals and exits are known less exactly`,
+  );
+}
+
+interface Routes {
+  list(gate: Gate): void;
+  open(pod: Raw, gate: Gate | undefined): void;
+}
+
+/** The Services once, and one watch of all slices that may hold a pod of the run: a wider one replaces it. */
+function createRoutes(run: Run): Routes {
+  const { options, signal, deliver } = run;
+  const namespace = options.several?.namespace ?? options.namespace;
+  let listing: Promise<Raw[] | undefined> | undefined;
+  let candidates: readonly Raw[] = [];
+  let isTold = false;
+  let stop = new AbortController();
+  const openFor = async (pod: Raw, gate: Gate | undefined): Promise<void> => {
+    const services = await (listing ??= listServices(run, servicesTarget(namespace), gate));
+    if (!services || signal.aborted) return ['services', 'endpointslices'].forEach((one) => gate?.open(one));
+    const own = candidateServices(services, pod);
+    if (isTold && own.every((service) => candidates.includes(service))) return;
+    isTold = true;
+    candidates = [...new Set([...candidates, ...own])];
+    const at = options.clock.now();
+    await deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
+    gate?.open('services');
+    const slices = sliceTarget(namespace, [...new Set(namesOf(candidates))]);
+    if (!slices) return gate?.open('endpointslices');
+    const before = stop;
+    stop = new AbortController();
+    const look = (sighting: Sighting): void => void (sighting.kind === 'synced' && before.abort());
+    await follow(run, slices, { signal: stop.signal, look, ...(gate ? { gate } : {}) });
+  };
+  return {
+    list(gate) {
+      gate.expect('services');
+      gate.expect('endpointslices');
+      listing = listServices(run, servicesTarget(namespace), gate);
+    },
+    open: (pod, gate) => void openFor(pod, gate).catch(run.fail),
+  };
+}
+
+/** One paged list, never watched: Services change rarely, and a namespace may have a thousand. */
+async function listServices(run: Run, target: Target, gate: Gate | undefined): Promise<Raw[] | undefined> {
+  const { options, signal, deliver } = run;
+  try {
+    const result = await listPatiently(options.cluster, watchTarget(target), { signal, tell: deliver });
+    if (!result) return undefined;
+    if (result.kind === 'listed') return result.objects.map(asRaw);
+    const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });
+    if (refused.kind === 'refused') warnRefused(run, refused);
+    await deliver(refused);
+  } catch (error) {
+    await lose(run, { stream: 'services' }, error);
+  } finally {
+    gate?.open('services');
+  }
+  return undefined;
+}
+
+/** The owner, the owner's owner, and for a single pod the pods of the topmost one's selector. */
+function createOwners({ options }: Run, watch: Watch) {
+  const { several } = options;
+  const isOfSeveral = several !== undefined;
+  const known = new Set<string>();
+  const open = (namespace: string, owner: { kind: string; name: string }, below?: Raw): void => {
+    const key = `${namespace}/${owner.kind}/${owner.name}`;
+    if (known.has(key)) return;
+    known.add(key);
+    const targets = ownerTargets(namespace, owner);
+    if (targets.length === 0) return openSiblings(below);
+    const above = (object: Raw | undefined): void => {
+      const next = object && ownerOf(object);
+      if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
+      else openSiblings(object && Object.keys(object).length > 0 ? object : below);
+    };
+    const shared =
+      known.size > mostOwnersByName && isOfSeveral ? ownersTarget(several?.namespace ?? '', owner.kind) : undefined;
+    for (const target of shared ? [shared] : targets) {
+      // Events about owners come on one stream for a run over several.
+      if (target.stream === 'owner-events' && isOfSeveral) continue;
+      if (target.stream === 'owner-events') watch(target);
+      else
+        watch(target, {
+          hears: (isSo) => several?.onlooker.ownerHears(target, isSo),
+          look: (sighting) => {
+            several?.onlooker.owner(sighting, target);
+            if (sighting.kind !== 'listed') return;
+            if (!shared) return above(asRaw(sighting.objects[0]));
+            const isKnown = (object: Raw): boolean =>
+              known.has(`${namespaceOf(object) ?? ''}/${owner.kind}/${nameOf(object)}`);
+            sighting.objects.map(asRaw).filter(isKnown).forEach(above);
+          },
+        });
+    }
+  };
+  const openSiblings = (owner: Raw | undefined): void => {
+    const target = owner && !isOfSeveral ? siblingTarget(options.namespace, owner) : undefined;
+    if (target) watch(target);
+  };
+  return {
+    openNamed: (owner: { kind: string; name: string }): void => open(options.namespace, owner),
+    open(pod: Raw): void {
+      const owner = ownerOf(pod);
+      if (owner) open(namespaceOf(pod) ?? options.namespace, owner);
+    },
+  };
+}
+
+/** Whether the namespace itself is on its way out: one GET. A 404 is no answer to that, and no loss. */
+async function lookAtNamespace(run: Run, namespace: string): Promise<void> {
+  const { options, signal, deliver } = run;
+  const { cluster } = options;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
+  const stream = 'namespace';
+  try {
+    const { status, at, body } = await getObject(cluster, path, { signal });
+    if (status === 200) await deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
+    else if (status !== 404)
+      await deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
+  } catch (error) {
+    await lose(run, { stream }, error);
+  }
+}

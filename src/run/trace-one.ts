@@ -1,0 +1,131 @@
+/** One pod through the loop: shown, recorded, and concluded. */
+import type { Cluster } from '../kube/cluster.ts';
+import { PodexitError } from '../errors.ts';
+import type { Interrupted } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import { signalCodes, worstCode } from '../verdict/exit-code.ts';
+import { openStage } from './audience.ts';
+import type { Deadline } from './deadline.ts';
+import { finish } from './finish.ts';
+import type { FoundPod } from './found-pod.ts';
+import { leaveOnSignals } from './leaving.ts';
+import { liveSource } from './live.ts';
+import type { LiveOptions, Several } from './live-run.ts';
+import type { Ports } from './ports.ts';
+import { recorderFor } from './recording-file.ts';
+import { run } from './run.ts';
+import type { ExitOptions } from './trace-options.ts';
+import { createTraces, onePod } from './traces.ts';
+import { notReplaced, unreplaced } from './unreplaced.ts';
+
+/** The one pod of a run: as it was found, or the first that terminates of several. */
+export type Subject =
+  | { found: FoundPod }
+  | {
+      next: Several;
+      /** Its uid, once there is one. */ uid(): string | undefined;
+      /** Ends the waiting. */ over: AbortSignal[];
+    };
+
+/** Traces one pod to its end. The exit code. `noneCame` where no pod terminated. */
+export async function traceOne(
+  cluster: Cluster,
+  subject: Subject,
+  options: ExitOptions,
+  { until }: Deadline,
+  ports: Ports,
+): Promise<number> {
+  // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
+  const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
+  const stage = await openStage(options.format, options.look, ports);
+  const warn = (message: string): void => {
+    const line = `podexit: ${forTerminal(message, 2000)}\n`;
+    if (!stage.say(line)) ports.stderr.write(line);
+  };
+  const isNext = 'next' in subject;
+  const live = liveSource(liveOptions(cluster, subject, options, until, ports, warn));
+  const traces = createTraces(isNext ? ({ metadata }) => metadata.uid === subject.uid() : undefined);
+  const traced = (): Trace | undefined => traces.get(isNext ? (subject.uid() ?? '') : onePod);
+  if (isNext) finishOn(subject.over, live);
+  const leftPod = () => {
+    const name = isNext ? traced()?.pod?.value.metadata.name : subject.found.name;
+    return name === undefined ? undefined : { ...cluster, name };
+  };
+  const left = { by: undefined as Interrupted['signal'] | undefined };
+  const stopListening = leaveOnSignals(
+    ports,
+    {
+      interrupt: (signal) => ((left.by = signal), live.interrupt(signal)),
+      howFar: () => live.howFarOf(isNext ? (subject.uid() ?? '') : onePod),
+    },
+    warn,
+    leftPod,
+  );
+  try {
+    await run({
+      source: live.sightings,
+      logText: options.logText,
+      traces,
+      record: recorder.write,
+      audience: stage,
+      onTrace: live.onTrace,
+    });
+    const trace = traced();
+    if (!trace) return withoutPod(left.by);
+    const late = unreplaced(trace);
+    if (late !== undefined) warn(late);
+    const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
+    return worstCode([code, ...(late === undefined ? [] : [notReplaced])]);
+  } finally {
+    live.stop();
+    stopListening();
+    stage.close();
+    recorder.close();
+  }
+}
+
+function liveOptions(
+  cluster: Cluster,
+  subject: Subject,
+  options: ExitOptions,
+  until: number | undefined,
+  { clock, stdout, version }: Ports,
+  warn: (message: string) => void,
+): LiveOptions {
+  const { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict } = options;
+  return {
+    cluster,
+    clock,
+    namespace: cluster.namespace,
+    ...('next' in subject ? { name: '', several: subject.next } : subject.found),
+    mode,
+    graceSeconds,
+    insist,
+    timeoutMs: options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs,
+    until,
+    waitReplacement,
+    followLogs,
+    retryEvict,
+    probes: options.probes,
+    userAgent: `kubectl-podexit/${version}`,
+    warn,
+  };
+}
+
+function finishOn(signals: readonly AbortSignal[], live: { finish(): void }): void {
+  for (const signal of signals) signal.addEventListener('abort', live.finish, { once: true });
+}
+
+/** What stands for an exit code where no pod came in time. */
+export const noneCame = -1;
+
+/** No pod began to terminate. Throws `run.left` where a signal ended the waiting. */
+function withoutPod(signal: Interrupted['signal'] | undefined): number {
+  if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
+  if (signal)
+    throw new PodexitError('run.left', `${signal}: interrupted before a pod terminated`, 'Nothing was deleted.', {
+      exitCode: signalCodes[signal],
+    });
+  return noneCame;
+}

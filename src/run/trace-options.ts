@@ -1,0 +1,48 @@
+/** What a command that traces pods was given. */
+import type { ConnectOptions } from '../kube/connect-options.ts';
+import type { Mode } from '../model/observation.ts';
+import type { ProbeSettings } from '../probe/settings.ts';
+import type { Policy } from '../verdict/judge.ts';
+import type { LookOptions } from './stage.ts';
+import type { Format } from './formats.ts';
+import type { Publish } from './publish.ts';
+import type { ReportFile } from './report-files.ts';
+import type { Pick, Target } from './target.ts';
+
+export interface TraceOptions {
+  connection: ConnectOptions;
+  target: Target;
+  /** Which pod, where the target has several. */
+  pick?: Pick;
+  ignoreNotFound: boolean;
+  /** Ask before anything is deleted. */
+  interactive: boolean;
+  /** Delete and trace nothing: --dry-run, --wait=false. */
+  once?: { dryRun: 'none' | 'client' | 'server'; nameOnly: boolean };
+  mode: Exclude<Mode, 'check'>;
+  graceSeconds: number | null;
+  /** A grace flag was given. */
+  insist: boolean;
+  /** ms; null: never; absent: never at a terminal, else effective grace + 120 s. */
+  timeoutMs?: number | null;
+  waitReplacement: boolean;
+  /** Requests that are sent meanwhile. */
+  probes?: readonly ProbeSettings[];
+  retryEvict: boolean;
+  followLogs: boolean;
+  /** Show and record the text of log lines. */
+  logText: boolean;
+  format: Format;
+  look: LookOptions;
+  record?: string;
+  reports: readonly ReportFile[];
+  policy: Policy;
+  publish: Publish;
+  verbosity: number;
+}
+
+/** What tracing one pod needs, whoever chose it. */
+export type ExitOptions = Omit<
+  TraceOptions,
+  'connection' | 'target' | 'pick' | 'ignoreNotFound' | 'interactive' | 'once'
+>;

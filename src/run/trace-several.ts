@@ -1,0 +1,207 @@
+/** A run over several pods: every one of a target that terminates, until its rollout is done, or those that were named. */
+import type { Interrupted } from '../model/observation.ts';
+import { createTraces } from './traces.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import { signalCodes } from '../verdict/exit-code.ts';
+import { summaryOf } from '../verdict/rollout.ts';
+import type { PodSelector } from './candidates.ts';
+import { advisingSameCluster, connectCluster } from './connected.ts';
+import { createDeadline } from './deadline.ts';
+import { assertDistinct } from './distinct-files.ts';
+import type { Live } from './live-run.ts';
+import { liveSource } from './live.ts';
+import type { Ports } from './ports.ts';
+import { recorderFor } from './recording-file.ts';
+import { assertRecordable, assertWritable } from './report-files.ts';
+import { selectorInTime } from './resolve-target.ts';
+import type { Rollout } from './rollout.ts';
+import { shortcomingOf, untoldText, waitingText } from './rollout-end.ts';
+import type { RolloutOutput } from './rollout-output.ts';
+import { rolloutOutput } from './rollout-output.ts';
+import type { SeveralTarget } from './rollout-owners.ts';
+import { followOwners } from './rollout-owners.ts';
+import { createProgress } from './rollout-progress.ts';
+import { createResults } from './results.ts';
+import { run } from './run.ts';
+import type { Several } from './live-run.ts';
+import { targetText, workloadKinds } from './target.ts';
+import type { TraceOptions } from './trace-options.ts';
+import { missedText } from './unseen.ts';
+import { createWaitingLimit } from './waiting-limit.ts';
+import { nameOf as podName, podsTarget, uidOf } from './watched.ts';
+
+/** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
+export async function traceSeveral(options: TraceOptions & { target: SeveralTarget }, ports: Ports): Promise<number> {
+  const { record, reports, timeoutMs } = options;
+  const { clock, stdout, stderr } = ports;
+  if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
+  await assertRecordable(record);
+  await assertWritable(reports);
+  const output = rolloutOutput(advisingSameCluster(options), ports);
+  const cluster = await connectCluster(options.connection, ports, options.verbosity);
+  const deadline = createDeadline(clock, timeoutMs ?? null);
+  let going = (): number => 0;
+  const limit = createWaitingLimit({ clock, timeoutMs, stdout }, () => going() > 0);
+  try {
+    const selector = await selectorInTime(cluster, options.target, deadline);
+    const progress = createProgress(() => going(), {
+      waits: (owners) => stderr.write(waitingText(owners)),
+      untold: (owner) => stderr.write(untoldText(owner)),
+    });
+    const rollout: Rollout = {
+      cluster,
+      options,
+      ports,
+      deadline,
+      progress,
+      limit,
+      stop: new AbortController(),
+      begun: new Set(),
+      reports: [],
+      unseen: new Map(),
+      codes: [],
+    };
+    return await follow(rollout, options.target, selector, output, (count) => (going = count));
+  } finally {
+    limit.cancel();
+    deadline.cancel();
+    cluster.close();
+  }
+}
+
+/** What was traced is told also where the watching fails half-way; the error comes after it. */
+async function follow(
+  rollout: Rollout,
+  target: SeveralTarget,
+  selector: PodSelector,
+  output: RolloutOutput,
+  counts: (going: () => number) => void,
+): Promise<number> {
+  const { cluster, options, ports, stop, deadline, limit, progress, reports, unseen, codes } = rollout;
+  const what = targetText(target);
+  ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
+  const warn = (message: string): void => ports.stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
+  const recorder = recorderFor(options.record, options.logText, ports, warn);
+  const live = liveOf(rollout, severalOf(rollout, target, selector), warn);
+  counts(() => live.going);
+  for (const { signal } of [deadline, limit, stop])
+    signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
+  const deaf = leaveOnSignal(rollout, live);
+  const over = progress.untilOver(cluster.surroundings, stop.signal).finally(() => stop.abort());
+  const failures: unknown[] = [];
+  const results = createResults({ ...options, reported: rollout }, output, ports);
+  try {
+    const traces = createTraces(({ metadata }) => rollout.begun.has(metadata.uid));
+    await run({
+      source: live.sightings,
+      logText: options.logText,
+      traces,
+      record: recorder.write,
+      audience: results.audience(traces),
+      onTrace: live.onTrace,
+    });
+    for (const key of traces.keys()) results.take(traces, key);
+  } catch (error) {
+    failures.push(error);
+  } finally {
+    stop.abort();
+    live.stop();
+    deaf();
+    recorder.close();
+  }
+  await results.written();
+  if (recorder.failure !== undefined) codes.push(notDone);
+  if (failures.length > 0 && reports.length === 0 && unseen.size === 0) throw failures[0];
+  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, what, await over);
+  if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
+  if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
+  const summary = summaryOf(what, reports, codes, [...unseen.values()]);
+  await output.end(reports, summary);
+  if (failures.length > 0) throw failures[0];
+  return summary.exitCode;
+}
+
+/** Exit code where a recording is incomplete. */
+const notDone = 1;
+
+function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelector): Several {
+  const { cluster, ports, progress, limit, stop, begun, unseen } = rollout;
+  const { namespace } = cluster;
+  const owners = followOwners(namespace, target, progress);
+  return {
+    target: targetText(target),
+    namespace,
+    pods: podsTarget(namespace, selector),
+    owns: selector.owns,
+    ...(target.kind === 'workload' && target.resource !== 'services'
+      ? { owner: { kind: workloadKinds[target.resource].kind, name: target.name } }
+      : {}),
+    wants(uid, pod) {
+      if (!stop.signal.aborted && !begun.has(uid)) {
+        begun.add(uid);
+        ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
+      }
+      return begun.has(uid);
+    },
+    ended(uid) {
+      limit.again();
+      progress.podTraced(uid);
+    },
+    onlooker: {
+      ...owners,
+      hears: progress.hears,
+      listed(pods) {
+        owners.listed(pods);
+        progress.listed(pods);
+      },
+      seen(uid, pod) {
+        if (pod) limit.saw(pod);
+        progress.seen(uid, pod);
+      },
+      missed(pod, why) {
+        unseen.set(uidOf(pod), podName(pod));
+        ports.stderr.write(missedText(pod, why));
+        limit.again();
+        progress.missed(pod, why);
+      },
+    },
+  };
+}
+
+function liveOf(
+  { cluster, options, ports, deadline }: Rollout,
+  several: Several,
+  warn: (message: string) => void,
+): Live {
+  return liveSource({
+    cluster,
+    clock: ports.clock,
+    namespace: cluster.namespace,
+    name: '',
+    several,
+    mode: 'attach',
+    graceSeconds: null,
+    insist: false,
+    timeoutMs: options.timeoutMs ?? 'by-grace',
+    until: deadline.until,
+    waitReplacement: false,
+    followLogs: options.followLogs,
+    probes: options.probes,
+    userAgent: `kubectl-podexit/${ports.version}`,
+    warn,
+  });
+}
+
+/** The first signal ends every trace with its report so far, a second one leaves at once. Returns how to stop listening. */
+function leaveOnSignal({ ports, stop, codes }: Rollout, live: Live): () => void {
+  let left = false;
+  const leave = (signal: Interrupted['signal']): void => {
+    if (left) return ports.leave(signalCodes[signal]);
+    left = true;
+    codes.push(signalCodes[signal]);
+    stop.abort();
+    live.interrupt(signal);
+  };
+  void ports.stdout.closed.then(() => void (left || leave('SIGPIPE')));
+  return ports.onSignal(leave);
+}

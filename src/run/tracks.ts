@@ -1,0 +1,156 @@
+/** The traces of a live run, and how each comes to its end: its pod is gone and the last facts are in, or --timeout is over. */
+import type { Trace } from '../model/trace.ts';
+import type { Lanes } from './lanes.ts';
+import { lookOnceMore } from './last-look.ts';
+import type { Run } from './live-run.ts';
+import { lastNewsMs, nextStep } from './next-step.ts';
+import type { Probing } from './probing.ts';
+import type { TimeLimit } from './time-limit.ts';
+import { createTimeLimit } from './time-limit.ts';
+import { onePod } from './traces.ts';
+
+export interface Tracks {
+  /** A newer state of a trace. */
+  take(this: void, trace: Trace, key: string): void;
+  traceOf(this: void, key: string): Trace | undefined;
+  traces(this: void): Trace[];
+  /** How many go on. */
+  going(this: void): number;
+  limitByGrace(this: void, seconds: number): void;
+  /** Looks again whether any has ended. */
+  considerAll(this: void): void;
+  /** No further trace is wanted: the run ends when those that there are have ended. */
+  finish(this: void): void;
+  cancel(this: void): void;
+}
+
+interface Track {
+  trace: Trace | undefined;
+  readonly timeLimit: TimeLimit;
+  isOver: boolean;
+  cancelSettling: () => void;
+}
+
+interface Around {
+  /** ms in which what came during a standstill may still be unread. */
+  unread(): number;
+  /** Ends the run. */
+  end(): void;
+  isLeaving(): boolean;
+}
+
+export function createTracks(run: Run, around: Around): Tracks {
+  const { several } = run.options;
+  const tracks = new Map<string, Track>();
+  let isFinishing = false;
+  const track = (key: string): Track => {
+    const known = tracks.get(key);
+    if (known) return known;
+    const timeLimit = createTimeLimit(run.options, () => giveUp(run, key, around, (name) => endTrace(key, name)));
+    const fresh = { trace: undefined, timeLimit, isOver: false, cancelSettling: () => {} };
+    tracks.set(key, fresh);
+    return fresh;
+  };
+  const going = (): number => countGoing(tracks.values());
+  const endIfDone = (): void => {
+    if (!isFinishing || !several || going() > 0) return;
+    if (run.probing) finishProbing(run, run.probing, '', endIfDone);
+    else around.end();
+  };
+  /** Ends one trace, and with it the run where it is about no other. */
+  const endTrace = (key: string, name: How): void => {
+    const one = track(key);
+    const at = run.options.clock.now();
+    if (one.isOver) return;
+    if (!several) return name === 'over' ? around.end() : run.last({ at, kind: 'timer', name });
+    one.isOver = true;
+    cancelTimers(one);
+    void run.deliver({ at, kind: 'timer', name, pod: key }).then(() => {
+      several.ended(key);
+      endIfDone();
+    });
+  };
+  const consider = (key: string): void => {
+    const one = tracks.get(key);
+    if (!one?.trace || one.isOver || around.isLeaving() || run.signal.aborted) return;
+    const next = nextOf(run, one.trace, around.unread);
+    if (next === undefined) return;
+    if (run.probing && !several) return finishProbing(run, run.probing, key, () => consider(key));
+    if (typeof next === 'string') return endTrace(key, next);
+    one.cancelSettling();
+    one.cancelSettling = run.options.clock.setTimeout(() => consider(key), next);
+  };
+  if (!several) track(onePod);
+  return {
+    take(trace, key) {
+      const one = track(key);
+      const isBegun = one.trace !== undefined && !one.trace.deletion && trace.deletion !== undefined;
+      one.trace = trace;
+      if (isBegun && !run.requested) run.onDeletion?.();
+      if (!run.signal.aborted && !one.isOver) one.timeLimit.follow(trace);
+      consider(key);
+    },
+    traceOf: (key) => tracks.get(several ? key : onePod)?.trace,
+    traces: () => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
+    going,
+    limitByGrace: (seconds) => void (several || track(onePod).timeLimit.byGrace(seconds)),
+    considerAll: () => tracks.forEach((_, key) => consider(key)),
+    finish: () => void ((isFinishing = true), endIfDone()),
+    cancel: () => tracks.forEach(cancelTimers),
+  };
+}
+
+const countGoing = (tracks: Iterable<Track>): number => [...tracks].filter(({ isOver }) => !isOver).length;
+
+function cancelTimers({ timeLimit, cancelSettling }: Track): void {
+  timeLimit.cancel();
+  cancelSettling();
+}
+
+/** As the log has the end of a trace. */
+type How = 'timeout' | 'settled' | 'over';
+
+/** What is next of a trace: its end, or ms until somebody looks again; undefined: nothing until more is observed. */
+function nextOf({ options, lanes }: Run, trace: Trace, unread: () => number): How | number | undefined {
+  const now = options.clock.now();
+  const { several } = options;
+  const step = several ? nextStep(trace, sharedStreams(lanes), now, lastNewsMs) : nextStep(trace, lanes, now);
+  if (step.kind === 'end') return 'over';
+  if (step.kind === 'go-on') return undefined;
+  const wait = step.kind === 'wait' ? step.until - now : unread();
+  if (wait <= 0) return step.kind === 'settled' ? 'settled' : 'over';
+  if (!several) lanes.doubt();
+  return wait;
+}
+
+/** The end is not considered before the last request was answered. */
+function finishProbing(run: Run, probing: Probing, key: string, again: () => void): void {
+  if (run.isProbingOver) return;
+  run.isProbingOver = true;
+  void probing
+    .finish(() => run.traceOf(key))
+    .then(() => {
+      run.probing = undefined;
+      again();
+    })
+    .catch(run.fail);
+}
+
+/** Not before what came during a standstill has been read. */
+function giveUp(run: Run, key: string, around: Around, end: (name: How) => void): void {
+  const wait = around.unread();
+  const again = (): void => giveUp(run, key, around, end);
+  if (wait > 0) return void run.timers.set(`waking/${key}`, run.options.clock.setTimeout(again, wait));
+  void lookOnceMore(run, key)
+    .then(() => end('timeout'))
+    .catch(run.fail);
+}
+
+/**
+ * Streams that many pods share are not asked at each pod's end whether they have told all: that would be most of what is asked.
+ * They are waited for where one is known to be lost.
+ */
+const sharedStreams = (lanes: Lanes) => ({
+  areWhole: () => !lanes.isComingBack(),
+  isComingBack: () => lanes.isComingBack(),
+});

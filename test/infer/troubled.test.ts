@@ -1,0 +1,25 @@
+/** Clusters in trouble: the controller manager stands still, the API server is busy or takes no Events, a kubelet freezes. */
+import { expect, it } from 'vitest';
+import type { Trouble } from '../sim/troubled-story.ts';
+import { storiesOfOneNode, troubledStory, troubles } from '../sim/troubled-story.ts';
+import { judgeStory } from '../helpers/simulated.ts';
+import { rounds } from '../helpers/sweep.ts';
+
+const stories = rounds(60, 2000);
+
+/** Shares of stories with an instant outside its interval that are known, and may only come down. */
+const known: Partial<Record<Trouble, number>> = { 'api-overloaded': 0.7 };
+
+it.each(troubles)('%s: no more misses the truth than is known', (trouble) => {
+  const wrong: string[] = [];
+  for (let seed = 1; seed <= stories; seed += 1) {
+    const judged = judgeStory(troubledStory(seed, trouble));
+    if (judged.wrong.length > 0) wrong.push(`seed ${seed}: ${judged.wrong.join('; ')}`);
+  }
+  expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(stories * (known[trouble] ?? 0));
+});
+
+it('several pods of one node, each by itself: nothing misses the truth', () => {
+  for (let seed = 1; seed <= stories / 10; seed += 1)
+    for (const story of storiesOfOneNode(seed, 5)) expect(judgeStory(story).wrong, JSON.stringify(story)).toEqual([]);
+});

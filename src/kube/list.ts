@@ -72,9 +72,9 @@ async function askPage(
 ): Promise<Answer | undefined> {
   const { signal, notOlderThan, ask = askOnce } = options;
   const query = pageQuery(target, next, notOlderThan);
-  const limit = target.name === undefined ? {} : { mostBytes: mostLineBytes };
+  const mostBytes = target.name === undefined ? undefined : mostLineBytes;
   try {
-    return await ask(cluster, { method: 'GET', path: target.path, query, signal, ...limit });
+    return await ask(cluster, { method: 'GET', path: target.path, query, signal, mostBytes });
   } catch (error) {
     if (isTooLarge(error)) return undefined;
     throw error;
@@ -100,9 +100,7 @@ function failed(answer: Answer, dated: Sighting[]): ListResult {
   const refusal = readRefusal(answer.status, answer.body, answer.headers);
   const { status, retryAfterMs } = refusal;
   const behind = status === 504 && refusal.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge');
-  const outcome: Outcome = behind
-    ? { kind: 'behind' }
-    : { kind: 'refused', status, frame: false, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const outcome: Outcome = behind ? { kind: 'behind' } : { kind: 'refused', status, frame: false, retryAfterMs };
   return { kind: 'failed', outcome, refusal, dated };
 }
 

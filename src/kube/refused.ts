@@ -21,7 +21,7 @@ export function refusedBy(
     kind: 'refused',
     at: cluster.surroundings.now(),
     stream,
-    ...(container === undefined ? {} : { container }),
+    container,
     status: refusal?.status ?? 0,
     ...(readDenial(message) ?? { verb, resource: readPath(path).resource, group: readPath(path).group }),
     message,

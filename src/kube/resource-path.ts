@@ -22,7 +22,7 @@ export function readPath(path: string): Resource {
     group,
     resource: subresource === undefined ? kind : `${kind}/${subresource}`,
     ...(namespaced && rest[1] !== undefined ? { namespace: rest[1] } : {}),
-    ...(name === undefined ? {} : { name }),
+    name,
   };
 }
 

@@ -120,8 +120,8 @@ async function* askAndListen(
   const asked = cluster.surroundings.now();
   const { newest, told, present, keys } = position;
   const known = {
-    ...(newest === undefined ? {} : { newest }),
-    ...(told === undefined ? {} : { told }),
+    newest,
+    told,
     ...(target.name === undefined ? { keys } : { present }),
   };
   const question = askWhatIsNew(cluster, target, known, signal);

@@ -223,12 +223,12 @@ function clusterInfo(cluster: ClusterEntry & { server: string }) {
   const authority = authorityData(cluster);
   return {
     server: cluster.server,
-    ...(cluster.tlsServerName === undefined ? {} : { 'tls-server-name': cluster.tlsServerName }),
+    'tls-server-name': cluster.tlsServerName,
     ...(cluster.insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
-    ...(authority === undefined ? {} : { 'certificate-authority-data': authority }),
-    ...(cluster.proxyUrl === undefined ? {} : { 'proxy-url': cluster.proxyUrl }),
+    'certificate-authority-data': authority,
+    'proxy-url': cluster.proxyUrl,
     ...(cluster.disableCompression ? { 'disable-compression': true } : {}),
-    ...(config === undefined ? {} : { config }),
+    config,
   };
 }
 

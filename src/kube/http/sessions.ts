@@ -140,7 +140,7 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
       return hasAnswered;
     },
     open(headers, signal) {
-      const stream = connection.request(headers, { endStream: false, ...(signal && { signal }) });
+      const stream = connection.request(headers, { endStream: false, signal });
       streams++;
       stream.once('close', () => streams--);
       stream.once('response', () => (hasAnswered = true));

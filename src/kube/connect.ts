@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { PodexitError } from '../errors.ts';
 import type { Cluster, ClusterMemory } from './cluster.ts';
 import type { ConnectOptions } from './connect-options.ts';
+import { reachOf } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient } from './http/client.ts';
 import { createTransport } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import type { ClusterEntry } from './kubeconfig/kubeconfig.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
-import { reachOf } from './reach.ts';
 import { createRedactor, showUrl } from './redact.ts';
 import type { Surroundings } from './surroundings.ts';
 

@@ -31,3 +31,8 @@ export function podPath(namespace: string, name: string, subresource?: 'log' | '
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
   return subresource === undefined ? path : `${path}/${subresource}`;
 }
+
+/** The Accept header that asks for metadata alone; a server that cannot do that sends all. */
+export function acceptMetadata(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
+}

@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { PodexitError } from '../../errors.ts';
 import type { UserEntry } from '../kubeconfig/kubeconfig.ts';
-import type { ResolveOptions, Source } from './resolve.ts';
+import type { ResolveOptions, Source } from './credentials.ts';
 
 type Provider = NonNullable<UserEntry['authProvider']>;
 

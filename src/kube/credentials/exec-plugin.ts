@@ -8,7 +8,7 @@ import { parseJson } from '../http/body.ts';
 import type { ClusterEntry, ExecEntry } from '../kubeconfig/kubeconfig.ts';
 import { asRecord, asText } from '../status.ts';
 import type { Surroundings } from '../surroundings.ts';
-import type { Proof, ResolveOptions, Source } from './resolve.ts';
+import type { Proof, ResolveOptions, Source } from './credentials.ts';
 import type { Launch } from './windows-launch.ts';
 import { windowsLaunch } from './windows-launch.ts';
 

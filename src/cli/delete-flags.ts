@@ -16,6 +16,7 @@ export interface DeleteFlags extends SelectorFlags {
   ignoreNotFound?: boolean;
   dryRun?: string;
   interactive?: boolean;
+  yes?: boolean;
   wait?: string;
   cascade?: string;
   output?: string;
@@ -38,11 +39,12 @@ export function addDeleteFlags(command: Command): Command {
     .option('--grace-period <seconds>', 'seconds the pod has to exit; negative: its own; 0 becomes 1 without --force')
     .option('--now', 'the same as --grace-period=1')
     .option('--force', 'remove the object at once (grace 0), whether or not its containers have stopped')
-    .option('--evict', 'use the eviction API, which heeds PodDisruptionBudgets')
+    .option('--evict', 'use the eviction API, which respects PodDisruptionBudgets')
     .option('--retry-evict', 'with --evict: ask again for as long as a budget refuses')
     .option('--ignore-not-found', 'a pod that does not exist is no error: exit code 0, and no report')
     .option('--dry-run <how>', 'none, client or server: delete nothing, and say what would be deleted')
-    .option('-i, --interactive', 'ask before the pod is deleted; a no is exit code 0, and no report')
+    .option('-y, --yes', 'do not ask before deleting at a terminal')
+    .option('-i, --interactive', 'ask before deleting, also without a terminal; declining exits 0 without a report')
     .option('--wait <true|false>', 'false: delete and leave at once; nothing is traced')
     .option('--cascade <how>', 'refused: a pod has no dependents to cascade to');
 }
@@ -86,7 +88,7 @@ function refusePairs(flags: DeleteFlags): void {
       'Leave out one of the two.',
     );
   if (flags.retryEvict && !flags.evict)
-    throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion heeds no budget.');
+    throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
 }
 
 function refuseOnePod(flags: DeleteFlags): void {

@@ -67,14 +67,3 @@ export function addRecommend(program: Command, ports: Ports, set: (code: number)
     set(await recommend({ names, failOn, replay, ...(await outputOf(flags, formats)) }, ports));
   });
 }
-
-/** By the command `replay` itself, so that a recording says the same here as there. `run` is the whole program. */
-export const replayWith =
-  (run: (argv: readonly string[], ports: Ports) => Promise<number>, ports: Ports): Replay =>
-  async (file) => {
-    let text = '';
-    const stdout = { ...ports.stdout, isTty: false, write: (part: string) => void (text += part) };
-    const quiet = { ...ports, stdout, env: {}, stderr: { ...ports.stderr, write: () => {} } };
-    await run(['replay', file, '-o', 'json', '--no-config', '--no-github'], quiet);
-    return JSON.parse(text) as unknown;
-  };

@@ -43,7 +43,7 @@ async function ask(question: string, signal?: AbortSignal): Promise<string | und
   try {
     return await Promise.race([lines.question(question, signal ? { signal } : {}), ended]);
   } finally {
-    // Whoever leaves instead of answering: a terminal that is read keeps the process.
+    // Interrupted instead of answered: a terminal that is still being read would keep the process alive.
     lines.close();
   }
 }

@@ -16,7 +16,9 @@ import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
-import { addCompare, addRecommend, replayWith } from './history.ts';
+import { addCompare, addRecommend } from './history.ts';
+import { replayTextWith, replayWith } from './replay-text.ts';
+import { addWhy } from './why.ts';
 import { givenFlags, plainWords } from './words.ts';
 import { usageError, withHelpOf } from './usage.ts';
 
@@ -198,6 +200,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
 const commands: Record<string, (program: Command, ports: Ports, set: (code: number) => void) => void> = {
   check: addCheck,
   fix: addFix,
+  why: (program, ports, set) => addWhy(program, ports, set, replayTextWith(runProgram, ports)),
   compare: (program, ports, set) => addCompare(program, ports, set, replayWith(runProgram, ports)),
   recommend: (program, ports, set) => addRecommend(program, ports, set, replayWith(runProgram, ports)),
   replay: addReplay,

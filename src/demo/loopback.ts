@@ -58,7 +58,7 @@ export interface Loopback {
   truth(): Truth[];
   /** Writes a change of the caller's own, such as foreign chatter; it is stored and watched like any other. */
   write(resource: string, type: ChangeType, object: KubeObject): void;
-  /** Forgets the history: whoever resumes from before is told 410. */
+  /** Forgets the history: a watch that resumes from before it gets a 410. */
   compact(): void;
   /** Ends every connection and timer. */
   close(): Promise<void>;

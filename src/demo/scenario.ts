@@ -65,7 +65,7 @@ function parseRow(line: string, number: number): Row {
     const row = JSON.parse(line) as Row;
     if (typeof row.type === 'string') return row;
   } catch {
-    // Told below, with the line's number.
+    // Reported below, with the line's number.
   }
   throw new Error(`not a scenario: line ${number} is not a row`);
 }

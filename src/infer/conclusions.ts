@@ -13,8 +13,8 @@ import type { EndpointExit } from './endpoints.ts';
 import { endpointsOf } from './endpoints.ts';
 import type { Estimate } from './estimate.ts';
 import { exitsOf } from './exits.ts';
+import { podNetworkOf } from './pod-network.ts';
 import type { Kubelet } from './kubelet.ts';
-import { kubeletOf } from './kubelet.ts';
 import type { Removal } from './removal.ts';
 import { removalOf } from './removal.ts';
 import type { Replacement } from './replacement.ts';
@@ -100,8 +100,9 @@ export function timelineOf(trace: Trace): Timeline | undefined {
 function exitOf(trace: Trace): Exit | undefined {
   const deletion = deletionOf(trace);
   if (!deletion) return undefined;
-  const kubelet = kubeletOf(trace, deletion);
-  const containers = exitsOf({ trace, deletion, kubelet });
+  const scene = podNetworkOf(trace, deletion);
+  const { kubelet } = scene;
+  const containers = exitsOf(scene);
   const trigger = triggerOf(trace, deletion);
   const replacement = replacementOf(trace, { deletion, kubelet }, trigger.kind);
   return {

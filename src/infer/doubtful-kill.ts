@@ -1,13 +1,13 @@
 /** What speaks against a kill at the end of the grace where the exit code is that of one. */
+import { driftOver } from '../model/assumptions.ts';
 import { isStepped } from '../model/clock.ts';
 import type { ContainerFacts } from '../model/trace.ts';
-import { isVague } from './began.ts';
+import { isVague } from './stop.ts';
 import { logEndAtLeast } from './clock-doubts.ts';
 import { isWitnessed } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { isBefore, moved } from './estimate.ts';
+import { isBefore, moved, notBefore } from './estimate.ts';
 import { likelyStop } from './grace.ts';
-import { killSince } from './kill.ts';
 import { wasLoweredLate } from './kubelet.ts';
 import type { Rounds } from './rounds.ts';
 import type { Scene } from './scene.ts';
@@ -20,7 +20,7 @@ export function isDoubtfulKill(
 ): boolean {
   const { trace, deletion, kubelet } = scene;
   // Where the grace is not certain it must fit the one that was seen, or the longest: chance hits another moment more often.
-  const isEarly = isBefore(ended ?? began, killSince(scene, began, undefined, likelyStop(kubelet)));
+  const isEarly = isBefore(ended ?? began, afterStop(began, likelyStop(kubelet)));
   const isTold = isWitnessed(trace, deletion.facts)
     ? !wasLoweredLate(trace, deletion)
     : ended && isPrompt(scene, since, ended);
@@ -44,3 +44,7 @@ const promptly = 2000;
 /** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
 const endsWithKill = (facts: ContainerFacts, since: Estimate): boolean =>
   (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= since.client.lo;
+
+/** ms of `timeout` after the kubelet began. */
+const afterStop = (began: Estimate, timeout: number): Estimate =>
+  notBefore(moved(began, { lo: timeout - driftOver(timeout), hi: 0 }));

@@ -2,21 +2,21 @@
 import { containersOf } from '../model/pod.ts';
 import { laterOf } from '../model/span.ts';
 import type { ContainerExit } from './container.ts';
-import { containerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, notBefore, unbounded } from './estimate.ts';
 import { isToStart } from './own-doing.ts';
-import type { Scene } from './scene.ts';
+import { containerExit } from './container-rules.ts';
+import type { PodNetwork } from './pod-network.ts';
 
 /** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
-export function exitsOf(scene: Scene): ContainerExit[] {
+export function exitsOf(scene: PodNetwork): ContainerExit[] {
   const specs = containersOf(scene.deletion.facts.first.value);
   const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(scene, spec, alone));
   const mainsOver = mains.every(
     (one) => one.spec.kind !== 'container' || ((!one.ran || one.mayBeOlder) && !isToStart(scene.deletion, one.spec)),
   );
   const sidecars = specs.filter((spec) => spec.kind === 'sidecar').reverse();
-  let waited = mains.filter((one) => one.spec.kind === 'container').reduce(waitedAlsoFor, nobody);
+  let waited = mains.filter((one) => one.spec.kind === 'container').reduce(waitedAlsoFor, noneWaited);
   const stopped = sidecars.map((spec) => {
     const one = containerExit(scene, spec, { turn: turnAfter(waited), mainsOver });
     waited = waitedAlsoFor(waited, one);
@@ -43,7 +43,7 @@ interface Waited {
   readonly isWhole: boolean;
 }
 
-const nobody: Waited = { ran: false, isWhole: true };
+const noneWaited: Waited = { ran: false, isWhole: true };
 
 function waitedAlsoFor(waited: Waited, exit: ContainerExit): Waited {
   if (!exit.ran) return waited;

@@ -1,84 +1,268 @@
-/** The preStop hook: the API tells its failure, never its success (SIGNALS.md §2 S6, §5). */
-import type { HookKind } from '../model/kube.ts';
+/** When a preStop hook was over, and how (SIGNALS.md §2 S6, §5): its failure is reported, its success never. */
+import { driftOver, millisecondsOf } from '../model/assumptions.ts';
+import { atMost, second } from '../model/span.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { hookOf } from '../model/pod.ts';
-import { second } from '../model/span.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
-import { isOpen, sinceOf } from './began.ts';
 import type { Estimate } from './estimate.ts';
-import { crossed } from './estimate.ts';
-import type { HookEnd, HookFailure } from './hook-end.ts';
-import { eventPatience, hookEnd, isDeaf } from './hook-end.ts';
+import { isBefore } from './estimate.ts';
+import { graceSpan } from './grace.ts';
+import type { HookEnd, HookFacts } from './container.ts';
 import { belongs } from './kubelet.ts';
-import type { Rounds } from './rounds.ts';
-import type { Scene } from './scene.ts';
-import { isUntellable } from './tellable.ts';
+import { isNewRound, outlived } from './rounds.ts';
+import { isUntellable, isWarningUntellable } from './tellable.ts';
+import type { PodNetwork } from './pod-network.ts';
+import type { Stop } from './stop.ts';
+import { sinceOf } from './stop.ts';
+import { moment } from './stage.ts';
 
-/** A preStop hook of this exit, as far as it is known. */
-export interface HookFacts extends HookEnd {
-  readonly kind: HookKind;
-  readonly start: Estimate;
-  /** The kubelet perhaps never touched the container: then the hook did not run at all. */
-  readonly doubted?: true;
-  /** That it failed may yet be told: the status overtook the Event. */
-  readonly mayFail?: true;
-  /** It cannot have signalled the application itself. */
-  readonly inert: boolean;
-  /** FailedPreStopHook, where it was told. */
-  readonly failure?: Occurrence;
-  /** Length of a sleep action, s. */
-  readonly sleepSeconds?: number;
+interface Ask extends Stop {
+  readonly scene: PodNetwork;
+  readonly spec: ContainerSpec;
+  readonly failure: Occurrence | undefined;
+  /** A failure was reported that may be of an older story, of a liveness probe's for instance. */
+  readonly doubted: boolean;
 }
 
-export function hookFacts(scene: Scene, spec: ContainerSpec, inputs: Rounds): HookFacts | undefined {
+/** The hook of a container, whose end is stated in the network. */
+export function hookFacts(scene: PodNetwork, spec: ContainerSpec, rounds: Stop): HookFacts | undefined {
   const hook = hookOf(spec.container);
   if (!hook) return undefined;
-  const { began } = inputs;
-  const { kubelet } = scene;
-  const { failure, doubted } = failureOf(scene, spec, inputs);
-  const seconds = hook.handler.sleep?.seconds;
-  const known = {
-    kind: hook.kind,
-    start: began,
-    ...(failure ? { failure } : {}),
-    ...(seconds === undefined ? {} : { sleepSeconds: seconds }),
-  };
-  const inert = hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true;
-  const least = (hook.handler.exec?.seconds ?? 0) * second;
-  const ending = hookEnd(scene, { ...inputs, kind: hook.kind, seconds, least, failure, doubted });
-  const isComing = !failure && hook.kind !== 'sleep' && mayBeComing(scene.trace, inputs.ended);
+  const { trace, kubelet, stage } = scene;
+  const found = failureOf(scene, spec, rounds);
+  const ask = { ...rounds, ...found, scene, spec };
+  const { outcome, mayHaveDied } = stateHookEnd(ask);
+  const isComing = !found.failure && hook.kind !== 'sleep' && mayBeComing(scene, rounds.ended);
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
   const isUntouched =
-    inputs.killings.length === 0 &&
-    !failure &&
-    ((kubelet.killings.size > 0 && !isUntellable(scene.trace, inputs.ended)) || mayBeComing(scene.trace, inputs.ended));
-  const open = isComing ? { mayFail: true as const } : {};
+    rounds.killings.length === 0 &&
+    !found.failure &&
+    ((kubelet.killings.size > 0 && !isUntellable(trace, rounds.ended)) || mayBeComing(scene, rounds.ended));
   return {
-    ...known,
-    ...ending,
-    ...open,
-    inert,
-    end: crossed(ending.end, kubelet.clock),
-    outcome: isUntouched ? 'unknown' : ending.outcome,
+    kind: hook.kind,
+    start: rounds.began,
+    end: stage.read(moment('hook-end', spec.name), basisOf(outcome)),
+    outcome: isUntouched ? 'unknown' : outcome,
+    inert: hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true,
+    ...(mayHaveDied ? { mayHaveDied } : {}),
+    ...(found.failure ? { failure: found.failure } : {}),
+    ...(isComing ? { mayFail: true as const } : {}),
+    ...(hook.handler.sleep ? { sleepSeconds: hook.handler.sleep.seconds } : {}),
   };
 }
 
-/** An Event of it may be on its way: the status that tells its end overtook it. */
-function mayBeComing(trace: Trace, ended: Estimate | undefined): boolean {
+/** Its failure was seen itself. */
+const basisOf = (outcome: HookEnd['outcome']): Estimate['basis'] => (outcome === 'failed' ? 'observed' : 'inferred');
+
+type Result = Pick<HookEnd, 'outcome' | 'mayHaveDied'>;
+
+function stateHookEnd(ask: Ask): Result {
+  const { scene, spec, began, failure, ended, lag } = ask;
+  const hook = hookOf(spec.container);
+  const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
+  scene.stage.follows(start, end, {}, { because: 'the hook starts at once (§2 S6)' });
+  // It is no valid handler: it fails at once (trap 11).
+  if (hook?.kind === 'tcpSocket')
+    return stated('failed', scene.stage.follows(start, end, { max: millisecondsOf(lag) }, { because: lag }));
+  const isLate = ended !== undefined && outlived(scene.kubelet, began, ended, lag);
+  if (isLate && ended && !failure) return stated('unknown', notAfterEnd(ask, ended));
+  // Also a sleep fails, under a kubelet that does not know of it.
+  if (failure) return failedEnd(ask, failure, isLate);
+  return hook?.kind === 'sleep' ? sleepEnd(ask, (hook.handler.sleep?.seconds ?? 0) * second) : silentEnd(ask);
+}
+
+const stated = (outcome: Result['outcome'], _done: boolean): Result => ({ outcome });
+
+/** Nothing but the exit bounds it. */
+function notAfterEnd({ scene, spec }: Ask, ended: Estimate): boolean {
+  const limits = { client: atMost(ended.client.hi), node: atMost(ended.node.hi) };
+  return scene.stage.within(moment('hook-end', spec.name), limits, {
+    because: 'the container had ended (§2 S12)',
+    evidence: ended.evidence,
+  });
+}
+
+/** The longest that it can take: the grace, which counts anew with each round. */
+function stateGrace(ask: Ask, lag: number): void {
+  const { scene, spec, killings } = ask;
+  const { hi } = graceSpan(scene.kubelet);
+  const end = moment('hook-end', spec.name);
+  const because = 'the kubelet waits for a hook as long as the grace (§2 S6)';
+  if (killings.length < 2) scene.stage.follows(moment('began', spec.name), end, { max: hi + lag }, { because });
+  else scene.stage.follows(moment('counted', spec.name), end, { min: -Infinity, max: hi + lag }, { because });
+}
+
+/** A sleep action lasts as long as it says, and no longer than the grace. */
+function sleepEnd(ask: Ask, length: number): Result {
+  const { scene, spec, killings, lag } = ask;
+  const grace = graceSpan(scene.kubelet);
+  const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
+  const soon = millisecondsOf(lag);
+  const own = { lo: length - driftOver(length), hi: length + driftOver(length) };
+  const isCut = killings.length < 2 && grace.hi < own.lo;
+  const isWhole = own.hi < grace.lo;
+  const over = scene.trace.terminal;
+  const least = Math.min(own.lo, grace.lo);
+  const because = 'a sleep takes what it says, within the grace (§2 S6)';
+  // The status that reports the end of all waits for every hook (§2 S9). A kubelet without sleep actions skips them silently.
+  if (over && scene.stage.read(start).client.lo + least > over.at + 1)
+    return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
+  scene.stage.follows(
+    start,
+    end,
+    { min: least, max: Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon },
+    { because },
+  );
+  return { outcome: isCut ? 'cut-off' : isWhole ? 'completed' : 'unknown' };
+}
+
+const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
+  client: atMost(at + 1),
+  node: { lo: -Infinity, hi: Infinity },
+  basis: 'inferred',
+  evidence: [seq],
+});
+
+/** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
+function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
+  const { scene, spec, killings, ended, lag, began } = ask;
+  const { stage, kubelet } = scene;
+  const end = moment('hook-end', spec.name);
+  const told = toldAt(ask, failure);
+  const graceEnd = graceEndOf(ask);
+  const again = isOfLaterRound(scene, failure, began, killings);
+  const soon = isLate ? Infinity : millisecondsOf(lag);
+  const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [failure.seq] };
+  // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
+  const outlivedIt = ended !== undefined && isBefore(ended, told);
+  if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) {
+    if (again) notAfterEnd(ask, ended);
+    else {
+      const sooner = (axis: 'client' | 'node') => ({
+        lo: Math.min(told[axis].lo, graceEnd[axis].lo),
+        hi: told[axis].hi,
+      });
+      stage.within(end, { client: sooner('client'), node: sooner('node') }, proof);
+      stateGrace(ask, soon);
+    }
+    return { outcome: 'unknown', mayHaveDied: true };
+  }
+  // Where its clock was set nothing may tell whether the container ended first.
+  if (stage.stepped.node && ended && !isBefore(graceEnd, ended)) return stated('unknown', notAfterEnd(ask, ended));
+  // In a second round the failure is that round's, and the first hook may have ended at any time before.
+  const until = { client: atMost(told.client.hi), node: atMost(told.node.hi) };
+  if (again) return stated(isBefore(told, graceEnd) ? 'failed' : 'unknown', stage.within(end, until, proof));
+  if (isBefore(graceEnd, told)) {
+    stage.follows(
+      moment('counted', spec.name),
+      end,
+      { min: graceSpan(kubelet).lo, max: graceSpan(kubelet).hi + soon },
+      { because: 'cut off by the grace (§2 S6)', evidence: [failure.seq] },
+    );
+    stage.within(end, until, proof);
+    return { outcome: 'cut-off' };
+  }
+  if (!isBefore(told, graceEnd)) return stated('unknown', stage.within(end, until, proof));
+  stage.within(end, until, proof);
+  stage.stamp('node', end, failure.time, failure.at + 1, proof, began.client.lo);
+  return ended === undefined || isBefore(told, ended)
+    ? { outcome: 'failed' }
+    : { outcome: 'unknown', mayHaveDied: true };
+}
+
+/** When the failure happened, in a moment of its own: what follows of it is decided by that. */
+function toldAt({ scene, spec, began }: Ask, { time, at, seq }: Occurrence): Estimate {
+  const name = `hook-failure/${spec.name}`;
+  const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [seq] };
+  scene.stage.within(name, { client: { lo: began.client.lo, hi: at + 1 } }, proof);
+  scene.stage.stamp('node', name, time, at + 1, proof, began.client.lo);
+  return scene.stage.read(name, 'observed');
+}
+
+/** The end of the grace that counted, for comparing. */
+function graceEndOf({ scene, spec, killings }: Ask): Estimate {
+  const name = `hook-grace/${spec.name}`;
+  const { lo, hi } = graceSpan(scene.kubelet);
+  const because = 'the grace (§2 S1)';
+  scene.stage.follows(
+    moment('began', spec.name),
+    name,
+    { min: lo, max: killings.length > 1 ? Infinity : hi },
+    { because },
+  );
+  if (killings.length > 1)
+    scene.stage.follows(moment('counted', spec.name), name, { min: -Infinity, max: hi }, { because });
+  return scene.stage.read(name);
+}
+
+/** What begins a new round before the hook failed; what comes after it took nothing of it back. */
+function isOfLaterRound(
+  { trace }: PodNetwork,
+  failure: Occurrence,
+  began: Estimate,
+  [, ...others]: readonly Occurrence[],
+): boolean {
+  const rounds = trace.events.filter((one) => isNewRound(one) && !one.isOld && one.time.hi >= began.node.lo);
+  return [...others, ...rounds].some(({ named, time }) => Math.min(named ?? Infinity, time.lo) <= failure.time.hi);
+}
+
+/** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
+function silentEnd(ask: Ask): Result {
+  const { scene, spec, ended, doubted, killings, lag } = ask;
+  const { stage, trace } = scene;
+  const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
+  stateGrace(ask, millisecondsOf(lag));
+  if (ended) notAfterEnd(ask, ended);
+  const graceEnd = graceEndOf(ask);
+  const least = (hookOf(spec.container)?.handler.exec?.seconds ?? 0) * second;
+  const isSilent = !doubted && killings.length > 0 && isSilence(scene, stage.read(end));
+  const isWhole = isSilent && killings.length === 1 && least - driftOver(least) <= graceSpan(scene.kubelet).hi;
+  if (isWhole && least > 0)
+    stage.follows(
+      start,
+      end,
+      { min: least - driftOver(least) },
+      { because: 'its command only sleeps, and did not fail (§2 S6)' },
+    );
+  const inTime = ended !== undefined && isBefore(ended, graceEnd);
+  return {
+    outcome:
+      inTime && isSilent && !trace.refused.some(({ value }) => value.stream === 'events') ? 'completed' : 'unknown',
+  };
+}
+
+/** No failure was reported, by a stream that would have brought it, and it has had the time to come. */
+function isSilence({ trace }: PodNetwork, end: Estimate): boolean {
+  const isHeard = trace.gone !== undefined || trace.heard >= end.client.hi + eventPatience;
+  return !isDeaf(trace) && !isWarningUntellable(trace) && isHeard;
+}
+
+/** What the kubelet posted may never have come. */
+const isDeaf = (trace: Trace): boolean =>
+  trace.gaps.some((gap) => gap.value.stream === 'events') || trace.refused.some((one) => one.value.stream === 'events');
+
+/** ms: an Event has come by then. */
+const eventPatience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
+
+/** An Event of it may be on its way: the status of its end overtook it. */
+function mayBeComing({ trace }: PodNetwork, ended: Estimate | undefined): boolean {
   const isOver = trace.gone !== undefined || isDeaf(trace);
   return !isOver && trace.heard < (ended?.client.hi ?? Infinity) + eventPatience;
 }
 
 /**
  * A failure that is older than the deletion is not this exit's. Where only the acceptance bounds it, and the clocks do not
- * tell, it counts if it was told live after the deletion, and no kill for another reason can have run that hook.
+ * tell, it counts if it came live after the deletion, and no kill for another reason can have run that hook.
  */
-function failureOf(scene: Scene, spec: ContainerSpec, { began, killings }: Rounds): HookFailure {
+function failureOf(scene: PodNetwork, spec: ContainerSpec, stop: Stop): Pick<Ask, 'failure' | 'doubted'> {
   const { trace, deletion, kubelet } = scene;
-  const all = about(trace, spec, 'FailedPreStopHook');
-  if (!isOpen(began)) return { failure: all.find(({ time }) => time.hi >= began.node.lo), doubted: false };
-  const since = sinceOf(scene, began, killings);
-  const isAlone = about(trace, spec, 'Killing').every((one) => killings.includes(one));
+  const { began, killings } = stop;
+  const about = (reason: string): Occurrence[] =>
+    trace.events.filter((one) => one.reason === reason && one.about.container === spec.name);
+  const all = about('FailedPreStopHook');
+  if (!stop.isOpen) return { failure: all.find(({ time }) => time.hi >= began.node.lo), doubted: false };
+  const since = sinceOf(scene, stop);
+  const isAlone = about('Killing').every((one) => killings.includes(one));
   const possible = all.filter((one) => belongs(trace, deletion, kubelet.clock, one));
   const failure = possible.find(
     ({ time, isOld, count, seq }) =>
@@ -86,6 +270,3 @@ function failureOf(scene: Scene, spec: ContainerSpec, { began, killings }: Round
   );
   return { failure, doubted: !failure && possible.length > 0 };
 }
-
-const about = (trace: Trace, spec: ContainerSpec, reason: string): Occurrence[] =>
-  trace.events.filter((one) => one.reason === reason && one.about.container === spec.name);

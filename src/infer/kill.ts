@@ -1,57 +1,76 @@
-/** SIGKILL at the end of the grace (SIGNALS.md §2 S9, §5): no Event tells it (trap 28), exit code and time do. */
-import { driftOver } from '../model/assumptions.ts';
+/** SIGKILL at the end of the grace (SIGNALS.md §2 S9, §5): no Event reports it (trap 28), exit code and time do. */
+import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
-import type { ContainerFacts, Trace } from '../model/trace.ts';
+import type { ContainerFacts } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
-import { crossed, moved, narrowed, notAfter, notBefore } from './estimate.ts';
 import { minimumGrace, shortestStop } from './grace.ts';
-import type { Scene } from './scene.ts';
+import type { PodNetwork } from './pod-network.ts';
+import { moment } from './stage.ts';
 
 /**
- * The earliest that it can have come: the whole grace after K, and never less than the minimum after the signal, however
- * much of the grace hook and turn ate (SIGNALS.md §2 S8, §5).
+ * States the earliest that SIGKILL can have come: the whole grace after K, and never less than the minimum after the signal,
+ * however much of the grace hook and turn ate (SIGNALS.md §2 S8, §5).
  */
-export function killSince(
-  { kubelet }: Scene,
-  began: Estimate,
-  signal: Estimate | undefined,
-  timeout = shortestStop(kubelet),
-): Estimate {
-  const since = notBefore(moved(began, { lo: timeout - driftOver(timeout), hi: 0 }));
-  const afterSignal = signal && notBefore(moved(signal, { lo: minimumGrace - driftOver(minimumGrace), hi: 0 }));
-  return crossed(afterSignal ? narrowed(since, afterSignal) : since, kubelet.clock);
+export function stateKillSince({ stage, kubelet }: PodNetwork, { name }: ContainerSpec, isCalled: boolean): Estimate {
+  const at = moment('kill', name);
+  const timeout = shortestStop(kubelet);
+  stage.follows(
+    moment('began', name),
+    at,
+    { min: timeout - driftOver(timeout) },
+    { because: 'SIGKILL comes with the end of the grace (§2 S9)' },
+  );
+  if (isCalled)
+    stage.follows(
+      moment('stop-signal', name),
+      at,
+      { min: minimumGrace - driftOver(minimumGrace) },
+      { because: 'the kubelet leaves at least 2 s (§2 S8)' },
+    );
+  return stage.read(at);
 }
-
-export const killOf = ({ kubelet }: Scene, since: Estimate, ended: Estimate): Estimate =>
-  crossed({ ...narrowed(since, notAfter(ended)), basis: 'inferred' }, kubelet.clock);
 
 /** Past the grace and past the minimum after the signal, wherever in their intervals K and the signal lie. */
-export function surelyAfterGrace({ kubelet }: Scene, began: Estimate, signal: Estimate | undefined, ended: Estimate) {
-  const past = (from: Estimate, timeout: number): boolean => {
-    const { node, client } = moved(from, { lo: 0, hi: timeout - driftOver(timeout) });
-    return ended.node.lo >= node.hi || ended.client.lo >= client.hi;
-  };
-  return past(began, shortestStop(kubelet)) && (!signal || past(signal, minimumGrace));
-}
-
-/**
- * finishedAt is a whole second, and in the second in which the grace ends a 137 may still be the application's own. One
- * that gave no sign of life after its signal did not exit by itself just then.
- */
-export function showedLife(trace: Trace, spec: ContainerSpec, facts: ContainerFacts, began: Estimate): boolean {
-  const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > began.node.lo;
-  const failed = trace.events.some(
-    (event) => event.reason === 'Unhealthy' && event.about.container === spec.name && event.time.hi > began.node.hi,
+export function isSurelyAfterGrace(
+  { stage, kubelet }: PodNetwork,
+  { name }: ContainerSpec,
+  isCalled: boolean,
+): boolean {
+  const exit = moment('exit', name);
+  const isPast = (from: string, timeout: number): boolean =>
+    stage.net.lengthOf(from, exit).lo >= timeout - driftOver(timeout);
+  return (
+    isPast(moment('began', name), shortestStop(kubelet)) &&
+    (!isCalled || isPast(moment('stop-signal', name), minimumGrace))
   );
-  return spoke || failed || facts.readyLost !== undefined;
 }
 
 /**
- * Without a hook or a turn the kill came the whole grace after the signal, so the signal was no later than that before
- * the exit. With one, a late 137 may also be the application's own, and proves nothing of the signal.
+ * finishedAt is a whole second, and in the second in which the grace ends a 137 may still be the application's own. One that
+ * gave no sign of life between its signal and the end of the grace did not exit by itself just then.
  */
-export function beforeKill({ kubelet }: Scene, signal: Estimate, exit: Estimate): Estimate {
+export function isSilentKill(
+  { trace, stage, kubelet }: PodNetwork,
+  { name }: ContainerSpec,
+  { log, readyLost }: ContainerFacts,
+): boolean {
   const timeout = shortestStop(kubelet);
-  const latest = moved(exit, { lo: -timeout, hi: driftOver(timeout) - timeout });
-  return crossed(narrowed(signal, notAfter(latest)), kubelet.clock);
+  const counted = moment('counted', name);
+  const { lo } = stage.net.lengthOf(counted, moment('exit', name));
+  if (lo < timeout - driftOver(timeout) - millisecondsOf('silent-kill')) return false;
+  const from = stage.read(moment('began', name)).node.lo;
+  const until = stage.read(counted).node.hi + timeout;
+  const spoke = log.lastLine !== undefined && log.lastLine.value > from && log.lastLine.value < until;
+  const failed = trace.events.some(
+    ({ reason, about, time }) =>
+      reason === 'Unhealthy' && about.container === name && time.hi > from && time.lo < until,
+  );
+  return !spoke && !failed && readyLost === undefined;
+}
+
+/** It ended by this kill, soon after it. */
+export function stateKill({ stage }: PodNetwork, { name }: ContainerSpec): void {
+  const [kill, exit] = [moment('kill', name), moment('exit', name)];
+  stage.follows(kill, exit, {}, { because: 'SIGKILL ends it (§2 S9)' });
+  stage.follows(kill, exit, { max: millisecondsOf('kill-lag') }, { because: 'kill-lag' });
 }

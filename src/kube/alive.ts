@@ -11,12 +11,12 @@ import type { Surroundings } from './surroundings.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { isForeign, keyOf, selectors } from './watch-target.ts';
 
-/** What a stream has told, to be compared with what the server says when it is asked. */
+/** What a stream has brought, to be compared with what the server says when it is asked. */
 export interface Known {
   /** The latest version of an object. */
   newest?: string;
   /** The latest version of a list or an object. */
-  told?: string;
+  received?: string;
   /** The named object exists; undefined for a collection. */
   present?: boolean;
   /** The objects of a collection that exist (keyOf): what went away leaves no newer version behind. */
@@ -26,7 +26,7 @@ export interface Known {
 export interface Alive {
   /**
    * `more`: the server has something that the stream did not bring (yet), whatever position the stream claims. `less`:
-   * not even what the stream has told. `unknown`: no answer, or one that says nothing of it.
+   * not even what the stream has brought. `unknown`: no answer, or one that says nothing of it.
    */
   has: 'same' | 'more' | 'less' | 'unknown';
   /** `more`: the latest version of what the stream did not bring, where it has one. */
@@ -64,8 +64,8 @@ export async function askWhatIsNew(
   }
   const next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
   const complete = target.name !== undefined || next === '';
-  const told = target.name === undefined ? ofCollection(answer, target, known, complete) : ofObject(answer, known);
-  return { ...told, ...wishOf(answer), complete, dated: answer.dated };
+  const received = target.name === undefined ? ofCollection(answer, target, known, complete) : ofObject(answer, known);
+  return { ...received, ...wishOf(answer), complete, dated: answer.dated };
 }
 
 function wishOf({ status, body, headers }: Answer): Pick<Alive, 'retryAfterMs'> {
@@ -80,12 +80,12 @@ export const isExecFailure = (error: unknown): boolean =>
 type Compared = Pick<Alive, 'has' | 'latest'>;
 
 /** A 200 without a version is no word of Kubernetes: it proves nothing. */
-function ofObject({ status, body }: Answer, { newest, told, present }: Known): Compared {
+function ofObject({ status, body }: Answer, { newest, received, present }: Known): Compared {
   if (status === 404) return { has: present === true ? 'more' : 'same' };
   const version = versionOf(body);
   if (status !== 200 || version === undefined) return { has: 'unknown' };
-  // Where no object was told, its list is all there is to compare with.
-  if (newest === undefined) return isNewer(version, told) ? { has: 'more', latest: version } : { has: 'same' };
+  // Where no object came, its list is all there is to compare with.
+  if (newest === undefined) return isNewer(version, received) ? { has: 'more', latest: version } : { has: 'same' };
   if (version === newest) return { has: 'same' };
   return isNewer(newest, version) ? { has: 'less' } : { has: 'more', latest: version };
 }
@@ -93,7 +93,7 @@ function ofObject({ status, body }: Answer, { newest, told, present }: Known): C
 function ofCollection(
   { status, body }: Answer,
   target: WatchTarget,
-  { newest, told, keys }: Known,
+  { newest, received, keys }: Known,
   complete: boolean,
 ): Compared {
   const version = versionOf(body);
@@ -101,7 +101,7 @@ function ofCollection(
   const objects = asArray(asRecord(body)['items']).filter((object) => !isForeign(target, object));
   const latest = newestOf(objects);
   if (latest !== undefined && (newest === undefined || isNewer(latest, newest))) return { has: 'more', latest };
-  if (isNewer(told, version)) return { has: 'less' };
+  if (isNewer(received, version)) return { has: 'less' };
   const there = new Set(objects.map(keyOf));
   return { has: complete && [...(keys ?? [])].some((key) => !there.has(key)) ? 'more' : 'same' };
 }
@@ -150,7 +150,7 @@ const quiet = {
 
 /**
  * An open connection proves nothing where the stream is silent and nobody answers either: it is as good as lost, until one of
- * them speaks. Health is told only of what is new to it, since that is a look at the whole run.
+ * them speaks. Health is reported only of what is new to it, since that is a look at the whole run.
  */
 export function createSilence({ now, random }: Pick<Surroundings, 'now' | 'random'>, health: Health): Silence {
   let isLost = false;

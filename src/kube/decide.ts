@@ -24,7 +24,7 @@ export type Outcome =
   | { kind: 'unversioned' }
   /** A list that is older than what we have already seen. */
   | { kind: 'behind' }
-  /** The server has long had less than what the stream told: where the stream stands means nothing to that server. */
+  /** The server has long had less than what the stream brought: where the stream stands means nothing to that server. */
   | { kind: 'astray' }
   /** The credentials ran out in the middle of a watch (an ERROR line), and others are there. */
   | { kind: 'renewed' }
@@ -77,7 +77,7 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   // Whatever was not delivered whole comes again from the cursor (RetryWatcher: "We retry by default").
   cut: (_, cursor) => again(cursor),
   // The history from the cursor is still on the server, so a new stream brings what the dead one kept back.
-  // Where that one is deaf too, whoever answers watches stands still: only a list can tell the state.
+  // Where that one is silent too, the server that answers watches stands still: only a list can show the state.
   dead: (_, cursor) =>
     cursor.failures === 0 && cursor.resourceVersion !== undefined
       ? { next: 'resume', wait: now }
@@ -115,7 +115,7 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
 function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor: Cursor): Next {
   // The credentials have already been renewed once: by the client (http/client.ts), or by the watch (watch-lines.ts).
   if (status === 401) return { next: 'stop', because: 'unauthorized' };
-  // History was compacted, told as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
+  // History was compacted, reported as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
   if (status === 410) return afresh(cursor, 'expired');
   // Other refusals stay refusals, whatever a proxy writes beside them.
   if (status < 500 && ![408, 429].includes(status) && !frame)
@@ -149,7 +149,7 @@ function after(wait: Wait, cursor: Cursor): Next {
   return cursor.lost === undefined ? { next: 'resume', wait } : { next: 'relist', wait, lost: cursor.lost };
 }
 
-/** Before the next question about an open stream, when so many in a row have told nothing. */
+/** Before the next question about an open stream, when so many in a row said nothing. */
 export const askAgain = (inVain: number, retryAfterMs: number | undefined): Wait =>
   retryAfterMs === undefined ? backoff({ failures: inVain }) : asWished(retryAfterMs);
 

@@ -20,7 +20,7 @@ export interface DeleteTarget {
   uid: string;
   /** Seconds; null leaves it to the pod. The answer's grace may differ (SIGNALS §1) and is for the caller to compare. */
   graceSeconds: number | null;
-  /** Ask the eviction API, which heeds disruption budgets. */
+  /** Ask the eviction API, which respects disruption budgets. */
   evict?: boolean;
   /** The server checks everything and does nothing (`dryRun: [All]`). */
   dryRun?: boolean;
@@ -59,7 +59,7 @@ export async function* deletePod(
 const isGone = (tried: Tried): boolean =>
   tried.kind === 'refused' && (tried.refusal.status === 404 || isSuccessor(tried.refusal));
 
-/** Told, so that nobody takes this try for the one that began the deletion. */
+/** Reported, so that nobody takes this try for the one that began the deletion. */
 function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): Sighting {
   const verb = evict ? 'evict' : 'delete';
   return { kind: 'answered', at: cluster.surroundings.now(), verb, status, message: cluster.clean(message) };
@@ -67,8 +67,8 @@ function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message
 
 async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal): AsyncGenerator<Sighting, Tried> {
   const verb = target.evict ? 'evict' : 'delete';
-  // Told as it goes out, not when the answer is there: the watch may bring the deletion before the answer comes. What
-  // never went out is not told.
+  // Reported as it goes out, not when the answer is there: the watch may bring the deletion before the answer comes. What
+  // never went out is not reported.
   let tell: (sentAt: number) => void = () => undefined;
   const sent = new Promise<number>((resolve) => (tell = resolve));
   const answering = ask(cluster, target, tell, signal);

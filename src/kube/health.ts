@@ -1,4 +1,4 @@
-/** What a stream says of itself while it runs, and how it is asked; for whoever decides when enough is known. */
+/** What a stream says of itself while it runs, and how it is asked; the run decides by it when enough is known. */
 export interface Health {
   /**
    * What came after `since` (client ms) is not known, until it flows again: the connection is gone, or the stream is silent
@@ -10,14 +10,14 @@ export interface Health {
   waitingFor?(reason: string): void;
   /** Nothing that came until `at` (client ms) is missing. */
   sure(at: number): void;
-  /** Aborts when somebody wants to know whether the stream has told all there is. */
+  /** Aborts when somebody wants to know whether the stream has brought all there is. */
   readonly doubted: AbortSignal;
   /** The answer: it has. */
   whole(): void;
 }
 
-/** For whoever does not care. Each stream has its own: Node warns on stderr of the eleventh that listens to one signal. */
-export const untold = (): Health => ({
+/** For callers that do not care. Each stream has its own: Node warns on stderr of the eleventh that listens to one signal. */
+export const unwatchedHealth = (): Health => ({
   lost: () => {},
   flows: () => {},
   sure: () => {},

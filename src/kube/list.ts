@@ -137,7 +137,7 @@ export async function listOnce(
 
 interface Options {
   signal: AbortSignal;
-  /** Is told the `Date` of each answer. */
+  /** Gets the `Date` of each answer. */
   tell(sighting: Sighting): Promise<void>;
 }
 

@@ -6,14 +6,14 @@ import { setAlarm } from './surroundings.ts';
 
 /** What has been read of a log, over all its connections. */
 export interface Reading {
-  /** The stamp of the last line that was read, told or not. */
+  /** The stamp of the last line that was read, reported or not. */
   last?: string;
-  told: number;
+  received: number;
   /** It flowed at least once. */
   opened: boolean;
 }
 
-/** ms between two told lines of a container. */
+/** ms between two reported lines of a container. */
 const interval = 50;
 /** A longer line is cut; the kubelet itself splits at 16 KiB. */
 const longestLine = 16 * 1024;
@@ -28,7 +28,7 @@ export async function* tellLines(
 ): AsyncGenerator<Sighting, boolean> {
   const { surroundings } = cluster;
   const limit = createLogLimit(interval, matters);
-  const sighting = (told: Told, at: number): Sighting => ({ kind: 'line', at, container, ...told });
+  const sighting = (received: ReportedLine, at: number): Sighting => ({ kind: 'line', at, container, ...received });
   const lines = takeLines(flow.body, { mostBytes: longestLine, onLong: 'cut', now: () => surroundings.now() });
   const seen = reading.last;
   let alarm: Alarm | undefined;
@@ -56,9 +56,9 @@ export async function* tellLines(
       const line = readLogLine(event.bytes);
       if (line === undefined || (seen !== undefined && !isLater(line.time, seen))) continue;
       reading.last = line.time;
-      reading.told++;
-      const told = limit.offer(line, now);
-      if (told !== undefined) yield sighting(told, now);
+      reading.received++;
+      const received = limit.offer(line, now);
+      if (received !== undefined) yield sighting(received, now);
     }
   } finally {
     alarm?.stop();
@@ -96,8 +96,8 @@ export interface Stamped {
   text: string;
 }
 
-export interface Told extends Stamped {
-  /** Lines left out since the last one that was told. */
+export interface ReportedLine extends Stamped {
+  /** Lines left out since the last one that was reported. */
   skipped?: number;
 }
 
@@ -107,12 +107,12 @@ export interface Told extends Stamped {
  * allowance of their own, so that chatter cannot hide them.
  */
 export interface LogLimit {
-  /** The line, if it may be told now. */
-  offer(line: Stamped, now: number): Told | undefined;
+  /** The line, if it may be reported now. */
+  offer(line: Stamped, now: number): ReportedLine | undefined;
   /** Client ms at which the line held back is due; undefined without one. */
   due(): number | undefined;
   /** The line held back. */
-  release(now: number): Told | undefined;
+  release(now: number): ReportedLine | undefined;
 }
 
 export function createLogLimit(intervalMs: number, matters: (text: string) => boolean): LogLimit {
@@ -121,12 +121,12 @@ export function createLogLimit(intervalMs: number, matters: (text: string) => bo
   let skipped = 0;
   let held: Stamped | undefined;
 
-  const tell = (line: Stamped, now: number): Told => {
-    const told = skipped === 0 ? line : { ...line, skipped };
+  const report = (line: Stamped, now: number): ReportedLine => {
+    const received = skipped === 0 ? line : { ...line, skipped };
     skipped = 0;
     held = undefined;
     nextAt = now + intervalMs;
-    return told;
+    return received;
   };
 
   return {
@@ -135,11 +135,11 @@ export function createLogLimit(intervalMs: number, matters: (text: string) => bo
       const isSpecial = !isDue && now >= nextThatMattersAt && matters(line.text);
       if (held !== undefined) skipped++;
       if (isSpecial) nextThatMattersAt = now + intervalMs;
-      if (isDue || isSpecial) return tell(line, now);
+      if (isDue || isSpecial) return report(line, now);
       held = line;
       return undefined;
     },
     due: () => (held === undefined ? undefined : nextAt),
-    release: (now) => (held === undefined ? undefined : tell(held, now)),
+    release: (now) => (held === undefined ? undefined : report(held, now)),
   };
 }

@@ -15,7 +15,7 @@ export interface LogTarget {
   namespace: string;
   pod: string;
   container: string;
-  /** Of the pod; where it is not known, whoever has the name is taken for it. */
+  /** Of the pod; where it is not known, the pod of that name is taken for it. */
   uid?: string;
 }
 
@@ -41,18 +41,18 @@ export async function* followLog(
   target: LogTarget,
   options: LogOptions,
 ): AsyncGenerator<Sighting, void> {
-  const reading: Reading = { told: 0, opened: false };
+  const reading: Reading = { received: 0, opened: false };
   const { container } = target;
   for (let idle = 0; idle <= mostIdle; idle++) {
     const opened = yield* open(cluster, target, reading, options);
     if (opened === undefined) return;
     reading.opened = true;
-    const before = reading.told;
+    const before = reading.received;
     const clean = yield* tellLines(cluster, container, opened, reading, options);
     if (options.signal.aborted) return;
     yield { kind: 'log-ended', at: cluster.surroundings.now(), container, clean };
     if (clean) return;
-    if (reading.told > before) idle = 0;
+    if (reading.received > before) idle = 0;
     // A connection that brought nothing may break again at once.
     if (idle > 0 && idle < mostIdle && !(await passed(cluster.surroundings, patience(idle), options.signal))) return;
   }
@@ -136,10 +136,10 @@ async function heedPod(
       if (error instanceof TransportFailure || signal.aborted) return undefined;
       throw error;
     });
-  const told = asText(asRecord(asRecord(answer?.body)['metadata'])['uid']);
+  const received = asText(asRecord(asRecord(answer?.body)['metadata'])['uid']);
   if (answer?.status === 404) return step;
-  if (answer?.status !== 200 || told === '') return { next: 'again', ms: patience(failures) };
-  return uid !== undefined && told !== uid ? step : { next: 'refused' };
+  if (answer?.status !== 200 || received === '') return { next: 'again', ms: patience(failures) };
+  return uid !== undefined && received !== uid ? step : { next: 'refused' };
 }
 
 async function ask(

@@ -3,7 +3,7 @@
  * because a server or a proxy may echo what it was sent.
  */
 export interface Redactor {
-  /** From now on this value is never told, nor its base64 form. Short values are no secrets and would garble the text. */
+  /** From now on this value is never shown, nor its base64 form. Short values are no secrets and would garble the text. */
   hide(secret: string | undefined): void;
   /** The text without secrets. */
   clean(text: string): string;

@@ -97,7 +97,7 @@ function forbiddenPods(namespace: string, message: string, asked: Partial<Wanted
   );
 }
 
-/** Whoever has the name now is not the pod that was meant. */
+/** The pod that has the name now is not the one that was meant. */
 export const replacedPod = (namespace: string, name: string): PodexitError =>
   new PodexitError(
     'pod.replaced',
@@ -138,7 +138,7 @@ export function refusedDelete(
     return new PodexitError(
       evict ? 'evict.denied' : 'delete.denied',
       `the ${asked} of ${pod} was denied by the cluster's admission: ${message}`,
-      'Talk to whoever runs that policy; the pod runs on unchanged.',
+      'Ask those who run that policy; the pod runs on unchanged.',
     );
   }
   return new PodexitError(
@@ -153,6 +153,6 @@ function heldByBudget({ clean }: Pick<Cluster, 'clean'>, pod: string, { causes, 
   return new PodexitError(
     'evict.disruption-budget',
     `${pod} may not be evicted now: ${clean(cause)}`,
-    'Wait until more of its siblings are healthy, or delete it without --evict, which heeds no budget.',
+    'Wait until more of its siblings are healthy, or delete it without --evict, which respects no budget.',
   );
 }

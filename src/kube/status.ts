@@ -12,13 +12,13 @@ export interface Refusal {
 
 /** What an answer that is no success says; a body that is no Status leaves only the HTTP status. */
 export function readRefusal(status: number, body: unknown, headers: IncomingHttpHeaders = {}): Refusal {
-  const told = asRecord(body);
-  const details = asRecord(told['details']);
+  const received = asRecord(body);
+  const details = asRecord(received['details']);
   const seconds = asNumber(details['retryAfterSeconds']) ?? retryAfterSeconds(headers['retry-after']);
   return {
     status,
-    reason: asText(told['reason']),
-    message: asText(told['message']) || `the server answered ${status}`,
+    reason: asText(received['reason']),
+    message: asText(received['message']) || `the server answered ${status}`,
     causes: asArray(details['causes']).map((cause) => ({
       reason: asText(asRecord(cause)['reason']),
       message: asText(asRecord(cause)['message']),

@@ -13,7 +13,7 @@ export interface Surroundings {
   setTimeout(callback: () => void, ms: number): () => void;
   /** In [0, 1). */
   random(): number;
-  /** `-v=N`: told only where N >= level. Never receives a secret. */
+  /** `-v=N`: shown only where N >= level. Never receives a secret. */
   log(level: number, message: string): void;
 }
 

@@ -99,7 +99,7 @@ const quiet = {
   beforeAnyEndMark: 20_000,
 };
 
-/** The whole state, told as one list: up to the end mark of a streaming list. */
+/** The whole state, as one list: up to the end mark of a streaming list. */
 export async function* readInitialState(
   { cluster, signal, next }: Reader,
   target: WatchTarget,

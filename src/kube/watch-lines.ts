@@ -21,7 +21,7 @@ const quiet = {
   grace: 1000,
 };
 
-/** ms after which a server that has less than was told is no longer one that is only behind. */
+/** ms after which a server that has less than was received is no longer one that is only behind. */
 const longBehind = 10_000;
 
 /** ms after which a watch has lived, though it brought nothing: longer than any wait between two of them. */
@@ -79,25 +79,25 @@ async function* readChanges(reader: Reader, target: WatchTarget, position: Posit
     const event = await next(cluster, silence.patience(isDoubted), health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return end({ kind: 'ended' });
     if (event === undefined && silence.isTooEarly()) continue;
-    const told = event ?? (yield* askAndListen(reader, target, position));
-    if (told === 'alive') {
+    const received = event ?? (yield* askAndListen(reader, target, position));
+    if (received === 'alive') {
       silence.answered();
       if (isDoubted) tellWhole(position, health);
       continue;
     }
-    if (told === 'dead' || told === 'astray') return end({ kind: told });
-    if (told.kind === 'unanswered') {
-      silence.unanswered(position.goodAt, told.retryAfterMs);
+    if (received === 'dead' || received === 'astray') return end({ kind: received });
+    if (received.kind === 'unanswered') {
+      silence.unanswered(position.goodAt, received.retryAfterMs);
       continue;
     }
-    if (told.kind !== 'line') return end(outcomeOf(told));
-    const ending = yield* tellLine(target, position, readWatchLine(told.bytes), told.at);
+    if (received.kind !== 'line') return end(outcomeOf(received));
+    const ending = yield* handleLine(target, position, readWatchLine(received.bytes), received.at);
     if (ending !== undefined) return ending;
     silence.broken();
   }
 }
 
-/** It told that its object is gone: whatever else it may have to say is of another one. */
+/** It said that its object is gone: whatever else it may have to say is of another one. */
 const isOver = ({ name }: WatchTarget, { whole, present }: Position): boolean =>
   name !== undefined && !present && !whole;
 
@@ -118,10 +118,10 @@ async function* askAndListen(
   position: Position,
 ): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'astray' | Unanswered> {
   const asked = cluster.surroundings.now();
-  const { newest, told, present, keys } = position;
+  const { newest, received, present, keys } = position;
   const known = {
     newest,
-    told,
+    received,
     ...(target.name === undefined ? { keys } : { present }),
   };
   const question = askWhatIsNew(cluster, target, known, signal);
@@ -148,14 +148,14 @@ async function* askAndListen(
   return 'dead';
 }
 
-/** Whether the server has had less than what was told for longer than one that is behind would. */
+/** Whether the server has had less than what was received for longer than one that is behind would. */
 function outlived(position: Position, asked: number): boolean {
   position.lessSince ??= asked;
   return asked - position.lessSince >= longBehind;
 }
 
 /** Tells one line and moves the cursor, in this order: what the consumer did not take comes again. */
-async function* tellLine(
+async function* handleLine(
   target: WatchTarget,
   position: Position,
   line: WatchLine,
@@ -167,12 +167,12 @@ async function* tellLine(
   const { resourceVersion } = line;
   if (resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : end({ kind: 'unversioned' });
   // A server that is behind the one we saw before tells again what we know; the cursor never goes back behind that.
-  if (isNewer(position.told, resourceVersion)) return undefined;
+  if (isNewer(position.received, resourceVersion)) return undefined;
   if (line.kind === 'change') {
     yield { kind: 'changed', at, stream: target.stream, change: line.change, object: line.object };
     const isPresent = line.change !== 'DELETED';
     if (target.name === undefined) position.keys[isPresent ? 'add' : 'delete'](keyOf(line.object));
-    Object.assign(position, { present: isPresent, told: resourceVersion, newest: resourceVersion, sureAt: at });
+    Object.assign(position, { present: isPresent, received: resourceVersion, newest: resourceVersion, sureAt: at });
   }
   Object.assign(position, { resourceVersion, goodAt: at });
   isWell(position);

@@ -17,11 +17,11 @@ export interface Position extends Omit<Cursor, 'reached'> {
   goodAt: number;
   /** The same where no bookmark is believed. */
   sureAt: number;
-  /** The latest version of a list or a change that was told; bookmarks only say where to go on. */
-  told?: string;
-  /** The latest version of an object that was told: the server has no later one, unless the stream keeps it back. */
+  /** The latest version of a list or a change that was received; bookmarks only say where to go on. */
+  received?: string;
+  /** The latest version of an object that was received: the server has no later one, unless the stream keeps it back. */
   newest?: string;
-  /** Client clock, ms: since then the server has had less than what was told, whenever it was asked. */
+  /** Client clock, ms: since then the server has had less than what was received, whenever it was asked. */
   lessSince?: number;
   /** The last watch ended with a 401, and other credentials were found. */
   renewed: boolean;
@@ -29,7 +29,7 @@ export interface Position extends Omit<Cursor, 'reached'> {
   present: boolean;
   /** The objects of a collection that exist, by keyOf. */
   keys: Set<string>;
-  /** When it was doubted, it had told all there was. */
+  /** When it was doubted, it had brought all there was. */
   whole: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Ending {
   verb: 'list' | 'watch';
 }
 
-/** A whole state: told with the gap before it, unless it is older than what was told already. */
+/** A whole state: reported with the gap before it, unless it is older than what was received already. */
 export async function* tellList(
   target: WatchTarget,
   position: Position,
@@ -50,7 +50,7 @@ export async function* tellList(
   const { stream, name } = target;
   const { resourceVersion, sentAt, at } = list;
   const objects = list.objects.filter((object) => !isForeign(target, object));
-  if (isNewer(position.told, resourceVersion) && position.lost !== 'behind') {
+  if (isNewer(position.received, resourceVersion) && position.lost !== 'behind') {
     return { outcome: { kind: 'behind' }, verb: 'list' };
   }
   if (position.lost !== undefined && position.synced) yield gap(target, position.goodAt, at, position.lost);
@@ -58,7 +58,7 @@ export async function* tellList(
   if (!position.synced) yield { kind: 'synced', at, stream };
   Object.assign(position, {
     resourceVersion,
-    told: resourceVersion,
+    received: resourceVersion,
     newest: newestOf(objects),
     synced: true,
     goodAt: at,
@@ -81,16 +81,16 @@ export function isWell(position: Position): void {
 }
 
 /**
- * The position is said to be later than something that the stream never told: whoever said so (a bookmark, a list) spoke
+ * The position is said to be later than something that the stream never brought: what said so (a bookmark, a list) spoke
  * of something else. Back to what the objects themselves prove.
  */
 export function retreat(position: Position): void {
   const { newest, sureAt } = position;
   delete position.resourceVersion;
-  delete position.told;
+  delete position.received;
   Object.assign(position, {
     goodAt: sureAt,
-    ...(newest === undefined ? {} : { resourceVersion: newest, told: newest }),
+    ...(newest === undefined ? {} : { resourceVersion: newest, received: newest }),
   });
 }
 
@@ -99,12 +99,12 @@ function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause)
 }
 
 /**
- * A server that has not come as far as our position may be behind, or the bookmark was not its own: what was told is
+ * A server that has not come as far as our position may be behind, or the bookmark was not its own: what was received is
  * then as good a place to go on from, and what comes twice is left out.
  */
 export function doubtBookmark(position: Position, { causes }: Refusal): void {
-  if (position.told === undefined || !causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return;
-  Object.assign(position, { resourceVersion: position.told, goodAt: position.sureAt });
+  if (position.received === undefined || !causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return;
+  Object.assign(position, { resourceVersion: position.received, goodAt: position.sureAt });
 }
 
 /** One stream, and all that its attempts share. */

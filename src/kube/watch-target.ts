@@ -15,12 +15,12 @@ export interface WatchTarget {
 
 /**
  * Of another name or another namespace than was asked for: what a server, or something before it, tells that does not
- * heed the selector.
+ * respect the selector.
  */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
   const metadata = asRecord(asRecord(object)['metadata']);
-  const differs = (told: string, asked: string | undefined): boolean =>
-    told !== '' && asked !== undefined && told !== asked;
+  const differs = (received: string, asked: string | undefined): boolean =>
+    received !== '' && asked !== undefined && received !== asked;
   return differs(asText(metadata['name']), name) || differs(asText(metadata['namespace']), readPath(path).namespace);
 }
 

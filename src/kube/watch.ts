@@ -6,7 +6,7 @@ import type { Cluster, Flow } from './cluster.ts';
 import type { Next, Outcome } from './decide.ts';
 import { decide, pick } from './decide.ts';
 import type { Health } from './health.ts';
-import { untold } from './health.ts';
+import { unwatchedHealth } from './health.ts';
 import { readJson } from './http/body.ts';
 import { isUntrusted, TransportFailure } from './http/failure.ts';
 import { listObjects } from './list.ts';
@@ -29,7 +29,7 @@ import { selectors } from './watch-target.ts';
 export async function* watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, health = untold() }: { signal: AbortSignal; health?: Health },
+  { signal, health = unwatchedHealth() }: { signal: AbortSignal; health?: Health },
 ): AsyncGenerator<Sighting, void> {
   const { surroundings, memory } = cluster;
   const position = beginning(surroundings.now());
@@ -62,7 +62,7 @@ export async function* watchObjects(
   }
 }
 
-/** Whoever doubts the stream, or is done, does not wait for its patience. The signal is made only where there is a wait. */
+/** A caller that doubts the stream, or is done, does not wait for its patience. The signal is made only where there is a wait. */
 async function pause({ cluster, signal, health: { doubted } }: Around, ms: number): Promise<void> {
   if (ms <= 0) return;
   const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
@@ -148,7 +148,7 @@ async function* streamList(around: Around): Attempt {
 
 async function* listAndWatch(around: Around, notOlder: boolean): Attempt {
   const { cluster, target, position, signal } = around;
-  const floor = notOlder ? position.told : undefined;
+  const floor = notOlder ? position.received : undefined;
   const result = await listObjects(cluster, target, {
     signal,
     notOlderThan: floor,

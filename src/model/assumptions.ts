@@ -15,9 +15,11 @@ export const assumptions = {
   'log-stamp-lag': 0.1,
   /**
    * What showed no life after its signal and ended with 137 in the whole second in which its grace ran out was killed: an
-   * application that exits with 137 of its own choice within this before the kill cannot be told from it.
+   * application that exits with 137 of its own choice within this before the kill cannot be distinguished from it.
    */
   'silent-kill': 1,
+  /** A process ends this soon after SIGKILL; only one that waits for a disk or a device takes longer. */
+  'kill-lag': 2,
   /** Where no status will tell an end: a log that ended in order did so this soon after its container, not with its kubelet. */
   'log-end': 1,
   /**

@@ -44,7 +44,7 @@ export const noMoreThan = (clock: Clock, bound: Bound): Clock => ({
   upper: insert(clock.upper, bound, (a, b) => a.value + driftOver(a.at - b.at) <= b.value),
 });
 
-/** What arrivals told by then of the clock: those that came later may be of a clock that was set since. */
+/** What arrivals by then proved of the clock: those that came later may be of a clock that was set since. */
 export const upTo = (clock: Clock, at: number): Clock => ({
   ...clock,
   lower: clock.lower.filter((bound) => bound.at <= at),
@@ -71,8 +71,8 @@ export const isStepped = (clock: Clock): boolean => clock.doubt !== undefined ||
 
 /** The offset of a clock that was, or may have been, set: wherever in a stretch of client time. */
 function offsetOver(clock: Clock, during: Span): Span {
-  const told = overPieces(clock, during);
-  return clock.doubt ? { lo: -Infinity, hi: told.hi } : told;
+  const proved = overPieces(clock, during);
+  return clock.doubt ? { lo: -Infinity, hi: proved.hi } : proved;
 }
 
 function overPieces(clock: Clock, during: Span): Span {

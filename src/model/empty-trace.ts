@@ -30,5 +30,5 @@ export const emptyTrace: Trace = {
   heard: -Infinity,
 };
 
-/** Of a container of which nothing was told. */
+/** Of a container of which nothing is known. */
 export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };

@@ -81,7 +81,7 @@ export interface ContainerStatus {
   lastState?: ContainerState;
   /** Only the scheme, which names the runtime: `containerd://`. */
   containerID?: string;
-  /** Told only with the ContainerStopSignals feature. */
+  /** Present only with the ContainerStopSignals feature. */
   stopSignal?: string;
 }
 

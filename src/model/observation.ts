@@ -199,7 +199,7 @@ export interface LogLine {
   /** The line says, in words of its own, that a stop signal was received (see observe/line.ts). */
   namesSignal: boolean;
   text?: string;
-  /** Lines of a chatty container that were left out since the last one told. */
+  /** Lines of a chatty container that were left out since the last one reported. */
   skipped?: number;
 }
 
@@ -249,7 +249,7 @@ type Any<O, P> =
 /** What a source hands over: the objects are still as the server (or a file) gave them, and untrusted. */
 export type Sighting = { at: number } & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
 
-/** A log line before the mapping has judged it: `text` may or may not be told. */
+/** A log line before the mapping has judged it: `text` may or may not be reported. */
 export interface RawLine {
   kind: 'line';
   pod?: string;

@@ -4,7 +4,7 @@
  * 1. Everything that changes a trace lives in this file and in reduce/; renderers and rules only read.
  * 2. No clock, no I/O, no throw: the same observations always give the same trace, whatever they contain.
  * 3. Level-driven: a repeated list or a replayed change proves nothing new and alters nothing; facts keep the first
- *    observation that told them, so gaps and duplicates are harmless.
+ *    observation that brought them, so gaps and duplicates are harmless.
  * 4. It collects facts and cites observations; it concludes nothing. What follows from facts is timeline.ts.
  * 5. Memory grows with what concerns the pod, never with what merely passes by.
  */

@@ -273,6 +273,6 @@ export interface ExitReport {
   assumes: { name: string; seconds: number }[];
   /** `to` is absent where it lasted. */
   gaps: GapReport[];
-  /** `what`: all that it told, with `; also ` between. */
+  /** `what`: all that it said, with `; also ` between. */
   observations: { seq: number; at: Time; what: string }[];
 }

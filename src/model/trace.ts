@@ -1,5 +1,5 @@
 /**
- * A Trace is what is known so far: facts with the observations that told them, and no conclusions. Instants, phases
+ * A Trace is what is known so far: facts with the observations that brought them, and no conclusions. Instants, phases
  * and the rest are derived from it (timeline.ts), so that an observation that comes late or twice changes nothing but
  * what it proves.
  */
@@ -25,13 +25,13 @@ export interface Occurrence {
   readonly component: string;
   readonly about: { readonly kind: string; readonly name: string; readonly container?: string };
   readonly count: number;
-  /** When the occurrence told here happened: the name's nanoseconds for the first, the floor of a second later. */
+  /** When this occurrence happened: the name's nanoseconds for the first, the floor of a second later. */
   readonly time: Span;
   /** The nanoseconds in the Event's name, of the first occurrence (emitter's clock, ms). */
   readonly named?: number;
   /** metadata.creationTimestamp, apiserver clock. */
   readonly created?: Span;
-  /** Told by a list: it may have been there for an hour. */
+  /** It came in a list: it may have been there for an hour. */
   readonly isOld: boolean;
   readonly seq: number;
   readonly at: number;
@@ -50,7 +50,7 @@ export interface LogFacts {
 }
 
 export interface ContainerFacts {
-  /** The first time this very end was told. */
+  /** The first time this very end was reported. */
   readonly terminated?: Fact<NonNullable<ContainerState['terminated']>>;
   /** A readiness probe took the container out while it ran. */
   readonly readyLost?: Fact<true>;
@@ -82,7 +82,7 @@ export interface NodeSigns {
   readonly event?: NodeSign;
   /** Its node's Lease, as first seen. */
   readonly lease?: NodeSign;
-  /** The last renewals of the Lease that a watch told as they came. */
+  /** The last renewals of the Lease that a watch brought as they came. */
   readonly renewals: readonly Fact<Renewal>[];
 }
 
@@ -121,14 +121,14 @@ export interface SiblingFacts {
   readonly seen: Fact<true>;
   /** It was there before anything was asked. */
   readonly old: boolean;
-  /** Not seen to come: it stood in the first list, which was late. Its age is told by stamps (siblings.ts). */
+  /** Not seen to come: it stood in the first list, which was late. Its age follows from stamps (siblings.ts). */
   readonly listedFirst: boolean;
   /** A node was found for it: when, as the condition says (apiserver clock). */
   readonly scheduled?: Fact<Stamp | undefined>;
   /** All its main containers run: when the last of them began (the clock of its node). */
   readonly started?: Fact<{ readonly at?: Stamp; readonly node?: string }>;
   readonly ready?: Fact<true>;
-  /** What of these the stream of the traced pod told, by `seq`: it has the successor of the same name too. */
+  /** What of these the stream of the traced pod brought, by `seq`: it has the successor of the same name too. */
   readonly onPodStream?: readonly number[];
   /** Where it runs, once that is decided. */
   readonly node?: string;
@@ -158,7 +158,7 @@ export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
 export interface Note {
   readonly seq: number;
   readonly at: number;
-  /** All that it told, `togetherWith` between. */
+  /** All that it said, `togetherWith` between. */
   readonly what: string;
   readonly earlier?: Note;
 }
@@ -237,6 +237,6 @@ export interface Trace {
   readonly notes?: Note;
   /** Client time of the newest observation. */
   readonly now: number;
-  /** Client time of the newest one that the cluster told; what was waited for after it may have gone unheard. */
+  /** Client time of the newest one that the cluster said; what was waited for after it may have gone unheard. */
   readonly heard: number;
 }

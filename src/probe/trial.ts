@@ -25,7 +25,7 @@ export function createTrial(target: ProbeTarget, start: number): Trial {
   let resolve = (): void => undefined;
   let reject = (_error: Error): void => undefined;
   const passed = new Promise<void>((done, failed) => ([resolve, reject] = [done, failed]));
-  // Whoever never asks is not told by an unhandled rejection.
+  // A caller that never asks must not be ended by an unhandled rejection.
   passed.catch(() => undefined);
   const conclude = (): void => {
     if (!isOver || open > 0) return;

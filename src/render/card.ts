@@ -146,6 +146,7 @@ export function exitRows({ timeline }: Report): ExitRow[] {
 /** `SIGKILL`, `exited 0`: what ended it. */
 function endText(container: ContainerTimeline): string {
   const probably = container.probable ? 'probably ' : '';
+  if (container.outcome === 'signalled' && container.exit) return `exited ${container.exit.code ?? '?'}`;
   return `${probably}${container.outcome === 'killed' ? 'SIGKILL' : exitText(container)}`;
 }
 

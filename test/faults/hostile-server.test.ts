@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Health } from '../../src/kube/health.ts';
-import { untold } from '../../src/kube/health.ts';
+import { unwatchedHealth } from '../../src/kube/health.ts';
 import { getObject, look } from '../../src/kube/get.ts';
 import { listOnce, listUids } from '../../src/kube/list.ts';
 import { watchObjects } from '../../src/kube/watch.ts';
@@ -41,7 +41,7 @@ describe('a server that never gives the pod', () => {
     const reasons: string[] = [];
     const stop = new AbortController();
     const waitingFor = (reason: string): void => void (reasons.push(reason) > 2 && stop.abort());
-    const health: Health = { ...untold(), waitingFor };
+    const health: Health = { ...unwatchedHealth(), waitingFor };
     const cluster = await connected(api, fast());
     expect(kinds(await all(watchObjects(cluster, pods, { signal: stop.signal, health })))).not.toContain('listed');
     expect(reasons[0]).toBe(`the server answers ${code} to the list of pods: not now`);

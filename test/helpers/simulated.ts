@@ -3,6 +3,7 @@ import { simulate as tellStory } from '../sim/simulate.ts';
 import type { InstantName, TrueInstant } from '../sim/expected.ts';
 import type { Story } from '../sim/story.ts';
 import { rowOf } from '../../src/recording/rows.ts';
+import type { Sighting } from '../../src/model/observation.ts';
 import { replayOf } from '../../src/run/replay.ts';
 import type { ExitReport, Instant } from '../../src/model/report.ts';
 import { mustReport, observationsOf, traceOf } from './recordings.ts';
@@ -18,10 +19,17 @@ export interface Judged {
   unsent: string[];
 }
 
+const sightingsIn = (rows: ReturnType<typeof tellStory>['rows']): Sighting[] => {
+  const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
+  return [...replayOf(parsed)];
+};
+
+/** What a run sees of it. */
+export const sightingsOfStory = (story: Story): Sighting[] => sightingsIn(tellStory(story).rows);
+
 export function judgeStory(story: Story): Judged {
   const { rows, expected } = tellStory(story);
-  const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
-  const report = mustReport(traceOf(observationsOf([...replayOf(parsed)])));
+  const report = mustReport(traceOf(observationsOf(sightingsIn(rows))));
   const claims = expected.instants.map((truth) => ({ truth, claimed: claimOf(report, truth.name, truth.subject) }));
   const instants = claims.map(({ truth: { name }, claimed }) => ({ name, width: claimed && widthOf(claimed) }));
   const missed = claims

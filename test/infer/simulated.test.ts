@@ -30,8 +30,9 @@ const floors: Record<InstantName, number> = {
   'prestop-start': 0.93,
   'prestop-end': 0.65,
   'stop-signal': 0.75,
-  // Untold where a kill for memory, another grace or a clock that was set may have been it as well.
-  kill: 0.74,
+  // Not dated where the end may as well have been the application's own exit with 137, a kill for memory, another grace or a
+  // clock that was set: an application that still spoke in the second in which its grace ended leaves that open.
+  kill: 0.42,
   exited: 0.84,
   unrouted: 0.98,
   'endpoint-removed': 0.98,

@@ -85,10 +85,17 @@ async function reportsIn(file: string, replay: Replay): Promise<ReadReport[]> {
   return exitsOf(file, asObject(parsed));
 }
 
+/** The exits of a document of any kind: undefined where it is none of podexit/v1. */
+export function exitsIn(document: Json): Json[] | undefined {
+  if (document['apiVersion'] !== 'podexit/v1') return undefined;
+  if (document['kind'] === 'ExitReport') return [document];
+  if (document['kind'] === 'RolloutReport') return asArray(document['exits']).map(asObject);
+  return document['kind'] === 'ExitReportList' ? asArray(document['items']).map(asObject) : undefined;
+}
+
 function exitsOf(file: string, document: Json): ReadReport[] {
-  if (document['apiVersion'] === 'podexit/v1' && document['kind'] === 'ExitReport') return [{ file, document }];
-  if (document['apiVersion'] === 'podexit/v1' && document['kind'] === 'RolloutReport')
-    return asArray(document['exits']).map((exit) => ({ file, document: asObject(exit) }));
+  const exits = exitsIn(document);
+  if (exits) return exits.map((exit) => ({ file, document: exit }));
   throw unreadable(file, 'is no report of podexit/v1');
 }
 

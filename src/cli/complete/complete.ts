@@ -55,7 +55,7 @@ async function candidates(
   if (wanted.kind !== 'names' && wanted.kind !== 'kubeconfig') return [];
   const { namesInCluster, namesInKubeconfig } = await import('../../run/known-names.ts');
   const connection = connectionOf(flagsIn(words, program), ports.version);
-  // Whoever is completing a line cannot answer a question, and must not see one.
+  // Completion cannot answer a question, and must not show one.
   const quiet = { ...ports, stdinIsTty: false, stderr: { ...ports.stderr, write: () => {} } };
   const names =
     wanted.kind === 'kubeconfig'

@@ -64,7 +64,7 @@ complete -c kubectl-podexit -n __kubectl_podexit_wants_files -F
 `;
 
 /**
- * PowerShell before 7.3, and where it is told to stay so, drops an empty argument of a program unless it is written `""`.
+ * PowerShell before 7.3, and where it is set to stay so, drops an empty argument of a program unless it is written `""`.
  * A word that was typed in quotes goes out as what it means; a name that PowerShell would take apart comes back in quotes.
  */
 const powershell = String.raw`# PowerShell completion for kubectl-podexit

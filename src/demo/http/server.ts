@@ -5,7 +5,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { failure, Refusal } from '../data/status.ts';
 import { connectionOf, cut, isGone, type Incoming, type Outgoing } from './either-version.ts';
 
-/** What a TLS server shows, as PEM; with `http2` it speaks that to whoever offers it, as a real server does. */
+/** What a TLS server shows, as PEM; with `http2` it speaks that to clients that offer it, as a real server does. */
 export interface Tls {
   key: string;
   cert: string;

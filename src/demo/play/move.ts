@@ -93,7 +93,7 @@ export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
   };
 }
 
-/** Stamped by the API server, whoever wrote the rest of the object. */
+/** Stamped by the API server, even where a component wrote the rest of the object. */
 const apiFields = new Set([
   'creationTimestamp',
   'time',

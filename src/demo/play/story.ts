@@ -7,7 +7,7 @@ import { parseStamp, type Nanoseconds } from './nanoseconds.ts';
 /** A recording made ready to be played. All `at` are recorded times in milliseconds. */
 export interface Story {
   namespace: string;
-  /** The pod whose end is told. */
+  /** The pod whose end was recorded. */
   pod: string;
   /** When the recorder had all its watches open. */
   readyAt: number;

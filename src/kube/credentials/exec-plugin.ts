@@ -14,7 +14,7 @@ import { windowsLaunch } from './windows-launch.ts';
 
 /**
  * Credentials from an exec plugin (client.authentication.k8s.io), run as kubectl runs it: asked once, kept until the
- * expiry that it names or a 401. What it writes to stderr is the person's; what it writes to stdout is told to nobody.
+ * expiry that it names or a 401. What it writes to stderr is shown to the user; what it writes to stdout is shown to nobody.
  * Throws PodexitError `auth.exec-failed` (with the plugin's installHint where it is not installed) and
  * `auth.exec-needs-terminal`.
  */
@@ -25,7 +25,7 @@ export function execSource(exec: ExecEntry, { cluster, surroundings, redactor, c
       const seen = current;
       const kept = await seen?.catch(() => undefined);
       const isDue = kept === undefined || surroundings.now() >= kept.expiresAt;
-      // Requests side by side share one run: whoever comes second finds that the first has replaced it.
+      // Requests side by side share one run: the second finds that the first has replaced it.
       if (isDue && current === seen) current = fresh();
       return (await (current ??= fresh())).proof;
     },
@@ -204,7 +204,7 @@ function notStarted(exec: ExecEntry, code: string): PodexitError {
   );
 }
 
-/** KUBERNETES_EXEC_INFO: what a plugin is told about the terminal and, where it asks for it, the cluster. */
+/** KUBERNETES_EXEC_INFO: what a plugin learns about the terminal and, where it asks for it, the cluster. */
 function execInfo(
   exec: ExecEntry,
   cluster: ClusterEntry & { server: string },

@@ -41,12 +41,12 @@ export async function proxyWire(proxy: Proxy, base: URL, redactor: Redactor): Pr
     import('./proxy-agent.ts'),
     isSecure ? import('node:https') : import('node:http'),
   ]);
-  // Over http the proxy is told the whole URL of each request, which a connection that is used again would not be.
+  // Over http the proxy gets the whole URL of each request, which a connection that is used again would not be.
   const options = isSecure ? keepAlive : { keepAlive: false };
   return { agent: proxyAgent(url, isSecure, options), request };
 }
 
-/** In each form in which it may come back: as written, decoded, and as the proxy is told it. */
+/** In each form in which it may come back: as written, decoded, and as the proxy gets it. */
 function hideUser({ username, password }: URL, redactor: Redactor): void {
   redactor.hide(password);
   redactor.hide(decodeURIComponent(password));

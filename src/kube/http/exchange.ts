@@ -67,7 +67,7 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
     });
     request.on('response', (body) => {
       timer.stop();
-      // Whoever reads the body sees its error there; a body that nobody reads must not end the process.
+      // The reader of the body sees its error there; a body that nobody reads must not end the process.
       body.on('error', () => undefined);
       resolve({ status: body.statusCode ?? 0, headers: body.headers, sentAt, at: options.now(), body });
     });

@@ -181,7 +181,7 @@ function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
     stream.end(options.body);
     const timer = setTimeout(() => stream.destroy(timeoutError('no answer', headersTimeoutMs)), headersTimeoutMs);
     let error: NodeJS.ErrnoException = closedEarly();
-    // Stays: whoever reads the body sees its error there; a body that nobody reads must not end the process.
+    // Stays: the reader of the body sees its error there; a body that nobody reads must not end the process.
     stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
     stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
       clearTimeout(timer);

@@ -23,7 +23,7 @@ export interface Transport {
 
 /**
  * HTTP/2 where the server grants it, so that all streams share one connection; else HTTP/1.1 with one agent: without
- * TLS, through a proxy, or where DISABLE_HTTP2 says so (client-go transport.go heeds it too).
+ * TLS, through a proxy, or where DISABLE_HTTP2 says so (client-go transport.go respects it too).
  */
 export async function createTransport(options: TransportOptions): Promise<Transport> {
   const { base, env, redactor } = options;
@@ -43,7 +43,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     },
     destroy() {
       sessions.destroy();
-      // Whoever asked for it hears why it could not be had; here nothing is left to destroy then.
+      // The caller gets the reason; here nothing is left to destroy then.
       void wire?.then(
         ({ agent }) => agent.destroy(),
         () => undefined,

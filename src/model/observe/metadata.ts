@@ -26,7 +26,7 @@ const labels = new Set([
  * The annotations whose values are facts about the exit: when a slice's change was set off (SIGNALS.md §3), and the uid that a
  * static pod has for its kubelet, whose Events name that one.
  */
-const told = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
+const kept = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
 
 export function narrowMetadata(raw: unknown): Metadata {
   const metadata = asObject(raw);
@@ -70,6 +70,6 @@ function narrowManager(raw: unknown) {
 function annotationKeys(raw: unknown): Record<string, string> | undefined {
   const keys = Object.keys(asObject(raw)).slice(0, 256);
   if (keys.length === 0) return undefined;
-  const value = (key: string) => (told.has(key) ? (asString(asObject(raw)[key]) ?? '') : '');
+  const value = (key: string) => (kept.has(key) ? (asString(asObject(raw)[key]) ?? '') : '');
   return Object.fromEntries(keys.map((key) => [key.slice(0, 320), value(key)]));
 }

@@ -21,7 +21,7 @@ export function foldChange(trace: Trace, o: ObservationOf<'changed'>): Trace {
   return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 
-/** How an object was told. */
+/** How an object arrived. */
 export type How = 'listed' | 'changed' | 'deleted';
 
 /** One object, by its kind; what the stream means for it is the caller's. */

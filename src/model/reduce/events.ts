@@ -38,7 +38,7 @@ const reasons = new Set([
   'ExceededGracePeriod',
 ]);
 
-/** `isOld`: told by a list, so its arrival says little about when it happened. */
+/** `isOld`: it came in a list, so its arrival says little about when it happened. */
 export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
   const stamped = stamps(trace, event, seen);
   if (!reasons.has(event.reason) || !concerns(trace, event)) return stamped;

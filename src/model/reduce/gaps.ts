@@ -8,7 +8,7 @@ const mostGaps = 1024;
 
 export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
-  // A log that did not open is told of at once, and again where the DELETE waited for it in vain.
+  // A log that did not open is reported at once, and again where the DELETE waited for it in vain.
   if (gap.cause === 'not-synced' && gap.stream === 'logs' && trace.gaps.some(isLate(gap))) return trace;
   return note(
     { ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-mostGaps) },
@@ -17,7 +17,7 @@ export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   );
 }
 
-/** A stream that was not in sync when the DELETE had to be sent is now: what came before is told by its list. */
+/** A stream that was not in sync when the DELETE had to be sent is now: what came before is in its list. */
 export function closeLate(trace: Trace, lane: Lane, at: number): Trace {
   const isIts = isLate(lane);
   if (!trace.gaps.some(isIts)) return trace;
@@ -48,7 +48,7 @@ export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {
 }
 
 /**
- * The pod's stream brings what an answer told long ago: whoever answers our watches was behind meanwhile, and what the
+ * The pod's stream brings what an answer said long ago: the server that answers our watches was behind meanwhile, and what the
  * other streams brought in that time may be as old.
  */
 export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {

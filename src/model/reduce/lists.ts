@@ -36,7 +36,7 @@ const wasForced = (trace: Trace): boolean =>
 
 /** The first list holds what was there before, unless it is late itself; what a later list adds came in between. */
 function foldSiblingList(trace: Trace, o: ObservationOf<'listed'>): Trace {
-  // Whoever attaches may find a deletion under way that has not been told yet.
+  // A run that attaches may find a deletion under way that has not arrived yet.
   const isLate = trace.requests.length > 0 || trace.deletion !== undefined || trace.began?.value.mode === 'attach';
   const coming = trace.siblingsKnown ? 'came' : isLate ? 'listed-late' : 'was-there';
   const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));

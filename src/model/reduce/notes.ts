@@ -7,7 +7,7 @@ export interface Seen {
   readonly at: number;
 }
 
-/** Keeps one line about an observation, so that evidence can be read by a person: of all that it told. */
+/** Keeps one line about an observation, so that evidence can be read by a person: of all that it said. */
 export function note(trace: Trace, seen: Seen, what: string): Trace {
   const { notes } = trace;
   if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joined(notes.what, what) } };

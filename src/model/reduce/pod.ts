@@ -27,8 +27,8 @@ export function foldPod(trace: Trace, pod: Pod, seen: Seen, source: Source = {})
 /** A server, or something before it, may tell of pods that nobody asked for: of another name or namespace. */
 function isForeign({ began }: Trace, { metadata: { name, namespace } }: Pod): boolean {
   if (!began) return false;
-  const differs = (told: string | undefined, asked: string): boolean =>
-    told !== undefined && told !== '' && told !== asked;
+  const differs = (received: string | undefined, asked: string): boolean =>
+    received !== undefined && received !== '' && received !== asked;
   return differs(name, began.value.name) || differs(namespace, began.value.namespace);
 }
 
@@ -113,7 +113,7 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
 
 /**
  * managedFields tell when the kubelet last wrote the status: since the deletion was asked for, or since it was not yet.
- * Where they say nothing PodGC is told by its condition, and by the terminal phase that it writes over running containers
+ * Where they say nothing PodGC is recognised by its condition, and by the terminal phase that it writes over running containers
  * (SIGNALS.md §4).
  */
 function isKubelets({ deletion, before }: Trace, pod: Pod): boolean {

@@ -11,7 +11,7 @@ export function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace 
 }
 
 export function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
-  // An answer is to the last try: those before it got none, or none that is told.
+  // An answer is to the last try: those before it got none, or none that is known.
   const open = trace.requests.findLastIndex((request) => request.verb === o.verb && request.answer === undefined);
   const answer = factOf({ status: o.status, ...(o.object ? { pod: o.object } : {}) }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));

@@ -5,13 +5,13 @@ import type { Seen } from './notes.ts';
 import { factOf, note } from './notes.ts';
 
 /**
- * More newcomers than this are not told apart: a replacement is among the first of them. Whoever was listed is no newcomer, and
+ * More newcomers than this are not distinguished: a replacement is among the first of them. A pod that was listed is no newcomer, and
  * takes no room from them: a DaemonSet may have a pod on each of 5000 nodes.
  */
 const mostNewcomers = 4096;
 
 /**
- * How a sibling was told: seen to come, on the stream of its siblings or (of the same name) on that of the traced pod; or in
+ * How a sibling arrived: seen to come, on the stream of its siblings or (of the same name) on that of the traced pod; or in
  * the first list, before anything was asked or after it.
  */
 export type Coming = 'came' | 'took-name' | 'was-there' | 'listed-late';
@@ -82,8 +82,8 @@ function startsOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
 
 /** The last of them; nothing where one does not say when. Stamps of whole seconds, UTC, sort as text. */
 function startOf({ spec: { nodeName } }: Pod, starts: readonly (Stamp | undefined)[]) {
-  const told = starts.flatMap((start) => start ?? []).sort();
-  const at = told.length === starts.length ? told.at(-1) : undefined;
+  const known = starts.flatMap((start) => start ?? []).sort();
+  const at = known.length === starts.length ? known.at(-1) : undefined;
   return { ...(at === undefined ? {} : { at }), ...(nodeName === undefined ? {} : { node: nodeName }) };
 }
 

@@ -42,6 +42,13 @@ export const assumptionTexts: Record<AssumptionName, Explanation> = {
     wrong: 'A runtime that is starved of CPU stamps later, and an application that buffers its output writes later.',
     advice: look,
   },
+  'kill-lag': {
+    is: 'How soon after SIGKILL a process has ended.',
+    known: bound('kill-lag'),
+    wrong:
+      'A process that waits for a disk or a device ends only when that answers: its kill was earlier than the report says.',
+    advice: look,
+  },
   'silent-kill': {
     is: 'An application that showed no life after its signal, and ended with 137 as its grace ran out, was killed by the kubelet.',
     known: bound('silent-kill'),

@@ -1,7 +1,7 @@
 /** Findings about preStop hooks. */
 import type { ContainerExit } from '../../infer/container.ts';
 import { between, isBefore } from '../../infer/estimate.ts';
-import type { HookFacts } from '../../infer/hook.ts';
+import type { HookFacts } from '../../infer/container.ts';
 import type { Finding } from '../../model/report.ts';
 import { second } from '../../model/span.ts';
 import { graceAdvice, isForced, loweredGrace } from '../grace-advice.ts';

@@ -1,0 +1,92 @@
+/** Each true instant of each recording, and the interval that the report gives for it in three views. */
+import type { Sighting } from '../../src/model/observation.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import {
+  mustReport,
+  observationsOf,
+  recordingNames,
+  secondSeriesNames,
+  tracedPodsOf,
+  traceOf,
+} from '../../test/helpers/recordings.ts';
+import type { Truth } from '../../test/helpers/recordings.ts';
+import { heldAgainst } from '../../test/helpers/truth.ts';
+import type { Held } from '../../test/helpers/truth.ts';
+
+export const viewNames = ['withLogs', 'withoutLogs', 'withoutEvents'] as const;
+
+/** As recorded; without permission for pods/log; without permission for Events. */
+export type View = (typeof viewNames)[number];
+
+export interface RecordingRow {
+  recording: string;
+  pod: string;
+  container: string;
+  instant: Held['instant'];
+  /** Not the first pod of its recording. */
+  isOneOfMany: boolean;
+  views: Partial<Record<View, Pick<Held, 'width' | 'hit'>>>;
+  outcomes: Partial<Record<View, string>>;
+}
+
+export const nameOfRow = ({ recording, pod, container, instant }: RecordingRow): string =>
+  `${recording} ${pod} ${container} ${instant}`;
+
+export async function recordingRows(): Promise<RecordingRow[]> {
+  const rows: RecordingRow[] = [];
+  for (const name of [...recordingNames, ...secondSeriesNames]) {
+    const pods = await tracedPodsOf(name);
+    rows.push(...pods.flatMap((one, index) => rowsOf(name, one, index > 0)));
+  }
+  return rows;
+}
+
+function rowsOf(
+  recording: string,
+  { pod, truths, sightings }: { pod: string; truths: Truth[]; sightings: Sighting[] },
+  isOneOfMany: boolean,
+): RecordingRow[] {
+  const reports = viewNames.map((view) => [view, reportOf(sightings, view)] as const);
+  const held = reports.map(([view, report]) => [view, heldAgainst(report, truths)] as const);
+  return wantedOf(truths).map(({ container, instant }) => ({
+    recording,
+    pod,
+    container,
+    instant,
+    isOneOfMany,
+    views: Object.fromEntries(
+      held.map(([view, all]) => [view, all.find((one) => one.container === container && one.instant === instant)]),
+    ),
+    outcomes: Object.fromEntries(
+      reports.map(([view, { containers }]) => [view, containers.find(({ name }) => name === container)?.outcome]),
+    ),
+  }));
+}
+
+const reportOf = (sightings: readonly Sighting[], view: View): ExitReport =>
+  mustReport(traceOf(observationsOf(views[view](sightings))));
+
+const views: Record<View, (all: readonly Sighting[]) => readonly Sighting[]> = {
+  withLogs: (all) => all,
+  withoutLogs: (all) => all.filter(({ kind }) => !['log-opened', 'line', 'log-ended'].includes(kind)),
+  withoutEvents: (all) => all.flatMap((one) => refusedInstead(one)),
+};
+
+const eventStreams = ['events', 'node-events', 'owner-events'];
+
+/** A Role that may not read Events: the stream is refused where it would have been listed. */
+function refusedInstead(sighting: Sighting): Sighting[] {
+  if (!('stream' in sighting) || !eventStreams.includes(sighting.stream)) return [sighting];
+  if (sighting.kind !== 'listed') return [];
+  const { at, stream } = sighting;
+  const denied = { status: 403, verb: 'list', resource: 'events', group: '', message: 'forbidden' };
+  return [{ at, kind: 'refused', stream, ...denied }];
+}
+
+/** What the truth file knows, so that a truth without a claim shows as a hole and not as a row less. */
+const wantedOf = (truths: readonly Truth[]): Pick<RecordingRow, 'container' | 'instant'>[] =>
+  truths.flatMap(({ container, stop_signal_sent, sigkill_sent, exited }) => [
+    ...(stop_signal_sent === undefined ? [] : [{ container, instant: 'stop-signal' as const }]),
+    ...(sigkill_sent === undefined ? [] : [{ container, instant: 'kill' as const }]),
+    ...(exited === undefined ? [] : [{ container, instant: 'exit' as const }]),
+  ]);

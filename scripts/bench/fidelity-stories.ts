@@ -1,0 +1,62 @@
+/** Simulated exits by the thousand: what the report says wrongly, how wide it is, and what a solve costs. */
+import { conclusionsOf } from '../../src/infer/conclusions.ts';
+import { observationsOf, traceOf } from '../../test/helpers/recordings.ts';
+import { judgeStory, sightingsOfStory } from '../../test/helpers/simulated.ts';
+import { randomStory } from '../../test/sim/random-story.ts';
+import { quantile } from './spread.ts';
+
+export interface StoryFigures {
+  count: number;
+  /** What the report says wrongly, by seed. */
+  wrong: Record<number, string[]>;
+  /** Seeds of exits with a signal that nobody sent. */
+  unsent: number[];
+  /** Outcome of the pod and of its containers, by seed. */
+  outcomes: Record<number, string>;
+  /** By instant: how many happened, the share that was given an interval, and the median width of those, ms. */
+  instants: Record<string, { count: number; share: number; median: number }>;
+  /** ms. */
+  solve: { median: number; p99: number };
+}
+
+export function storyFigures(count: number): StoryFigures {
+  const figures: StoryFigures = {
+    count,
+    wrong: {},
+    unsent: [],
+    outcomes: {},
+    instants: {},
+    solve: { median: 0, p99: 0 },
+  };
+  const widths = new Map<string, (number | undefined)[]>();
+  for (let seed = 1; seed <= count; seed += 1) {
+    const { report, wrong, unsent, instants } = judgeStory(randomStory(seed));
+    if (wrong.length > 0) figures.wrong[seed] = wrong;
+    if (unsent.length > 0) figures.unsent.push(seed);
+    figures.outcomes[seed] = [report.verdict.outcome, ...report.containers.map((one) => one.outcome)].join(' ');
+    for (const { name, width } of instants) widths.set(name, [...(widths.get(name) ?? []), width]);
+  }
+  for (const [name, all] of widths) {
+    const known = all.flatMap((width) => width ?? []).sort((a, b) => a - b);
+    figures.instants[name] = { count: all.length, share: known.length / all.length, median: quantile(known, 0.5) };
+  }
+  return { ...figures, solve: solveCost() };
+}
+
+/** All conclusions from a finished trace, many times over many traces. */
+function solveCost(): StoryFigures['solve'] {
+  const traces = Array.from({ length: 100 }, (_, index) =>
+    traceOf(observationsOf(sightingsOfStory(randomStory(index + 1)))),
+  );
+  // The least of several rounds: what else the machine does is no cost of ours.
+  const times = traces.map((trace) => {
+    const rounds = Array.from({ length: 12 }, () => {
+      const began = performance.now();
+      conclusionsOf({ ...trace });
+      return performance.now() - began;
+    });
+    return Math.min(...rounds.slice(3));
+  });
+  times.sort((a, b) => a - b);
+  return { median: quantile(times, 0.5), p99: quantile(times, 0.99) };
+}

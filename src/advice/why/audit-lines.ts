@@ -1,0 +1,68 @@
+/**
+ * Audit logs (audit.k8s.io/v1 JSON lines, plain or gzip) of any size → the lines that name a pod. Read as bytes in constant
+ * memory: a line is parsed only where the name is in it.
+ */
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { PodexitError } from '../../errors.ts';
+
+/** Longer ones are no audit events: the API server's requests are limited to a few MB. */
+const longestLine = 32 * 1024 * 1024;
+const lineFeed = 0x0a;
+
+/** Lines with any of the texts. `file` `-`: standard input. Throws `audit.unreadable`. */
+export async function* linesWith(file: string, texts: readonly string[]): AsyncGenerator<string> {
+  const wanted = texts.map((text) => Buffer.from(text));
+  let rest: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of await opened(file)) {
+      let from = 0;
+      for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
+        const line = size === 0 ? chunk.subarray(from, end) : Buffer.concat([...rest, chunk.subarray(from, end)]);
+        [rest, size, from] = [[], 0, end + 1];
+        if (wanted.some((text) => line.includes(text))) yield line.toString('utf8');
+      }
+      if (from === chunk.length) continue;
+      // A copy: a slice would keep the whole chunk alive.
+      rest.push(Buffer.from(chunk.subarray(from)));
+      size += chunk.length - from;
+      if (size > longestLine) [rest, size] = [[], 0];
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new PodexitError(
+      'audit.unreadable',
+      `the audit log ${file} cannot be read (${code ?? message})`,
+      'Name a file of audit.k8s.io/v1 JSON lines, or - for standard input.',
+      { cause: error },
+    );
+  }
+  const last = Buffer.concat(rest);
+  if (last.length > 0 && wanted.some((text) => last.includes(text))) yield last.toString('utf8');
+}
+
+const gzipMark = Buffer.from([0x1f, 0x8b]);
+
+/** Unpacked where it begins as gzip does, whatever it is called. */
+async function opened(file: string): Promise<AsyncIterable<Buffer>> {
+  const source: Readable =
+    file === '-'
+      ? createReadStream('', { fd: 0, autoClose: false, highWaterMark: chunkSize })
+      : createReadStream(file, { highWaterMark: chunkSize });
+  const iterator = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const first = await iterator.next();
+  const whole = (async function* () {
+    if (!first.done) yield first.value;
+    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+  })();
+  if (first.done || !first.value.subarray(0, 2).equals(gzipMark)) return whole;
+  const { Readable: Stream } = await import('node:stream');
+  const packed = Stream.from(whole);
+  const unpacked = createGunzip({ chunkSize });
+  packed.on('error', (error) => unpacked.destroy(error));
+  return packed.pipe(unpacked) as AsyncIterable<Buffer>;
+}
+
+const chunkSize = 1024 * 1024;

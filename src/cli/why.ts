@@ -1,0 +1,65 @@
+/** `why [POD]`: an exit that is over. */
+import type { Command } from 'commander';
+import type { ReplayText, WhyOptions } from '../advice/why/why.ts';
+import type { Ports } from '../run/ports.ts';
+import type { ConnectionFlags } from './connection-flags.ts';
+import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
+import { oneOf } from './one-of.ts';
+import { wholeNumber } from './options.ts';
+import { addOutputOf, outputOf } from './output-flags.ts';
+import { parseTarget } from './target.ts';
+
+interface WhyFlags extends ConnectionFlags {
+  from?: string[];
+  auditLog?: string[];
+  failOn?: string[];
+  output?: string;
+  report?: string[];
+  color?: string;
+  ascii?: boolean;
+  v?: string;
+}
+
+const examples = `Examples:
+  kubectl podexit why -n shop                             the pods that ended lately, worst first
+  kubectl podexit why checkout-6677656c54-258qr           what the Events of the last hour say
+  kubectl podexit why deployment/checkout                 the worst of its pods that ended
+  kubectl podexit why checkout-0 --from recordings/       what a recording says
+  zcat audit-*.gz | kubectl podexit why checkout-0 --audit-log -
+`;
+
+/** Exits for which a pipeline may fail. */
+const failing: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
+
+export function addWhy(program: Command, ports: Ports, set: (code: number) => void, replay: ReplayText): void {
+  const formats = ['markdown'];
+  const why = program
+    .command('why [target...]')
+    .description('explain an exit that is over')
+    .exitOverride()
+    .addHelpText('before', examples)
+    .optionsGroup('Sources:')
+    .option('--from <folder>', 'recordings of exits; may be repeated', collect)
+    .option(
+      '--audit-log <file>',
+      'audit.k8s.io/v1 JSON lines, plain or gzip, or - for standard input; may be repeated',
+      collect,
+    )
+    .optionsGroup('Pipelines:')
+    .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failing.join(', ')}`, collect)
+    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
+  addConnectionFlags(addOutputOf(why, formats)).action(async (words: string[], flags: WhyFlags) => {
+    const { why: run } = await import('../advice/why/why.ts');
+    const options = {
+      target: words.length === 0 ? undefined : parseTarget(words),
+      from: flags.from ?? [],
+      auditLogs: flags.auditLog ?? [],
+      failOn: (flags.failOn ?? []).flatMap((text) => text.split(',')).map((word) => oneOf(word, failing, '--fail-on')),
+      connection: connectionOf(flags, ports.version),
+      verbosity: wholeNumber(flags.v, '-v') ?? 0,
+      replay,
+      ...(await outputOf(flags, formats)),
+    };
+    set(await run(options, ports));
+  });
+}

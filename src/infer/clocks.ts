@@ -1,0 +1,198 @@
+/**
+ * What ties the clocks of the client, the API server and the node to one another (SIGNALS.md §5 "Clocks"): stamps that
+ * arrived, and stamps of one clock that another one wrote down.
+ */
+import { driftOver, millisecondsOf } from '../model/assumptions.ts';
+import type { Bound, Clock } from '../model/clock.ts';
+import type { Span } from '../model/span.ts';
+import { second } from '../model/span.ts';
+import type { Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
+import { heardSince } from './arrival.ts';
+import type { Deletion } from './deletion.ts';
+import type { Row } from './network.ts';
+import type { Origin, Stage } from './stage.ts';
+import { driftOf } from './stage.ts';
+
+/** By arrivals and answers: what holds whatever happened. What ties clocks is no evidence of any one moment. */
+export function stateClockFacts({ net, zeros, stepped }: Stage, trace: Trace, { api }: Deletion): void {
+  if (!stepped.node) for (const row of offsetRows('node', trace.clocks.node, zeros)) net.state(row);
+  if (!stepped.api) for (const row of offsetRows('api', api, zeros)) net.state(row);
+}
+
+/** The tightest lower and upper bound of a clock's offset, as rows from the client's clock. */
+function offsetRows(origin: Origin, clock: Clock, zeros: Stage['zeros']): Row[] {
+  const because = `stamps of the ${origin} clock that arrived`;
+  // When it showed its reference stamp, roughly: from there drift counts.
+  const most = Math.max(...clock.lower.map(({ value }) => value));
+  const reference = Number.isFinite(most) ? zeros[origin] - most : zeros.client;
+  const fade = ({ at }: Bound): number => driftOf(at - reference);
+  // Where the clock shows more, it showed its reference stamp earlier.
+  const latest = clock.lower.map((bound) => ({ bound, at: zeros[origin] - bound.value - zeros.client + fade(bound) }));
+  const earliest = clock.upper.map((bound) => ({
+    bound,
+    at: zeros[origin] - bound.value - zeros.client - fade(bound),
+  }));
+  const [last] = latest.sort((a, b) => a.at - b.at);
+  const [first] = earliest.sort((a, b) => b.at - a.at);
+  return [
+    ...(last ? [{ from: 'client', to: origin, max: last.at, because }] : []),
+    ...(first ? [{ from: 'client', to: origin, min: first.at, because }] : []),
+  ];
+}
+
+/** A stamp of the node's clock that the API server wrote down in a second of its own. */
+interface Written {
+  /** Node clock. */
+  readonly stamp: number;
+  /** API server's clock. */
+  readonly written: Span;
+  readonly seq: number;
+}
+
+/**
+ * What the kubelet wrote was stored after its stamp. Weaker than causes: of several API servers another one may have
+ * stored it, whose clock is off.
+ */
+export function stateStored({ net, zeros, stepped }: Stage, trace: Trace): void {
+  if (stepped.node || stepped.api) return;
+  for (const { stamp, written } of storedIn(trace)) {
+    const [made, stored] = [stamp - zeros.node, written.hi - zeros.api];
+    const max = stored - made + driftOf(made) + driftOf(stored);
+    net.state({ from: 'api', to: 'node', max, because: 'an Event is stored after it was made' });
+  }
+}
+
+function storedIn({ events, nodeSigns }: Trace): Written[] {
+  const made = events.flatMap(({ component, named, created, seq }) =>
+    component === 'kubelet' && named !== undefined && created ? [{ stamp: named, written: created, seq }] : [],
+  );
+  const signs = [nodeSigns.event, nodeSigns.lease].flatMap((sign) => (sign ? [{ ...sign.value, seq: sign.seq }] : []));
+  return [...made, ...signs];
+}
+
+/** Something that the kubelet posted at once, as a rule: it was made at most so long before it was stored, or arrived. */
+interface Posting {
+  /** Node clock. */
+  readonly stamp: number;
+  /** API server's clock. */
+  readonly written: Span | undefined;
+  /** Client ms by which it may have arrived at the earliest, had the stream never been cut. */
+  readonly heardAt: number;
+  readonly seq: number;
+  /** ms */
+  readonly lag: number;
+  /** Made before the deletion: nothing that stands still by then can have held it back. */
+  readonly isEarlier: boolean;
+}
+
+/**
+ * The kubelet posts at once: that bounds a clock of its node that is ahead. What a node that stands still holds back would
+ * bound it too low, and agrees with itself; so it counts only where something else that the node showed is close to it.
+ */
+export function statePromptness(stage: Stage, trace: Trace, deletion: Deletion): void {
+  if (stage.stepped.node || stage.stepped.api) return;
+  const early = witnesses(stage, trace, deletion);
+  for (const event of trace.events) {
+    const posting = postingOf(trace, stage, event, deletion);
+    if (posting) statePosting(stage, posting, early);
+  }
+  const renewals = trace.nodeSigns.renewals.filter(({ at }) => !isAwayBy(trace, deletion, at));
+  const all = renewals.map((one) => renewalOf(trace, one));
+  const late = all.some(
+    (one) => one.heardAt >= deletion.accepted.client.lo && rowsOf(stage, one).some((row) => !stage.net.allows(row)),
+  );
+  if (!late) for (const one of all) statePosting(stage, one, { ...early, arrivals: trace.clocks.node.lower });
+}
+
+function statePosting(stage: Stage, posting: Posting, seen: Witnesses): void {
+  for (const row of rowsOf(stage, posting))
+    if (posting.isEarlier || isWitnessed(stage, row, posting, seen)) stage.net.state(row);
+}
+
+/** Between its stamp and its arrival, or its being stored, lies no more than the lag. */
+function rowsOf({ zeros }: Stage, { stamp, written, heardAt, lag }: Posting): Row[] {
+  const made = stamp - zeros.node;
+  const arrived = heardAt - millisecondsOf('delivery-lag') - zeros.client;
+  const delivered: Row = {
+    from: 'client',
+    to: 'node',
+    min: arrived - lag - made - driftOf(made),
+    because: 'delivery-lag',
+  };
+  if (!written) return Number.isFinite(arrived) ? [delivered] : [];
+  const stored = written.lo - zeros.api;
+  const min = stored - made - lag - driftOf(made) - driftOf(stored);
+  return [{ from: 'api', to: 'node', min, because: 'event-lag' }, ...(Number.isFinite(arrived) ? [delivered] : [])];
+}
+
+interface Witnesses {
+  readonly arrivals: readonly Bound[];
+  readonly signs: readonly Written[];
+}
+
+/** What the node had shown when the deletion was accepted: nothing that it held back later was held back with it. */
+const witnesses = (stage: Stage, trace: Trace, { facts, accepted }: Deletion): Witnesses => ({
+  arrivals: facts.nodeClock.lower.filter(({ at }) => at <= accepted.client.hi),
+  signs: [trace.nodeSigns.event, trace.nodeSigns.lease].flatMap((sign) =>
+    sign && sign.value.written.hi - stage.zeros.api <= second ? [{ ...sign.value, seq: sign.seq }] : [],
+  ),
+});
+
+/** Another sign of the node is as close to it as two prompt ones are. */
+function isWitnessed({ net, zeros }: Stage, row: Row, { lag, seq }: Posting, { arrivals, signs }: Witnesses): boolean {
+  const close = lag + millisecondsOf('delivery-lag') + second;
+  const earliest = (row.from === 'client' ? 0 : net.boundsOf('api', 'client').lo) + (row.min ?? -Infinity);
+  const apiLatest = net.boundsOf('api', 'client').hi;
+  const latest = [
+    ...arrivals
+      .filter((one) => one.seq !== seq)
+      .map(({ at, value }) => zeros.node - value - zeros.client + driftOver(at - zeros.client)),
+    ...signs
+      .filter((one) => one.seq !== seq)
+      .map(({ stamp, written }) => written.hi - zeros.api + apiLatest - (stamp - zeros.node)),
+  ];
+  return latest.some((one) => one - earliest <= close);
+}
+
+function postingOf(
+  trace: Trace,
+  { net, zeros }: Stage,
+  event: Occurrence,
+  { accepted }: Deletion,
+): Posting | undefined {
+  const { component, named, count, created, isOld, at, seq } = event;
+  if (component !== 'kubelet' || named === undefined || count > 1) return undefined;
+  const storedBy = (created?.hi ?? Infinity) - zeros.api + net.boundsOf('api', 'client').hi + zeros.client;
+  return {
+    stamp: named,
+    written: created,
+    heardAt: isOld ? -Infinity : heardSince(trace, 'events', at),
+    seq,
+    lag: queued(event, trace.events) * millisecondsOf('event-lag'),
+    isEarlier: storedBy <= accepted.client.lo,
+  };
+}
+
+/** Events are posted one after the other (SIGNALS.md §2.1): its place in the queue, as far as it concerns this pod. */
+function queued({ named = 0 }: Occurrence, all: readonly Occurrence[]): number {
+  const ahead = all.filter((one) => one.component === 'kubelet' && one.named !== undefined && one.named < named);
+  return 1 + ahead.filter((one) => named - (one.named ?? 0) < burst).length;
+}
+
+/** ms: what was queued earlier has been posted by then. */
+const burst = 10_000;
+
+const renewalOf = (trace: Trace, { value: { stamp, written }, at, seq }: Fact<Renewal>): Posting => ({
+  stamp,
+  written,
+  heardAt: heardSince(trace, 'lease', at),
+  seq,
+  lag: millisecondsOf('event-lag'),
+  isEarlier: false,
+});
+
+/** Nobody heard of the node: what comes then, or after it, may have waited. */
+const isAwayBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): boolean =>
+  nodeReady.some(
+    ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= by + millisecondsOf('delivery-lag'),
+  );

@@ -1,0 +1,273 @@
+/**
+ * One container's exit: stopping, preStop, stop signal, kill, exit. The API says none of the signals; each row cites
+ * where it comes from (SIGNALS.md §2 S5–S9, §5). Order of the argument: what is known of the exit, when the kubelet
+ * began (K), how long the hook took, then the signal between hook and exit, then the kill at the end of grace.
+ */
+import { driftOver, signalLag } from '../model/assumptions.ts';
+import type { ContainerSpec } from '../model/pod.ts';
+import { isRunning, runtimeOf, statusesOf } from '../model/pod.ts';
+import type { ContainerOutcome } from '../model/report.ts';
+import type { ContainerFacts, Occurrence } from '../model/trace.ts';
+import type { ContainerExit, ExitFacts, HookFacts, SignalFacts } from './container.ts';
+import { outcomeOf, wasStoppedAsStatic } from './container-outcome.ts';
+import { isDoubtfulKill } from './doubtful-kill.ts';
+import type { Estimate } from './estimate.ts';
+import { isBefore } from './estimate.ts';
+import { exitOf } from './exit.ts';
+import { mayHaveGone } from './gone-before.ts';
+import { shortestStop } from './grace.ts';
+import { isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
+import { mayBeStopped } from './own-doing.ts';
+import { ranUntilEnd, wasStartedLate } from './ran.ts';
+import { nameOfSignal } from './signals.ts';
+import { factsOfLastRun, mayRunUntold } from './started-untold.ts';
+import { isUntellable } from './tellable.ts';
+import { hookFacts } from './hook.ts';
+import type { PodNetwork } from './pod-network.ts';
+import { isMadeUp } from './pod-network.ts';
+import { moment } from './stage.ts';
+import type { Call, StopAsked } from './stop-signal.ts';
+import { stateSignal } from './stop-signal.ts';
+import type { Stop } from './stop.ts';
+import { stateBegan, stateCounted, wasStopped } from './stop.ts';
+
+/**
+ * `turn`: for a sidecar, when the containers it waits for had gone (SIGNALS.md §2 S7); `mainsOver`: none of the main ones
+ * ran when the deletion came.
+ */
+export function containerExit(
+  scene: PodNetwork,
+  spec: ContainerSpec,
+  { turn, mainsOver }: { turn: Estimate | undefined; mainsOver: boolean },
+): ContainerExit {
+  const { deletion, kubelet, stage } = scene;
+  const { name } = spec;
+  const facts = factsOfLastRun(scene, spec);
+  const killings = kubelet.killings.get(name) ?? [];
+  const pod = deletion.facts.first.value;
+  const before = statusesOf(pod).find((status) => status.name === name);
+  // Whatever a status still says, nothing runs in a pod that has Succeeded.
+  const over = pod.status.phase === 'Succeeded';
+  const { terminated } = facts;
+  const isTold =
+    terminated?.value.finishedAt !== undefined && !isMadeUp(terminated.value.reason, terminated.value.exitCode);
+  const ended = isTold && stage.net.has(moment('exit', name)) ? stage.read(moment('exit', name)) : undefined;
+  const startedLate = wasStartedLate(scene, spec, facts);
+  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || startedLate || mayRunUntold(scene, spec);
+  const ran = runs || ranUntilEnd(scene, spec, { status: before, ended });
+  const base = { spec, facts, ran: ran !== false, killings, settled: false, assumes: [] };
+  const lag = signalLag(pod.spec.runtimeClassName, runtimeOf(pod));
+  const isStatic = wasStoppedAsStatic(scene, spec);
+  if (!ran && !isStatic) return { ...base, outcome: 'not-running' };
+  const isKnown = killings.length > 0;
+  // The API had not heard yet that it was over.
+  if (!isKnown && !isStatic && ended && isBefore(ended, deletion.accepted))
+    return { ...base, ran: false, outcome: 'not-running' };
+  // That the kubelet knew by then does not say that it began with what it was still about to start.
+  const start = stateBegan(scene, name, killings, !startedLate);
+  const stop: Stop = { ...start, killings, ended, lag };
+  const stopping = isKnown ? stoppingOf(scene, spec, killings) : undefined;
+  const known = { ...base, ...(stopping ? { stopping } : {}) };
+  if (isStatic) return { ...base, ran: true, ...stoppedBefore(scene, base, stop) };
+  if (ran === 'perhaps') return { ...known, ...stoppedBefore(scene, base, stop), outcome: 'unknown', mayBeOlder: true };
+  if (mayBeStopped(scene, spec, mainsOver)) return { ...known, ...stoppedBefore(scene, base, stop) };
+  const asked = { ...stop, turn, named: before?.stopSignal, restarts: before?.restartCount ?? 0 };
+  // That it had a signal at all is often only likely: what follows of that must not date anything else.
+  const { exit } = stage.suppose(() => stopped(scene, known, asked));
+  return { ...known, ...exit };
+}
+
+/** Its basis: the Event's own nanoseconds were seen, of a repeated one only the second. */
+const stoppingOf = ({ stage }: PodNetwork, { name }: ContainerSpec, [first]: readonly Occurrence[]): Estimate =>
+  stage.read(moment('stopping', name), first && first.time.lo === first.time.hi ? 'observed' : 'inferred');
+
+type Known = Pick<ContainerExit, 'spec' | 'facts' | 'killings' | 'stopping'>;
+
+/** What became of it, before its moments are read. */
+interface Judged {
+  readonly graceEnd: Estimate;
+  readonly counted: Estimate;
+  readonly outcome: ContainerOutcome;
+  readonly hook: HookFacts | undefined;
+  /** Its stop signal, where one was due. */
+  readonly call: Call | undefined;
+  /** It ended by SIGKILL at the end of its grace; `late`: certainly after it, whatever it did itself. */
+  readonly kill: 'none' | 'probable' | 'silent' | 'late';
+  /** It ended because of its signal, or of the kill that followed. */
+  readonly isEffect: boolean;
+}
+
+/** It ran, and the kubelet began with it because of the deletion. */
+function stopped(
+  scene: PodNetwork,
+  known: Known,
+  stop: StopAsked,
+): { exit: Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'>; stays: boolean } {
+  const judged = judge(scene, known, stop);
+  stateEffects(scene, known, judged);
+  return { exit: read(scene, known, stop, judged), stays: judged.isEffect };
+}
+
+function judge(scene: PodNetwork, { spec, facts, killings }: Known, stop: StopAsked): Judged {
+  const { ended } = stop;
+  const counted = stateCounted(scene, spec.name, stop, facts.terminated?.value.exitCode);
+  const asked = endedUnawares(scene, facts, killings) ? undefined : hookFacts(scene, spec, stop);
+  const call = stateSignal(scene, spec, facts, stop, asked);
+  const since = stateKillSince(scene, spec, call !== undefined);
+  const isLate = ended !== undefined && isSurelyAfterGrace(scene, spec, call !== undefined);
+  const isDoubtful = isDoubtfulKill(scene, facts, { ...stop, since, isLate });
+  const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
+  const isTouched =
+    call?.proved === true ||
+    seeming === 'killed' ||
+    wasStopped(scene, { killings, ended, failed: asked?.failure !== undefined });
+  // Where no Killing can be heard of, the code is the best that is known; elsewhere its absence tells.
+  const isPassedOver = !isTouched && !isUntellable(scene.trace, ended);
+  const outcome = seeming === 'signalled' && isPassedOver ? 'unknown' : seeming;
+  const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;
+  const kill = outcome === 'killed' && ended ? killWith(scene, spec, facts, isLate) : 'none';
+  const isSure = kill === 'late' || kill === 'silent';
+  return {
+    counted,
+    graceEnd: scene.stage.read(`grace-end/${spec.name}`),
+    outcome,
+    hook,
+    call: isTouched ? call : undefined,
+    kill,
+    isEffect: isTouched && call !== undefined && (isSure || (outcome === 'signalled' && isAtOnce(spec, hook))),
+  };
+}
+
+const killWith = (scene: PodNetwork, spec: ContainerSpec, facts: ContainerFacts, isLate: boolean): Judged['kill'] => {
+  if (isLate) return 'late';
+  return isSilentKill(scene, spec, facts) ? 'silent' : 'probable';
+};
+
+/** States what its signal and its kill brought about. */
+function stateEffects(scene: PodNetwork, { spec, killings }: Known, { kill, call, hook, isEffect }: Judged): void {
+  const { stage, kubelet } = scene;
+  const isSure = kill === 'late' || kill === 'silent';
+  if (isSure) stateKill(scene, spec);
+  if (!isEffect) return;
+  const [signal, exit] = [moment('stop-signal', spec.name), moment('exit', spec.name)];
+  stage.follows(signal, exit, {}, { because: 'it ended by its signal or its kill (§5)' });
+  const timeout = shortestStop(kubelet);
+  const because = 'the kill came the grace after the signal (§2 S9)';
+  if (call && isSure && isAtOnce(spec, hook) && killings.length === 1)
+    stage.follows(signal, exit, { min: timeout - driftOver(timeout) }, { because });
+}
+
+/** Its moments, as far as they are claimed. */
+function read(
+  scene: PodNetwork,
+  known: Known,
+  stop: StopAsked,
+  judged: Judged,
+): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
+  const { stage, trace } = scene;
+  const { spec, facts, stopping } = known;
+  const { outcome, hook, counted, graceEnd, kill } = judged;
+  const hooked = hook !== undefined || spec.kind === 'sidecar';
+  const exit = exitOf(scene, spec, facts, { ...stop, hooked, called: judged.call !== undefined });
+  const signal = signalOf(scene, known, stop, { ...judged, exit });
+  const hookEnd = moment('hook-end', spec.name);
+  if (hook && signal && (hook.kind !== 'sleep' || judged.isEffect || signal.proved) && !isBefore(signal, hook.end))
+    stage.notAfter(hookEnd, signal);
+  const isSure = kill === 'late' || kill === 'silent';
+  return {
+    outcome,
+    hook: hook && { ...hook, end: stage.read(hookEnd, hook.end.basis) },
+    signal,
+    kill: isSure ? stage.read(moment('kill', spec.name)) : undefined,
+    probable: kill === 'probable' ? true : undefined,
+    exit,
+    settled: exit !== undefined && !exit.provisional,
+    ...(stopping ? { counted: counted.basis === 'observed' ? stopping : counted, graceEnd } : {}),
+    mayHaveOverrun: mayHaveOverrun(scene, { hook, exit, graceEnd }) ? true : undefined,
+    assumes: [
+      ...(signal ? [stop.lag] : []),
+      ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
+      ...(isSure ? (['kill-lag'] as const) : []),
+      ...(kill === 'silent' ? (['silent-kill'] as const) : []),
+      ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
+    ],
+  };
+}
+
+/** Its stop signal, where one was sent: nothing speaks for its having ended before. */
+function signalOf(
+  scene: PodNetwork,
+  { spec, facts, killings }: Known,
+  { turn, ended, named, restarts }: StopAsked,
+  { call, exit, hook, outcome, graceEnd }: Judged & { exit: ExitFacts | undefined },
+): SignalFacts | undefined {
+  const { stage, kubelet } = scene;
+  if (!call?.isPossible) return undefined;
+  const at = moment('stop-signal', spec.name);
+  if (exit && isBefore(exit.at, stage.read(at))) return undefined;
+  const hooked = hook && { ...hook, end: stage.read(moment('hook-end', spec.name)) };
+  const ending = {
+    clock: kubelet.clock,
+    facts,
+    killings,
+    hook: hooked,
+    turn,
+    exit,
+    outcome,
+    ended,
+    graceEnd,
+    restarts,
+  };
+  if (!call.proved && mayHaveGone(ending)) return undefined;
+  if (exit && !(exit.provisional && call.proved)) stage.notAfter(at, exit.at);
+  return { ...stage.read(at), proved: call.proved, name: nameOfSignal(named ?? spec.container.lifecycle?.stopSignal) };
+}
+
+/** Of a hook that perhaps never ran it counts only where no Event could have told of it. */
+const mayHaveOverrun = (
+  { trace }: PodNetwork,
+  { hook, exit, graceEnd }: Pick<ContainerExit, 'hook' | 'exit'> & { graceEnd: Estimate },
+): boolean =>
+  hook?.outcome === 'unknown' &&
+  !(hook.doubted && !isUntellable(trace, exit?.at)) &&
+  !isBefore(hook.end, graceEnd) &&
+  exit !== undefined &&
+  !exit.provisional &&
+  !isBefore(exit.at, graceEnd);
+
+/** Its end was reported by a kubelet that did not know of the deletion yet: no hook runs in what has ended. */
+const endedUnawares = (
+  { trace }: PodNetwork,
+  { terminated }: ContainerFacts,
+  killings: readonly Occurrence[],
+): boolean =>
+  killings.length === 0 &&
+  terminated !== undefined &&
+  trace.acknowledged !== undefined &&
+  terminated.seq < trace.acknowledged.seq;
+
+/**
+ * The kubelet may have begun with it before the deletion: hook and signal came at any time, the grace was another one, and
+ * what ended it with 137 was the end of that grace, or something else.
+ */
+function stoppedBefore(
+  scene: PodNetwork,
+  { spec, facts }: Pick<ContainerExit, 'spec' | 'facts'>,
+  stop: Stop,
+): Pick<ContainerExit, 'outcome' | 'exit' | 'settled'> {
+  const seeming = outcomeOf(scene, facts, spec, { killSince: stop.began, ended: stop.ended, isDoubtful: true });
+  const isKilled = facts.terminated?.value.exitCode === 137;
+  const exit = exitOf(scene, spec, facts, { ...stop, hooked: false, called: false });
+  return {
+    outcome: isKilled ? 'unknown' : seeming,
+    ...(exit ? { exit } : {}),
+    settled: exit !== undefined && !exit.provisional,
+  };
+}
+
+/**
+ * Nothing lies between K and its signal in which it may have ended by itself, with whatever code: no turn to wait for
+ * (SIGNALS.md §2 S7), and no hook, which may itself have made it end (`kill -TERM 1`) or just go on without it.
+ */
+const isAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
+  spec.kind !== 'sidecar' && hook === undefined;

@@ -1,0 +1,108 @@
+/** When the kubelet acted, as rows: its Killings, the statuses that tell of an end, and the clocks that these tie. */
+import { logStampLagMs } from '../model/assumptions.ts';
+import type { Clock } from '../model/clock.ts';
+import { offsetAt } from '../model/clock.ts';
+import { containersOf } from '../model/pod.ts';
+import { atLeast, atMost } from '../model/span.ts';
+import { parseFloor } from '../model/stamps.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
+import type { Deletion } from './deletion.ts';
+import { requestTime } from './deletion.ts';
+import type { Kubelet } from './kubelet.ts';
+import { kubeletOf } from './kubelet.ts';
+import type { Scene } from './scene.ts';
+import { factsOfLastRun } from './started-untold.ts';
+import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
+import { moment, Stage } from './stage.ts';
+
+export interface PodNetwork extends Scene {
+  readonly stage: Stage;
+}
+
+/** The stage with all that is known before any container is judged. */
+export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
+  const kubelet = kubeletOf(trace, deletion);
+  const stage = new Stage(zerosOf(trace, deletion, kubelet), { node: kubelet.clock, api: deletion.api });
+  const scene = { trace, deletion, kubelet, stage };
+  stateClockFacts(stage, trace, deletion);
+  stateAcceptance(scene);
+  const specs = containersOf(deletion.facts.first.value);
+  for (const { name } of specs) stateStopping(scene, name, kubelet.killings.get(name) ?? []);
+  for (const spec of specs) stateEnd(scene, spec.name, factsOfLastRun(scene, spec));
+  stateStored(stage, trace);
+  statePromptness(stage, trace, deletion);
+  return { ...scene, kubelet: { ...kubelet, clock: stage.stepped.node ?? clockOf(stage, kubelet.clock) } };
+}
+
+/** References close to what is compared, so that little drift lies between: the first Killing, the second of the request. */
+function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Kubelet): Stage['zeros'] {
+  const client = deletion.facts.seenAt;
+  const [first] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
+  const shown = offsetAt(trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock, client);
+  const rough = Number.isFinite(shown.lo) ? shown.lo : 0;
+  return { client, node: first ?? client + rough, api: requestTime(trace, deletion.facts)?.lo ?? client };
+}
+
+function stateAcceptance({ trace, deletion, stage }: PodNetwork): void {
+  const { client, evidence } = deletion.accepted;
+  stage.within('accepted', { client }, { because: 'the deletion was accepted (§1)', evidence });
+  const asked = requestTime(trace, deletion.facts);
+  const because = 'deletionTimestamp less the grace (§1 "First delete")';
+  if (asked) stage.stamp('api', 'accepted', asked, client.hi, { because, evidence: [deletion.facts.seenSeq] });
+}
+
+/** K: the Event's own nanoseconds; a repeated Event only tells the second of its last occurrence (trap 19). */
+function stateStopping({ deletion, stage }: PodNetwork, container: string, killings: readonly Occurrence[]): void {
+  const [first] = killings;
+  if (!first) return;
+  const at = moment('stopping', container);
+  const evidence = [first.seq];
+  stage.within(at, { client: atMost(first.at + 1) }, { because: 'Killing had arrived', evidence });
+  stage.stamp(
+    'node',
+    at,
+    first.time,
+    first.at + 1,
+    { because: 'Killing is made before the hook (§2 S5)', evidence },
+    deletion.accepted.client.lo,
+  );
+  stage.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
+}
+
+/** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */
+function stateEnd({ stage }: PodNetwork, container: string, facts: ContainerFacts): void {
+  const { terminated, log } = facts;
+  const finished = parseFloor(terminated?.value.finishedAt);
+  if (!terminated || !finished || isMadeUp(terminated.value.reason, terminated.value.exitCode)) return;
+  const at = moment('exit', container);
+  const evidence = [terminated.seq];
+  stage.within(
+    at,
+    { client: atMost(terminated.at + 1) },
+    { because: 'the status of its end had arrived (§2 S12)', evidence },
+  );
+  stage.stamp('node', at, finished, terminated.at + 1, { because: 'finishedAt (§5)', evidence });
+  const line = log.lastLine;
+  // Of a clock that was set, what it showed before does not come before what it showed after.
+  if (!line || stage.stepped.node) return;
+  stage.stamp('node', at, atLeast(line.value - logStampLagMs), line.at + 1, {
+    because: 'log-stamp-lag',
+    evidence: [line.seq],
+  });
+}
+
+/** 137 ContainerStatusUnknown is made up by the kubelet (trap 24); 255 Unknown is a runtime that lost the status (§5). */
+export const isMadeUp = (reason: string | undefined, code: number): boolean =>
+  reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
+
+/** What the network knows of the node's clock, for who asks for a single time. */
+function clockOf({ net, zeros }: Stage, before: Clock): Clock {
+  const { lo, hi } = net.boundsOf('node', 'client');
+  const seq = before.lower.at(-1)?.seq ?? 0;
+  const offset = zeros.node - zeros.client;
+  const at = zeros.client;
+  return {
+    lower: Number.isFinite(hi) ? [{ at, value: offset - hi, seq }] : [],
+    upper: Number.isFinite(lo) ? [{ at, value: offset - lo, seq }] : [],
+  };
+}

@@ -1,0 +1,90 @@
+/** An audit log as the API server would have written it, made of a recording of the same exit. */
+import { readFileSync } from 'node:fs';
+
+interface Row {
+  at: string;
+  type: string;
+  resource?: string;
+  method?: string;
+  path?: string;
+  body?: Json;
+  status?: number;
+  event?: { type: string; object: Json };
+}
+type Json = Record<string, unknown> & { metadata?: Record<string, unknown> };
+
+export function auditLogOf(
+  file: string,
+  level: 'Metadata' | 'RequestResponse' = 'RequestResponse',
+  withEvents = false,
+) {
+  const rows = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Row);
+  const deleted = rows.find(
+    ({ type, resource, event }) =>
+      type === 'watch' && resource === 'pods' && event?.object.metadata?.['deletionTimestamp'] !== undefined,
+  );
+  const pod = String(deleted?.event?.object.metadata?.['name']);
+  const namespace = String(deleted?.event?.object.metadata?.['namespace']);
+  const uid = deleted?.event?.object.metadata?.['uid'];
+  const isOwn = ({ event }: Row): boolean => event?.object.metadata?.['uid'] === uid;
+  const lines: string[] = [
+    JSON.stringify({
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      stage: 'RequestReceived',
+      verb: 'get',
+      objectRef: { resource: 'pods', name: pod, namespace },
+    }),
+    'no JSON',
+    '',
+  ];
+  let isFirst = true;
+  for (const row of rows) {
+    const { type, resource, event, at } = row;
+    if (type !== 'watch' || !event) continue;
+    const object = {
+      apiVersion: 'v1',
+      kind: resource === 'pods' ? 'Pod' : resource === 'events' ? 'Event' : 'EndpointSlice',
+      ...event.object,
+    };
+    const entry = (who: object, verb: string, subresource?: string) =>
+      lines.push(
+        JSON.stringify({
+          kind: 'Event',
+          apiVersion: 'audit.k8s.io/v1',
+          level,
+          stage: 'ResponseComplete',
+          verb,
+          ...who,
+          objectRef: { resource, subresource, namespace, name: event.object.metadata?.['name'], apiVersion: 'v1' },
+          responseStatus: { code: 200 },
+          responseObject: level === 'Metadata' ? undefined : object,
+          // Stored a moment before the watch told of it.
+          requestReceivedTimestamp: at.replace('Z', '000Z'),
+          stageTimestamp: at.replace('Z', '000Z'),
+        }),
+      );
+    const user = { user: { username: 'kubernetes-admin' }, userAgent: 'kubectl/v1.36.2', sourceIPs: ['192.0.2.7'] };
+    const kubelet = { user: { username: 'system:node:node1' }, userAgent: 'kubelet/v1.36.2', sourceIPs: ['192.0.2.1'] };
+    const controller = {
+      user: { username: 'system:serviceaccount:kube-system:endpointslice-controller' },
+      userAgent: 'kube-controller-manager',
+      sourceIPs: ['192.0.2.2'],
+    };
+    if (resource === 'endpointslices' && event.type !== 'DELETED') entry(controller, 'update');
+    const about = (event.object['involvedObject'] as { name?: string } | undefined)?.name;
+    if (withEvents && resource === 'events' && about === pod)
+      entry(kubelet, event.type === 'ADDED' ? 'create' : 'patch');
+    if (resource !== 'pods' || !isOwn(row)) continue;
+    const { deletionTimestamp, deletionGracePeriodSeconds } = event.object.metadata ?? {};
+    if (deletionTimestamp !== undefined && isFirst && event.type === 'MODIFIED') {
+      isFirst = false;
+      entry(user, 'delete');
+    } else if (event.type === 'MODIFIED' && deletionGracePeriodSeconds === 0) entry(kubelet, 'delete');
+    else if (event.type === 'MODIFIED') entry(kubelet, 'patch', 'status');
+  }
+  return { lines, pod, namespace };
+}

@@ -1,0 +1,177 @@
+/** `why` over every recording after its pod is gone: from the Events that are left, and from an audit log made of it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../src/demo/data/kube-object.ts';
+import { exitsIn } from '../../src/advice/history/reports.ts';
+import type { WhyReport } from '../../src/advice/why/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { recordingFile, recordingNames, secondSeriesNames, truthsOf } from '../helpers/recordings.ts';
+import { serving } from '../helpers/serving.ts';
+import type { Serving } from '../helpers/serving.ts';
+import { auditLogOf } from './helpers/audit-log.ts';
+import { faultsBy } from './helpers/schemas.ts';
+
+const names = [...recordingNames, ...secondSeriesNames];
+const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+interface WatchRow {
+  type: string;
+  resource: string;
+  event: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject };
+}
+
+/** The server as it is when all of the recording has happened. */
+function playOut({ server }: Serving, name: string): void {
+  const rows = readFileSync(recordingFile(name), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  for (const row of rows.map((line) => JSON.parse(line) as WatchRow))
+    if (row.type === 'watch' && row.event.type !== ('BOOKMARK' as string))
+      server.write(row.resource === 'node-events' ? 'events' : row.resource, row.event.type, row.event.object);
+}
+
+async function liveOutcome(name: string, pod: string): Promise<string | undefined> {
+  const { stdout } = await runMain(['replay', recordingFile(name), '-o', 'json']);
+  return exitsIn(JSON.parse(stdout) as Record<string, unknown>)
+    ?.map((exit) => exit as unknown as ExitReport)
+    .find((exit) => exit.pod.name === pod)?.verdict.outcome;
+}
+
+describe.each(names)('%s, from Events', (name) => {
+  it('claims no other outcome than the live run, and says what it cannot know', async () =>
+    serving(name, {}, async (one) => {
+      playOut(one, name);
+      const { code, stdout, stderr } = await runMain(['why', one.server.pod, '-o', 'json', ...one.flags]);
+      if (code === 1) return expect(stdout + stderr).toMatch(/nothing is known of an exit|is still terminating/);
+      const report = JSON.parse(stdout) as WhyReport;
+      expect(faultsBy('why-report', report)).toEqual([]);
+      expect(['unknown', await liveOutcome(name, one.server.pod)]).toContain(report.outcome);
+      expect(report.heading).toMatch(/reconstructed from Events, ±1s|from its status/);
+    }));
+});
+
+it.each([
+  ['rolling-update', 'rollout'],
+  ['preempted', 'preemption'],
+  ['taint-evicted', 'taint'],
+])('%s: the Events say that it was a %s', (name, trigger) =>
+  serving(name, {}, async (one) => {
+    playOut(one, name);
+    const { stdout } = await runMain(['why', one.server.pod, '-o', 'json', ...one.flags]);
+    expect(JSON.parse(stdout)).toMatchObject({ trigger });
+  }),
+);
+
+it('the moments of Events hold what the runtime did', () =>
+  serving('sigkill-after-grace', {}, async (one) => {
+    playOut(one, 'sigkill-after-grace');
+    const { stdout } = await runMain(['why', one.server.pod, '-o', 'json', ...one.flags]);
+    const stopping = (JSON.parse(stdout) as WhyReport).moments.find(({ name }) => name === 'stopping');
+    const [truth] = truthsOf('sigkill-after-grace');
+    expect(Date.parse(truth?.stop_signal_sent ?? '')).toBeGreaterThanOrEqual(Date.parse(stopping?.earliest ?? ''));
+    expect(Date.parse(truth?.stop_signal_sent ?? '')).toBeLessThanOrEqual(Date.parse(stopping?.latest ?? ''));
+  }));
+
+it('without a name: the pods that ended lately', () =>
+  serving('rollout-25', {}, async (one) => {
+    playOut(one, 'rollout-25');
+    const { code, stdout } = await runMain(['why', ...one.flags]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^POD +STOPPED +WHAT\n/);
+    expect(stdout).toMatch(/25 pods of namespace rollout-25 stopped lately/);
+  }));
+
+it('a pod that never existed is one clear error', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    const { code, stderr } = await runMain(['why', 'nosuch', ...flags]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/nothing is known of an exit of pod "nosuch" in namespace "graceful-exit"/);
+  }));
+
+it('a recording of a folder says what the replay says', async () => {
+  const folder = mkdtempSync(join(scratch, 'from-'));
+  writeFileSync(join(folder, 'a.ndjson'), readFileSync(recordingFile('sigkill-after-grace')));
+  const { code, stdout } = await runMain([
+    'why',
+    'checkout-6677656c54-258qr',
+    '--from',
+    folder,
+    '-o',
+    'json',
+    '--fail-on',
+    'killed',
+  ]);
+  expect(code).toBe(5);
+  expect(JSON.parse(stdout)).toMatchObject({ basis: 'recording', outcome: 'killed', exit: { kind: 'ExitReport' } });
+});
+
+describe.each(recordingNames)('%s, from an audit log', (name) => {
+  it.each([
+    ['without Events', false],
+    ['with Events', true],
+  ])(
+    'holds every truth of the runtime within its interval, and claims no other outcome, %s',
+    async (_title, withEvents) => {
+      const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'RequestResponse', withEvents);
+      const file = join(scratch, `${name}.log.gz`);
+      writeFileSync(file, gzipSync(lines.join('\n')));
+      const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+      expect(code).toBe(0);
+      const report = JSON.parse(stdout) as WhyReport & { exit?: ExitReport };
+      expect(faultsBy('why-report', report)).toEqual([]);
+      expect(['unknown', await liveOutcome(name, pod)]).toContain(report.outcome);
+      expect(report.deletedBy?.user ?? 'nobody').toMatch(/^(kubernetes-admin|nobody|system:)/);
+      const missed = truthsOf(name)
+        .filter((truth) => truth.pod === undefined || truth.pod === pod)
+        .flatMap(({ container, stop_signal_sent, sigkill_sent, exited }) =>
+          Object.entries({ 'stop-signal': stop_signal_sent, kill: sigkill_sent, exited }).flatMap(([mark, time]) => {
+            const found = report.exit?.marks.find((one) => one.name === mark && one.subject === container);
+            if (time === undefined || !found) return [];
+            const at = Date.parse(time);
+            const isInside = Date.parse(found.at.earliest) <= at && at <= Date.parse(found.at.latest);
+            return isInside ? [] : [`${container} ${mark} ${time} not in ${found.at.earliest} – ${found.at.latest}`];
+          }),
+        );
+      expect(missed).toEqual([]);
+    },
+  );
+});
+
+it('reads a long log, packed or not, without keeping it', async () => {
+  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
+  const file = join(scratch, 'long.log');
+  const noise = Array.from({ length: 20_000 }, (_, at) =>
+    JSON.stringify({
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      stage: 'ResponseComplete',
+      auditID: `id-${at}`,
+      verb: 'get',
+      objectRef: { resource: 'configmaps', name: `other-${at}`, namespace: 'x' },
+      padding: 'x'.repeat(900),
+    }),
+  );
+  writeFileSync(file, [...noise, ...lines, ...noise].join('\n'));
+  const before = process.memoryUsage().rss;
+  const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+  expect(JSON.parse(stdout)).toMatchObject({ basis: 'audit-log', outcome: 'killed' });
+  expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
+});
+
+it('an audit log at level Metadata says who and when, and not how', async () => {
+  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'), 'Metadata');
+  const file = join(scratch, 'metadata.log');
+  writeFileSync(file, lines.join('\n'));
+  const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    basis: 'audit-log',
+    outcome: 'unknown',
+    deletedBy: { user: 'kubernetes-admin', userAgent: 'kubectl/v1.36.2', sourceIPs: ['192.0.2.7'], verb: 'delete' },
+    cannotTell: ['how its containers exited: the level of the log is below RequestResponse'],
+  });
+});

@@ -68,6 +68,10 @@ const keys: Record<string, { read: Reader; like: string }> = {
   'max-grace-used': { read: (value) => withText(value, (maxGraceUsed) => ({ maxGraceUsed })), like: '80%' },
   'min-drain-lead': { read: (value) => withText(value, (minDrainLead) => ({ minDrainLead })), like: '5s' },
   'fail-on': { read: (value) => withList(value, (failOn) => ({ failOn })), like: '[drain-race, last-endpoint]' },
+  confirm: {
+    read: (value) => (typeof value === 'boolean' ? { confirm: value } : undefined),
+    like: 'false',
+  },
   'warn-only': {
     read: (value) => (typeof value === 'boolean' ? { warnOnly: value } : undefined),
     like: 'true',

@@ -16,6 +16,7 @@ export interface DeleteFlags extends SelectorFlags {
   ignoreNotFound?: boolean;
   dryRun?: string;
   interactive?: boolean;
+  yes?: boolean;
   wait?: string;
   cascade?: string;
   output?: string;
@@ -42,7 +43,8 @@ export function addDeleteFlags(command: Command): Command {
     .option('--retry-evict', 'with --evict: ask again for as long as a budget refuses')
     .option('--ignore-not-found', 'a pod that does not exist is no error: exit code 0, and no report')
     .option('--dry-run <how>', 'none, client or server: delete nothing, and say what would be deleted')
-    .option('-i, --interactive', 'ask before the pod is deleted; a no is exit code 0, and no report')
+    .option('-y, --yes', 'do not ask before deleting at a terminal')
+    .option('-i, --interactive', 'ask before deleting, also without a terminal; declining exits 0 without a report')
     .option('--wait <true|false>', 'false: delete and leave at once; nothing is traced')
     .option('--cascade <how>', 'refused: a pod has no dependents to cascade to');
 }

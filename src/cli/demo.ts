@@ -129,7 +129,7 @@ async function trace(
   try {
     writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
     if (!ports.stdout.isTty || forPeople) stderr.write(`${shipped.about}\n$ kubectl podexit ${typed(words)}\n\n`);
-    const code = await main([...words, '--kubeconfig', kubeconfig], { ...ports, stderr });
+    const code = await main([...words, '--yes', '--kubeconfig', kubeconfig], { ...ports, stderr });
     const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
     if ([SIGINT, SIGTERM, SIGHUP].includes(code))
       stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');

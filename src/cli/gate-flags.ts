@@ -14,6 +14,8 @@ export interface GateWords {
   /** Codes, each word may hold several with commas between. */
   failOn?: string[];
   warnOnly?: boolean;
+  /** Of the config file only: false never asks before a deletion. */
+  confirm?: boolean;
   /** --max-lost; where requests were sent it is 0 by itself. */
   maxLost?: string;
 }
@@ -92,3 +94,6 @@ function failOn(words: readonly string[], where: string): GateSpec[] {
     );
   });
 }
+
+/** Whether to ask before a deletion at a terminal, by the config file. Throws as `policyFrom`. */
+export const confirmFrom = ({ config }: GateFlags): boolean => readConfig(config).words.confirm ?? true;

@@ -9,7 +9,7 @@ import { connectionOf } from './connection-flags.ts';
 import type { DeleteFlags } from './delete-flags.ts';
 import { chosenBy } from './delete-flags.ts';
 import { parseDuration } from './duration.ts';
-import { policyFrom } from './gate-flags.ts';
+import { confirmFrom, policyFrom } from './gate-flags.ts';
 import { decideGrace } from './grace.ts';
 import { oneOf } from './one-of.ts';
 import type { PipelineFlags } from './pipeline-flags.ts';
@@ -56,6 +56,7 @@ export function traceOptions(words: readonly string[], flags: Flags, version: st
   return {
     connection: connectionOf(flags, version),
     ...chosenBy(words, flags),
+    confirm: !flags.yes && confirmFrom(flags),
     graceSeconds: grace.seconds,
     insist: grace.named,
     ...(timeout === undefined ? {} : { timeoutMs: timeout > 0 ? timeout : null }),

@@ -3,24 +3,29 @@ import type { Pod } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
-import { isTimely, late, near } from './around.ts';
-import type { Scaling } from './scaling.ts';
-import { scalingsOf } from './scaling.ts';
+import { isTimely, late } from './around.ts';
+import type { Lowering, Scaling } from './scaling.ts';
+import { loweredNear, scalingsOf, shrunkNear, wantedAt } from './scaling.ts';
 import { comingTemplate, hasPlace, otherTemplate } from './template.ts';
 import type { Rule, Trigger } from './trigger-rule.ts';
 
 /**
- * The controller deleted the pod, as its Event says: for another template, or for a lower number. Where neither shows, it is
- * not known. A number that went down is no proof that the controller chose this pod.
+ * The controller deleted the pod, as its Event says, or as it came to want fewer pods than it has named in Events: of a burst
+ * it names the first 25 at most (SIGNALS.md §2.1). For another template, or for a lower number; where neither shows, it is
+ * not known.
  */
 export const byController: Rule = (trace, { facts }) => {
   const pod = facts.first.value;
   const told = deletedBy(trace);
   const controller = controllerOf(pod);
   const owner = controller && trace.owners.get(controller.uid);
-  const lowered = near(owner?.lowered, trace);
-  if (!controller || (!told && !(lowered && mayBeUntold(trace, controller.name)))) return undefined;
-  const evidence = [facts.seenSeq, ...(told ? [told.seq] : []), ...(lowered ? [lowered.seq] : [])];
+  if (!controller) return undefined;
+  const lowered = loweredNear(owner, trace);
+  const unnamed = told ? undefined : unnamedOf(trace, controller, lowered);
+  const isUnheard = lowered !== undefined && mayBeUntold(trace, controller.name);
+  if (!told && !unnamed && !isUnheard) return undefined;
+  const shown = [...(told ? [told] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
+  const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
   const scaled = owner && scaledDown(trace, pod, owner, told);
   if (controller.kind === 'ReplicaSet') return bySet(trace, pod, { above: aboveOf(trace, owner), scaled, evidence });
   const isPlaced = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
@@ -28,6 +33,32 @@ export const byController: Rule = (trace, { facts }) => {
   if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };
   return scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined;
 };
+
+/**
+ * The controller deletes as many pods as it came to want fewer. Where it has named fewer than that, this one may be of the
+ * others; where it has named as many, somebody else deleted this one.
+ */
+function unnamedOf(
+  trace: Trace,
+  controller: { kind: string; name: string },
+  lowered: Lowering | undefined,
+): Lowering | undefined {
+  const events = controller.kind === 'ReplicaSet' ? shrunkNear(controller.name, trace) : undefined;
+  const most = [lowered, events].flatMap((one) => one ?? []).sort((a, b) => b.by - a.by)[0];
+  if (!most || most.by < leastBurst) return undefined;
+  return namedBy(trace, controller.name) < most.by ? most : undefined;
+}
+
+/** Of fewer pods than these, all are named: what the Events do not name, the controller did not delete. */
+const leastBurst = 2;
+
+/** How many pods the controller's Events around the deletion name. */
+const namedBy = (trace: Trace, owner: string): number =>
+  new Set(
+    trace.events
+      .filter((event) => event.reason === 'SuccessfulDelete' && event.about.name === owner && isTimely(event, trace))
+      .map(({ message }) => message),
+  ).size;
 
 interface SetFacts {
   /** The Deployment, where it was told. */
@@ -67,17 +98,22 @@ function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, told: Occurrence 
   const [above] = metadata.ownerReferences ?? [];
   if (kind === 'ReplicaSet' && above) {
     const deployment = trace.owners.get(above.uid);
-    return near(deployment?.lowered, trace) ?? (deployment && scaledToAll(trace, metadata.name, deployment));
+    return lastOf(loweredNear(deployment, trace)) ?? (deployment && scaledToAll(trace, metadata.name, deployment));
   }
   const outOfPlace = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
   // A ReplicaSet of its own deletes a pod only where it has too many.
-  return near(owner.lowered, trace) ?? (outOfPlace || kind === 'ReplicaSet' ? told : undefined);
+  return lastOf(loweredNear(owner, trace)) ?? (outOfPlace || kind === 'ReplicaSet' ? told : undefined);
 }
 
-/** The pod's ReplicaSet was scaled down to all that the Deployment wants: no other one takes a share. */
-function scaledToAll(trace: Trace, set: string, { last }: OwnerFacts): Occurrence | undefined {
+const lastOf = (lowering: Lowering | undefined): Scaled | undefined => lowering?.facts.at(-1);
+
+/** The pod's ReplicaSet was scaled down to all that the Deployment wanted then: no other one takes a share. */
+function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurrence | undefined {
   const isIt = (one: Scaling): boolean =>
-    one.way === 'down' && one.set === set && one.to === last.value.spec.replicas && isTimely(one.event, trace);
+    one.way === 'down' &&
+    one.set === set &&
+    one.to === wantedAt(deployment, one.event.at) &&
+    isTimely(one.event, trace);
   return scalingsOf(trace).find(isIt)?.event;
 }
 

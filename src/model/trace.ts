@@ -82,6 +82,8 @@ export interface NodeSigns {
   readonly event?: NodeSign;
   /** Its node's Lease, as first seen. */
   readonly lease?: NodeSign;
+  /** When the Lease had last been renewed, as the first list has it (node clock, ms). */
+  readonly listedRenewal?: Fact<number> | undefined;
   /** The last renewals of the Lease that a watch brought as they came. */
   readonly renewals: readonly Fact<Renewal>[];
 }
@@ -138,8 +140,8 @@ export interface OwnerFacts {
   readonly first: Fact<Owner>;
   readonly last: Fact<Owner>;
   readonly gone?: Fact<true>;
-  /** It wants fewer pods than before; of several times the last before the deletion. */
-  readonly lowered?: Fact<true>;
+  /** How many pods it wanted, each time that changed, oldest first. */
+  readonly wanted: readonly Fact<number>[];
   /** A Job that is suspended, or done with its work in one way or another: what tells it. */
   readonly ended?: Fact<string>;
 }

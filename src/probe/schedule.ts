@@ -10,14 +10,18 @@ export interface Pace {
   /** A request is due. */
   send(): void;
   /**
-   * This process did not run for a while, at least `standstillMs`, and `missed` requests were not sent: they are not made up
-   * for, since a burst could harm the target. Comes before what arrived meanwhile is read.
+   * This process did not run for a while, at least `standstillMs`. `missed` requests will not be sent: those of a long standstill
+   * are not made up for. Comes before what arrived meanwhile is read.
    */
   onStandstill(missed: number): void;
 }
 
-/** ms: what is late by less is sent late, what is late by more not at all. */
+/** ms: who did not run for so long cannot tell what others did meanwhile. */
 export const standstillMs = 250;
+/** ms: what is late by less is sent late, at most at twice the rate since a burst could harm the target; the rest not at all. */
+const latestMs = 1000;
+/** ms that count for what one look may send. */
+const burstMs = 10;
 /** ms between two looks at the clock, where nothing is due for longer. */
 const lookMs = 100;
 
@@ -40,16 +44,18 @@ export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace):
     const monotonic = performance.now();
     const client = now();
     const late = monotonic - expected;
+    const sinceLast = Math.max(monotonic - last.monotonic, 1);
     // A machine that slept shows on the run's clock alone.
     const slept = client - last.client - (monotonic - last.monotonic);
     last = { monotonic, client };
-    if (late >= standstillMs || slept >= standstillMs) {
-      const firstDue = Math.ceil((monotonic - start) / intervalMs);
+    const firstDue = Math.ceil((monotonic - latestMs - start) / intervalMs);
+    if (late >= standstillMs || slept >= standstillMs || firstDue > next) {
       const asleep = slept >= standstillMs ? Math.floor(slept / intervalMs) : 0;
       onStandstill(Math.max(0, firstDue - next) + asleep);
       next = Math.max(next, firstDue);
     }
-    while (start + next * intervalMs <= monotonic) {
+    const most = Math.ceil((2 * Math.min(sinceLast, burstMs)) / intervalMs);
+    for (let sent = 0; sent < most && start + next * intervalMs <= monotonic; sent++) {
       next += 1;
       send();
     }

@@ -146,6 +146,7 @@ export function exitRows({ timeline }: Report): ExitRow[] {
 /** `SIGKILL`, `exited 0`: what ended it. */
 function endText(container: ContainerTimeline): string {
   const probably = container.probable ? 'probably ' : '';
+  if (container.outcome === 'signalled' && container.exit) return `exited ${container.exit.code ?? '?'}`;
   return `${probably}${container.outcome === 'killed' ? 'SIGKILL' : exitText(container)}`;
 }
 
@@ -215,6 +216,9 @@ function answerRows(report: Report, place: CardPlace): RankedRow[] {
     ...failed.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [{ label: 'why', pieces: [plain(forTerminal(answer.why, 1000))], rank: 2 }]),
     ...nextRow(report, place),
+    ...(answer.advice === undefined || exitCode === 0
+      ? []
+      : [{ label: 'fix', pieces: [plain(forTerminal(answer.advice, 1000))], rank: 3 }]),
     ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
       label: 'fix',
       pieces: [plain(forTerminal(reason, 1000))],

@@ -11,7 +11,7 @@ import { containerLanes, replacementLane, serviceLanes } from './live-lanes.ts';
 import { nodeTrouble } from './node-trouble.ts';
 import type { Pen } from './palette.ts';
 import type { Piece } from './prose.ts';
-import { clipPieces, dim, padTo, piece, plain, shorten, textWidth } from './prose.ts';
+import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, widthOf } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
 import { statusOf } from './status.ts';
@@ -55,11 +55,17 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
 /** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout` */
 function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piece[] {
   const { word, ink, facts } = statusOf(timeline, now);
-  const rest = facts.flatMap((fact) => [dim(' · '), piece(fact.ink, forTerminal(fact.text))]);
-  const taken = textWidth(word) + 1 + rest.reduce((sum, { text }) => sum + textWidth(text), 0);
-  const name = shorten(pen, forTerminal(podText(timeline)), Math.max(12, width - taken));
+  const piecesOf = (isBrief: boolean): Piece[] =>
+    facts.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
+  const leftBy = (pieces: readonly Piece[]): number => width - textWidth(word) - 1 - widthOf(pieces);
+  const whole = piecesOf(false);
+  const rest = leftBy(whole) < leastName ? piecesOf(true) : whole;
+  const name = shorten(pen, forTerminal(podText(timeline)), Math.max(leastName, leftBy(rest)));
   return [piece('strong', name), plain(' '), piece(ink, word), ...rest];
 }
+
+/** Columns of a pod's name that tell it from its siblings. */
+const leastName = 12;
 
 interface Widths {
   readonly name: number;
@@ -69,12 +75,12 @@ interface Widths {
 const widestName = 20;
 const widestBar = 60;
 
-/** Names a fifth, words 40 columns or less, the bar what is left; in a narrow window words are worth more than a bar. */
+/** Names a fifth, words 46 columns or less, the bar what is left; in a narrow window words are worth more than a bar. */
 function widthsFor(width: number, lanes: readonly Lane[]): Widths {
   const longest = Math.max(8, ...lanes.map(({ name }) => textWidth(forTerminal(name))));
   const name = Math.min(longest, widestName, Math.max(6, Math.floor(width / 5)));
   const rest = width - name - 4;
-  const bar = Math.min(widestBar, rest - Math.min(40, Math.ceil(rest * 0.55)) - 2);
+  const bar = Math.min(widestBar, rest - Math.min(46, Math.ceil(rest * 0.68)) - 2);
   return { name, bar: bar < 8 ? 0 : bar };
 }
 

@@ -57,16 +57,35 @@ function containerWords(container: ContainerTimeline, timeline: Timeline, now: n
   const { name, kind, ran, exit, preStop, stopSignal, kill, outcome } = container;
   const { zero } = timeline;
   if (!ran) return 'not running';
-  if (exit) return `${outcome === 'killed' && kill ? 'SIGKILL' : exitText(container)} at ${offsetText(exit.at, zero)}s`;
+  const end =
+    outcome === 'killed' && kill ? 'SIGKILL' : exit?.code === undefined ? 'probably exited' : exitText(container);
+  if (exit) return `${end} at ${offsetText(exit.at, zero)}s`;
   if (kill && kill.shown <= now) return `SIGKILL at ${offsetText(kill, zero)}s`;
   if (stopSignal && stopSignal.shown <= now)
-    return `${signalName(container)} at ${offsetText(stopSignal, zero)}s, still running after ${minutes(now - stopSignal.shown)}`;
+    return `${signalName(container)} at ${offsetText(stopSignal, zero)}s, running for ${minutes(now - stopSignal.shown)}`;
+  const sent = sentBy(container, timeline);
+  if (sent !== undefined && now > sent) return `${signalName(container)} sent, running for ${minutes(now - sent)}`;
   if (preStop && (preStop.end?.shown ?? Infinity) > now)
     return `preStop ${hookText(name, timeline) ?? preStop.kind} for ${minutes(now - preStop.start.shown)}`;
   const isStopping = timeline.marks.some((mark) => mark.name === 'stopping' && mark.subject === name);
   if (kind === 'sidecar' && timeline.containers.some((one) => one.kind === 'container' && one.ran && !one.exit))
     return 'waits for the other containers';
   return isStopping || preStop ? 'kubelet started termination' : 'running';
+}
+
+/** ms; a kubelet sends the signal within this after it started, or after the hook (SIGNALS.md §2). */
+const signalLag = 1000;
+
+/**
+ * ms: by when the stop signal has surely been sent though nothing has been observed since; undefined where something
+ * still comes before it. The Timeline itself places no moment after its newest observation.
+ */
+function sentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
+  const { name, kind, preStop } = container;
+  const stopping = timeline.marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
+  if (!stopping || kind === 'sidecar') return undefined;
+  if (hookText(name, timeline) === undefined) return stopping.at.latest + signalLag;
+  return preStop?.sleepSeconds === undefined ? undefined : stopping.at.latest + preStop.sleepSeconds * 1000 + signalLag;
 }
 
 /** One for each Service, whatever number of slices it has; slices of none have their own. */

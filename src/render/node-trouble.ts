@@ -34,7 +34,7 @@ function wordsOf(timeline: Timeline, now: number): string | undefined {
   const reacted = marks.some(({ name }) => name === 'acknowledged' || name === 'stopping');
   const waits = containers.some(isStillRunning);
   if (!reacted && waits && accepted !== undefined && now - accepted > silentAfter)
-    return `kubelet on ${node} is not responding: it has not started termination after ${minutes(now - accepted)}`;
+    return `kubelet on ${node} is not responding: no reaction for ${minutes(now - accepted)}`;
   const trouble = marks.find(({ name }) => name === 'acknowledged')?.note;
   if (trouble !== undefined) return trouble;
   const left = killDueIn(timeline, now);

@@ -2,12 +2,19 @@
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Ink } from './palette.ts';
 
+export interface Fact {
+  readonly text: string;
+  /** For a narrow window. */
+  readonly brief?: string;
+  readonly ink: Ink;
+}
+
 export interface Status {
   /** As `kubectl get pods` would say it, where it says anything. */
   readonly word: string;
   readonly ink: Ink;
   /** Unescaped, the most important first. */
-  readonly facts: readonly { readonly text: string; readonly ink: Ink }[];
+  readonly facts: readonly Fact[];
 }
 
 /** `now`: ms, client's clock. */
@@ -44,7 +51,7 @@ function waitingStatus(timeline: Timeline): Status {
 }
 
 /** The countdown, or what comes after the containers. */
-function stepFact(timeline: Timeline, now: number): Status['facts'][number] {
+function stepFact(timeline: Timeline, now: number): Fact {
   const finalizers = timeline.marks.find(({ name }) => name === 'finalizing');
   if (finalizers) return { text: `waiting for finalizers ${finalizers.note ?? ''}`, ink: 'warning' };
   const done = timeline.marks.find(({ name }) => name === 'containers-done');
@@ -54,8 +61,8 @@ function stepFact(timeline: Timeline, now: number): Status['facts'][number] {
   return killFact(killDueIn(timeline, now));
 }
 
-function killFact(left: number | undefined): Status['facts'][number] {
-  if (left === undefined) return { text: 'the kubelet has not started termination', ink: 'warning' };
+function killFact(left: number | undefined): Fact {
+  if (left === undefined) return { text: 'kubelet has not reacted', ink: 'warning' };
   const seconds = Math.ceil(left / 1000);
   if (seconds <= 0) return { text: seconds < -1 ? `SIGKILL overdue by ${-seconds}s` : 'SIGKILL due', ink: 'bad' };
   return { text: `SIGKILL in ${seconds >= 120 ? minutes(left) : `${seconds}s`}`, ink: seconds <= 5 ? 'bad' : 'plain' };
@@ -69,7 +76,7 @@ export function killDueIn({ containers }: Timeline, now: number): number | undef
   return due.length === 0 ? undefined : Math.min(...due) - now;
 }
 
-function serviceFact({ endpoints }: Timeline): Status['facts'][number] | undefined {
+function serviceFact({ endpoints }: Timeline): Fact | undefined {
   const services = [
     ...new Set(endpoints.filter(({ wasReady }) => wasReady).map(({ service, slice }) => service ?? slice)),
   ];
@@ -82,8 +89,8 @@ function serviceFact({ endpoints }: Timeline): Status['facts'][number] | undefin
   const what = (names: readonly string[]): string =>
     names.length === 1 ? `Service ${names[0] ?? ''}` : `${names.length} Services`;
   return still.length === 0
-    ? { text: `removed from ${what(services)}`, ink: 'good' }
-    : { text: `still in ${what(still)}`, ink: 'warning' };
+    ? { text: `removed from ${what(services)}`, brief: `removed from ${services[0] ?? ''}`, ink: 'good' }
+    : { text: `still in ${what(still)}`, brief: `still in ${still[0] ?? ''}`, ink: 'warning' };
 }
 
 const hasMark = ({ marks }: Timeline, name: string): boolean => marks.some((mark) => mark.name === name);

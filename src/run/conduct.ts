@@ -2,7 +2,7 @@
  * A run from its first request to its DELETEs: opens what is watched, and sends them when the streams are in sync, and only
  * then. The end comes by what the traces tell (live.ts).
  */
-import { listUids } from '../kube/list-uids.ts';
+import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
@@ -64,7 +64,8 @@ async function probe(run: Run, pod: Raw | undefined): Promise<Probing | undefine
   if (probes.length === 0) return undefined;
   const { startProbing } = await import('./probing.ts');
   const deliver = (sighting: Sighting): void => void run.deliver(sighting);
-  const about = { pod: { name: pod ? nameOf(pod) : '', uid: pod ? uidOf(pod) : '' }, deliver, signal: run.signal };
+  const one = pod && !run.options.several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined;
+  const about = { pod: one, deliver, signal: run.signal };
   run.probing = await startProbing({ probes, userAgent, cluster, clock, namespace, ...about });
   return run.probing;
 }

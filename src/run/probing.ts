@@ -3,6 +3,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { Sighting } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Probes } from '../probe/start.ts';
+import type { ProxiedPod } from '../probe/proxied.ts';
 import type { ProbeSettings } from '../probe/settings.ts';
 import type { Clock } from './clock.ts';
 import { awaitsReplacement } from './ending.ts';
@@ -13,8 +14,8 @@ export interface ProbingOptions {
   clock: Clock;
   namespace: string;
   userAgent: string;
-  /** Whom `pod` means. */
-  pod: { name: string; uid: string };
+  /** Whom `pod` means; in a run over several pods each of them, from when it terminates (`open`). */
+  pod: ProxiedPod | undefined;
   deliver(sighting: Sighting): void;
   signal: AbortSignal;
 }
@@ -22,6 +23,10 @@ export interface ProbingOptions {
 export interface Probing {
   /** Every target answered for a second; rejects with PodexitError `probe.not-answering`. */
   readonly ready: Promise<void>;
+  /** Begins to ask a pod that terminates, where `pod` is a target. */
+  open(pod: ProxiedPod): void;
+  /** The pod is gone. */
+  close(uid: string): void;
   /** Delivers what was counted until now. */
   flush(): void;
   /** Goes on until the last request that matters was answered: the pod is gone, and its replacement ready. */
@@ -38,31 +43,60 @@ const lookMs = 100;
 export async function startProbing(options: ProbingOptions): Promise<Probing> {
   const { probes, cluster, clock, namespace, userAgent, pod, deliver, signal } = options;
   const { startProbes } = await import('../probe/start.ts');
-  const running = startProbes(
-    { probes, now: () => clock.now(), userAgent, ask: cluster.askOnce, namespace, pod },
-    (observation) => deliver(observation),
-    signal,
+  let started = 0;
+  const start = (some: readonly ProbeSettings[], asked: ProxiedPod | undefined): Probes => {
+    const firstProbe = started;
+    started += some.length;
+    const about = { now: () => clock.now(), userAgent, ask: cluster.askOnce, namespace };
+    return startProbes({ ...about, probes: some, pod: asked, firstProbe }, (one) => deliver(one), signal);
+  };
+  const ofPods = probes.filter(({ target }) => target.kind === 'pod');
+  const shared = start(
+    probes.filter(({ target }) => target.kind !== 'pod'),
+    undefined,
   );
+  const each = new Map<string, Probes>();
+  if (pod && ofPods.length > 0) each.set(pod.uid, start(ofPods, pod));
+  const all = (): Probes[] => [shared, ...each.values()];
+  const close = (uid: string): void => {
+    const probing = each.get(uid);
+    each.delete(uid);
+    void probing?.stop();
+  };
+  const ready = Promise.all(all().map((one) => one.ready)).then(() => undefined);
+  // An attach does not wait for it.
+  ready.catch(() => undefined);
   return {
-    ready: running.ready,
-    flush: running.flush,
-    finish: (trace) => finish(running, options, trace),
+    ready,
+    open(one) {
+      if (!pod && ofPods.length > 0 && !each.has(one.uid) && each.size < mostPods)
+        each.set(one.uid, start(ofPods, one));
+    },
+    close,
+    flush: () => all().forEach((one) => one.flush()),
+    async finish(trace) {
+      // Whoever bears its name from now on is another pod.
+      if (pod) close(pod.uid);
+      await untilOver(options, trace);
+      await Promise.all(all().map((one) => one.stop()));
+    },
   };
 }
 
-async function finish(
-  running: Probes,
-  { clock, signal }: ProbingOptions,
-  trace: () => Trace | undefined,
-): Promise<void> {
+/** Pods that are asked at the same time: each request goes through the API server. */
+const mostPods = 20;
+
+/** In a run over several pods there is no trace to wait for: its rollout is done. */
+async function untilOver({ clock, signal, pod }: ProbingOptions, trace: () => Trace | undefined): Promise<void> {
+  const asked = clock.now();
   let awaitedUntil = -Infinity;
   for (;;) {
     const now = clock.now();
     const known = trace();
-    if (signal.aborted || !known?.gone) break;
-    if (awaitsReplacement(known) && now < known.gone.at + longestWaitMs) awaitedUntil = now;
-    if (now >= Math.max(known.gone.at, awaitedUntil) + goOnMs) break;
+    const gone = pod ? known?.gone?.at : asked;
+    if (signal.aborted || gone === undefined) return;
+    if (known && awaitsReplacement(known) && now < gone + longestWaitMs) awaitedUntil = now;
+    if (now >= Math.max(gone, awaitedUntil) + goOnMs) return;
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, lookMs));
   }
-  await running.stop();
 }

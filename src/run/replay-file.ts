@@ -88,16 +88,23 @@ async function replaySeveral(
   shown: ReplayOptions,
   ports: Ports,
 ): Promise<number> {
-  const [{ createResults }, { rolloutOutput }] = await Promise.all([
+  const [{ createResults }, { rolloutOutput }, { probeReportsOf }] = await Promise.all([
     import('./results.ts'),
     import('./rollout-output.ts'),
+    import('./shared-probes.ts'),
   ]);
   const output = rolloutOutput(shown, ports);
   const results = createResults(shown, output, ports);
   await run({ ...options, audience: results.audience(options.traces) });
   for (const key of options.traces.keys()) results.take(options.traces, key);
   await results.written();
-  const summary = summaryOf(target, results.reports, results.codes);
+  const summary = summaryOf(
+    target,
+    results.reports,
+    results.codes,
+    [],
+    probeReportsOf(options.traces, results.reports),
+  );
   await output.end(results.reports, summary);
   return summary.exitCode;
 }

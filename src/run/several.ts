@@ -4,7 +4,7 @@ import type { Gate } from './gate.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
 import type { Raw } from './watched.ts';
-import { asRaw, isFinishedPod, metadataOf, uidOf } from './watched.ts';
+import { asRaw, isFinishedPod, metadataOf, nameOf, uidOf } from './watched.ts';
 
 /** ms before a deletion from which its pod's log is read: clocks of server and node differ a little, stamps are cut to seconds. */
 const beforeDeletion = 2000;
@@ -35,6 +35,7 @@ export function lookAtPods(
     if (isRemoved || isTerminatingPod(pod)) alive.delete(uid);
     else alive.set(uid, pod);
     if (isRemoved) {
+      run.probing?.close(uid);
       if (!terminating.delete(uid) && wasForced(pod)) onlooker.missed(pod, 'it was removed at once');
       return;
     }
@@ -45,6 +46,7 @@ export function lookAtPods(
     if (isNews) tellLateStreams(run, uid, gate);
     shared.openPlace(pod);
     shared.openLogs(pod, logsSince(pod));
+    run.probing?.open({ name: nameOf(pod), uid });
   };
   return (sighting) => {
     if (sighting.kind === 'changed') take(asRaw(sighting.object), sighting.change === 'DELETED');

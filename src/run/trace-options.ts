@@ -17,6 +17,8 @@ export interface TraceOptions {
   ignoreNotFound: boolean;
   /** Ask before anything is deleted. */
   interactive: boolean;
+  /** Ask at a terminal. */
+  confirm?: boolean;
   /** Delete and trace nothing: --dry-run, --wait=false. */
   once?: { dryRun: 'none' | 'client' | 'server'; nameOnly: boolean };
   mode: Exclude<Mode, 'check'>;

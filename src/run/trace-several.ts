@@ -1,5 +1,6 @@
 /** A run over several pods: every one of a target that terminates, until its rollout is done, or those that were named. */
 import type { Interrupted } from '../model/observation.ts';
+import { probeReportsOf } from './shared-probes.ts';
 import { createTraces } from './traces.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
@@ -90,8 +91,8 @@ async function follow(
   const over = progress.untilOver(cluster.surroundings, stop.signal).finally(() => stop.abort());
   const failures: unknown[] = [];
   const results = createResults({ ...options, reported: rollout }, output, ports);
+  const traces = createTraces(({ metadata }) => rollout.begun.has(metadata.uid));
   try {
-    const traces = createTraces(({ metadata }) => rollout.begun.has(metadata.uid));
     await run({
       source: live.sightings,
       logText: options.logText,
@@ -115,7 +116,7 @@ async function follow(
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, what, await over);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
-  const summary = summaryOf(what, reports, codes, [...unseen.values()]);
+  const summary = summaryOf(what, reports, codes, [...unseen.values()], probeReportsOf(traces, reports));
   await output.end(reports, summary);
   if (failures.length > 0) throw failures[0];
   return summary.exitCode;

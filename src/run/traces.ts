@@ -11,9 +11,10 @@ import { isTerminating } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
 import type { Subject } from '../model/select.ts';
 import { concerning, learn, objectsOf, subjectOf } from '../model/select.ts';
+import { createSharedProbes } from './shared-probes.ts';
 import { createSharedSiblings } from './shared-siblings.ts';
 import { createSliceChanges } from './slice-changes.ts';
-import type { Trace } from '../model/trace.ts';
+import type { ProbeFacts, Trace } from '../model/trace.ts';
 
 export interface Traces {
   /** Takes one more observation of the log. The keys of the traces that it concerns. */
@@ -22,6 +23,8 @@ export interface Traces {
   get(key: string): Trace | undefined;
   /** Those whose trace is kept, in the order in which they began. */
   keys(): readonly string[];
+  /** What was asked while the run lasted, by number. */
+  probes(): ReadonlyMap<number, ProbeFacts>;
   /** Its exit is told: nothing that comes concerns it any more. */
   close(key: string): void;
 }
@@ -40,6 +43,7 @@ export function createTraces(wants: (pod: Pod) => boolean = () => true): Traces 
     },
     get: (key) => traces?.get(key) ?? (key === onePod && !traces ? emptyTrace : undefined),
     keys: () => traces?.keys() ?? [],
+    probes: () => traces?.probes() ?? emptyTrace.probes,
     close: (key) => traces?.close(key),
   };
 }
@@ -62,6 +66,7 @@ function traceOfOne(): Traces {
     },
     get: (key) => (key === onePod ? trace : undefined),
     keys: () => [onePod],
+    probes: () => trace.probes,
     close: () => {},
   };
 }
@@ -79,6 +84,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   const closed = new Set<string>();
   const history = createHistory();
   const siblings = createSharedSiblings();
+  const probes = createSharedProbes();
   const slices = createSliceChanges();
   const byTopic = new Map<string, Set<Traced>>();
 
@@ -104,6 +110,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   };
   return {
     add(observation) {
+      if (probes.take(observation)) return [];
       siblings.take(observation);
       const keys = new Set<string>();
       for (const one of concernedBy(observation, { traced, byTopic, slices })) {
@@ -122,9 +129,10 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     },
     get(key) {
       const one = traced.get(key);
-      return one && siblings.in(one.trace, key);
+      return one && probes.in(siblings.in(one.trace, key), key);
     },
     keys: () => [...traced.keys()],
+    probes: probes.all,
     close(key) {
       const one = traced.get(key);
       traced.delete(key);

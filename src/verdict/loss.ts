@@ -154,8 +154,11 @@ const causes: readonly CauseRow[] = [
   },
   {
     name: 'kept-connection-cut',
-    holds: ({ probes }) =>
-      probes.every((one) => one.new.failed === 0) && probes.some((one) => (one.kept?.failed ?? 0) > 0),
+    // It is made anew after one failure: where more follow, nobody was there to take it.
+    holds: ({ probes, windows }) =>
+      probes.every((one) => one.new.failed === 0) &&
+      probes.some((one) => (one.kept?.failed ?? 0) > 0) &&
+      windows.every(({ failed }) => failed <= 2),
     why: () => 'the connection that clients keep was cut, while new connections were served',
     advice: () => 'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
   },

@@ -1,5 +1,5 @@
 /** Many exits as one: the summary of `--all-terminating`. Pure. */
-import type { ExitReport, Outcome, Range } from '../model/report.ts';
+import type { ExitReport, Outcome, ProbeReport, Range } from '../model/report.ts';
 import { exitCodes, worstCode } from './exit-code.ts';
 import { lasted, usedOfGrace } from './figures.ts';
 
@@ -13,6 +13,8 @@ export interface RolloutSummary {
   killed: string[];
   /** Pods that are gone and have no report: nobody saw how they ended. */
   unseen: string[];
+  /** What the probes of the run measured; those of `pod` once for each pod. */
+  probes?: ProbeReport[];
   /** From acceptance until the object was gone. */
   slowest?: { name: string; seconds: Range };
   /** At most this ratio of the grace was used, from the hook's start to the exit, by so many percent of the pods. */
@@ -27,6 +29,7 @@ export function summaryOf(
   reports: readonly ExitReport[],
   codes: readonly number[] = [],
   unseen: readonly string[] = [],
+  probes: readonly ProbeReport[] = [],
 ): RolloutSummary {
   const durations = reports.flatMap((report) => durationOf(report) ?? []);
   const [slowest] = durations.sort((a, b) => b.seconds.max - a.seconds.max);
@@ -45,6 +48,7 @@ export function summaryOf(
     outcomes,
     killed: reports.filter(wasKilled).map(({ pod }) => pod.name),
     unseen: [...unseen],
+    ...(probes.length > 0 ? { probes: [...probes] } : {}),
     ...(slowest ? { slowest } : {}),
     ...(used.length > 0 ? { graceUsed: { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) } } : {}),
     exitCode: worstCode([

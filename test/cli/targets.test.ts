@@ -104,7 +104,7 @@ describe('several pods', () => {
   it('at a terminal the person chooses by number', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const words = ['rs/checkout-754699c75f', '--dry-run=client', '-o', 'name', ...flags];
-      const ran = await runMain(words, { answers: ['2'] });
+      const ran = await runMain(words, { answers: ['2', 'y'] });
       expect(ran.stderr).toMatch(/1 {2}checkout-754699c75f-5qlrp[\s\S]*Which one \(1-2\)\?/);
       expect(ran).toMatchObject({ code: 0, stdout: `pod/${second}\n` });
       expect((await runMain(words, { answers: ['7'] })).stderr).toMatch(/"7" is none of 1 to 2/);

@@ -66,7 +66,7 @@ it.each([
   ['a choice', '1'],
 ])('who thinks about %s does it in their own time', (_, answer) =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
-    const asks = answer === 'y' ? [server.pod, '-i'] : ['-l', 'app=checkout'];
+    const asks = answer === 'y' ? [server.pod, '-i'] : ['-l', 'app=checkout', '--yes'];
     const ran = await runMain([...asks, '--wait=false', '--timeout=600ms', ...flags], {
       answers: [],
       ask: () => new Promise((resolve) => setTimeout(() => resolve(answer), 1000)),

@@ -130,5 +130,5 @@ it('-i asks nothing about a pod that is not there', async () => {
   const api = await serve((_, response) => json(response, 404, status(404, 'NotFound', 'pods "web" not found')));
   const ran = await runMain(['web', '-i', '-n', 'shop', '-s', api.url], { answers: ['y'] });
   expect(ran.code).toBe(1);
-  expect(ran.stderr).not.toContain('will be deleted');
+  expect(ran.stderr).not.toContain('[y/N]');
 });

@@ -213,7 +213,8 @@ it('connects over TCP: a port that accepts, one that accepts and closes at once,
     await sleep(300);
   });
   const { refused = 0, reset = 0 } = kindsOf(result);
-  expect(accepted).toBe(result.sent - refused);
+  // One may wait to be accepted as the port closes: it connected, and the server never heard of it.
+  expect([0, 1]).toContain(result.sent - refused - accepted);
   expect(reset).toBeGreaterThan(5);
   expect(refused).toBeGreaterThan(5);
   expect(result.kept).toBeUndefined();

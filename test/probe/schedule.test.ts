@@ -4,10 +4,14 @@ import { expect, it } from 'vitest';
 import { startSchedule } from '../../src/probe/schedule.ts';
 import { createSender } from '../../src/probe/sender.ts';
 import { createTally } from '../../src/probe/tally.ts';
+import { isSweep } from '../helpers/sweep.ts';
 import { counting } from './helpers/counting.ts';
 import { probing } from './helpers/probing.ts';
 
-it.each([20, 500])('sends %i a second, and by no moment more than that', async (ratePerSecond) => {
+/** In a few seconds a busy machine may be behind by more than in a minute. */
+const [seconds, off] = isSweep ? [60, 0.01] : [3, 0.1];
+
+it.each([20, 500])('sends %i a second, and by no moment more than that', { timeout: 70_000 }, async (ratePerSecond) => {
   const start = performance.now();
   let sent = 0;
   let isAhead = false;
@@ -21,19 +25,19 @@ it.each([20, 500])('sends %i a second, and by no moment more than that', async (
       isAhead ||= sent > 1 + ((performance.now() - start) / 1000) * ratePerSecond;
     },
   });
-  await sleep(3000);
+  await sleep(seconds * 1000);
   schedule.stop();
-  const seconds = (performance.now() - start) / 1000;
+  const due = ((performance.now() - start) / 1000) * ratePerSecond;
   await sleep(100);
   expect(isAhead).toBe(false);
-  expect(Math.abs((sent + missed) / (ratePerSecond * seconds) - 1)).toBeLessThan(0.02);
+  expect(Math.abs((sent + missed) / due - 1)).toBeLessThan(off);
 });
 
 it('counts requests that were due while this process stood still as not measured', async () => {
   const server = await counting((_, answer) => answer.end());
   const { result } = await probing(server.url, {}, async () => {
     await sleep(300);
-    const until = performance.now() + 500;
+    const until = performance.now() + 1600;
     while (performance.now() < until);
     await sleep(400);
   });
@@ -41,8 +45,8 @@ it('counts requests that were due while this process stood still as not measured
   expect(result.failed).toBe(0);
   const [missed] = result.notMeasured;
   expect(missed?.reason).toBe('standstill');
-  expect(missed?.count).toBeGreaterThan(12);
-  expect(missed?.count).toBeLessThan(24);
+  expect(missed?.count).toBeGreaterThan(18);
+  expect(missed?.count).toBeLessThan(32);
 });
 
 it('blames nobody for connections that broke while the machine slept', async () => {

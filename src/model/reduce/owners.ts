@@ -10,25 +10,31 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   if (key === '') return trace;
   const known = trace.owners.get(key);
   const stale = isOlder(owner.metadata.resourceVersion, known?.last.value.metadata.resourceVersion);
-  const lowered = known && !stale && wanted(owner) < wanted(known.last.value);
-  const counts = lowered && (!known.lowered || !trace.deletion);
+  const before = known?.wanted.at(-1)?.value;
+  const isChanged = !stale && before !== wanted(owner);
   const ended = known?.ended?.value ?? endOf(owner);
   const ending = deleted || owner.metadata.deletionTimestamp !== undefined;
   const facts: OwnerFacts = {
     first: known?.first ?? factOf(owner, seen),
     last: stale && known ? known.last : factOf(owner, seen),
-    ...(counts ? { lowered: factOf(true, seen) } : known?.lowered ? { lowered: known.lowered } : {}),
+    wanted: isChanged
+      ? [...(known?.wanted ?? []), factOf(wanted(owner), seen)].slice(-mostChanges)
+      : (known?.wanted ?? []),
     ...(ended === undefined ? {} : { ended: known?.ended ?? factOf(ended, seen) }),
     ...(known?.gone || ending ? { gone: known?.gone ?? factOf(true, seen) } : {}),
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
   if (ending && !known?.gone) return note(next, seen, `${owner.kind} ${owner.metadata.name} deleted`);
-  if (counts) return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${wanted(owner)}`);
+  if (isChanged && wanted(owner) < (before ?? -Infinity))
+    return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${wanted(owner)}`);
   if (ended !== undefined && !known?.ended) return note(next, seen, `${owner.kind} ${owner.metadata.name} ${ended}`);
   const { updateRevision = '' } = owner.status;
   const isNews = !stale && updateRevision !== (known?.last.value.status.updateRevision ?? '');
   return !known || isNews ? note(next, seen, toldBy(owner)) : next;
 }
+
+/** A rollout of thousands of pods changes it as often. */
+const mostChanges = 256;
 
 const toldBy = (owner: Owner): string => {
   const revision = owner.status.updateRevision === undefined ? '' : `, of revision ${owner.status.updateRevision}`;

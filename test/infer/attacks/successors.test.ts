@@ -134,6 +134,6 @@ it('nobody is waited for where the namespace goes with the pod', () => {
   const over = traceIn(adding(story, listed(deleted + 20, 'namespace', namespace)));
   expect(endingOf(over).kind).not.toBe('open');
   expect(unreplaced(over)).toMatch(
-    /is gone, and nothing will replace it: it was deleted by the deletion of its namespace$/,
+    /is gone, and nothing will replace it: its namespace was deleted$/,
   );
 });

@@ -1,0 +1,80 @@
+/**
+ * One question before a pod is deleted at a terminal: where it is, whose it is, how long it has, what will replace it.
+ * Never where nobody can be asked; `-i` asks in any case, as kubectl's does.
+ */
+import type { Cluster } from '../kube/cluster.ts';
+import type { Pod } from '../model/kube.ts';
+import { controllerOf } from '../model/pod.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import type { Deadline } from './deadline.ts';
+import { unlessLate } from './deadline.ts';
+import type { FoundPod } from './found-pod.ts';
+import { unlessLeft } from './leaving.ts';
+import { readToDelete } from './pod-checks.ts';
+import type { Ports } from './ports.ts';
+import { unread } from './resolve-target.ts';
+
+export interface ConfirmOptions {
+  /** `-i`: ask whatever the terminal is. */
+  readonly interactive: boolean;
+  /** Ask at a terminal: no `--yes`, and nothing against it in the config file. */
+  readonly confirm?: boolean | undefined;
+  readonly mode: 'delete' | 'evict' | 'attach';
+  readonly graceSeconds: number | null;
+  readonly once?: { readonly dryRun: 'none' | 'client' | 'server' } | undefined;
+}
+
+const asks = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
+  if (interactive) return true;
+  const deletes = mode !== 'attach' && (once === undefined || once.dryRun === 'none');
+  return deletes && confirm === true && ports.stdinIsTty && ports.stderr.isTty && ports.ask !== undefined;
+};
+
+/**
+ * The pod to delete, by the uid that the question was about; undefined where the answer was no. Throws what reading the
+ * pod throws, and `run.left` on a signal.
+ */
+export async function confirmed(
+  cluster: Cluster,
+  options: ConfirmOptions,
+  found: FoundPod,
+  deadline: Deadline,
+  ports: Ports,
+): Promise<FoundPod | undefined> {
+  if (!asks(options, ports)) return found;
+  const { pod, uid } = await unlessLeft(ports, () =>
+    unlessLate(deadline, readToDelete(cluster, found), () => unread(cluster, `pod/${found.name}`)),
+  );
+  const question = questionOf(cluster, pod as unknown as Pod, options);
+  const answer = await unlessLeft(ports, (left) => deadline.unhurried(async () => ports.ask?.(question, left)));
+  return /^y(es)?$/i.test(answer?.trim() ?? '') ? { ...found, uid } : undefined;
+}
+
+/** `Delete pod checkout-258qr in namespace shop of context prod? Owner ReplicaSet/… (replaces it), grace period 30s [y/N] ` */
+function questionOf(
+  { contextName, namespace, server }: Cluster,
+  pod: Pod,
+  { mode, graceSeconds }: ConfirmOptions,
+): string {
+  const where = contextName === undefined ? server : `context ${contextName}`;
+  const grace = graceSeconds ?? (pod.spec as Partial<Pod['spec']> | undefined)?.terminationGracePeriodSeconds ?? 30;
+  const verb = mode === 'evict' ? 'Evict' : 'Delete';
+  const head = `${verb} pod ${pod.metadata.name} in namespace ${namespace} of ${where}?`;
+  return `${forTerminal(`${head} ${ownerWords(pod)}, grace period ${grace}s`, 1000)} [y/N] `;
+}
+
+/** What becomes of its place, by the kind of its controller. */
+function ownerWords(pod: Pod): string {
+  const owner = controllerOf(pod);
+  if (!owner) return 'No controller: nothing replaces it';
+  const what = `Owner ${owner.kind}/${owner.name}`;
+  const fates: Record<string, string> = {
+    ReplicaSet: 'creates a replacement at once',
+    ReplicationController: 'creates a replacement at once',
+    StatefulSet: 'creates it anew under the same name',
+    DaemonSet: 'creates a replacement on the same node',
+    Job: 'may start another pod',
+    Node: 'is the node itself',
+  };
+  return Object.hasOwn(fates, owner.kind) ? `${what} ${fates[owner.kind] ?? ''}` : what;
+}

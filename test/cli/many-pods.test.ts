@@ -1,0 +1,62 @@
+/** Recordings in which many pods end, played over HTTP: every pod once, each truth inside, and few requests. */
+import { describe, expect, it } from 'vitest';
+import type { ExitReport } from '../../src/model/report.ts';
+import type { RolloutSummary } from '../../src/verdict/rollout.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
+import type { Serving } from '../helpers/serving.ts';
+import { serving } from '../helpers/serving.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+import { runMain } from './helpers/in-process.ts';
+
+interface Told {
+  items: ExitReport[];
+  summary: RolloutSummary;
+}
+
+const followed = async ({ flags }: Serving, ...target: string[]) => {
+  const ran = await runMain([...target, '--all-terminating', '-o', 'json', ...flags]);
+  return { ...ran, told: JSON.parse(ran.stdout) as Told };
+};
+
+const playing = <T>(name: string, work: (serving: Serving) => Promise<T>): Promise<T> =>
+  serving(name, { attachDelayMs: 1500, scenario: loadRecording(`second/${name}`) }, work);
+
+/** What the budget counts: streams of objects, and all other requests but logs. */
+function askedOf({ server }: Serving): { watches: number; logs: number; others: number } {
+  const isLog = ({ url }: { url: string }): boolean => url.includes('/log?');
+  const logs = server.requests.filter(isLog).length;
+  const watches = server.requests.filter((one) => one.verb === 'watch').length;
+  return { watches, logs, others: server.requests.length - watches - logs };
+}
+
+const rows = [
+  ['rollout-25', 'deploy/checkout', 25, 'rollout'],
+  ['scale-to-zero-40', 'deploy/checkout', 40, 'scale-down'],
+  ['statefulset-rollout', 'sts/db', 3, 'rollout'],
+  ['daemonset-rollout', 'ds/log', 1, 'rollout'],
+] as const;
+
+describe.each(rows)('the recording %s', (name, target, pods, trigger) => {
+  it(`is followed with every pod reported once, as ${trigger}, and nothing called lost`, () =>
+    playing(name, async (scene) => {
+      const { told, code, stderr } = await followed(scene, target);
+      expect(stderr).not.toMatch(/evidence|lost/);
+      expect(code).toBe(0);
+      expect(new Set(told.items.map(({ pod }) => pod.uid)).size).toBe(pods);
+      expect(told.items).toHaveLength(pods);
+      expect(told.summary).toMatchObject({ pods, unseen: [], exitCode: 0 });
+      expect([...new Set(told.items.map((one) => one.trigger.kind))]).toEqual([trigger]);
+      expect(told.items.flatMap(({ gaps }) => gaps)).toEqual([]);
+      const codes = told.items.flatMap(({ verdict }) => verdict.findings.map((finding) => finding.code));
+      expect(codes).not.toContain('evidence-lost');
+      for (const report of told.items) {
+        const truths = scene.server.truth().filter(({ pod }) => pod === report.pod.name);
+        const missed = heldAgainst(report, truths).filter(({ hit }) => !hit);
+        expect(missed.map(({ instant, container }) => `${report.pod.name} ${container} ${instant}`)).toEqual([]);
+      }
+      const asked = askedOf(scene);
+      expect(asked.watches).toBeLessThanOrEqual(12 + 3);
+      expect(asked.logs).toBeLessThanOrEqual(100);
+      expect(asked.watches + asked.others).toBeLessThanOrEqual(40 + 6 + 2 * pods);
+    }));
+});

@@ -1,0 +1,112 @@
+/** The live view, as a terminal shows it: the answer line on top, bars, Services, and the card at the end. */
+import { describe, expect, it } from 'vitest';
+import { observationsOf, recordingNames, reportToRender, sightingsOf } from '../helpers/recordings.ts';
+import type { Happening } from './helpers/screen.ts';
+import { allLines, screenOf } from './helpers/screen.ts';
+import type { Play } from './helpers/theatre.ts';
+import { play } from './helpers/theatre.ts';
+
+const window: Play = { columns: 80, rows: 24, style: { color: 1, unicode: true } };
+const playOf = async (name: string, options: Partial<Play> = {}) =>
+  play(observationsOf(await sightingsOf(name)), { ...window, ...options });
+const seen = async (name: string, options: Partial<Play> = {}) => {
+  const { happenings, live } = await playOf(name, options);
+  const screen = await screenOf({ ...window, ...options }, happenings);
+  live.close();
+  return screen;
+};
+const bytesOf = (happenings: readonly Happening[]): number =>
+  happenings.reduce((sum, one) => sum + (one.kind === 'write' ? Buffer.byteLength(one.text) : 0), 0);
+
+describe('at the end', () => {
+  it.each(recordingNames)('the whole card of %s stands on a screen of 80 × 24, the cursor below it', async (name) => {
+    const screen = await seen(name);
+    const lines = screen.window.filter((line) => line !== '');
+    const { answer } = await reportToRender(name);
+    expect(screen.cursorHidden).toBe(false);
+    expect(lines.join('\n')).toContain(`${answer.word}  `);
+    expect(screen.written.at(-1)?.slice(2)).toBe(answer.summary);
+    // Nothing of what was painted over is left.
+    expect(allLines(screen).filter((line) => / Terminating · \d/.test(line))).toEqual([]);
+  });
+
+  it.each([
+    [100, 50],
+    [50, 100],
+    [80, 79],
+  ])('there is no trace of a picture that was reshaped from %i to %i columns', async (from, to) => {
+    for (const second of [0.05, 1.5, 3]) {
+      const { happenings } = await playOf('graceful-exit', {
+        columns: from,
+        resize: { at: second, columns: to, rows: 20 },
+      });
+      const { written } = await screenOf({ columns: from, rows: 24 }, happenings);
+      expect(written.filter((line) => / Terminating · \d/.test(line))).toEqual([]);
+      expect(written.filter((line) => line.includes('delete requested'))).toHaveLength(1);
+    }
+  });
+});
+
+describe('while it runs', () => {
+  it('counts down on top, with SIGTERM as soon as it is inferred', async () => {
+    const { window: lines } = await seen('sigkill-after-grace', { until: 3.05 });
+    const top = lines.findIndex((line) => line.includes('Terminating'));
+    expect(lines[top]).toMatch(/Terminating · 0:0[23] of 0:06 · SIGKILL in [34]s · removed from checkout$/);
+    expect(lines.slice(top).join('\n')).toMatch(/app +█+░+ +SIGTERM sent, running for 0:0[12]/);
+    expect(lines.slice(top).join('\n')).toMatch(/svc\/checkout .*removed \+0\.0[12]s · 1 other ready endpoint/);
+  });
+
+  it('keeps every line of its history once, in order, however low the window', async () => {
+    for (const rows of [4, 8, 24]) {
+      const lines = allLines(await seen('graceful-exit', { rows, columns: 120 }));
+      const order = ['delete requested', 'deletionTimestamp', 'SIGTERM sent', 'exited 0', 'pod deleted'];
+      const found = order.map((words) => lines.findIndex((line) => line.includes(words)));
+      expect(found.every((index) => index >= 0)).toBe(true);
+      expect(found).toEqual([...found].sort((a, b) => a - b));
+      for (const words of order)
+        expect(lines.filter((line) => line.endsWith(words) && line.includes(words)).length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('shouts where the node does not respond, with the command to look further', async () => {
+    const { window: lines } = await seen('node-down', { until: 40 });
+    expect(lines.join('\n')).toMatch(/✖ .*(not responding|NotReady)/);
+    expect(lines.join('\n')).toContain('kubectl describe node');
+  });
+
+  it('waits for finalizers by name', async () => {
+    const { window: lines } = await seen('finalizer', { until: 5 });
+    expect(lines.join('\n')).toContain('waiting for finalizers example.com/audit');
+  });
+
+  it('paints at most ten times a second', async () => {
+    const { writtenAt } = await playOf('rolling-update', { until: 5 });
+    for (const start of writtenAt)
+      expect(writtenAt.filter((time) => time >= start && time < start + 1000).length).toBeLessThanOrEqual(11);
+  });
+});
+
+/** Bytes of the first edition's live view for the same exits, measured with this very playback. */
+const before: Record<string, readonly [wide80: number, wide120: number]> = {
+  'graceful-exit': [20_481, 35_183],
+  'sigkill-after-grace': [52_422, 84_559],
+  'prestop-sleep': [32_608, 60_267],
+  'multi-container': [74_189, 116_044],
+  'native-sidecar': [34_056, 61_502],
+  finalizer: [41_398, 59_040],
+  'rolling-update': [13_446, 19_254],
+  'node-down': [249_624, 535_476],
+  'kubelet-restart': [29_936, 51_366],
+  'no-grace-spec-default': [73_833, 141_123],
+};
+
+it.each(Object.entries(before))(
+  'writes at most a quarter of what the first edition wrote for %s',
+  async (name, old) => {
+    for (const [index, columns] of [80, 120].entries()) {
+      const { happenings } = await playOf(name, { columns, rows: index === 0 ? 24 : 40 });
+      console.info(`${name} at ${columns} columns: ${bytesOf(happenings)} of ${old[index] ?? 0} bytes`);
+      expect(bytesOf(happenings)).toBeLessThanOrEqual((old[index] ?? 0) / 4);
+    }
+  },
+);

@@ -186,12 +186,11 @@ const causes: readonly CauseRow[] = [
   {
     name: 'sent-too-late',
     holds: ({ moments, first }) => moments.unrouted !== undefined && first >= (moments.signal ?? Infinity) - slackMs,
-    why: ({ timeline, windows, moments, sentAfterRemovalMs = 0 }) => {
+    why: ({ timeline, windows, sentAfterRemovalMs = 0 }) => {
       const proxied = windows.some(({ stretches }) => stretches.some(({ kind }) => kind === 'http'));
       const who = proxied ? 'a proxy, mesh or load balancer' : 'load balancers';
       const services = servicesNamed([...new Set(timeline.endpoints.flatMap(({ service }) => service ?? []))]);
-      const lead = (moments.signal ?? 0) - (moments.unrouted ?? 0);
-      return `${who} kept sending for ${secondsText(sentAfterRemovalMs)} after removal from ${services}, while SIGTERM came ${secondsText(Math.abs(lead), Math.abs(lead) < 95 ? 2 : 1)} ${lead < 0 ? 'before' : 'after'} it`;
+      return `${who} kept sending for ${secondsText(sentAfterRemovalMs)} after removal from ${services}`;
     },
     advice: ({ sentAfterRemovalMs = 0, preStopSeconds }) =>
       `load balancer kept sending for ${secondsText(sentAfterRemovalMs)} after removal: preStop sleep of at least ${preStopSeconds}s`,

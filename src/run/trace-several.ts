@@ -81,7 +81,10 @@ async function follow(
   const { cluster, options, ports, stop, deadline, limit, progress, reports, unseen, codes } = rollout;
   const what = targetText(target);
   ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
-  const warn = (message: string): void => ports.stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
+  const warn = (message: string): void => {
+    const line = `podexit: ${forTerminal(message, 2000)}\n`;
+    if (!output.say?.(line)) ports.stderr.write(line);
+  };
   const recorder = recorderFor(options.record, options.logText, ports, warn);
   const live = liveOf(rollout, severalOf(rollout, target, selector), warn);
   counts(() => live.going);
@@ -98,7 +101,7 @@ async function follow(
       logText: options.logText,
       traces,
       record: recorder.write,
-      audience: results.audience(traces),
+      audience: results.audience(traces, what),
       onTrace: live.onTrace,
     });
     for (const key of traces.keys()) results.take(traces, key);
@@ -109,6 +112,7 @@ async function follow(
     live.stop();
     deaf();
     recorder.close();
+    if (failures.length > 0) output.close?.();
   }
   await results.written();
   if (recorder.failure !== undefined) codes.push(notDone);

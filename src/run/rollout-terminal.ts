@@ -10,7 +10,6 @@ import { rolloutNumbers } from '../verdict/rollout-summary.ts';
 import type { Ports } from './ports.ts';
 import type { RolloutOutput } from './rollout-output.ts';
 import type { LookOptions } from './stage.ts';
-import type { Traces } from './traces.ts';
 
 /** The live table where the terminal can be painted over and `live` is wanted, else lines. */
 export function rolloutTerminal(kind: 'live' | 'lines', look: LookOptions, ports: Ports): RolloutOutput {

@@ -32,13 +32,17 @@ import { createWaitingLimit } from './waiting-limit.ts';
 import { nameOf as podName, podsTarget, uidOf } from './watched.ts';
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
-export async function traceSeveral(options: TraceOptions & { target: SeveralTarget }, ports: Ports): Promise<number> {
+export async function traceSeveral(
+  options: TraceOptions & { target: SeveralTarget },
+  terminal: Ports,
+): Promise<number> {
   const { record, reports, timeoutMs } = options;
-  const { clock, stdout, stderr } = ports;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertRecordable(record);
   await assertWritable(reports);
-  const output = rolloutOutput(advisingSameCluster(options), ports);
+  const output = rolloutOutput(advisingSameCluster(options), terminal);
+  const ports = speakingThrough(output, terminal);
+  const { clock, stdout, stderr } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
   let going = (): number => 0;
@@ -83,7 +87,7 @@ async function follow(
   ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
   const warn = (message: string): void => ports.stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
   const recorder = recorderFor(options.record, options.logText, ports, warn);
-  const live = liveOf(rollout, severalOf(rollout, target, selector), warn);
+  const live = liveOf(rollout, severalOf(rollout, target, selector, output.step !== undefined), warn);
   counts(() => live.going);
   for (const { signal } of [deadline, limit, stop])
     signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
@@ -98,7 +102,7 @@ async function follow(
       logText: options.logText,
       traces,
       record: recorder.write,
-      audience: results.audience(traces),
+      audience: results.audience(traces, what),
       onTrace: live.onTrace,
     });
     for (const key of traces.keys()) results.take(traces, key);
@@ -109,6 +113,7 @@ async function follow(
     live.stop();
     deaf();
     recorder.close();
+    if (failures.length > 0) output.close?.();
   }
   await results.written();
   if (recorder.failure !== undefined) codes.push(notDone);
@@ -125,7 +130,17 @@ async function follow(
 /** Exit code where a recording is incomplete. */
 const notDone = 1;
 
-function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelector): Several {
+/** Messages scroll by above the table where there is one: written beside it they would tear it. */
+function speakingThrough({ say }: RolloutOutput, ports: Ports): Ports {
+  const { stderr } = ports;
+  const write = (text: string): void => {
+    if (!say?.(text)) stderr.write(text);
+  };
+  return { ...ports, stderr: { ...stderr, write } };
+}
+
+/** `hasTable`: each pod is shown as it begins to terminate. */
+function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelector, hasTable: boolean): Several {
   const { cluster, ports, progress, limit, stop, begun, unseen } = rollout;
   const { namespace } = cluster;
   const owners = followOwners(namespace, target, progress);
@@ -140,7 +155,8 @@ function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelecto
     wants(uid, pod) {
       if (!stop.signal.aborted && !begun.has(uid)) {
         begun.add(uid);
-        ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
+        // The table has a row for it.
+        if (!hasTable) ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
       }
       return begun.has(uid);
     },

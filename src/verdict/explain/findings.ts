@@ -48,7 +48,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'prestop-heavy': {
     is: 'A hook used at least half of the grace.',
     known: 'Its start and end against the grace; in a check: the sleep that it is known to be.',
-    wrong: 'The end of a hook is often an interval; the finding is told only where it certainly holds.',
+    wrong: 'The end of a hook is often an interval; the finding is made only where it certainly holds.',
     advice: 'What remains is all that the application has. Raise the grace by as much as the hook takes.',
   },
   'grace-nearly-spent': {
@@ -77,14 +77,14 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     is: 'A Service had no other ready endpoint when this one was unrouted; in a check: it would have none.',
     known: 'The EndpointSlices of the Service.',
     wrong:
-      'A replacement may have become ready in the same moment. Where the namespace or the owner was deleted it is not told: nobody was to be left.',
+      'A replacement may have become ready in the same moment. Where the namespace or the owner was deleted the finding is not made: no pod was meant to remain.',
     advice: 'Two replicas or more, a surge in rollouts (maxUnavailable 0), and a PodDisruptionBudget.',
   },
   'no-ready-endpoint': {
     is: 'A Service of the pod had no ready endpoint for a measured time.',
     known: 'Changes of its EndpointSlices during the trace; it had one before.',
     wrong:
-      'It counts what the API told, with the delay of the watch on both ends. That no endpoint was ready does not prove that requests failed: kube-proxy (1.28 and newer) falls back to endpoints that terminate and still serve, other proxies and load balancers may not.',
+      'It counts what the API reported, with the delay of the watch on both ends. That no endpoint was ready does not prove that requests failed: kube-proxy (1.28 and newer) falls back to endpoints that terminate and still serve, other proxies and load balancers may not.',
     advice: 'Have the replacement ready first.',
   },
   'stays-ready': {
@@ -111,12 +111,12 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'slow-start': {
     is: 'The kubelet began 3 s or more after acceptance.',
     known: 'The earliest sign of the kubelet against the acceptance.',
-    wrong: "It is judged on the clocks' certain bounds, so smaller delays may go untold.",
+    wrong: "It is judged on the clocks' certain bounds, so smaller delays may go unreported.",
     advice:
       "Look at the kubelet's load and its connection to the API server; where a probe had just failed, at the restart that was under way.",
   },
   'slow-cleanup': {
-    is: "More than 5 s from the status that told the last exit (containers-done) to the kubelet's final DELETE.",
+    is: "More than 5 s from the status that reported the last exit (containers-done) to the kubelet's final DELETE.",
     known: 'The two marks.',
     wrong: 'The exit itself came before that status, which waits for the sandbox to be stopped.',
     advice: "Look at volume unmounts, the CNI plugin and the kubelet's log.",
@@ -130,7 +130,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'grace-shortened-ignored': {
     is: 'A later DELETE lowered the grace in the API, and the kill that was under way kept the old one.',
     known: 'Two graces of one deletion, and the kill against both.',
-    wrong: 'Told only where the kill came certainly after the shorter grace.',
+    wrong: 'Made only where the kill came certainly after the shorter grace.',
     advice: 'A second, shorter DELETE does not help; choose the grace with the first.',
   },
   'force-deleted': {
@@ -157,7 +157,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'unmanaged-pod': {
     is: 'No controller will replace the pod.',
     known: 'It has no ownerReference.',
-    wrong: 'An operator may watch it without owning it. Where its whole namespace was deleted it is not told.',
+    wrong: 'An operator may watch it without owning it. Where its whole namespace was deleted the finding is not made.',
     advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
   },
   'endpoint-not-removed': {

@@ -18,12 +18,16 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, scene: Scen
     headline: brief,
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
-    why: whyOf(verdict, cause),
+    why: notSaid(whyOf(verdict, cause), brief),
     traffic: trafficOf(scene, verdict.findings),
     advice: [cause && adviceOf(cause), manifestAdvice({ timeline, verdict })].filter(Boolean).join('; ') || undefined,
     fix: fixesOf({ timeline, verdict }),
   };
 }
+
+/** Nothing is said twice. */
+const notSaid = (why: string | undefined, headline: string): string | undefined =>
+  why !== undefined && headline.includes(why) ? undefined : why;
 
 /** What ended it, the most causal first: where several hold, an earlier one explains a later one. */
 const ends: readonly FindingCode[] = [

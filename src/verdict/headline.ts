@@ -80,8 +80,6 @@ const headlines: Readonly<Record<Outcome, (input: HeadlineInput) => Headline>> =
   unknown: (input) => same(unknownText(input)),
 };
 
-// --- graceful
-
 /** What delayed it before the containers were stopped stands first, what held the object afterwards last. */
 function gracefulText(input: HeadlineInput): string {
   const { timeline, cause } = input;
@@ -152,8 +150,6 @@ function sidecarText({ findings }: JudgedVerdict): string {
   return clauses.length > 0 ? `; ${clauses.join('; ')}` : '';
 }
 
-// --- not graceful
-
 const withOutcome = (timeline: Timeline, outcome: ContainerTimeline['outcome']): ContainerTimeline[] =>
   timeline.containers.filter((one) => one.outcome === outcome);
 
@@ -177,27 +173,27 @@ const endText = ({ name, exit, outcome }: ContainerTimeline): string =>
     : `${name} ${outcome === 'oom' ? 'was OOMKilled' : `exited ${exit.code}`}`;
 
 function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
-  const killed = mainsIn({ timeline }).filter(({ outcome }) => outcome === 'killed');
-  const [first] = killed.sort(byUse);
-  if (!first) return same('a container was killed');
-  const grace = graceText({ timeline });
-  const probably = killed.some(({ probable }) => probable) ? 'probably: ' : '';
-  const more =
-    killed.length > 1
-      ? `; so ${killed.length > 2 ? 'were' : 'was'} ${list(killed.slice(1).map(({ name }) => name))}`
-      : '';
-  const others =
-    rest(timeline, 'killed') +
-    sidecarText({ ...verdict, findings: verdict.findings.filter(({ code }) => code !== 'sidecar-killed') });
+  const [first, ...more] = mainsIn({ timeline })
+    .filter(({ outcome }) => outcome === 'killed')
+    .sort(byUse);
+  if (!first) return same('a container was SIGKILLed');
   const own = cause?.container === first.name ? cause : undefined;
-  const runtime = verdict.findings.find(({ code }) => code === 'runtime-unavailable');
-  const clause = `${own?.clause ?? `${first.name} did not exit`}${runtime?.clause ? `, and ${runtime.clause}` : ''}`;
-  const of = own?.code === 'no-signal-handling' || own?.code === 'killed-at-grace' ? ` of its ${grace}` : '';
-  const past = first.drain && of && first.drain.min > timeline.grace.counted.max * 1000 + 1000;
-  const full = past
-    ? `${clause} (${grace})`
-    : `${own?.clause ?? `${first.name} did not exit`}${own?.code === 'killed-at-grace' ? `, at the end${of}` : of}${runtime?.clause ? `, and ${runtime.clause}` : ''}`;
-  return { brief: `${probably}${clause} (exit 137)${more}${others}`, full: `${probably}${full}${more}${others}` };
+  const runtime = verdict.findings.find(({ code }) => code === 'runtime-unavailable')?.clause;
+  const tail = [
+    ...(runtime === undefined ? [] : [`, and ${runtime}`]),
+    ...(more.length === 0 ? [] : [`; so ${more.length > 1 ? 'were' : 'was'} ${list(more.map(({ name }) => name))}`]),
+    rest(timeline, 'killed'),
+  ].join('');
+  const head = `${first.probable ? 'probably: ' : ''}${own?.clause ?? `${first.name} did not exit`}`;
+  return { brief: `${head} (exit 137)${tail}`, full: `${head}${againstGrace(timeline, first, own)}${tail}` };
+}
+
+/** ` of its 6s grace period`; where it was given several of them, how long each was. */
+function againstGrace(timeline: Timeline, { drain }: ContainerTimeline, cause: JudgedFinding | undefined): string {
+  const grace = graceText({ timeline });
+  if (cause?.code === 'killed-at-grace') return `, at the end of its ${grace}`;
+  if (cause?.code !== 'no-signal-handling') return '';
+  return drain && drain.max > timeline.grace.counted.max * 1000 + 3000 ? ` (${grace})` : ` of its ${grace}`;
 }
 
 function failedHeadline(input: HeadlineInput): Headline {
@@ -214,8 +210,6 @@ function overranHeadline({ timeline, cause }: HeadlineInput): Headline {
     `${because}${by.length > 0 ? `${list(by)} (not killed)` : `the ${graceText({ timeline })} was over before the pod was`}`,
   );
 }
-
-// --- not over, or not seen
 
 /** What a pod that is still there is waiting for. */
 function missingIn(timeline: Timeline): string {

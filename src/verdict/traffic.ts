@@ -72,7 +72,7 @@ function risks(scene: Scene, findings: readonly JudgedFinding[]): Judged | undef
   ];
   const clauses = signals.length > 0 ? signals : withoutBackend(scene, findings).slice(0, 1);
   if (clauses.length === 0) return undefined;
-  return atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(scene, clauses));
+  return atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(scene, signals));
 }
 
 const of = (findings: readonly JudgedFinding[], code: JudgedFinding['code']): string[] =>

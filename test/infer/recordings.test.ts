@@ -13,9 +13,6 @@ import {
 import { heldAgainst } from '../helpers/truth.ts';
 import { expected, expectedOfSeries } from './expected.ts';
 
-/** A kubelet that stood still while a hook slept: docs/fidelity.md. */
-const knownMisses: Record<string, string[]> = { 'kubelet-frozen-in-sleep-hook': ['api-0 app stop-signal'] };
-
 it('has an expectation for every recording, and a recording for every expectation', () => {
   expect(recordingNames).toEqual(Object.keys(expected).sort());
   expect(recordingNames).toHaveLength(24);
@@ -89,7 +86,7 @@ describe.each(Object.entries(expectedOfSeries))('each pod of the recording %s', 
     for (const { pod, report, truths } of await pods) {
       const held = heldAgainst(report, truths);
       const missed = held.filter((one) => !one.hit).map(({ instant, container }) => `${pod} ${container} ${instant}`);
-      expect(missed).toEqual(knownMisses[name] ?? []);
+      expect(missed).toEqual([]);
       expect(held.length).toBeGreaterThan(0);
     }
   });

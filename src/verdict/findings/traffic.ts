@@ -174,7 +174,7 @@ function notRemoved(scene: Scene): FindingDraft[] {
       clause,
       why: 'the endpoint controller did not act',
       advice:
-        'Look at kube-controller-manager (or whatever manages the EndpointSlice): requests were still sent to a pod that could not answer.',
+        'Look at kube-controller-manager (or whatever manages the EndpointSlice): clients could still be sent to a pod that could not answer.',
       evidence: [
         ...new Set(kept.flatMap(({ endpoint }) => [...endpoint.counted, ...(endpoint.unroutedAt?.evidence ?? [])])),
       ],

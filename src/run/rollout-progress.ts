@@ -11,6 +11,8 @@ export interface Progress extends Omit<Onlooker, 'owner' | 'ownerHears'> {
   ownerSeen(path: string, isDone: boolean): void;
   /** Nobody tells when this owner (in words) has rolled out. */
   ownerUntold(owner: string): void;
+  /** The rollout has begun, whether or not a pod terminates for it. */
+  begun(): void;
   /** Each owner has been told of once. */
   ownersKnown(): void;
   /** Its trace has come to an end. */
@@ -49,7 +51,6 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   const traced = new Set<string>();
   const roster = createRoster();
   let areKnown = false;
-  // A rollout that starts after us is waited for.
   let hasBegun = false;
   let hasWaited = false;
   const lost = new Set<string>();
@@ -72,6 +73,7 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       untold.add(owner);
       wake();
     },
+    begun: () => void ((hasBegun = true), podChanged()),
     ownersKnown: () => void ((areKnown = true), wake()),
     listed(pods) {
       roster.listed(pods);

@@ -75,9 +75,9 @@ describe.concurrent('--attach with a workload', () => {
 it('--all-terminating tells of each pod when it was unrouted', () =>
   during([], async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '-o', 'json', ...flags]);
-    const { items } = JSON.parse(ran.stdout) as { items: ExitReport[] };
-    expect(items.map(({ endpoints }) => endpoints.map(({ unroutedAt }) => unroutedAt?.basis))).toEqual([['observed']]);
-    expect(items.flatMap(({ gaps }) => gaps)).toEqual([]);
+    const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
+    expect(exits.map(({ endpoints }) => endpoints.map(({ unroutedAt }) => unroutedAt?.basis))).toEqual([['observed']]);
+    expect(exits.flatMap(({ gaps }) => gaps)).toEqual([]);
   }));
 
 it('--attach with a pod proves no lead where its slices were not in sync when the deletion came', () =>

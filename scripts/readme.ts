@@ -1,37 +1,42 @@
-/** Writes what README.md shows and does not say itself: picture, Role, flags. test/readme.test.ts holds it to that. */
+/**
+ * Writes what README.md and docs/permissions.md show and do not say themselves: the picture of a terminal from real
+ * output, and the Roles. test/readme.test.ts holds them to that.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { clusterRole, roleFor } from '../src/kube/role.ts';
-import { flagTables } from './docs/pages.ts';
+import { emptyTrace } from '../src/model/empty-trace.ts';
+import { observe } from '../src/model/observe.ts';
+import { reduce } from '../src/model/reduce.ts';
+import { renderText } from '../src/render/lines.ts';
+import { openReplay } from '../src/run/replay.ts';
+import { reportOf } from '../src/verdict/report.ts';
+import { terminalSvg } from './terminal-svg.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** README.md with every generated block as it should be. */
-export function renderReadme(readme: string): string {
-  const picture = readFileSync(path('test/goldens/graceful-exit.txt'), 'utf8').trimEnd();
-  const shown = withBlock(
-    readme,
-    'picture: graceful-exit',
-    '/picture',
-    fenced('', `$ kubectl podexit checkout-754699c75f-5qlrp -n graceful-exit\n${picture}`),
-  );
-  const granting = withBlock(
-    shown,
-    'role',
-    '/role',
-    fenced('yaml', `${roleFor('shop').trimEnd()}\n---\n${clusterRole().trimEnd()}`),
-  );
-  return withBlock(granting, 'flags', '/flags', flagTables());
+/** docs/terminal.svg: the recording of an application that ignores SIGTERM, as a terminal of 80 columns shows it. */
+export async function renderPicture(): Promise<string> {
+  const { sightings } = await openReplay(path('test/recordings/sigkill-after-grace.ndjson'), () => {});
+  let trace = emptyTrace;
+  let seq = 0;
+  for await (const sighting of sightings) trace = reduce(trace, observe(sighting, ++seq, { logText: false }));
+  const report = reportOf(trace);
+  if (!report) throw new Error('the recording has no report');
+  const text = renderText(report, { style: { color: 1, unicode: true }, columns: 80, timestamps: 'relative' });
+  return terminalSvg(`kubectl podexit ${report.timeline.pod.metadata.name} -n shop`, text);
 }
 
-const fenced = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;
-
-function withBlock(text: string, open: string, close: string, body: string): string {
-  const [before = '', rest = ''] = text.split(`<!-- ${open} -->`);
-  const after = rest.slice(rest.indexOf(`<!-- ${close} -->`));
-  return `${before}<!-- ${open} -->\n\n${body}\n\n${after}`;
+/** docs/permissions.md with its Roles as they should be. */
+export function renderPermissions(page: string): string {
+  const [before = '', rest = ''] = page.split('<!-- role -->');
+  const after = rest.slice(rest.indexOf('<!-- /role -->'));
+  const roles = `${roleFor('shop').trimEnd()}\n---\n${clusterRole().trimEnd()}`;
+  return `${before}<!-- role -->\n\n\`\`\`yaml\n${roles}\n\`\`\`\n\n${after}`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(path('README.md'), renderReadme(readFileSync(path('README.md'), 'utf8')));
+  const page = path('docs/permissions.md');
+  writeFileSync(page, renderPermissions(readFileSync(page, 'utf8')));
+  void renderPicture().then((svg) => writeFileSync(path('docs/terminal.svg'), svg));
 }

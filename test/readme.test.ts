@@ -1,14 +1,23 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { renderReadme } from '../scripts/readme.ts';
+import { renderPermissions, renderPicture } from '../scripts/readme.ts';
 import { exitCodes } from '../src/verdict/exit-code.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const readme = readFileSync(`${root}README.md`, 'utf8');
 
-it('shows the picture and the Role that the program makes (npx tsx scripts/readme.ts)', () => {
-  expect(readme).toBe(renderReadme(readme));
+it('shows a terminal that the program makes from real output (npx tsx scripts/readme.ts)', async () => {
+  expect(readFileSync(`${root}docs/terminal.svg`, 'utf8')).toBe(await renderPicture());
+});
+
+it('shows the Roles that the program prints (npx tsx scripts/readme.ts)', () => {
+  const page = readFileSync(`${root}docs/permissions.md`, 'utf8');
+  expect(page).toBe(renderPermissions(page));
+});
+
+it('is short: at most 1,200 words', () => {
+  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1200);
 });
 
 it('names every outcome with its exit code', () => {

@@ -29,5 +29,5 @@ async function sentenceOf(recording: string, spec: GateSpec): Promise<string> {
   const { sightings } = await openReplay(path, () => {});
   const trace = await run({ source: sightings, logText: false });
   const [gate] = reportOf(trace, { gates: [gateRule(spec)], warnOnly: false })?.verdict.gates ?? [];
-  return `${gate?.name.padEnd(16)}  ${gate?.message}`;
+  return `${gate?.passed ? '✔' : '✖'} ${gate?.name} ${gate?.limit}: ${gate?.message}`;
 }

@@ -10,8 +10,8 @@ import type {
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
-import { listOnce } from '../kube/list-once.ts';
-import { refusalOf, refusedPod } from '../kube/pod-refused.ts';
+import { listOnce } from '../kube/list.ts';
+import { refusalOf, refusedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { asObject } from '../model/observe/read.ts';
 import { noSuchPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';

@@ -35,7 +35,7 @@ export async function startBalancer({ clock, lateMs, pod }: BalancerOptions): Pr
   server.on('connection', (socket: Socket) => {
     const removedAt = deletedAt(pod.requests);
     const knowsThePod = removedAt === undefined || clock.now() < removedAt + lateMs;
-    const backend = knowsThePod && (turn += 1) % 2 === 0 ? 'pod' : 'other';
+    const backend = knowsThePod && [1, 2].includes((turn += 1) % 4) ? 'pod' : 'other';
     if (backend === 'pod' && removedAt !== undefined && clock.now() >= signalledAt(pod.truth())) {
       refused += 1;
       return void socket.resetAndDestroy();

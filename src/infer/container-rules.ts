@@ -171,12 +171,13 @@ function read(
   const exit = exitOf(scene, spec, facts, { ...stop, hooked, called: judged.call !== undefined });
   const signal = signalOf(scene, known, stop, { ...judged, exit });
   const hookEnd = moment('hook-end', spec.name);
-  if (hook && signal && (hook.kind !== 'sleep' || judged.isEffect || signal.proved) && !isBefore(signal, hook.end))
-    stage.notAfter(hookEnd, signal);
+  // A sleep goes on when its container has ended by itself: then no signal tells when it was over.
+  const isBounded = hook?.kind !== 'sleep' || judged.isEffect || signal?.proved === true;
+  if (hook && signal && isBounded && !isBefore(signal, hook.end)) stage.notAfter(hookEnd, signal);
   const isSure = kill === 'late' || kill === 'silent';
   return {
     outcome,
-    hook: hook && { ...hook, end: stage.read(hookEnd, hook.end.basis) },
+    hook: hook && { ...hook, end: isBounded ? stage.read(hookEnd, hook.end.basis) : hook.end },
     signal,
     kill: isSure ? stage.read(moment('kill', spec.name)) : undefined,
     probable: kill === 'probable' ? true : undefined,

@@ -3,7 +3,8 @@ import type { Trace } from '../model/trace.ts';
 import type { Exit } from './conclusions.ts';
 import type { ContainerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
-import { between } from './estimate.ts';
+import { between, isBefore } from './estimate.ts';
+import { reactionOf } from './reaction.ts';
 import type { TimelineScale } from './timeline-scale.ts';
 import { shownLength } from './timeline-scale.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
@@ -33,6 +34,7 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     preStop: preStopOf(context, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(context, container),
     kill: kill && scale.interval(kill, `kill/${spec.name}`),
+    reaction: reactionOf(trace, container),
     exit: exitAt && { at: exitAt, code: container.exit?.code, reason: container.exit?.reason },
     drain: drainOf(context, container, lengthOf('drain')),
     graceUsed: exitAt && graceUsedOf(context, container, exitAt),
@@ -57,9 +59,14 @@ function preStopOf(
     end: end && scale.interval(end, `prestop-ended/${spec.name}`),
     length: end && length,
     sleepSeconds: hook.sleepSeconds,
+    mayHaveDied: hook.mayHaveDied && !isOver(container, hook.end),
+    outlasted: isOver(container, hook.end),
     provisional: !isFirm(trace, container),
   };
 }
+
+const isOver = ({ exit }: ContainerExit, at: Estimate): boolean =>
+  exit !== undefined && !exit.provisional && isBefore(exit.at, at);
 
 function stopSignalOf({ trace, scale }: Context, container: ContainerExit): StopSignal | undefined {
   const signal = told(trace, container.signal);

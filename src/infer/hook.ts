@@ -12,6 +12,7 @@ import { belongs } from './kubelet.ts';
 import { isNewRound, outlived } from './rounds.ts';
 import { isUntellable, isWarningUntellable } from './tellable.ts';
 import type { PodNetwork } from './pod-network.ts';
+import { wokeAt } from './standstill.ts';
 import type { Stop } from './stop.ts';
 import { sinceOf } from './stop.ts';
 import { moment } from './stage.ts';
@@ -94,7 +95,7 @@ function stateGrace(ask: Ask, lag: number): void {
 
 /** A sleep action lasts as long as it says, and no longer than the grace. */
 function sleepEnd(ask: Ask, length: number): Result {
-  const { scene, spec, killings, lag } = ask;
+  const { scene, spec, killings, lag, began } = ask;
   const grace = graceSpan(scene.kubelet);
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
   const soon = millisecondsOf(lag);
@@ -107,12 +108,15 @@ function sleepEnd(ask: Ask, length: number): Result {
   // The status that reports the end of all waits for every hook (§2 S9). A kubelet without sleep actions skips them silently.
   if (over && scene.stage.read(start).client.lo + least > over.at + 1)
     return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
-  scene.stage.follows(
-    start,
-    end,
-    { min: least, max: Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon },
-    { because },
-  );
+  const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
+  const woke = wokeAt(scene, spec.name, { from: began.node.lo + least, to: began.node.hi + max });
+  scene.stage.follows(start, end, { min: least, max: woke ? Infinity : max }, { because });
+  if (woke)
+    scene.stage.within(
+      end,
+      { node: atMost(woke.at + soon) },
+      { because: 'the kubelet stood still', evidence: woke.evidence },
+    );
   return { outcome: isCut ? 'cut-off' : isWhole ? 'completed' : 'unknown' };
 }
 

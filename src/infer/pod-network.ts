@@ -2,6 +2,7 @@
 import { logStampLagMs } from '../model/assumptions.ts';
 import type { Clock } from '../model/clock.ts';
 import { offsetAt } from '../model/clock.ts';
+import type { ContainerSpec } from '../model/pod.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -11,6 +12,7 @@ import { requestTime } from './deletion.ts';
 import type { Kubelet } from './kubelet.ts';
 import { kubeletOf } from './kubelet.ts';
 import type { Scene } from './scene.ts';
+import { probeResultsOf } from './probes.ts';
 import { factsOfLastRun } from './started-untold.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
 import { moment, Stage } from './stage.ts';
@@ -28,6 +30,7 @@ export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
   stateAcceptance(scene);
   const specs = containersOf(deletion.facts.first.value);
   for (const { name } of specs) stateStopping(scene, name, kubelet.killings.get(name) ?? []);
+  stateServing(scene, specs);
   for (const spec of specs) stateEnd(scene, spec.name, factsOfLastRun(scene, spec));
   stateStored(stage, trace);
   statePromptness(stage, trace, deletion);
@@ -67,6 +70,24 @@ function stateStopping({ deletion, stage }: PodNetwork, container: string, killi
     deletion.accepted.client.lo,
   );
   stage.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
+}
+
+/**
+ * A request that it answered was sent while it lived. Of one container alone is it known who answered; and a name that its
+ * successor may bear (StatefulSet, bare pods) does not say which pod did.
+ */
+function stateServing({ trace, deletion, stage }: PodNetwork, specs: readonly ContainerSpec[]): void {
+  const { uid, ownerReferences = [] } = deletion.facts.first.value.metadata;
+  const [only] = specs;
+  const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
+  if (!only || specs.length > 1 || !isOwnName) return;
+  for (const { answered, pod } of probeResultsOf(trace.probes, {}))
+    if (answered && pod === uid)
+      stage.within(
+        moment('exit', only.name),
+        { client: atLeast(answered.last) },
+        { because: 'it answered a request that was sent then', evidence: [answered.seq] },
+      );
 }
 
 /** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */

@@ -12,6 +12,7 @@ import { clockGaps, streamGaps } from './gaps.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { scheduleOf } from './schedule.ts';
 import { shownLength, timelineScale } from './timeline-scale.ts';
+import { workloadOf } from './workload.ts';
 import type { TimelineScale } from './timeline-scale.ts';
 import type {
   EndpointTimeline,
@@ -36,6 +37,7 @@ export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
   return {
     mode: trace.began?.value.mode ?? 'attach',
     pod,
+    workload: workloadOf(trace, pod),
     zero: zeroOf(marks) ?? trace.now,
     now: trace.now,
     deleted: exit !== undefined,

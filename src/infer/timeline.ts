@@ -67,6 +67,10 @@ export interface PreStopExit {
   readonly length?: Length;
   /** Of a sleep: the length that the spec asks for, s. */
   readonly sleepSeconds?: number;
+  /** A hook that failed: perhaps only because its container ended just then and took it along. */
+  readonly mayHaveDied?: boolean;
+  /** The container had certainly exited before its hook was over. */
+  readonly outlasted?: boolean;
   /** The container's end is not confirmed: a restarted kubelet runs the hook again. */
   readonly provisional: boolean;
 }
@@ -89,6 +93,8 @@ export interface ContainerTimeline {
   readonly preStop?: PreStopExit;
   readonly stopSignal?: StopSignal;
   readonly kill?: Interval;
+  /** Whether a log line or a change of readiness followed the stop signal; absent where nobody watched for it. */
+  readonly reaction?: 'none' | 'seen';
   /** `code` is absent while only the end of its log is known. */
   readonly exit?: { readonly at: Interval; readonly code?: number; readonly reason?: string };
   /** From the stop signal to the exit. */
@@ -142,6 +148,8 @@ export interface Timeline {
   readonly zero: number;
   /** The newest observation. */
   readonly now: number;
+  /** What a patch would have to change: the Deployment, not its ReplicaSet. */
+  readonly workload?: Workload;
   /** Somebody deleted the pod. */
   readonly deleted: boolean;
   readonly grace: GraceTimeline;
@@ -161,6 +169,13 @@ export interface Timeline {
   readonly gaps: readonly TimelineGap[];
   /** What `evidence` refers to: the observations that changed something, the newest first. */
   readonly notes?: Note;
+}
+
+export interface Workload {
+  readonly kind: string;
+  readonly name: string;
+  /** As it was last seen to want. */
+  readonly replicas?: number;
 }
 
 /** A stretch of client time (ms) in which a stream, or a clock, says less than usual; `to` is absent where it lasts. */

@@ -1,6 +1,6 @@
 import { PodexitError } from '../errors.ts';
 import type { Sighting } from '../model/observation.ts';
-import { acceptMetadata } from './accept-metadata.ts';
+import { acceptMetadata } from './resource-path.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { askAgain, pick } from './decide.ts';
 import type { Health } from './health.ts';

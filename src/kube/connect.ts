@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { PodexitError } from '../errors.ts';
 import type { Cluster, ClusterMemory } from './cluster.ts';
 import type { ConnectOptions } from './connect-options.ts';
+import { reachOf } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient } from './http/client.ts';
 import { createTransport } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import type { ClusterEntry } from './kubeconfig/kubeconfig.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
-import { reachOf } from './reach.ts';
 import { createRedactor, showUrl } from './redact.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -19,8 +19,8 @@ import type { Surroundings } from './surroundings.ts';
 export async function connect(options: ConnectOptions, surroundings: Surroundings): Promise<Cluster> {
   const loaded = loadKubeconfig({
     env: surroundings.env,
-    ...(options.kubeconfig === undefined ? {} : { file: options.kubeconfig }),
-    ...(options.server === undefined ? {} : { server: options.server }),
+    file: options.kubeconfig,
+    server: options.server,
   });
   const { contextName, namespace, cluster, user } = choose(loaded, options);
   const redactor = createRedactor();
@@ -34,7 +34,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     base,
     env: surroundings.env,
     redactor,
-    ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
+    proxyUrl: cluster.proxyUrl,
   });
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
@@ -45,7 +45,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     memory,
     surroundings,
     clean: (text) => redactor.clean(text),
-    ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
+    requestTimeoutMs: options.requestTimeoutMs,
   });
   const extra = surroundings.env['NODE_EXTRA_CA_CERTS'];
   if (extra && trustsPublicAuthorities(cluster))
@@ -53,7 +53,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   surroundings.log(4, redactor.clean(`cluster ${server}, context ${contextName ?? '(none)'}, namespace ${namespace}`));
   return {
     namespace,
-    ...(contextName === undefined ? {} : { contextName }),
+    contextName,
     server,
     reach: reachOf(options),
     surroundings,

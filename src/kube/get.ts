@@ -1,5 +1,7 @@
+import { PodexitError } from '../errors.ts';
 import type { Answer, Cluster, Question } from './cluster.ts';
-import { isUntrusted, TransportFailure } from './http/failure.ts';
+import { TransportFailure, isUntrusted } from './http/failure.ts';
+import { podPath } from './resource-path.ts';
 import { readRefusal } from './status.ts';
 import { passed } from './surroundings.ts';
 import { notReached, unauthorized } from './trouble.ts';
@@ -62,4 +64,20 @@ function waitAfter({ memory }: Cluster, tried: Answer | TransportFailure, times:
   const { status, body, headers } = tried;
   if (status !== 429 && status < 500) return undefined;
   return readRefusal(status, body, headers).retryAfterMs ?? growing;
+}
+
+/** One GET of a pod, by somebody who can go on without an answer. */
+
+/** Whatever its status is, asked again while the server is busy; undefined where no answer came, or nobody waits for it any more, or the server or the credentials stand in the way. */
+export async function look(
+  cluster: Cluster,
+  { namespace, name }: { namespace: string; name: string },
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  try {
+    return await askPatiently(cluster, { method: 'GET', path: podPath(namespace, name), signal });
+  } catch (error) {
+    if (error instanceof TransportFailure || error instanceof PodexitError || signal.aborted) return undefined;
+    throw error;
+  }
 }

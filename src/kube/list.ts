@@ -1,11 +1,16 @@
 import type { Sighting } from '../model/observation.ts';
+import { acceptMetadata } from './resource-path.ts';
 import type { Answer, Cluster, Question } from './cluster.ts';
 import type { Outcome } from './decide.ts';
+import { decide, pick } from './decide.ts';
+import { askPatiently } from './get.ts';
 import { isTooLarge } from './http/body.ts';
-import { mostLineBytes } from './trouble.ts';
+import { TransportFailure, isUntrusted } from './http/failure.ts';
 import { versionOf } from './resource-version.ts';
 import type { Refusal } from './status.ts';
 import { asArray, asRecord, asText, readRefusal } from './status.ts';
+import { passed } from './surroundings.ts';
+import { mostLineBytes, notReached, stopError } from './trouble.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { selectors } from './watch-target.ts';
 
@@ -72,9 +77,9 @@ async function askPage(
 ): Promise<Answer | undefined> {
   const { signal, notOlderThan, ask = askOnce } = options;
   const query = pageQuery(target, next, notOlderThan);
-  const limit = target.name === undefined ? {} : { mostBytes: mostLineBytes };
+  const mostBytes = target.name === undefined ? undefined : mostLineBytes;
   try {
-    return await ask(cluster, { method: 'GET', path: target.path, query, signal, ...limit });
+    return await ask(cluster, { method: 'GET', path: target.path, query, signal, mostBytes });
   } catch (error) {
     if (isTooLarge(error)) return undefined;
     throw error;
@@ -100,9 +105,7 @@ function failed(answer: Answer, dated: Sighting[]): ListResult {
   const refusal = readRefusal(answer.status, answer.body, answer.headers);
   const { status, retryAfterMs } = refusal;
   const behind = status === 504 && refusal.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge');
-  const outcome: Outcome = behind
-    ? { kind: 'behind' }
-    : { kind: 'refused', status, frame: false, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const outcome: Outcome = behind ? { kind: 'behind' } : { kind: 'refused', status, frame: false, retryAfterMs };
   return { kind: 'failed', outcome, refusal, dated };
 }
 
@@ -111,4 +114,108 @@ const isList = (body: unknown): boolean => asText(asRecord(body)['kind']).endsWi
 /** A 200 that is no list (a login page, a proxy's own words), or a list without a version or an end: ask again later. */
 function noList(kind: 'foreign' | 'cut' | 'oversized', dated: Sighting[]): ListResult {
   return { kind: 'failed', outcome: { kind }, refusal: readRefusal(200, undefined), dated };
+}
+
+/**
+ * One list, for a question that somebody waits for: asked again while the server is busy. Throws PodexitError `server.unreachable` or `server.untrusted`, and
+ * the signal's reason on abort.
+ */
+export async function listOnce(
+  cluster: Cluster,
+  target: WatchTarget,
+  options: { signal: AbortSignal },
+): Promise<ListResult> {
+  try {
+    return await listObjects(cluster, target, { ...options, ask: askPatiently });
+  } catch (error) {
+    if (error instanceof TransportFailure && !options.signal.aborted) throw notReached(cluster, error);
+    throw error;
+  }
+}
+
+/** One list that a run wants, however busy the server is: what passes is waited out as `decide` has it for watches. */
+
+interface Options {
+  signal: AbortSignal;
+  /** Gets the `Date` of each answer. */
+  tell(sighting: Sighting): Promise<void>;
+}
+
+/**
+ * The list, or what refuses it for good; undefined on abort, and when the cluster is closed. Throws PodexitError
+ * `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever answered.
+ */
+export async function listPatiently(
+  cluster: Cluster,
+  target: WatchTarget,
+  { signal, tell }: Options,
+): Promise<ListResult | undefined> {
+  let foreign = 0;
+  for (let failures = 0; ; failures++) {
+    const result = await attempt(cluster, target, signal);
+    if (signal.aborted || cluster.closed.aborted) return undefined;
+    if (!('failure' in result)) for (const dated of result.dated) await tell(dated);
+    if (result.kind === 'listed') return result;
+    const next = decide(result.outcome, {
+      failures,
+      behind: 0,
+      relists: 0,
+      foreign,
+      reached: cluster.memory.reached,
+    });
+    foreign = result.outcome.kind === 'foreign' ? foreign + 1 : 0;
+    if (next.next === 'stop') throw stopError(cluster, next.because, 'failure' in result ? result.failure : undefined);
+    if (next.next === 'refuse') return 'failure' in result ? undefined : result;
+    const ms = pick(next.wait, cluster.surroundings.random());
+    if (!(await passed(cluster.surroundings, ms, AbortSignal.any([signal, cluster.closed])))) return undefined;
+  }
+}
+
+interface Unanswered {
+  kind: 'unanswered';
+  outcome: Outcome;
+  failure: TransportFailure;
+}
+
+async function attempt(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<ListResult | Unanswered> {
+  try {
+    return await listObjects(cluster, target, { signal });
+  } catch (failure) {
+    if (!(failure instanceof TransportFailure)) throw failure;
+    return { kind: 'unanswered', outcome: { kind: 'unanswered', untrusted: isUntrusted(failure) }, failure };
+  }
+}
+
+export interface Uids {
+  resourceVersion: string;
+  uids: string[];
+  /** ms, client clock. */
+  sentAt: number;
+  at: number;
+}
+
+/** More than this is no list to be held in passing. */
+const most = '500';
+
+/** Who is in a collection, by metadata alone; undefined where the server does not say, or not of all. */
+export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<Uids | undefined> {
+  const query = { ...selectors(target), limit: most };
+  const accept = acceptMetadata('PartialObjectMetadataList');
+  try {
+    const { status, body, sentAt, at } = await askPatiently(cluster, {
+      method: 'GET',
+      path: target.path,
+      query,
+      accept,
+      signal,
+    });
+    const resourceVersion = versionOf(body);
+    const isWhole = asText(asRecord(asRecord(body)['metadata'])['continue']) === '';
+    if (status !== 200 || resourceVersion === undefined || !isWhole) return undefined;
+    const uids = asArray(asRecord(body)['items']).map((item) => asText(asRecord(asRecord(item)['metadata'])['uid']));
+    return { resourceVersion, uids, sentAt, at };
+  } catch (error) {
+    if (error instanceof TransportFailure || signal.aborted) return undefined;
+    throw error;
+  }
 }

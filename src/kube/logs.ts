@@ -88,7 +88,7 @@ async function* open(
       yield refusedBy(
         cluster,
         { stream: 'logs', path: pathOf(target), container: target.container },
-        { ...(refusal && { refusal }), verb: 'get' },
+        { refusal, verb: 'get' },
       );
     }
     if (failures === 0 && !reading.opened && isTrouble(refusal)) yield lateLog(cluster, target.container);

@@ -1,14 +1,13 @@
+import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
-import type { Cluster } from './cluster.ts';
+import type { Answer, Cluster } from './cluster.ts';
+import { isBudget, isSuccessor } from './delete-decide.ts';
 import { readPath } from './resource-path.ts';
+import type { Wanted } from './role.ts';
+import { roleFor } from './role.ts';
 import type { Refusal } from './status.ts';
-
-/** What was asked, in the words that a Role would have to grant. */
-export interface Wanted {
-  verb: string;
-  resource: string;
-  group: string;
-}
+import { readRefusal } from './status.ts';
+import { unauthorized } from './trouble.ts';
 
 /** The one sighting of a lane that the server does not let us have. */
 export function refusedBy(
@@ -21,7 +20,7 @@ export function refusedBy(
     kind: 'refused',
     at: cluster.surroundings.now(),
     stream,
-    ...(container === undefined ? {} : { container }),
+    container,
     status: refusal?.status ?? 0,
     ...(readDenial(message) ?? { verb, resource: readPath(path).resource, group: readPath(path).group }),
     message,
@@ -29,9 +28,131 @@ export function refusedBy(
 }
 
 /** RBAC names what is missing; a webhook or a policy does not, and then this is undefined. */
-export function readDenial(message: string): Wanted | undefined {
+function readDenial(message: string): Wanted | undefined {
   const [, verb, resource, group] = denial.exec(message) ?? [];
   return verb === undefined || resource === undefined ? undefined : { verb, resource, group: group ?? '' };
 }
 
 const denial = /cannot (\w+) resource "([^"]*)" in API group "([^"]*)"/;
+
+/** What an answer that is no success says, without the secrets of this connection. */
+export function refusalOf(
+  cluster: Pick<Cluster, 'clean'>,
+  answer: Pick<Answer, 'status' | 'body' | 'headers'>,
+): Refusal {
+  const refusal = readRefusal(answer.status, answer.body, answer.headers);
+  return { ...refusal, message: cluster.clean(refusal.message) };
+}
+
+/** Why a pod cannot be read (a GET, a list or a watch of it), as one sentence and a next step. */
+export function refusedPod(
+  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean' | 'reach'>,
+  { namespace, name }: { namespace: string; name: string },
+  { status, message }: Pick<Refusal, 'status' | 'message'>,
+): PodexitError {
+  if (status === 401) return unauthorized(cluster);
+  if (status === 403) return forbiddenPods(namespace, cluster.clean(message));
+  if (status === 404) {
+    return new PodexitError(
+      'pod.not-found',
+      `there is no pod "${name}" in namespace "${namespace}"`,
+      `Look at \`kubectl get pods -n ${namespace}${cluster.reach}\`; -n chooses another namespace.`,
+    );
+  }
+  return new PodexitError(
+    'pod.unreadable',
+    `pod "${name}" in namespace "${namespace}" cannot be read (${status}): ${cluster.clean(message)}`,
+    'Try again; if it stays so, look at the API server, or at the proxy in front of it.',
+  );
+}
+
+/** Why the pods of a namespace cannot be listed or watched: only a 403 is about rights. */
+export function refusedPods(
+  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
+  namespace: string,
+  { status, message, ...wanted }: Pick<Refusal, 'status' | 'message'> & Partial<Wanted>,
+): PodexitError {
+  if (status === 401) return unauthorized(cluster);
+  if (status === 403) return forbiddenPods(namespace, cluster.clean(message), wanted);
+  return new PodexitError(
+    'pods.unreadable',
+    `the pods in namespace "${namespace}" cannot be read (${status}): ${cluster.clean(message)}`,
+    unreadableHints[status] ?? 'Try again; if it stays so, look at the API server, or at the proxy in front of it.',
+  );
+}
+
+const unreadableHints: Partial<Record<number, string>> = {
+  400: 'Check the selector: -l and --field-selector take what they take in `kubectl get pods`.',
+  404: "This is no Kubernetes API server: check the cluster's address in the kubeconfig, and what stands before it.",
+};
+
+/** 403 on pods: nothing can be done without them, so the hint holds the Role that is needed. */
+function forbiddenPods(namespace: string, message: string, asked: Partial<Wanted> = {}): PodexitError {
+  const { verb = 'get', resource = 'pods', group = '' } = readDenial(message) ?? asked;
+  const wanted = { verb, resource, group };
+  return new PodexitError(
+    'pod.forbidden',
+    `you may not ${wanted.verb} ${wanted.resource} in namespace "${namespace}": ${message}`,
+    `Ask for a RoleBinding to this Role:\n${roleFor(namespace, wanted)}`,
+  );
+}
+
+/** The pod that has the name now is not the one that was meant. */
+export const replacedPod = (namespace: string, name: string): PodexitError =>
+  new PodexitError(
+    'pod.replaced',
+    `pod "${name}" in namespace "${namespace}" was replaced by another one of the same name, which is left alone`,
+    'Run the command again to trace the new pod.',
+  );
+
+/** The server's no to a DELETE or an eviction, as one sentence and a next step. test/errors.ndjson has the real ones. */
+export function refusedDelete(
+  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
+  { namespace, name, evict }: { namespace: string; name: string; evict?: boolean },
+  refusal: Refusal,
+): PodexitError {
+  const { status } = refusal;
+  const message = cluster.clean(refusal.message);
+  const pod = `pod "${name}" in namespace "${namespace}"`;
+  const asked = evict ? 'eviction' : 'deletion';
+  if (status === 401) return unauthorized(cluster);
+  // A server without the eviction API has words of its own, which say nothing of the pod.
+  if (status === 404 && !/the requested resource/.test(message)) {
+    return new PodexitError(
+      'pod.gone',
+      `${pod} was gone before its ${asked} was asked for`,
+      'Nothing is left to delete.',
+    );
+  }
+  if (isSuccessor(refusal)) return replacedPod(namespace, name);
+  if (isBudget(refusal)) return heldByBudget(cluster, pod, refusal);
+  const denied = status === 403 ? readDenial(message) : undefined;
+  if (denied !== undefined) {
+    return new PodexitError(
+      evict ? 'evict.forbidden' : 'delete.forbidden',
+      `you may not ${denied.verb} ${denied.resource} in namespace "${namespace}": ${message}`,
+      `Ask for a RoleBinding to this Role:\n${roleFor(namespace, denied)}`,
+    );
+  }
+  if (status === 403 || /denied the request|admission webhook|ValidatingAdmissionPolicy/.test(message)) {
+    return new PodexitError(
+      evict ? 'evict.denied' : 'delete.denied',
+      `the ${asked} of ${pod} was denied by the cluster's admission: ${message}`,
+      'Ask those who run that policy; the pod runs on unchanged.',
+    );
+  }
+  return new PodexitError(
+    evict ? 'evict.failed' : 'delete.failed',
+    `the ${asked} of ${pod} failed (${status}): ${message}`,
+    'The pod runs on unchanged, as far as the server tells; try again, and look at the API server if it stays so.',
+  );
+}
+
+function heldByBudget({ clean }: Pick<Cluster, 'clean'>, pod: string, { causes, message }: Refusal): PodexitError {
+  const cause = causes.find(({ reason }) => reason === 'DisruptionBudget')?.message ?? message;
+  return new PodexitError(
+    'evict.disruption-budget',
+    `${pod} may not be evicted now: ${clean(cause)}`,
+    'Wait until more of its siblings are healthy, or delete it without --evict, which respects no budget.',
+  );
+}

@@ -22,7 +22,7 @@ export function readPath(path: string): Resource {
     group,
     resource: subresource === undefined ? kind : `${kind}/${subresource}`,
     ...(namespaced && rest[1] !== undefined ? { namespace: rest[1] } : {}),
-    ...(name === undefined ? {} : { name }),
+    name,
   };
 }
 
@@ -30,4 +30,9 @@ export function readPath(path: string): Resource {
 export function podPath(namespace: string, name: string, subresource?: 'log' | 'eviction'): string {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
   return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+/** The Accept header that asks for metadata alone; a server that cannot do that sends all. */
+export function acceptMetadata(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 }

@@ -1,4 +1,9 @@
-import type { Wanted } from './refused.ts';
+/** What was asked, in the words that a Role would have to grant. */
+export interface Wanted {
+  verb: string;
+  resource: string;
+  group: string;
+}
 
 export interface Rule {
   /** Empty for the core group. */

@@ -71,7 +71,7 @@ export const createPull =
 export function refusedInside({ refusal }: Extract<WatchLine, { kind: 'error' }>): Ending {
   const { status, retryAfterMs } = refusal;
   return {
-    outcome: { kind: 'refused', status, frame: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    outcome: { kind: 'refused', status, frame: true, retryAfterMs },
     refusal,
     verb: 'watch',
   };

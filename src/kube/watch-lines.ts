@@ -120,8 +120,8 @@ async function* askAndListen(
   const asked = cluster.surroundings.now();
   const { newest, received, present, keys } = position;
   const known = {
-    ...(newest === undefined ? {} : { newest }),
-    ...(received === undefined ? {} : { received }),
+    newest,
+    received,
     ...(target.name === undefined ? { keys } : { present }),
   };
   const question = askWhatIsNew(cluster, target, known, signal);

@@ -54,7 +54,7 @@ export async function* tellList(
     return { outcome: { kind: 'behind' }, verb: 'list' };
   }
   if (position.lost !== undefined && position.synced) yield gap(target, position.goodAt, at, position.lost);
-  yield { kind: 'listed', at, stream, resourceVersion, objects, sentAt, ...(name === undefined ? {} : { name }) };
+  yield { kind: 'listed', at, stream, resourceVersion, objects, sentAt, name };
   if (!position.synced) yield { kind: 'synced', at, stream };
   Object.assign(position, {
     resourceVersion,

@@ -151,7 +151,7 @@ async function* listAndWatch(around: Around, notOlder: boolean): Attempt {
   const floor = notOlder ? position.received : undefined;
   const result = await listObjects(cluster, target, {
     signal,
-    ...(floor === undefined ? {} : { notOlderThan: floor }),
+    notOlderThan: floor,
   });
   yield* result.dated;
   if (result.kind === 'failed') return { outcome: result.outcome, refusal: result.refusal, verb: 'list' };
@@ -195,7 +195,7 @@ async function refusedWatch({ position, signal }: Around, flow: Flow): Promise<E
     kind: 'refused',
     status,
     frame: false,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
   };
   return { outcome, refusal, verb: 'watch' };
 }

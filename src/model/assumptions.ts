@@ -13,10 +13,7 @@ export const assumptions = {
   'signal-lag-sandboxed': 5,
   /** A line is stamped when the runtime reads it, this much after it was written at the latest. */
   'log-stamp-lag': 0.1,
-  /**
-   * What showed no life after its signal and ended with 137 in the whole second in which its grace ran out was killed: an
-   * application that exits with 137 of its own choice within this before the kill cannot be distinguished from it.
-   */
+  /** What showed no life after its signal and ended with 137 in the second in which its grace ran out was killed. */
   'silent-kill': 1,
   /** A process ends this soon after SIGKILL; only one that waits for a disk or a device takes longer. */
   'kill-lag': 2,

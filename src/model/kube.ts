@@ -65,6 +65,9 @@ export interface Container {
   readinessProbe?: Probe;
   /** Our own note: PID 1 is started as a shell with a command line, which seldom passes signals on if it stays one. */
   shell?: boolean;
+  /** Our own note: that line says `trap "" TERM`, and what it starts ignores SIGTERM too (an ignored signal survives exec). */
+  ignoresTerm?: boolean;
+  ports?: { name?: string; containerPort: number }[];
 }
 
 export interface ContainerState {
@@ -126,6 +129,8 @@ export interface Service {
     clusterIP?: string;
     selector?: Record<string, string>;
     publishNotReadyAddresses?: boolean;
+    /** `targetPort`: a number, or the name of a container's port; the same as `port` where it is absent. */
+    ports?: { port: number; targetPort?: number | string }[];
   };
 }
 

@@ -132,6 +132,12 @@ export const findingCodes = [
   'deleted-before',
   'evidence-lost',
   'unmanaged-pod',
+  'endpoint-not-removed',
+  'runtime-unavailable',
+  'oom-in-container',
+  'requests-lost',
+  'no-signal-handler',
+  'shell-as-pid-1',
 ] as const;
 export type FindingCode = (typeof findingCodes)[number];
 
@@ -170,6 +176,11 @@ export interface ContainerReport {
   stopSignal?: Instant & { signal?: string };
   kill?: Instant;
   exit?: { at: Instant; code: number; reason?: string };
+  preStopSeconds?: Range;
+  /** From the stop signal to the exit. */
+  drainSeconds?: Range;
+  /** How long it outlived its grace period, where it did. */
+  pastGraceSeconds?: Range;
 }
 
 export interface EndpointReport {
@@ -201,6 +212,8 @@ export interface Finding {
 
 export interface Gate {
   name: string;
+  /** As the flag says it: `4s`, `80%`. */
+  limit?: string;
   passed: boolean;
   /** False: there was nothing to judge yet (a check measures no exit), so it counts as passed. */
   judged?: false;
@@ -247,6 +260,41 @@ export interface GapReport {
   cause: GapCause | 'late' | 'clock-stepped' | 'clock-doubtful';
 }
 
+export type TrafficJudgement = 'safe' | 'at-risk' | 'lost' | 'not-judged';
+
+/** Whether clients lost requests because of this exit. */
+export interface TrafficReport {
+  judgement: TrafficJudgement;
+  reason: string;
+  services: {
+    name: string;
+    /** Ready endpoints of other pods when this one was removed. */
+    otherReady: number;
+    /** How long no endpoint at all was ready. */
+    noReadySeconds?: Range;
+  }[];
+  probes?: ProbeReport[];
+}
+
+/** A change of the workload that would have helped, as `kubectl patch` takes it. */
+export interface FixReport {
+  reason: string;
+  target: { kind: string; name: string };
+  /** A strategic merge patch. */
+  patch: object;
+  /** To paste into a shell. */
+  command: string;
+}
+
+/** How the report came to be. `image`: by container. */
+export interface RunReport {
+  command: string;
+  version: string;
+  context?: string;
+  startedAt: Time;
+  image?: Record<string, string>;
+}
+
 export interface ExitReport {
   apiVersion: 'podexit/v1';
   kind: 'ExitReport';
@@ -269,6 +317,15 @@ export interface ExitReport {
   endpoints: EndpointReport[];
   replacement?: ReplacementReport;
   verdict: Verdict;
+  /** The answer in one sentence. */
+  summary?: string;
+  /** From the request (or the acceptance) to the removal of the object, by arrival here. */
+  totalSeconds?: number;
+  /** Why it was not graceful, or what took the time. */
+  cause?: { code: FindingCode; container?: string };
+  traffic?: TrafficReport;
+  fix?: FixReport[];
+  run?: RunReport;
   clocks: { api?: { offsetMs: Range }; node?: { offsetMs: Range } };
   assumes: { name: string; seconds: number }[];
   /** `to` is absent where it lasted. */

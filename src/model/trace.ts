@@ -82,6 +82,8 @@ export interface NodeSigns {
   readonly event?: NodeSign;
   /** Its node's Lease, as first seen. */
   readonly lease?: NodeSign;
+  /** When the Lease had last been renewed, as the first list has it (node clock, ms). */
+  readonly listedRenewal?: Fact<number> | undefined;
   /** The last renewals of the Lease that a watch brought as they came. */
   readonly renewals: readonly Fact<Renewal>[];
 }

@@ -216,6 +216,9 @@ function answerRows(report: Report, place: CardPlace): RankedRow[] {
     ...failed.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [{ label: 'why', pieces: [plain(forTerminal(answer.why, 1000))], rank: 2 }]),
     ...nextRow(report, place),
+    ...(answer.advice === undefined || exitCode === 0
+      ? []
+      : [{ label: 'fix', pieces: [plain(forTerminal(answer.advice, 1000))], rank: 3 }]),
     ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
       label: 'fix',
       pieces: [plain(forTerminal(reason, 1000))],

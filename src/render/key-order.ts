@@ -16,6 +16,24 @@ export const gapOrder: KeyOrder = { resource: null, from: null, to: null, cause:
 
 export const errorOrder: KeyOrder = { apiVersion: null, kind: null, code: null, message: null, hint: null };
 
+const quantiles = { p50: null, p99: null };
+const tally = { sent: null, failed: null };
+
+/** What one probe measured. */
+const probeOrder: KeyOrder = {
+  target: null,
+  via: null,
+  ratePerSecond: null,
+  sent: null,
+  succeeded: null,
+  failed: null,
+  failures: { kind: null, status: null, count: null },
+  windows: { start: instant, end: instant, failed: null },
+  connections: { new: tally, kept: tally },
+  latencyMs: { before: quantiles, during: quantiles, after: quantiles },
+  notMeasured: { reason: null, count: null },
+};
+
 export const reportOrder: KeyOrder = {
   apiVersion: null,
   kind: null,
@@ -41,6 +59,9 @@ export const reportOrder: KeyOrder = {
     stopSignal: { ...instant, signal: null },
     kill: instant,
     exit: { at: instant, code: null, reason: null },
+    preStopSeconds: range,
+    drainSeconds: range,
+    pastGraceSeconds: range,
   },
   endpoints: {
     service: null,
@@ -62,8 +83,19 @@ export const reportOrder: KeyOrder = {
     outcome: null,
     exitCode: null,
     findings: { code: null, severity: null, message: null, advice: null, evidence: null },
-    gates: { name: null, passed: null, judged: null, message: null },
+    gates: { name: null, limit: null, passed: null, judged: null, message: null },
   },
+  summary: null,
+  totalSeconds: null,
+  cause: { code: null, container: null },
+  traffic: {
+    judgement: null,
+    reason: null,
+    services: { name: null, otherReady: null, noReadySeconds: range },
+    probes: probeOrder,
+  },
+  fix: { reason: null, target: { kind: null, name: null }, patch: null, command: null },
+  run: { command: null, version: null, context: null, startedAt: null, image: null },
   clocks: { api: { offsetMs: range }, node: { offsetMs: range } },
   assumes: { name: null, seconds: null },
   gaps: gapOrder,

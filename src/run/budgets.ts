@@ -1,6 +1,6 @@
 /** PodDisruptionBudgets: which of them cover a pod, and what they allow. */
 import type { Cluster } from '../kube/cluster.ts';
-import { listOnce } from '../kube/list-once.ts';
+import { listOnce } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf, selects } from './watched.ts';

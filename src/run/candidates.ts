@@ -1,8 +1,8 @@
 /** The pods behind a target: read from the cluster, and what is needed to choose one of them. */
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
-import { listOnce } from '../kube/list-once.ts';
-import { refusalOf, refusedPods } from '../kube/pod-refused.ts';
+import { listOnce } from '../kube/list.ts';
+import { refusalOf, refusedPods } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/trouble.ts';
 import { PodexitError } from '../errors.ts';
 import type { Target } from './target.ts';

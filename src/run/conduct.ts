@@ -2,7 +2,7 @@
  * A run from its first request to its DELETEs: opens what is watched, and sends them when the streams are in sync, and only
  * then. The end comes by what the traces tell (live.ts).
  */
-import { listUids } from '../kube/list-uids.ts';
+import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';

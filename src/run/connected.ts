@@ -1,8 +1,8 @@
 /** From the connection flags to a cluster, with the process around it handed in. */
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
+import { reachOf } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
-import { reachOf } from '../kube/reach.ts';
 import type { Surroundings } from '../kube/surroundings.ts';
 import type { LookOptions } from './stage.ts';
 import type { Ports } from './ports.ts';

@@ -1,7 +1,7 @@
 /** One stream of a run: from its requests to its sightings, and what it costs to do without it. */
 import { TransportFailure } from '../kube/http/failure.ts';
 import { followLog } from '../kube/logs.ts';
-import { refusedPods } from '../kube/pod-refused.ts';
+import { refusedPods } from '../kube/refused.ts';
 import { watchObjects } from '../kube/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';

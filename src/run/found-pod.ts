@@ -1,5 +1,5 @@
 /** The pod that a run is about, and which of that name. */
-import { replacedPod } from '../kube/delete-refused.ts';
+import { replacedPod } from '../kube/refused.ts';
 
 export interface FoundPod {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** Names for completion, from the cluster or the kubeconfig. What cannot be had is no names, and no error. */
-import { acceptMetadata } from '../kube/accept-metadata.ts';
+import { acceptMetadata } from '../kube/resource-path.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { connectCluster } from './connected.ts';

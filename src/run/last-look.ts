@@ -3,7 +3,7 @@
  * longer than the run waits.
  */
 import type { Answer } from '../kube/cluster.ts';
-import { look } from '../kube/look.ts';
+import { look } from '../kube/get.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Run } from './live-run.ts';

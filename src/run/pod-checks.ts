@@ -1,7 +1,7 @@
 /** What stands in the way of tracing a pod, said before anything is sent. */
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
-import { refusalOf, refusedPod } from '../kube/pod-refused.ts';
+import { refusalOf, refusedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { notKubernetes } from '../kube/trouble.ts';
 import { PodexitError } from '../errors.ts';

@@ -51,22 +51,32 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
     return startProbes({ ...about, probes: some, pod: asked, firstProbe }, (one) => deliver(one), signal);
   };
   const ofPods = probes.filter(({ target }) => target.kind === 'pod');
-  const shared = start(pod ? probes : probes.filter(({ target }) => target.kind !== 'pod'), pod);
+  const shared = start(
+    probes.filter(({ target }) => target.kind !== 'pod'),
+    undefined,
+  );
   const each = new Map<string, Probes>();
+  if (pod && ofPods.length > 0) each.set(pod.uid, start(ofPods, pod));
   const all = (): Probes[] => [shared, ...each.values()];
+  const close = (uid: string): void => {
+    const probing = each.get(uid);
+    each.delete(uid);
+    void probing?.stop();
+  };
+  const ready = Promise.all(all().map((one) => one.ready)).then(() => undefined);
+  // An attach does not wait for it.
+  ready.catch(() => undefined);
   return {
-    ready: shared.ready,
+    ready,
     open(one) {
       if (!pod && ofPods.length > 0 && !each.has(one.uid) && each.size < mostPods)
         each.set(one.uid, start(ofPods, one));
     },
-    close(uid) {
-      const probing = each.get(uid);
-      each.delete(uid);
-      void probing?.stop();
-    },
+    close,
     flush: () => all().forEach((one) => one.flush()),
     async finish(trace) {
+      // Whoever bears its name from now on is another pod.
+      if (pod) close(pod.uid);
       await untilOver(options, trace);
       await Promise.all(all().map((one) => one.stop()));
     },

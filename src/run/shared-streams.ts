@@ -3,7 +3,7 @@
  * their nodes, their namespaces, and the logs of those that end.
  */
 import { getObject } from '../kube/get.ts';
-import { listPatiently } from '../kube/list-patiently.ts';
+import { listPatiently } from '../kube/list.ts';
 import { refusedBy } from '../kube/refused.ts';
 import { readRefusal } from '../kube/status.ts';
 import type { Sighting } from '../model/observation.ts';

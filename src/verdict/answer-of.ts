@@ -1,97 +1,125 @@
-/** The answer of a verdict in words: first version, from outcome and lengths alone. Pure. */
-import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
-import type { FindingCode, Outcome, Verdict } from '../model/report.ts';
-import type { Answer, TrafficAnswer } from './answer.ts';
-import { lengthText, shareText } from './length-text.ts';
-import { list } from './words.ts';
+/** The answer to a report's three questions: why it took that long, whether clients lost requests, what to change. Pure. */
+import type { Timeline } from '../infer/timeline.ts';
+import type { FindingCode } from '../model/report.ts';
+import type { Answer } from './answer.ts';
+import type { JudgedFinding, JudgedVerdict } from './finding.ts';
+import { fixesOf, manifestAdvice } from './fix.ts';
+import { headlineOf, wordOf } from './headline.ts';
+import type { Scene } from './scene.ts';
+import { trafficOf } from './traffic.ts';
 
-export function answerOf(timeline: Timeline, verdict: Verdict): Answer {
-  const word = wordOf(timeline, verdict);
-  const headline = headlines[verdict.outcome](timeline);
+/** `scene` is absent where nobody was seen to delete the pod. */
+export function answerOf(timeline: Timeline, verdict: JudgedVerdict, scene: Scene | undefined): Answer {
+  const cause = causeOf(timeline, verdict);
+  const word = wordOf({ timeline, verdict });
+  const { brief, full } = headlineOf({ timeline, verdict, cause });
   return {
     word,
-    headline,
-    summary: `${word}: ${headline}`,
-    cause: causeOf(verdict),
-    traffic: trafficOf(timeline, verdict),
-    fix: [],
+    headline: brief,
+    summary: `${word}: ${full}`,
+    cause: cause && { code: cause.code, container: cause.container },
+    why: notSaid(whyOf(verdict, cause), brief),
+    traffic: trafficOf(scene, verdict.findings),
+    advice: [cause && adviceOf(cause), manifestAdvice({ timeline, verdict })].filter(Boolean).join('; ') || undefined,
+    fix: fixesOf({ timeline, verdict }),
   };
 }
 
-function wordOf(timeline: Timeline, { outcome, exitCode, gates }: Verdict): string {
-  if (exitCode >= 128) return 'Interrupted';
-  if ((outcome === 'graceful' || outcome === 'removed') && exitCode !== 0 && gates.some(({ passed }) => !passed))
-    return 'Gate failed';
-  if (outcome === 'failed') return `Exited ${having(timeline, 'failed')[0]?.exit?.code ?? '?'}`;
-  return words[outcome];
+/** Nothing is said twice. */
+const notSaid = (why: string | undefined, headline: string): string | undefined =>
+  why !== undefined && headline.includes(why) ? undefined : why;
+
+/** What ended it, the most causal first: where several hold, an earlier one explains a later one. */
+const ends: readonly FindingCode[] = [
+  'force-deleted',
+  'oom-on-exit',
+  'prestop-cut-off',
+  'prestop-heavy',
+  'no-signal-handling',
+  'killed-at-grace',
+  'exit-nonzero',
+];
+
+/** What took the time, where nothing went wrong with the containers. */
+const delays: readonly FindingCode[] = [
+  'node-silent',
+  'runtime-unavailable',
+  'kubelet-restarted',
+  'finalizer-held',
+  'slow-cleanup',
+  'slow-start',
+  'prestop-heavy',
+];
+
+/** Worth a word even where they cost no time. */
+const oddities: readonly FindingCode[] = [
+  'requests-lost',
+  'endpoint-not-removed',
+  'oom-in-container',
+  'sidecar-killed',
+  'prestop-failed',
+  'grace-nearly-spent',
+];
+
+/** Undefined where nothing is to be explained. */
+function causeOf(timeline: Timeline, { outcome, findings }: JudgedVerdict): JudgedFinding | undefined {
+  const isBad = !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
+  const ending = isBad ? firstOf(ends, endingOf(timeline, findings)) : undefined;
+  if (ending) return ending;
+  const slowest = findings
+    .filter(({ code, cost }) => delays.includes(code) && cost !== undefined)
+    .sort((a, b) => (b.cost ?? 0) - (a.cost ?? 0))[0];
+  return slowest ?? firstOf([...delays, ...oddities], findings);
 }
 
-const words: Record<Outcome, string> = {
-  graceful: 'Graceful',
-  removed: 'Removed',
-  killed: 'SIGKILLed',
-  oom: 'OOMKilled',
-  failed: 'Exited',
-  forced: 'Force-deleted',
-  overran: 'Exited late',
-  stuck: 'Stuck',
-  'not-started': 'Not started',
-  unknown: 'Unknown',
-};
-
-const having = ({ containers }: Timeline, outcome: ContainerTimeline['outcome']): ContainerTimeline[] =>
-  containers.filter((one) => one.outcome === outcome && one.kind !== 'ephemeral');
-
-const names = (containers: readonly ContainerTimeline[]): string =>
-  list(containers.map(({ name }) => name)) || 'a container';
-
-const headlines: Record<Outcome, (timeline: Timeline) => string> = {
-  graceful: gracefulText,
-  removed: () => 'no container was running',
-  killed: (timeline) => killedText(timeline),
-  oom: (timeline) => `${names(having(timeline, 'oom'))} ran out of memory while shutting down`,
-  failed: (timeline) => {
-    const [first] = having(timeline, 'failed');
-    return `${first?.name ?? 'a container'} exited ${first?.exit?.code ?? '?'} after its stop signal`;
-  },
-  forced: (timeline) => `${names(having(timeline, 'abandoned'))} left running when the pod was force-deleted`,
-  overran: (timeline) => {
-    const late = timeline.containers.find(({ pastGrace }) => pastGrace);
-    return `${late?.name ?? 'a container'} exited ${late?.pastGrace ? lengthText(late.pastGrace) : ''} after the grace period (not killed)`;
-  },
-  stuck: () => 'still terminating at the end of the wait',
-  unknown: () => 'termination was not observed to its end',
-  'not-started': () => 'nobody deleted the pod',
-};
-
-function gracefulText(timeline: Timeline): string {
-  const ran = timeline.containers.filter((one) => one.ran && one.exit && one.kind === 'container');
-  const [slowest] = [...ran].sort((a, b) => (b.graceUsed?.shown ?? 0) - (a.graceUsed?.shown ?? 0));
-  if (!slowest?.drain) return 'every container that ran exited in time';
-  const grace = timeline.grace.effectiveSeconds;
-  const signal = slowest.stopSignal?.signal ?? 'SIGTERM';
-  return `${slowest.name} exited ${lengthText(slowest.drain)} after ${signal} (${shareText(slowest.drain, grace * 1000)} of the ${grace}s grace period)`;
+/** Of containers that did not end well: a hook that was long but harmless explains no other container's kill. */
+function endingOf({ containers }: Timeline, findings: readonly JudgedFinding[]): JudgedFinding[] {
+  const bad = containers.filter(({ kind, outcome, pastGrace }) => {
+    const counts = kind === 'container' || kind === 'init' || outcome === 'abandoned';
+    return counts && (['killed', 'oom', 'failed', 'abandoned'].includes(outcome) || pastGrace !== undefined);
+  });
+  const names = bad.map(({ name }) => name);
+  return findings.filter(({ container }) => container === undefined || names.includes(container));
 }
 
-function killedText(timeline: Timeline): string {
-  const [first] = having(timeline, 'killed');
-  const drain = first?.drain ? ` ${lengthText(first.drain)} after ${first.stopSignal?.signal ?? 'SIGTERM'}` : '';
-  return `${names(having(timeline, 'killed'))} did not exit within the ${timeline.grace.effectiveSeconds}s grace period, killed${drain}`;
+const firstOf = (order: readonly FindingCode[], findings: readonly JudgedFinding[]): JudgedFinding | undefined =>
+  order.flatMap((code) => findings.find((finding) => finding.code === code) ?? [])[0];
+
+/** What shows the cause, and what made it worse. */
+function whyOf({ findings }: JudgedVerdict, cause: JudgedFinding | undefined): string | undefined {
+  const worse = findings.filter(({ code }) => code !== cause?.code && aggravating.has(code));
+  const parts = [cause?.why, ...worse.map(({ clause, why }) => why ?? clause)];
+  const known = [...new Set(parts.flatMap((part) => part ?? []))];
+  return known.length > 0 ? known.slice(0, 2).join('; ') : undefined;
 }
 
-function causeOf({ findings, outcome }: Verdict): Answer['cause'] {
-  const [first] = findings;
-  const code: FindingCode | undefined = outcome === 'graceful' || outcome === 'removed' ? undefined : first?.code;
-  return code && { code };
-}
+const aggravating: ReadonlySet<FindingCode> = new Set([
+  'runtime-unavailable',
+  'kubelet-restarted',
+  'node-silent',
+  'grace-shortened-ignored',
+]);
 
-function trafficOf({ endpoints }: Timeline, { findings }: Verdict): TrafficAnswer {
-  const services = [...new Set(endpoints.flatMap(({ service }) => service ?? []))].map((name) => ({
-    name,
-    otherReady: Math.min(...endpoints.filter(({ service }) => service === name).map(({ otherReady }) => otherReady)),
-  }));
-  const race = findings.find(({ code }) => code === 'drain-race' || code === 'stays-ready');
-  if (race) return { judgement: 'at-risk', reason: race.message, services };
-  if (endpoints.length === 0) return { judgement: 'not-judged', reason: 'no Service selects this pod', services };
-  return { judgement: 'safe', reason: '', services };
-}
+/** Of what a patch cannot do: the image's own command, the node, a controller. */
+const beyondPatches: ReadonlySet<FindingCode> = new Set([
+  'no-signal-handling',
+  'node-silent',
+  'runtime-unavailable',
+  'kubelet-restarted',
+  'finalizer-held',
+  'slow-cleanup',
+  'oom-on-exit',
+  'oom-in-container',
+  'exit-nonzero',
+  'prestop-failed',
+  'endpoint-not-removed',
+  'grace-shortened-ignored',
+  'force-deleted',
+  'sidecar-killed',
+  'prestop-cut-off',
+  'prestop-heavy',
+  'killed-at-grace',
+]);
+
+const adviceOf = ({ code, advice }: JudgedFinding): string | undefined =>
+  beyondPatches.has(code) && advice !== undefined ? advice.replace(/\.$/, '') : undefined;

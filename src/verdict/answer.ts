@@ -17,7 +17,9 @@ export interface Answer {
   /** Why, with its numbers, where the headline does not say it already. */
   readonly why?: string;
   readonly traffic: TrafficAnswer;
-  /** What to change, the most useful first; empty where nothing can be patched. */
+  /** What to change outside of what a patch can: the command of the image, the node. */
+  readonly advice?: string;
+  /** Patches, the most useful first; empty where nothing can be patched. */
   readonly fix: readonly FixAnswer[];
 }
 

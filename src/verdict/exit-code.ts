@@ -23,6 +23,9 @@ export const signalCodes: Record<Interrupted['signal'], number> = {
   SIGPIPE: 141,
 };
 
+/** The exit was graceful, and a gate failed all the same. */
+export const gateFailed = 5;
+
 interface Inputs {
   outcomes: readonly Outcome[];
   gatesFailed: boolean;
@@ -32,12 +35,12 @@ interface Inputs {
 
 export function exitCodeOf({ outcomes, gatesFailed, warnOnly, interrupted }: Inputs): number {
   if (interrupted) return signalCodes[interrupted];
-  const code = worstCode([...outcomes.map((outcome) => exitCodes[outcome]), ...(gatesFailed ? [2] : [])]);
-  return code === 2 && warnOnly ? 0 : code;
+  const code = worstCode([...outcomes.map((outcome) => exitCodes[outcome]), ...(gatesFailed ? [gateFailed] : [])]);
+  return (code === 2 || code === gateFailed) && warnOnly ? 0 : code;
 }
 
 /** Where several hold, the more important first. */
-const precedence = [1, 3, 4, 2];
+const precedence = [1, 3, 4, 2, gateFailed];
 
 /** A signal's own code stands above all. */
 export function worstCode(codes: readonly number[]): number {

@@ -11,22 +11,27 @@ import type {
   Timeline,
   TimelineGap,
 } from '../infer/timeline.ts';
+import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
 import type {
   ContainerReport,
   EndpointReport,
   ExitReport,
+  Finding,
   GapReport,
   Instant,
   Mark,
   Phase,
   Range,
   ReplacementReport,
+  RunReport,
+  TrafficReport,
 } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
+import type { TrafficAnswer } from './answer.ts';
 import type { Report } from './report.ts';
 
-export function exitReportOf({ timeline, verdict }: Report): ExitReport {
+export function exitReportOf({ timeline, verdict, answer }: Report, run?: RunReport): ExitReport {
   const { mode, pod, grace, trigger, clocks } = timeline;
   const owner = controllerOf(pod);
   const isGone = timeline.marks.some(({ name }) => name === 'removed');
@@ -55,7 +60,13 @@ export function exitReportOf({ timeline, verdict }: Report): ExitReport {
     containers: timeline.containers.map(containerReport),
     endpoints: timeline.endpoints.map(endpointReport),
     replacement: timeline.replacement && replacementReport(timeline.replacement),
-    verdict,
+    verdict: { ...verdict, findings: verdict.findings.map(findingReport) },
+    summary: answer.summary,
+    totalSeconds: timeline.total && toThousandths(timeline.total.shown / 1000),
+    cause: answer.cause,
+    traffic: trafficReport(answer.traffic, timeline),
+    fix: answer.fix.length > 0 ? [...answer.fix] : undefined,
+    run,
     clocks: { api: clocks.api && offsetReport(clocks.api), node: clocks.node && offsetReport(clocks.node) },
     assumes: timeline.assumes.map((name) => ({ name, seconds: assumptions[name] })),
     gaps: timeline.gaps.map(gapReport),
@@ -101,13 +112,16 @@ const phaseReport = ({ name, subject, start, end, length, ofGrace }: PhaseModel)
 
 const secondsRange = ({ min, max }: Pick<Length, 'min' | 'max'>): Range => thousandths(min / 1000, max / 1000);
 
+const toThousandths = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+
 /** Rounded outward to three decimals. */
 const thousandths = (min: number, max: number): Range => ({
   min: Math.floor(min * 1000) / 1000,
   max: Math.ceil(max * 1000) / 1000,
 });
 
-function containerReport({ name, kind, outcome, preStop, stopSignal, kill, exit }: ContainerTimeline): ContainerReport {
+function containerReport(container: ContainerTimeline): ContainerReport {
+  const { name, kind, outcome, preStop, stopSignal, kill, exit, drain, pastGrace } = container;
   const hook = preStop?.end && !preStop.provisional ? { ...preStop, end: preStop.end } : undefined;
   return {
     name,
@@ -118,6 +132,9 @@ function containerReport({ name, kind, outcome, preStop, stopSignal, kill, exit 
       stopSignal && !stopSignal.provisional ? { ...instant(stopSignal), signal: stopSignal.signal } : undefined,
     kill: kill && instant(kill),
     exit: exit?.code === undefined ? undefined : { at: instant(exit.at), code: exit.code, reason: exit.reason },
+    preStopSeconds: hook?.length && secondsRange(hook.length),
+    drainSeconds: drain && secondsRange(drain),
+    pastGraceSeconds: pastGrace && secondsRange(pastGrace),
   };
 }
 
@@ -151,6 +168,25 @@ const replacementReport = ({
   scheduledAt: scheduledAt && instant(scheduledAt),
   startedAt: startedAt && instant(startedAt),
   readyAt: readyAt && instant(readyAt),
+});
+
+const trafficReport = ({ judgement, reason, services }: TrafficAnswer, { probes }: Timeline): TrafficReport => ({
+  judgement,
+  reason,
+  services: services.map(({ name, otherReady, noReady }) => ({
+    name,
+    otherReady,
+    noReadySeconds: noReady && thousandths(noReady.min / 1000, (noReady.lasts ? noReady.min : noReady.max) / 1000),
+  })),
+  probes: probes.length > 0 ? probes.map(probeReportOf) : undefined,
+});
+
+const findingReport = ({ code, severity, message, advice, evidence }: Finding): Finding => ({
+  code,
+  severity,
+  message,
+  advice,
+  evidence,
 });
 
 const offsetReport = ({ min, max }: Range): { offsetMs: Range } => ({

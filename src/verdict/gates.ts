@@ -14,16 +14,17 @@ import { between, crossed, onClient, onNode } from '../infer/estimate.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import { findingCodes } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
-import { atLeast, widthOf } from '../model/span.ts';
+import { atLeast } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
 import { isSignalFirm } from '../infer/view/told.ts';
 import type { GateRule } from './judge.ts';
+import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { Scene } from './scene.ts';
-import { longestGrace, mainsOf, ranOf, shortestGrace } from './scene.ts';
+import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './scene.ts';
+import { servingContainers } from './serving.ts';
 import type { MaxLost } from './max-lost.ts';
 import { lostWithin } from './max-lost.ts';
 import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
-import { percent, seconds } from './words.ts';
 
 export type GateSpec =
   /** From the request (or the acceptance, where it was not ours) until the object is gone. */
@@ -43,7 +44,7 @@ export function gateRule(spec: GateSpec): GateRule {
   return (scene, _outcome, findings) => {
     if (spec.kind === 'fail-on') return withoutFinding(spec.code, findings);
     if (!scene)
-      return { name: spec.kind, passed: false, message: 'no deletion was seen, so there was nothing to measure' };
+      return { name: spec.kind, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
     if (spec.kind === 'max-lost') return lostWithin(scene.trace, spec);
     if (spec.kind === 'max-duration') return duration(scene, spec.ms);
     if (spec.kind === 'max-grace-used') return graceUsed(scene, spec.share);
@@ -58,35 +59,42 @@ function withoutFinding(code: FindingCode, findings: readonly Finding[]): Gate {
   return { name, passed: false, message: found.map(({ message }) => message).join('; ') };
 }
 
-function duration({ trace, exit }: Scene, limit: number): Gate {
+function duration({ trace, timeline, exit }: Scene, limit: number): Gate {
   const { ours, accepted } = exit.deletion;
   const start = ours ? onClient({ lo: ours.sent.at, hi: ours.sent.at + 1 }, []) : accepted;
   const end = exit.removal.removed;
   const took = between(start, end ?? since(trace));
-  return {
-    name: 'max-duration',
-    ...atMost(took, limit, {
-      ...time,
-      what: end ? 'the exit took' : 'the exit is not over after',
-    }),
-  };
+  const text = end
+    ? `took ${timeline.total ? lengthText(timeline.total) : '?'}`
+    : `not over after ${secondsText(took.lo)}`;
+  const gate = { name: 'max-duration', limit: limitText(limit) };
+  if (end && timeline.total && timeline.total.shown > limit) return { ...gate, passed: false, message: text };
+  return { ...gate, ...atMost(took, limit, text, (most) => secondsText(most, 2)) };
 }
 
-/** The container that used most of it; a sidecar shares the grace, so all that passed before its turn counts. */
+/** The container that used most; a sidecar shares the grace period, so all that passed before its turn counts. */
 function graceUsed(scene: Scene, limit: number): Gate {
-  const name = 'max-grace-used';
-  const used = ranOf(scene).map((container) => ({ container, span: usedBy(scene, container) }));
+  const gate = { name: 'max-grace-used', limit: percent(limit) };
+  const used = ranExitsOf(scene).map((container) => ({ container, span: usedBy(scene, container) }));
   const [most] = used.sort((a, b) => b.span.hi - a.span.hi || b.span.lo - a.span.lo);
-  if (!most) return { name, passed: true, message: 'no container was running, so none of the grace was used' };
+  if (!most)
+    return { ...gate, passed: true, message: 'no container was running, so none of the grace period was used' };
   const share = { lo: most.span.lo / longestGrace(scene), hi: most.span.hi / shortestGrace(scene) };
-  return {
-    name,
-    ...atMost(share, limit, {
-      ...ratio,
-      what: `${most.container.spec.name} used`,
-      of: ' of the grace',
-    }),
-  };
+  const text = `${most.container.spec.name} used ${usedText(scene, most.container.spec.name, share)}`;
+  return { ...gate, ...atMost(share, limit, text, percent) };
+}
+
+/** `≈31% of its grace period`, `all of its 6s grace period, ended 0.1s past the grace period`. */
+function usedText(scene: Scene, name: string, { lo, hi }: Span): string {
+  const container = ranIn(scene).find((one) => one.name === name);
+  const grace = graceText(scene);
+  if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
+  if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
+  const past = container?.pastGrace;
+  if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
+  const shown = Math.min(Math.max(container?.graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
+  const ms = longestGrace(scene);
+  return `${shareText({ min: lo * ms, max: hi * ms, shown: shown * ms }, ms)} of its ${grace}`;
 }
 
 function usedBy(scene: Scene, container: ContainerExit): Span {
@@ -111,18 +119,23 @@ function endOf({ exit }: Scene, { exit: ended, facts: { log } }: ContainerExit):
   return onClient({ lo, hi: exit.removal.done?.client.hi ?? Infinity }, []);
 }
 
-/** The least lead of all pairs of a route that follows readiness and a container that is no sidecar. */
+/** The least lead of all pairs of a route that follows readiness and a container that serves it. */
 function drainLead(scene: Scene, limit: number): Gate {
-  const name = 'min-drain-lead';
-  const { trace } = scene;
+  const gate = { name: 'min-drain-lead', limit: limitText(limit) };
   const unseen = unseenRoutes(scene);
-  if (unseen !== undefined) return { name, passed: false, message: unseen };
+  if (unseen !== undefined) return { ...gate, passed: false, message: unseen };
   const routes = routesOf(scene);
-  if (routes.length === 0) return { name, ...withoutRoutes(scene) };
-  const leads = routes.flatMap((route) => mainsOf(scene).flatMap((container) => leadOf(trace, route, container)));
+  if (routes.length === 0) return { ...gate, ...withoutRoutes(scene) };
+  const leads = routes.flatMap((route) => servingOf(scene, route).flatMap((one) => leadOf(scene.trace, route, one)));
   const [least] = leads.sort((a, b) => a.span.lo - b.span.lo || a.span.hi - b.span.hi);
-  if (!least) return { name, passed: true, message: 'no container was running, so no stop signal was sent' };
-  return { name, ...leadAtLeast(least, limit) };
+  if (!least) return { ...gate, passed: true, message: 'no container was running, so no stop signal was sent' };
+  return { ...gate, ...leadAtLeast(least, limit) };
+}
+
+/** Where nobody knows which container serves, each of the main ones may. */
+function servingOf(scene: Scene, { service }: Route): ContainerExit[] {
+  const names = (servingContainers(scene, service) ?? mainsIn(scene)).map(({ name }) => name);
+  return scene.exit.containers.filter(({ spec }) => names.includes(spec.name));
 }
 
 type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
@@ -140,11 +153,16 @@ interface Lead {
   span: Span;
   route: string;
   container: string;
+  signal: string;
 }
 
 function leadOf(trace: Trace, endpoint: Route, container: ContainerExit): Lead[] {
   const { signal, spec } = container;
-  const names = { route: endpoint.service ?? endpoint.slice, container: spec.name };
+  const names = {
+    route: endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`,
+    container: spec.name,
+    signal: signal?.name ?? 'SIGTERM',
+  };
   if (!signal || !isSignalFirm(trace, container)) return [{ span: { lo: -Infinity, hi: Infinity }, ...names }];
   const unrouted = endpoint.unrouted?.client ?? { lo: trace.now, hi: Infinity };
   return [{ span: { lo: signal.client.lo - unrouted.hi, hi: signal.client.hi - unrouted.lo }, ...names }];
@@ -152,74 +170,36 @@ function leadOf(trace: Trace, endpoint: Route, container: ContainerExit): Lead[]
 
 const since = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
 
-interface Words {
-  what: string;
-  show(span: Span): string;
-  figure(value: number): string;
-  /** By how much. */
-  excess(value: number): string;
-  /** Narrower than this the interval is told as one number. */
-  exact: number;
-  /** Behind what was measured. */
-  of?: string;
+/** `say`: how the far end of what is possible is said. */
+function atMost(
+  { lo, hi }: Span,
+  limit: number,
+  text: string,
+  say: (value: number) => string,
+): Pick<Gate, 'passed' | 'message'> {
+  if (hi <= limit) return { passed: true, message: text };
+  if (lo > limit) return { passed: false, message: text };
+  const most = Number.isFinite(hi) ? `it may have been ${say(hi)}` : 'nothing bounds it';
+  return { passed: false, message: `${text}, not proven to be within the limit: ${most}` };
 }
 
-/** Milliseconds. */
-const time = { show: seconds, figure: exactly, excess: exactly, exact: 100 };
-const ratio = { show: shares, figure: exactPercent, excess: points, exact: 0.01 };
-
-function atMost(span: Span, limit: number, { what, show, figure, excess, exact, of = '' }: Words): Omit<Gate, 'name'> {
-  const told = `${what} ${show(span)}${of}`;
-  const most = `the ${figure(limit)} allowed`;
-  const least = widthOf(span) > exact ? 'at least ' : '';
-  if (span.hi <= limit)
-    return { passed: true, message: `${told}, ${least}${excess(limit - span.hi)} less than ${most}` };
-  if (span.lo > limit)
-    return { passed: false, message: `${told}, ${least}${excess(span.lo - limit)} more than ${most}` };
-  const doubt = Number.isFinite(span.hi)
-    ? `it may be ${excess(span.hi - limit)} more than`
-    : 'nothing proves that it stays within';
-  return { passed: false, message: `${told}: ${doubt} ${most}` };
+function leadAtLeast({ span, route, container, signal }: Lead, limit: number): Pick<Gate, 'passed' | 'message'> {
+  const text = `${signal} of ${container} came ${leadText(span)} removal from ${route}`;
+  if (span.lo >= limit || span.hi < limit) return { passed: span.lo >= limit, message: text };
+  const least = Number.isFinite(span.lo) ? `it may have been ${signedText(span.lo)}` : 'nothing bounds it';
+  return { passed: false, message: `${text}, not proven to be above the limit: ${least}` };
 }
 
-function leadAtLeast({ span, route, container }: Lead, limit: number): Omit<Gate, 'name'> {
-  const wanted = `the ${exactly(limit)} wanted`;
-  const told = leadWords(span, `the unrouting in ${route}`, `the stop signal of ${container}`);
-  const least = widthOf(span) > time.exact ? 'at least ' : '';
-  if (span.lo >= limit)
-    return { passed: true, message: `${told}, ${least}${exactly(span.lo - limit)} more than ${wanted}` };
-  if (span.hi < limit)
-    return { passed: false, message: `${told}, ${least}${exactly(limit - span.hi)} less than ${wanted}` };
-  const doubt = Number.isFinite(span.lo) ? `it may be ${exactly(limit - span.lo)} less than` : 'nothing proves';
-  return { passed: false, message: `${told}: ${doubt} ${wanted}` };
+function leadText({ lo, hi }: Span): string {
+  if (hi <= 0) return `${lengthText({ min: -hi, max: -lo, shown: Number.isFinite(lo) ? -(lo + hi) / 2 : -hi })} before`;
+  if (!Number.isFinite(hi)) return 'at an unknown time after';
+  if (lo < 0) return `at most ${secondsText(hi, 2)} after`;
+  return `${lengthText({ min: lo, max: hi, shown: (lo + hi) / 2 })} after`;
 }
 
-function leadWords({ lo, hi }: Span, unrouting: string, signal: string): string {
-  if (hi <= 0)
-    return `${signal} came ${Number.isFinite(lo) ? seconds({ lo: -hi, hi: -lo }) : `at least ${exactly(-hi)}`} before ${unrouting}`;
-  if (!Number.isFinite(hi)) return `${signal} came at an unknown time after ${unrouting}`;
-  if (lo < -time.exact) return `${signal} came between ${exactly(-lo)} before and ${exactly(hi)} after ${unrouting}`;
-  if (lo < 0) return `${signal} came at most ${exactly(hi)} after ${unrouting}, perhaps before it`;
-  return `${signal} came ${seconds({ lo, hi })} after ${unrouting}`;
-}
+const signedText = (ms: number): string => (ms < 0 ? `${secondsText(-ms, 2)} before it` : secondsText(ms, 2));
 
-/** `31 %`, `between 30 % and 60 %`, `at least 50 %`, `an unknown share`. */
-function shares({ lo, hi }: Span): string {
-  if (!Number.isFinite(hi) && lo < 0.005) return 'an unknown share';
-  if (!Number.isFinite(hi)) return `at least ${percent(lo)}`;
-  if (hi - lo <= 0.05) return percent((lo + hi) / 2);
-  return `between ${percent(lo)} and ${percent(hi)}`;
-}
+/** `4s`, `0.5s`: as people write a limit. */
+const limitText = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;
 
-/** A small excess is told to the millisecond: "0 s more" would explain nothing. */
-function exactly(ms: number): string {
-  return `${Number((ms / 1000).toFixed(Math.abs(ms) < 100 ? 3 : 2))} s`;
-}
-
-function exactPercent(share: number): string {
-  return `${Number((share * 100).toFixed(1))} %`;
-}
-
-function points(share: number): string {
-  return `${Number((share * 100).toFixed(1))} points`;
-}
+const percent = (ratio: number): string => `${Number((ratio * 100).toFixed(1))}%`;

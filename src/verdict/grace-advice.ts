@@ -23,7 +23,7 @@ function lowered(asked: number, spec = 30): LoweredGrace | undefined {
   return Math.max(1, asked) < spec ? { asked, spec } : undefined;
 }
 
-/** Nobody's hook or drain is to be judged by what a forced deletion left it. */
+/** A forced deletion says nothing about how long hook and drain should be. */
 export const isForced = (scene: Scene): boolean => loweredGrace(scene)?.asked === 0;
 
 /** What would have helped. */
@@ -33,13 +33,13 @@ export interface Remedy {
   /** What the pod itself can do about it, behind "or". */
   readonly faster: string;
   /** Seconds that would have done, where that is known. */
-  readonly needs?: number;
+  readonly needs?: number | undefined;
 }
 
-/** What to do about a grace that was too short. */
+/** What to do about a grace period that was too short. */
 export function graceAdvice(grace: LoweredGrace | undefined, { usual, faster, needs = 0 }: Remedy): string {
   if (!grace) return usual;
-  const told = `The deletion asked for ${grace.asked} s instead of the spec's ${grace.spec} s`;
-  if (needs >= grace.spec) return `${told}, but even ${grace.spec} s are too few. ${usual}`;
-  return `${told}: delete without that grace (--grace-period, --now, --force), or ${faster}.`;
+  const asked = `The deletion asked for ${grace.asked}s instead of the spec's ${grace.spec}s`;
+  if (needs >= grace.spec) return `${asked}, but even ${grace.spec}s are too few. ${usual}`;
+  return `${asked}: delete without --grace-period, --now and --force, or ${faster}.`;
 }

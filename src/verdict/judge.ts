@@ -1,13 +1,13 @@
-/** The verdict: outcome, findings, exit code. Pure; rules stand in one table a room (findings/). */
-import type { Finding, Gate, Outcome, Verdict } from '../model/report.ts';
+/** The verdict: outcome, findings, gates, exit code. Pure; rules stand in one table a topic (findings/). */
+import type { Gate, Outcome } from '../model/report.ts';
 import { findingCodes, severities } from '../model/report.ts';
-import type { Conclusions } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
 import { exitCodeOf } from './exit-code.ts';
+import type { FindingDraft, JudgedFinding, JudgedVerdict } from './finding.ts';
+import { inRow } from './finding.ts';
 import { evidenceFindings } from './findings/evidence.ts';
-import { exitFindings } from './findings/exit.ts';
+import { exitFindings, nearlySpentFindings } from './findings/exit.ts';
 import { hookFindings } from './findings/hook.ts';
-import { nearlySpentFindings } from './findings/nearly-spent.ts';
 import { nodeFindings } from './findings/node.ts';
 import { removalFindings } from './findings/removal.ts';
 import { requestFindings } from './findings/request.ts';
@@ -17,7 +17,7 @@ import { outcomeUnseen, outcomesOf } from './outcome.ts';
 import type { Scene } from './scene.ts';
 
 /** A gate of a pipeline: judged on what the verdict says otherwise. */
-export type GateRule = (scene: Scene | undefined, outcome: Outcome, findings: readonly Finding[]) => Gate;
+export type GateRule = (scene: Scene | undefined, outcome: Outcome, findings: readonly JudgedFinding[]) => Gate;
 
 export interface Policy {
   readonly gates: readonly GateRule[];
@@ -26,8 +26,8 @@ export interface Policy {
 
 export const noPolicy: Policy = { gates: [], warnOnly: false };
 
-export function judge(trace: Trace, timeline: Conclusions, policy: Policy = noPolicy): Verdict {
-  const scene = timeline.exit && { trace, timeline, exit: timeline.exit };
+/** `scene` is absent while nobody was seen to delete the pod. */
+export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): JudgedVerdict {
   const outcomes = scene ? outcomesOf(scene) : [outcomeUnseen(trace)];
   const outcome = outcomes[0] ?? 'unknown';
   const holding = outcomes.filter((one) => one !== 'graceful' && one !== 'removed');
@@ -46,7 +46,7 @@ export function judge(trace: Trace, timeline: Conclusions, policy: Policy = noPo
   return { outcome, exitCode, findings, gates };
 }
 
-const rules: ((scene: Scene) => Finding[])[] = [
+const rules: ((scene: Scene) => FindingDraft[])[] = [
   exitFindings,
   nearlySpentFindings,
   hookFindings,
@@ -58,8 +58,11 @@ const rules: ((scene: Scene) => Finding[])[] = [
 ];
 
 /** The gravest first; among equals in the order of the table of findings. */
-function findingsOf(scene: Scene): Finding[] {
-  const weight = ({ severity, code }: Finding) =>
+function findingsOf(scene: Scene): JudgedFinding[] {
+  const weight = ({ severity, code }: JudgedFinding) =>
     -severities.indexOf(severity) * findingCodes.length + findingCodes.indexOf(code);
-  return rules.flatMap((rule) => rule(scene)).sort((a, b) => weight(a) - weight(b));
+  return rules
+    .flatMap((rule) => rule(scene))
+    .map(inRow)
+    .sort((a, b) => weight(a) - weight(b));
 }

@@ -49,3 +49,7 @@ export function secondsText(ms: number, digits = 1): string {
   }
   return `${seconds.toFixed(digits)}s`;
 }
+
+/** ` 3.1s after SIGTERM`, ` within 0.2s of SIGTERM`; `length`: as lengthText has it. */
+export const afterText = (length: string, event: string): string =>
+  length.startsWith('≤') ? ` within ${length.slice(1)} of ${event}` : ` ${length} after ${event}`;

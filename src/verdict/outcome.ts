@@ -5,7 +5,7 @@ import type { Trace } from '../model/trace.ts';
 import { mayHaveCounted } from '../infer/view/unseen.ts';
 import { overran } from '../infer/view/phases.ts';
 import type { Scene } from './scene.ts';
-import { mainsOf, ranOf } from './scene.ts';
+import { mainExitsOf, ranExitsOf } from './scene.ts';
 
 /** All that hold, in order; the first is the outcome, and the exit code looks at all of them. */
 export function outcomesOf(scene: Scene): Outcome[] {
@@ -25,36 +25,36 @@ type Judged = Exclude<Outcome, 'not-started'>;
 
 const order: Judged[] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed'];
 
-const some = (scene: Scene, outcome: string): boolean => mainsOf(scene).some((one) => one.outcome === outcome);
+const some = (scene: Scene, outcome: string): boolean => mainExitsOf(scene).some((one) => one.outcome === outcome);
 
 const holds: Record<Judged, (scene: Scene) => boolean> = {
   // Sidecars and ephemeral containers too: whatever still ran was left to itself.
-  forced: (scene) => ranOf(scene).some((one) => one.outcome === 'abandoned'),
+  forced: (scene) => ranExitsOf(scene).some((one) => one.outcome === 'abandoned'),
   oom: (scene) => some(scene, 'oom'),
   killed: (scene) => some(scene, 'killed'),
   failed: (scene) => some(scene, 'failed'),
   // What is not known may have been a kill, and so may what is not known of its neighbours.
   overran: (scene) =>
     !some(scene, 'unknown') &&
-    mainsOf(scene).some(
+    mainExitsOf(scene).some(
       (one) =>
         one.outcome !== 'killed' &&
         (ended(one) ? overran(one) || cutOff(one) : scene.trace.gone !== undefined && cutOff(one)),
     ),
   stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isBlind(trace),
   unknown: (scene) => isUntold(scene) || !scene.trace.gone || (mayHaveOverrun(scene) && !isBad(scene)),
-  graceful: (scene) => mainsOf(scene).length > 0 || ranOf(scene).some(ended),
+  graceful: (scene) => mainExitsOf(scene).length > 0 || ranExitsOf(scene).some(ended),
   removed: () => true,
 };
 
 /** Nothing tells the end of a main container, or, where none of them ran, the end of any other. */
 function isUntold(scene: Scene): boolean {
-  if (mainsOf(scene).length > 0) return some(scene, 'unknown');
-  const others = ranOf(scene);
+  if (mainExitsOf(scene).length > 0) return some(scene, 'unknown');
+  const others = ranExitsOf(scene);
   return others.length > 0 && others.every((one) => one.outcome === 'unknown' && !ended(one));
 }
 
-const mayHaveOverrun = (scene: Scene): boolean => mainsOf(scene).some((one) => one.mayHaveOverrun);
+const mayHaveOverrun = (scene: Scene): boolean => mainExitsOf(scene).some((one) => one.mayHaveOverrun);
 
 /** What a doubt about the grace would add is no worse than what is certain. */
 const isBad = (scene: Scene): boolean =>

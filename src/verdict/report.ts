@@ -2,16 +2,16 @@
 import { conclusionsOf } from '../infer/conclusions.ts';
 import { timelineFrom } from '../infer/timeline-from.ts';
 import type { Timeline } from '../infer/timeline.ts';
-import type { Verdict } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Answer } from './answer.ts';
 import { answerOf } from './answer-of.ts';
+import type { JudgedVerdict } from './finding.ts';
 import type { Policy } from './judge.ts';
 import { judge, noPolicy } from './judge.ts';
 
 export interface Report {
   readonly timeline: Timeline;
-  readonly verdict: Verdict;
+  readonly verdict: JudgedVerdict;
   readonly answer: Answer;
 }
 
@@ -20,6 +20,7 @@ export function reportOf(trace: Trace, policy: Policy = noPolicy): Report | unde
   const conclusions = conclusionsOf(trace);
   if (!conclusions) return undefined;
   const timeline = timelineFrom(trace, conclusions);
-  const verdict = judge(trace, conclusions, policy);
-  return { timeline, verdict, answer: answerOf(timeline, verdict) };
+  const scene = conclusions.exit && { trace, timeline, exit: conclusions.exit };
+  const verdict = judge(trace, scene, policy);
+  return { timeline, verdict, answer: answerOf(timeline, verdict, scene) };
 }

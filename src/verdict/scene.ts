@@ -1,41 +1,58 @@
-/** What rules look at. */
+/** What the rules of a verdict look at. */
+import type { Exit } from '../infer/conclusions.ts';
 import type { ContainerExit } from '../infer/container.ts';
-import type { Exit, Conclusions } from '../infer/conclusions.ts';
+import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
+import type { MarkName } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import { isFirm } from '../infer/view/told.ts';
-import { exactSeconds } from './words.ts';
 
 export interface Scene {
   readonly trace: Trace;
-  readonly timeline: Conclusions;
+  readonly timeline: Timeline;
+  /** What the timeline was made from: for rules that need more than it keeps. */
   readonly exit: Exit;
 }
 
-/** Containers whose end makes the outcome; sidecars only raise findings. */
-export const mainsOf = ({ exit }: Scene): ContainerExit[] =>
+/** Containers that ran when the deletion came. */
+export const ranIn = ({ timeline }: Pick<Scene, 'timeline'>): ContainerTimeline[] =>
+  timeline.containers.filter(({ ran }) => ran);
+
+/** Those of them whose end makes the outcome; sidecars only raise findings. */
+export const mainsIn = (scene: Pick<Scene, 'timeline'>): ContainerTimeline[] =>
+  ranIn(scene).filter(({ kind }) => kind === 'container' || kind === 'init');
+
+/** The same as the inference knows them. */
+export const mainExitsOf = ({ exit }: Scene): ContainerExit[] =>
   exit.containers.filter((one) => one.ran && (one.spec.kind === 'container' || one.spec.kind === 'init'));
 
-/** Those whose hook and end nothing will take back any more (view/told.ts). */
-export const firmOf = (scene: Scene): ContainerExit[] => ranOf(scene).filter((one) => isFirm(scene.trace, one));
+export const ranExitsOf = ({ exit }: Scene): ContainerExit[] => exit.containers.filter((one) => one.ran);
+
+export const markOf = ({ timeline }: Pick<Scene, 'timeline'>, name: MarkName, subject?: string): Mark | undefined =>
+  timeline.marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
 
 /** The pod went with all of its kind: its namespace or its owner was deleted, and nothing is meant to follow it. */
-export const isWhole = ({ exit }: Scene): boolean =>
-  ['namespace-deletion', 'owner-deleted'].includes(exit.trigger.kind);
+export const isWholeDeletion = ({ timeline }: Pick<Scene, 'timeline'>): boolean =>
+  ['namespace-deletion', 'owner-deleted'].includes(timeline.trigger.kind);
 
-export const ranOf = ({ exit }: Scene): ContainerExit[] => exit.containers.filter((one) => one.ran);
+/** ms. The longest and the shortest grace period that the kubelet may have counted (SIGNALS.md §1 "Repeat delete"). */
+export const longestGrace = ({ timeline }: Pick<Scene, 'timeline'>): number => timeline.grace.counted.max * 1000;
+export const shortestGrace = ({ timeline }: Pick<Scene, 'timeline'>): number => timeline.grace.counted.min * 1000;
 
-/**
- * What shares are counted against, ms; never 0: the kubelet's grace, which is the first DELETE's only where nobody had
- * lowered it before it began (SIGNALS.md §1 "Repeat delete"). As long as it can have been: "at least" needs that.
- */
-export const longestGrace = ({ exit }: Scene): number => exit.kubelet.grace.max * 1000;
+/** `6s grace period`. */
+export function graceText({ timeline: { grace } }: Pick<Scene, 'timeline'>): string {
+  const { min, max } = grace.counted;
+  if (min !== max && Number.isFinite(max)) return `${min}–${max}s grace period`;
+  return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
+}
 
-/** As short as it can have been: "at most" needs that. */
-export const shortestGrace = ({ exit }: Scene): number => exit.kubelet.grace.min * 1000;
+/** SIGTERM, or the STOPSIGNAL of the image where something names it. */
+export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>): string =>
+  stopSignal?.signal ?? 'SIGTERM';
 
-/** Behind "grace": ` of 30 s`, ` of at most 30 s`, and nothing where no end of it is known. */
-export function graceWords(scene: Scene): string {
-  const [least, most] = [shortestGrace(scene), longestGrace(scene)];
-  if (!Number.isFinite(most)) return '';
-  return least === most ? ` of ${exactSeconds(most)}` : ` of at most ${exactSeconds(most)}`;
+/** What shows when it was told to stop and how it ended. */
+export function evidenceOf(
+  scene: Pick<Scene, 'timeline'>,
+  { name, stopSignal, kill, exit }: ContainerTimeline,
+): number[] {
+  const stopping = markOf(scene, 'stopping', name)?.at;
+  return [...new Set([stopping, stopSignal, kill, exit?.at].flatMap((one) => one?.evidence ?? []))];
 }

@@ -13,9 +13,8 @@ export function withoutRoutes({ trace, exit }: Scene): Omit<Gate, 'name'> {
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
     trace.refused.some(({ value }) => lanes.has(value.stream)) ||
     trace.gaps.some(({ value }) => lanes.has(value.stream) && value.to === undefined);
-  if (blind && exit.endpoints.length === 0)
-    return { passed: false, message: 'endpoints could not be watched, so no lead is proven' };
-  return { passed: true, message: 'no Service routed to the pod by its readiness' };
+  if (blind && exit.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
+  return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }
 
 const lanes: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
@@ -56,8 +55,6 @@ function mayHideRoutes(trace: Trace, endpoints: readonly EndpointExit[]): boolea
   return endpoints.some((one) => !one.staysReady && !one.wasReady) || [...trace.services.values()].some(isMissing);
 }
 
-const away =
-  'endpoints were not being watched when the deletion was accepted: who routed to the pod until then is not known, so no lead is proven';
+const away = 'endpoints were not being watched when the pod was deleted';
 
-const tooLate =
-  'the pod was already terminating when it was first seen: who routed to it until then is not known, so no lead is proven';
+const tooLate = 'attached too late: the pod was already terminating';

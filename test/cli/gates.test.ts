@@ -27,10 +27,10 @@ async function replay(name: string, ...flags: string[]) {
 }
 
 describe('flags', () => {
-  it('make each gate a named check, and a gate that fails makes a graceful exit a 2', async () => {
+  it('make each gate a named check, and a gate that fails makes a graceful exit a 5', async () => {
     expect(
       await replay('graceful-exit', '--max-duration=1m', '--max-grace-used', '80%', '--min-drain-lead=5s'),
-    ).toEqual({ code: 2, gates: { 'max-duration': true, 'max-grace-used': true, 'min-drain-lead': false } });
+    ).toEqual({ code: 5, gates: { 'max-duration': true, 'max-grace-used': true, 'min-drain-lead': false } });
   });
 
   it('without a gate that fails the exit stays 0', async () => {
@@ -39,7 +39,7 @@ describe('flags', () => {
 
   it('--fail-on takes several codes, in one word or in several', async () => {
     expect(await replay('graceful-exit', '--fail-on=drain-race,oom-on-exit', '--fail-on', 'last-endpoint')).toEqual({
-      code: 2,
+      code: 5,
       gates: { 'fail-on drain-race': false, 'fail-on oom-on-exit': true, 'fail-on last-endpoint': true },
     });
   });
@@ -68,7 +68,7 @@ describe('a config file', () => {
   it('is found in the working directory', async () => {
     write('# Our budget\nmax-duration: 1s\nfail-on: [drain-race]\n');
     expect(await replay('graceful-exit')).toEqual({
-      code: 2,
+      code: 5,
       gates: { 'max-duration': false, 'fail-on drain-race': false },
     });
   });
@@ -77,7 +77,7 @@ describe('a config file', () => {
     mkdirSync(join(folder, 'ci'));
     write('max-grace-used: 10%', 'ci/gates.yaml');
     expect(await replay('graceful-exit', '--config', 'ci/gates.yaml')).toEqual({
-      code: 2,
+      code: 5,
       gates: { 'max-grace-used': false },
     });
   });
@@ -118,7 +118,7 @@ describe('a config file', () => {
     [
       'maxDuration: 1s',
       /there is no key "maxDuration"/,
-      'There are: max-duration, max-grace-used, min-drain-lead, fail-on, warn-only',
+      'There are: max-duration, max-grace-used, min-drain-lead, fail-on, confirm, warn-only',
     ],
     ['constructor: 1s', /there is no key "constructor"/, 'There are: max-duration'],
     ['max-duration: [1s]', /max-duration cannot be \["1s"\]/, 'Write it like max-duration: 30s'],

@@ -54,7 +54,7 @@ it('dual-stack: a family that has none left is named, where another has some', (
   );
   const last = judged(fourHasMore).verdict.findings.filter(({ code }) => code === 'last-endpoint');
   expect(last.map(({ message }) => message)).toEqual([
-    'when it was unrouted, Service api had no other ready IPv6 endpoint',
+    'Service api had no other ready IPv6 endpoint when the pod was removed from it',
   ]);
 });
 
@@ -217,7 +217,7 @@ it('a Service is without a ready endpoint for as long as its slice shows none', 
   const owner = { kind: 'statefulset', name: 'api', readyAfterMs: 400 } as const;
   const report = storyReport({ owner, services: [service({ others: 0 })], tailMs: 6000 });
   const message = report.verdict.findings.find(({ code }) => code === 'no-ready-endpoint')?.message ?? '';
-  expect(Number(/for (?:at least )?([\d.]+) s/.exec(message)?.[1])).toBeGreaterThan(1);
+  expect(Number(/for (?:at least )?([\d.]+)s/.exec(message)?.[1])).toBeGreaterThan(1);
   expect(report.replacement?.name).toBe(report.pod.name);
 });
 

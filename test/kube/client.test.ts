@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
 import { deletePod } from '../../src/kube/delete.ts';
-import { listPatiently } from '../../src/kube/list-patiently.ts';
+import { listPatiently } from '../../src/kube/list.ts';
 import { showUrl } from '../../src/kube/redact.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { refusedDelete } from '../../src/kube/delete-refused.ts';
+import { refusedDelete, refusedPod } from '../../src/kube/refused.ts';
 import { deletePod } from '../../src/kube/delete.ts';
-import { refusedPod } from '../../src/kube/pod-refused.ts';
 import { readRefusal } from '../../src/kube/status.ts';
 import type { Handler } from './helpers/api.ts';
 import { connected, json, nowhere, pod, serve, status } from './helpers/api.ts';

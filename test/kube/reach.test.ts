@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConnectOptions } from '../../src/kube/connect-options.ts';
-import { reachOf } from '../../src/kube/reach.ts';
+import { reachOf } from '../../src/kube/connect-options.ts';
 import { createRedactor, showUrl } from '../../src/kube/redact.ts';
 
 describe('a command that is advised reaches the cluster of this run', () => {

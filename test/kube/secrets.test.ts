@@ -5,7 +5,7 @@ import type { Cluster } from '../../src/kube/cluster.ts';
 import { deletePod } from '../../src/kube/delete.ts';
 import { getObject } from '../../src/kube/get.ts';
 import { followLog } from '../../src/kube/logs.ts';
-import { refusalOf } from '../../src/kube/pod-refused.ts';
+import { refusalOf } from '../../src/kube/refused.ts';
 import { createRedactor } from '../../src/kube/redact.ts';
 import { watchObjects } from '../../src/kube/watch.ts';
 import type { Handler } from './helpers/api.ts';

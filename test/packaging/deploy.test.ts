@@ -113,12 +113,12 @@ describe('.github/workflows/release.yml', () => {
 
   it('gives no rights but those that a job names', () => {
     expect(permissions).toEqual({});
-    for (const job of Object.values(jobs)) expect(job.permissions).toHaveProperty('contents');
+    for (const job of Object.values(jobs)) expect(Object.keys(job.permissions ?? {})).not.toEqual([]);
   });
 
   it('attests the executables, publishes with provenance, and checks every checksum', () => {
     expect(source).toContain('actions/attest-build-provenance@');
-    expect(source).toContain('npm publish --provenance');
+    expect(source).toMatch(/npm publish .*--provenance/);
     expect(source).toContain('sha256sum --check SHA256SUMS');
   });
 

@@ -14,6 +14,7 @@ const others = (process.env['PODEXIT_NODES'] ?? '').split(',').filter((one) => o
 
 describe('the packed tarball', () => {
   let files: string[];
+  let size: number;
   let installed: string;
   let folder: string;
 
@@ -22,7 +23,8 @@ describe('the packed tarball', () => {
     // dist/ is there already, and others may be using it: --ignore-scripts leaves it alone.
     const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
     const { stdout } = await run('npm', words, { cwd: root, maxBuffer: 1 << 26 });
-    const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+    const [packed] = JSON.parse(stdout) as [{ filename: string; size: number; files: { path: string }[] }];
+    size = packed.size;
     files = packed.files.map(({ path }) => path);
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
     const tarball = join(folder, packed.filename);
@@ -39,6 +41,11 @@ describe('the packed tarball', () => {
       ]),
     );
     expect(files.filter((file) => /^(src|test|scripts|node_modules|\.)/.test(file))).toEqual([]);
+  });
+
+  it('has at most a megabyte, and nothing that only the building machine could use', () => {
+    expect(size).toBeLessThanOrEqual(1_000_000);
+    expect(files.filter((file) => /\.(?:v8|node|map)$|quickjs|pac-/.test(file))).toEqual([]);
   });
 
   it('needs no other package at run time', () => {

@@ -41,7 +41,12 @@ it('counts what a server refused during the exit, fails the gate, and says the s
   expect(report.verdict.gates).toMatchObject([
     { name: 'max-lost', passed: false, message: `${said[503]} of ${said[200] + said[503]} requests failed, 0 may` },
   ]);
-  expect(code).not.toBe(0);
+  expect(code).toBe(5);
+  expect(report.traffic).toMatchObject({
+    judgement: 'lost',
+    probes: [{ target: server.url.replace(/\/$/, '/pay'), sent: said[200] + said[503], failed: said[503] }],
+  });
+  expect(report.verdict.findings.map((finding) => finding.code)).toContain('requests-lost');
   expect(Math.abs(markOf(report, 'first-failure') - failingFrom)).toBeLessThan(150);
   expect(markOf(report, 'last-failure') - markOf(report, 'first-failure')).toBeLessThan(650);
   const replayed = await podexit(['replay', record, '-o', 'json']);
@@ -84,7 +89,7 @@ it('shows in the demo what a late load balancer loses, and that a preStop sleep 
   ]);
   const gateOf = ({ stdout }: { stdout: string }) => (JSON.parse(stdout) as ExitReport).verdict.gates[0];
   expect(gateOf(lost)).toMatchObject({ name: 'max-lost', passed: false });
-  expect(lost.code).not.toBe(0);
+  expect(lost.code).toBe(5);
   expect(gateOf(fixed)).toMatchObject({ name: 'max-lost', passed: true });
   expect(fixed.code).toBe(0);
 });

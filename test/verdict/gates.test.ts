@@ -26,27 +26,21 @@ const isNoRoute = (sighting: Sighting): boolean =>
 const isServices = (sighting: Sighting): boolean => 'stream' in sighting && sighting.stream === 'services';
 
 describe('max-duration', () => {
-  it('passes an exit that was surely shorter, and says by how much', async () => {
+  it('passes an exit that was surely shorter', async () => {
     const gate = await gateOf('prestop-exceeds-grace', { kind: 'max-duration', ms: 10_000 });
-    expect(gate).toMatchObject({ name: 'max-duration', passed: true });
-    expect(gate.message).toMatch(/^the exit took .* s, at least 2\.7\d? s less than the 10 s allowed$/);
+    expect(gate).toMatchObject({ name: 'max-duration', limit: '10s', passed: true, message: 'took 7.2s' });
   });
 
-  it('fails one that was longer, and says by how much', async () => {
+  it('fails one that was longer', async () => {
     const gate = await gateOf('prestop-exceeds-grace', { kind: 'max-duration', ms: 5000 });
-    expect(gate.passed).toBe(false);
-    expect(gate.message).toMatch(
-      /^the exit took between 6 s and 7\.3 s, at least \d(\.\d+)? s more than the 5 s allowed$/,
-    );
+    expect(gate).toMatchObject({ passed: false, message: 'took 7.2s' });
   });
 
   it('fails one whose end was never seen: nothing proves that it stayed within', async () => {
     const early = (sighting: Sighting) => !('change' in sighting && sighting.change === 'DELETED');
     const gate = await gateOf('exit-143', { kind: 'max-duration', ms: 3_600_000 }, early);
     expect(gate.passed).toBe(false);
-    expect(gate.message).toMatch(
-      /^the exit is not over after at least \d+(\.\d)? s: nothing proves that it stays within/,
-    );
+    expect(gate.message).toMatch(/^not over after \d+\.\ds, not proven to be within the limit/);
   });
 });
 
@@ -54,9 +48,7 @@ describe('max-grace-used', () => {
   it('counts the whole grace for a container that was killed', async () => {
     const gate = await gateOf('sigkill-after-grace', { kind: 'max-grace-used', share: 0.8 });
     expect(gate.passed).toBe(false);
-    expect(gate.message).toMatch(
-      / used 10\d % of the grace, (at least )?(19|2\d)\.\d points more than the 80 % allowed$/,
-    );
+    expect(gate.message).toBe('app used 100% of its 6s grace period');
   });
 
   it('names the container that used most', async () => {
@@ -82,20 +74,18 @@ describe('min-drain-lead', () => {
   it('is the time between unrouting and stop signal: a preStop sleep gives it', async () => {
     const gate = await gateOf('prestop-sleep', { kind: 'min-drain-lead', ms: 1000 });
     expect(gate).toMatchObject({ name: 'min-drain-lead', passed: true });
-    expect(gate.message).toMatch(
-      /^the stop signal of app came .* s after the unrouting in \S+, .*more than the 1 s wanted$/,
-    );
+    expect(gate.message).toMatch(/^SIGTERM of app came \d\.\ds after removal from Service \S+$/);
   });
 
   it('fails where the signal comes as the endpoint is unrouted', async () => {
     const gate = await gateOf('graceful-exit', { kind: 'min-drain-lead', ms: 5000 });
     expect(gate.passed).toBe(false);
-    expect(gate.message).toMatch(/less than the 5 s wanted$/);
+    expect(gate.message).toMatch(/^SIGTERM of app came at most 0\.\d+s after removal from Service checkout$/);
   });
 
   it('passes a pod that no Service routes to', async () => {
     const gate = await gateOf('exit-143', { kind: 'min-drain-lead', ms: 5000 }, isNoRoute);
-    expect(gate).toMatchObject({ passed: true, message: 'no Service routed to the pod by its readiness' });
+    expect(gate).toMatchObject({ passed: true, message: 'no Service routes to this pod by its readiness' });
   });
 
   it('does not take who had left its routes before anybody looked for one who had none', () => {
@@ -110,7 +100,7 @@ describe('min-drain-lead', () => {
     const gates = reportOf(trace, { gates: [gateRule({ kind: 'min-drain-lead', ms: 1 })], warnOnly: false })?.verdict
       .gates;
     expect(gates).toMatchObject([{ passed: false }]);
-    expect(gates?.[0]?.message).toContain('already terminating when it was first seen');
+    expect(gates?.[0]?.message).toContain('attached too late: the pod was already terminating');
   });
 
   it('does not take endpoints that could not be watched for none', async () => {
@@ -119,14 +109,14 @@ describe('min-drain-lead', () => {
     );
     const gates = reportOf(trace, { gates: [gateRule({ kind: 'min-drain-lead', ms: 1 })], warnOnly: false })?.verdict
       .gates;
-    expect(gates).toMatchObject([{ passed: false, message: 'endpoints could not be watched, so no lead is proven' }]);
+    expect(gates).toMatchObject([{ passed: false, message: 'endpoints could not be watched' }]);
   });
 });
 
 describe('fail-on', () => {
   it('fails where the finding is there and repeats what it says', async () => {
     const verdict = await judged('graceful-exit', [{ kind: 'fail-on', code: 'drain-race' }]);
-    expect(verdict.exitCode).toBe(2);
+    expect(verdict.exitCode).toBe(5);
     expect(verdict.gates).toMatchObject([{ name: 'fail-on drain-race', passed: false }]);
     expect(verdict.gates[0]?.message).toBe(verdict.findings.find(({ code }) => code === 'drain-race')?.message);
   });

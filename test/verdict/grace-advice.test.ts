@@ -23,20 +23,20 @@ describe('a deletion that asked for less grace than the spec gives', () => {
   it('is what a kill is blamed on, not the spec', () => {
     const advice = adviceOf(lowered(2, { app: drains(6000) }), 'killed-at-grace');
     expect(advice).toBe(
-      "The deletion asked for 2 s instead of the spec's 30 s: delete without that grace (--grace-period, --now, --force), or make app exit sooner after its stop signal.",
+      "The deletion asked for 2s instead of the spec's 30s: delete without --grace-period, --now and --force, or make app exit sooner after SIGTERM.",
     );
   });
 
   it('is what a hook that was cut off is blamed on', () => {
     const advice = adviceOf(lowered(1, { preStop: { kind: 'sleep', seconds: 3 } }), 'prestop-cut-off');
-    expect(advice).toMatch(/^The deletion asked for 1 s instead of the spec's 30 s: .*, or shorten the hook\.$/);
+    expect(advice).toMatch(/^The deletion asked for 1s instead of the spec's 30s: .*, or shorten the hook\.$/);
   });
 
   it('is what a heavy hook and a grace that was nearly spent are blamed on', () => {
     const report = lowered(8, { preStop: { kind: 'sleep', seconds: 6 }, app: drains(300) });
     for (const code of ['prestop-heavy', 'grace-nearly-spent'] as const)
       expect(adviceOf(report, code)).toMatch(
-        /asked for 8 s instead of the spec's 30 s.*, or shorten the (preStop )?hook/,
+        /asked for 8s instead of the spec's 30s.*, or shorten the (preStop )?hook/,
       );
   });
 
@@ -47,7 +47,7 @@ describe('a deletion that asked for less grace than the spec gives', () => {
       ...pod({ graceSeconds: 30 }),
       ...asked(4),
     });
-    expect(adviceOf(report, 'sidecar-killed')).toMatch(/asked for 4 s instead .* or let proxy stop faster\.$/);
+    expect(adviceOf(report, 'sidecar-killed')).toMatch(/asked for 4s instead .* or let proxy stop faster\.$/);
   });
 
   it('is told of somebody else’s deletion too', () => {
@@ -56,17 +56,17 @@ describe('a deletion that asked for less grace than the spec gives', () => {
       ...pod({ graceSeconds: 30 }),
       trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 3 },
     });
-    expect(adviceOf(judged(attached(theirs)), 'killed-at-grace')).toMatch(/asked for 3 s instead of the spec's 30 s/);
+    expect(adviceOf(judged(attached(theirs)), 'killed-at-grace')).toMatch(/asked for 3s instead of the spec's 30s/);
   });
 
   it('does not hide a spec that is too short as well', () => {
     const advice = adviceOf(lowered(5, { preStop: { kind: 'sleep', seconds: 40 } }), 'prestop-cut-off');
-    expect(advice).toMatch(/but even 30 s are too few\. Shorten the hook, or set terminationGracePeriodSeconds above/);
+    expect(advice).toMatch(/but even 30s are too few\. Shorten the hook, or set terminationGracePeriodSeconds above/);
   });
 
   it('is not made up where the pod had all of its grace', () => {
     for (const grace of [null, 30])
-      expect(adviceOf(lowered(grace, { app: deaf }), 'killed-at-grace')).toMatch(/^Make app exit sooner/);
+      expect(adviceOf(lowered(grace, { app: deaf }), 'killed-at-grace')).toMatch(/^Make app handle SIGTERM/);
   });
 
   it('makes nothing of a hook that only force cut off an error of the pod', () => {
@@ -80,9 +80,9 @@ describe('a sidecar', () => {
   it('that ignores its stop signal is told so, and more grace is no remedy', () => {
     const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(deaf)] });
     expect(report.verdict.outcome).toBe('graceful');
-    expect(findingOf(report, 'no-signal-handling')?.message).toMatch(/^proxy showed no reaction to its stop signal/);
+    expect(findingOf(report, 'no-signal-handling')?.message).toMatch(/^proxy showed no reaction to SIGTERM/);
     expect(adviceOf(report, 'sidecar-killed')).toMatch(
-      /^Make proxy react .* a longer grace only makes the exit slower/,
+      /^Make proxy handle SIGTERM; a longer grace period would only delay the SIGKILL/,
     );
   });
 
@@ -98,7 +98,7 @@ describe('a sidecar', () => {
     const held = sidecar(drains(0), { preStop: { kind: 'sleep', seconds: 6 } });
     const report = storyReport({ containers: [plainContainer({ app: deaf }), held], ...pod({ graceSeconds: 7 }) });
     expect(adviceOf(report, 'grace-nearly-spent')).toMatch(
-      /^proxy stops after the main containers, and app still ran when its hook was over: make app exit sooner/,
+      /^proxy stops after app: make app exit sooner/,
     );
   });
 
@@ -117,7 +117,7 @@ it.each(['sigkill-after-grace', 'multi-container', 'no-grace-spec-default', 'gra
   async (name) => {
     const report = await reportOfRecording(name);
     const [, least] =
-      / was killed \D*(\d+(?:\.\d+)?) .* its stop signal/.exec(findingOf(report, 'killed-at-grace')?.message ?? '') ??
+      / was SIGKILLed \D*(\d+(?:\.\d+)?)s after SIGTERM/.exec(findingOf(report, 'killed-at-grace')?.message ?? '') ??
       [];
     expect(Number(least)).toBeGreaterThanOrEqual(report.grace.effectiveSeconds);
   },

@@ -7,7 +7,7 @@ import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { getObject } from '../../kube/get.ts';
-import { listOnce } from '../../kube/list-once.ts';
+import { listOnce } from '../../kube/list.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
 import type { Json } from '../../model/observe/read.ts';

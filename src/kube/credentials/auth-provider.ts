@@ -1,39 +1,42 @@
+import type { RequestOptions } from 'node:https';
 import { PodexitError } from '../../errors.ts';
 import type { UserEntry } from '../kubeconfig/kubeconfig.ts';
-import type { ResolveOptions, Source } from './resolve.ts';
+import type { ResolveOptions, Source } from './credentials.ts';
 
-/**
- * OIDC and the other auth-providers from before exec plugins: what the client library does right is left to it, and
- * loaded only here, because it is large.
- */
-export async function providerSource(
-  provider: NonNullable<UserEntry['authProvider']>,
-  { redactor }: ResolveOptions,
-): Promise<Source> {
-  const { KubeConfig } = await import('@kubernetes/client-node');
+type Provider = NonNullable<UserEntry['authProvider']>;
+
+/** client-node's class for each provider; its whole library would be six times as large. */
+const providers: Readonly<Record<string, () => Promise<Authenticator>>> = {
+  oidc: async () => new (await import('@kubernetes/client-node/dist/oidc_auth.js')).OpenIDConnectAuth(),
+  gcp: async () => new (await import('@kubernetes/client-node/dist/gcp_auth.js')).GoogleCloudPlatformAuth(),
+  azure: async () => new (await import('@kubernetes/client-node/dist/azure_auth.js')).AzureAuth(),
+};
+
+interface Authenticator {
+  applyAuthentication(user: { name: string; authProvider: Provider }, options: RequestOptions): Promise<void>;
+}
+
+/** OIDC and the other auth-providers from before exec plugins. Throws PodexitError `auth.provider-failed`. */
+export function providerSource(provider: Provider, { redactor }: ResolveOptions): Source {
   Object.values(provider.config).forEach((value) => redactor.hide(typeof value === 'string' ? value : undefined));
-  const create = () => {
-    const config = new KubeConfig();
-    config.loadFromClusterAndUser(
-      { name: 'cluster', server: 'https://localhost', skipTLSVerify: false },
-      { name: 'user', authProvider: { name: provider.name, config: { ...provider.config } } },
-    );
-    return config;
-  };
-  let config = create();
+  // The library keeps what it renews in the entry.
+  const begin = () => ({ authenticator: providers[provider.name]?.(), entry: structuredClone(provider) });
+  let state = begin();
   return {
     async prove() {
-      const options: { headers?: Record<string, unknown> } = {};
+      const options = { headers: {} as Record<string, unknown> };
       try {
-        await config.applyToHTTPSOptions(options as Parameters<typeof config.applyToHTTPSOptions>[0]);
+        const user = { name: 'user', authProvider: state.entry };
+        await (await state.authenticator)?.applyAuthentication(user, options as RequestOptions);
       } catch {
         throw notGiven(provider.name);
       }
-      const value = options.headers?.['Authorization'];
-      return typeof value === 'string' ? { authorization: value } : {};
+      const value = options.headers['Authorization'];
+      if (typeof value !== 'string') throw notGiven(provider.name);
+      return { authorization: value };
     },
     forget() {
-      config = create();
+      state = begin();
       return true;
     },
   };

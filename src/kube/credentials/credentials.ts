@@ -1,5 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
+import type { ClusterEntry, UserEntry } from '../kubeconfig/kubeconfig.ts';
+import type { Redactor } from '../redact.ts';
+import type { Surroundings } from '../surroundings.ts';
 
 /** What node:https takes for a connection to the API server. */
 export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase'> {
@@ -21,4 +24,29 @@ export interface Credentials {
   identify(): Promise<Identity>;
   /** After a 401 to a request that carried `generation`: true where there is something new to try. */
   renew(generation: number): Promise<boolean>;
+}
+
+/** What a source of credentials gives for the next request. */
+export interface Proof {
+  /** For `Authorization: Bearer`. */
+  token?: string;
+  authorization?: string;
+  cert?: string;
+  key?: string;
+}
+
+/** One way to say who we are. */
+export interface Source {
+  prove(): Promise<Proof>;
+  /** After a 401: forget what is cached. False where nothing can be renewed. */
+  forget(): boolean;
+}
+
+export interface ResolveOptions {
+  cluster: ClusterEntry & { server: string };
+  user: UserEntry;
+  surroundings: Surroundings;
+  redactor: Redactor;
+  /** Aborted when the cluster is closed: nobody waits for a plugin any more. */
+  closed: AbortSignal;
 }

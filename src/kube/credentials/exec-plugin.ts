@@ -8,7 +8,7 @@ import { parseJson } from '../http/body.ts';
 import type { ClusterEntry, ExecEntry } from '../kubeconfig/kubeconfig.ts';
 import { asRecord, asText } from '../status.ts';
 import type { Surroundings } from '../surroundings.ts';
-import type { Proof, ResolveOptions, Source } from './resolve.ts';
+import type { Proof, ResolveOptions, Source } from './credentials.ts';
 import type { Launch } from './windows-launch.ts';
 import { windowsLaunch } from './windows-launch.ts';
 
@@ -223,12 +223,12 @@ function clusterInfo(cluster: ClusterEntry & { server: string }) {
   const authority = authorityData(cluster);
   return {
     server: cluster.server,
-    ...(cluster.tlsServerName === undefined ? {} : { 'tls-server-name': cluster.tlsServerName }),
+    'tls-server-name': cluster.tlsServerName,
     ...(cluster.insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
-    ...(authority === undefined ? {} : { 'certificate-authority-data': authority }),
-    ...(cluster.proxyUrl === undefined ? {} : { 'proxy-url': cluster.proxyUrl }),
+    'certificate-authority-data': authority,
+    'proxy-url': cluster.proxyUrl,
     ...(cluster.disableCompression ? { 'disable-compression': true } : {}),
-    ...(config === undefined ? {} : { config }),
+    config,
   };
 }
 

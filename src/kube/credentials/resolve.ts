@@ -2,35 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ClusterEntry, Impersonation, UserEntry } from '../kubeconfig/kubeconfig.ts';
 import { isOverTls } from '../kubeconfig/usable.ts';
-import type { Redactor } from '../redact.ts';
-import type { Surroundings } from '../surroundings.ts';
-import type { Credentials, Identity, TlsOptions } from './credentials.ts';
+import type { Credentials, Identity, Proof, ResolveOptions, Source, TlsOptions } from './credentials.ts';
 import { badFile, readTls } from './tls.ts';
-
-/** What a source of credentials gives for the next request. */
-export interface Proof {
-  /** For `Authorization: Bearer`. */
-  token?: string;
-  authorization?: string;
-  cert?: string;
-  key?: string;
-}
-
-/** One way to say who we are. */
-export interface Source {
-  prove(): Promise<Proof>;
-  /** After a 401: forget what is cached. False where nothing can be renewed. */
-  forget(): boolean;
-}
-
-export interface ResolveOptions {
-  cluster: ClusterEntry & { server: string };
-  user: UserEntry;
-  surroundings: Surroundings;
-  redactor: Redactor;
-  /** Aborted when the cluster is closed: nobody waits for a plugin any more. */
-  closed: AbortSignal;
-}
 
 /**
  * The identity of a run. Tokens, files, basic authentication and certificates are handled here; an exec plugin or a
@@ -86,7 +59,7 @@ async function chooseSource(options: ResolveOptions): Promise<Source> {
   if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData)
     return (await import('./exec-plugin.ts')).execSource(user.exec, options);
   if (user.authProvider !== undefined)
-    return await (await import('./auth-provider.ts')).providerSource(user.authProvider, options);
+    return (await import('./auth-provider.ts')).providerSource(user.authProvider, options);
   return fixed({});
 }
 

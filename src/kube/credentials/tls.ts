@@ -18,7 +18,7 @@ export function readTls(cluster: ClusterEntry & { server: string }, user: UserEn
   redactor.hide(key);
   if (ca !== undefined && isOverTls(cluster.server)) assertAuthority(ca);
   return {
-    ...(ca === undefined ? {} : { ca }),
+    ca,
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
     // Always said: where it is left out, NODE_TLS_REJECT_UNAUTHORIZED=0 would decide instead of the kubeconfig.
     rejectUnauthorized: cluster.insecureSkipTlsVerify !== true,

@@ -106,7 +106,7 @@ function open({ request, agent }: Wire, options: Exchange): ClientRequest {
     method,
     headers,
     agent,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   try {
     return request({ ...all, ...(secure ? options.tls : {}) });

@@ -28,7 +28,7 @@ export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: Con
   const server = withScheme(cluster.server, cluster, user);
   assertUsable({ ...cluster, server }, user);
   return {
-    ...(contextName === undefined ? {} : { contextName }),
+    contextName,
     namespace: assertText(options.namespace || context.namespace || ownNamespace || 'default'),
     cluster: { ...cluster, server },
     user,
@@ -96,51 +96,45 @@ function known(what: string, entries: ReadonlyMap<string, unknown>): string {
 function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEntry {
   const { server, certificateAuthority, insecureSkipTlsVerify, tlsServerName } = options;
   const isTrustGiven = certificateAuthority !== undefined || insecureSkipTlsVerify === true;
-  const rest = without(own, [
-    ...(isTrustGiven ? (['certificateAuthority', 'certificateAuthorityData', 'insecureSkipTlsVerify'] as const) : []),
-    ...(server === undefined ? [] : (['tlsServerName'] as const)),
-  ]);
+  const trust = {
+    certificateAuthority: absolute(certificateAuthority),
+    certificateAuthorityData: undefined,
+    insecureSkipTlsVerify,
+  };
   return {
-    ...rest,
-    ...(server === undefined ? {} : { server }),
-    ...(certificateAuthority === undefined ? {} : { certificateAuthority: resolve(certificateAuthority) }),
-    ...(insecureSkipTlsVerify ? { insecureSkipTlsVerify } : {}),
-    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    ...own,
+    ...(isTrustGiven ? trust : {}),
+    server: server ?? own.server,
+    tlsServerName: tlsServerName ?? (server === undefined ? own.tlsServerName : undefined),
   };
 }
 
 /** By client-go's rule (getAuthInfo): each flag takes the place of what it names, and of nothing else. */
 function withUserFlags(own: UserEntry, options: ConnectOptions): UserEntry {
   const { token, username, password, clientCertificate, clientKey } = options;
-  const impersonate = impersonation(own.impersonate, options);
-  const rest = without(own, [
-    ...(clientCertificate === undefined ? [] : (['clientCertificateData'] as const)),
-    ...(clientKey === undefined ? [] : (['clientKeyData'] as const)),
-  ]);
   return {
-    ...rest,
-    ...(clientCertificate === undefined ? {} : { clientCertificate: resolve(clientCertificate) }),
-    ...(clientKey === undefined ? {} : { clientKey: resolve(clientKey) }),
-    ...(impersonate === undefined ? {} : { impersonate }),
-    ...(token === undefined ? {} : { token }),
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
+    ...own,
+    clientCertificate: absolute(clientCertificate) ?? own.clientCertificate,
+    clientCertificateData: clientCertificate === undefined ? own.clientCertificateData : undefined,
+    clientKey: absolute(clientKey) ?? own.clientKey,
+    clientKeyData: clientKey === undefined ? own.clientKeyData : undefined,
+    impersonate: impersonation(own.impersonate, options),
+    token: token ?? own.token,
+    username: username ?? own.username,
+    password: password ?? own.password,
   };
 }
 
-function without<T extends object, K extends keyof T>(entry: T, names: readonly K[]): Omit<T, K> {
-  const rest = { ...entry };
-  for (const name of names) delete rest[name];
-  return rest;
-}
+/** A path on the command line starts at the working directory. */
+const absolute = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
 
 function impersonation(own: Impersonation | undefined, options: ConnectOptions): Impersonation | undefined {
   const { as, asUid, asGroup = [], asUserExtra = [] } = options;
   const isGiven = as !== undefined || asUid !== undefined || asGroup.length + asUserExtra.length > 0;
   const user = as ?? own?.user;
   const merged: Impersonation = {
-    ...(user === undefined ? {} : { user }),
-    ...(asUid !== undefined ? { uid: asUid } : own?.uid === undefined ? {} : { uid: own.uid }),
+    user,
+    uid: asUid ?? own?.uid,
     groups: asGroup.length > 0 ? asGroup : (own?.groups ?? []),
     extra: asUserExtra.length > 0 ? asUserExtra.map(splitExtra) : (own?.extra ?? []),
   };

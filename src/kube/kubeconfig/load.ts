@@ -32,11 +32,10 @@ export interface Loaded {
  */
 export function loadKubeconfig({ file, env, server, serviceAccount }: LoadOptions): Loaded {
   const ownNamespace = inClusterNamespace(env, serviceAccount);
-  const own = ownNamespace === undefined ? {} : { ownNamespace };
   if (file !== undefined) {
     const text = readText(file);
     if (text === undefined) throw missing(file);
-    return { kubeconfig: parseKubeconfig(text, file), files: [file], ...own };
+    return { kubeconfig: parseKubeconfig(text, file), files: [file], ownNamespace };
   }
   const files = listed(env);
   const texts = files.map(readText);
@@ -45,7 +44,7 @@ export function loadKubeconfig({ file, env, server, serviceAccount }: LoadOption
   );
   const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0 && server === undefined;
   const inside = isEmpty ? inClusterKubeconfig(env, serviceAccount) : undefined;
-  return { kubeconfig: inside ?? kubeconfig, files, ...own };
+  return { kubeconfig: inside ?? kubeconfig, files, ownNamespace };
 }
 
 function listed(env: LoadOptions['env']): string[] {
@@ -80,7 +79,7 @@ function missing(file: string): PodexitError {
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   const currentContext = files.find((file) => file.currentContext !== undefined)?.currentContext;
   return {
-    ...(currentContext === undefined ? {} : { currentContext }),
+    currentContext,
     clusters: firstWins(files.map((file) => file.clusters)),
     users: firstWins(files.map((file) => file.users)),
     contexts: firstWins(files.map((file) => file.contexts)),

@@ -11,12 +11,12 @@ import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, 
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   const root = readFields(readYaml(text, file), file);
   const directory = dirname(resolve(file));
-  return defined({
+  return {
     currentContext: root.text('current-context'),
     clusters: readNamed(root, 'clusters', 'cluster', (entry) => readCluster(entry, directory)),
     users: readNamed(root, 'users', 'user', (entry) => readUser(entry, directory)),
     contexts: readNamed(root, 'contexts', 'context', readContext),
-  });
+  };
 }
 
 function readNamed<T>(root: Fields, list: string, key: string, read: (entry: Fields) => T): Map<string, T> {
@@ -37,7 +37,7 @@ function readCluster(raw: Fields, directory: string): ClusterEntry {
   const extensions = raw
     .mappings('extensions')
     .map((each) => [each.text('name') ?? '', each.raw('extension')] as const);
-  return defined({
+  return {
     server: raw.text('server'),
     certificateAuthority: path(raw, 'certificate-authority', directory),
     certificateAuthorityData: raw.data('certificate-authority-data'),
@@ -46,12 +46,12 @@ function readCluster(raw: Fields, directory: string): ClusterEntry {
     proxyUrl: raw.text('proxy-url'),
     disableCompression: raw.flag('disable-compression'),
     extensions: extensions.length === 0 ? undefined : new Map(extensions),
-  });
+  };
 }
 
 function readUser(raw: Fields, directory: string): UserEntry {
   const exec = raw.mapping('exec');
-  return defined({
+  return {
     token: raw.text('token'),
     tokenFile: path(raw, 'tokenFile', directory),
     username: raw.text('username'),
@@ -63,7 +63,7 @@ function readUser(raw: Fields, directory: string): UserEntry {
     exec: exec === undefined ? undefined : readExec(exec, directory),
     authProvider: readProvider(raw.mapping('auth-provider')),
     impersonate: readImpersonation(raw),
-  });
+  };
 }
 
 function readExec(raw: Fields, directory: string): ExecEntry {
@@ -77,7 +77,7 @@ function readExec(raw: Fields, directory: string): ExecEntry {
     provideClusterInfo: raw.flag('provideClusterInfo') ?? false,
     interactiveMode: mode === 'Never' || mode === 'Always' ? mode : 'IfAvailable',
     directory,
-    ...(installHint === undefined ? {} : { installHint }),
+    installHint,
   };
 }
 
@@ -92,23 +92,16 @@ function readImpersonation(raw: Fields): Impersonation | undefined {
   const more = raw.mapping('as-user-extra');
   const groups = raw.texts('as-groups');
   const extra = (more?.names() ?? []).flatMap((key) => (more?.texts(key) ?? []).map((value) => [key, value] as const));
-  const named = defined({ user: raw.text('as'), uid: raw.text('as-uid') });
-  return Object.keys(named).length + groups.length + extra.length === 0 ? undefined : { ...named, groups, extra };
+  const [user, uid] = [raw.text('as'), raw.text('as-uid')];
+  const isGiven = user !== undefined || uid !== undefined || groups.length + extra.length > 0;
+  return isGiven ? { user, uid, groups, extra } : undefined;
 }
 
 function readContext(raw: Fields): ContextEntry {
-  return defined({ cluster: raw.text('cluster'), user: raw.text('user'), namespace: raw.text('namespace') });
+  return { cluster: raw.text('cluster'), user: raw.text('user'), namespace: raw.text('namespace') };
 }
 
 function path(raw: Fields, name: string, directory: string): string | undefined {
   const written = raw.text(name);
   return written === undefined ? undefined : resolve(directory, written);
-}
-
-type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-function defined<T extends object>(entry: T): Defined<T> {
-  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -72,6 +72,8 @@ function narrowContainer(container: Json): Container {
     lifecycle: preStop || stopSignal ? compact({ preStop, stopSignal }) : undefined,
     readinessProbe: narrowProbe(container['readinessProbe']),
     shell: isShell(container) || undefined,
+    ignoresTerm: ignoresTerm(container) || undefined,
+    ports: filled(asArray(container['ports'], 64).flatMap(narrowContainerPort)),
   });
 }
 
@@ -108,6 +110,22 @@ function isShell(container: Json): boolean {
   if (asBoolean(container['shell']) === true) return true;
   const words = [...asStrings(container['command']), ...asStrings(container['args'])];
   return isShellCommand(words) && !/(^|[;&|]\s*)(exec|trap)\s/.test(words[2] ?? '');
+}
+
+/** Also judged here. The empty handler of a trap is `""` or `''`; a later `trap - TERM` would undo it. */
+function ignoresTerm(container: Json): boolean {
+  if (asBoolean(container['ignoresTerm']) === true) return true;
+  const words = [...asStrings(container['command']), ...asStrings(container['args'])];
+  if (!isShellCommand(words)) return false;
+  const traps = [...(words[2] ?? '').matchAll(/\btrap\s+(?:--\s+)?(""|''|-|\S+|"[^"]*"|'[^']*')\s+([A-Z0-9 ]+)/g)];
+  const last = traps.findLast(([, , signals = '']) => /\b(?:SIG)?TERM\b|\b15\b/.test(signals));
+  return last?.[1] === '""' || last?.[1] === "''";
+}
+
+function narrowContainerPort(raw: unknown): { name?: string; containerPort: number }[] {
+  const port = asObject(raw);
+  const containerPort = asNumber(port['containerPort']);
+  return containerPort === undefined ? [] : [compact({ name: asString(port['name']), containerPort })];
 }
 
 function narrowProbe(raw: unknown): Probe | undefined {

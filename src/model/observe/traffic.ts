@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointSlice, Service } from '../kube.ts';
 import { narrowMetadata } from './metadata.ts';
-import { asArray, asBoolean, asObject, asString, compact, filled, has, stringMap } from './read.ts';
+import { asArray, asBoolean, asNumber, asObject, asString, compact, filled, has, stringMap } from './read.ts';
 
 export function narrowService(raw: unknown): Service {
   const service = asObject(raw);
@@ -13,8 +13,16 @@ export function narrowService(raw: unknown): Service {
       clusterIP: spec['clusterIP'] === 'None' ? 'None' : undefined,
       selector: stringMap(spec['selector'], () => true),
       publishNotReadyAddresses: asBoolean(spec['publishNotReadyAddresses']),
+      ports: filled(asArray(spec['ports'], 64).flatMap(narrowServicePort)),
     }),
   };
+}
+
+function narrowServicePort(raw: unknown): { port: number; targetPort?: number | string }[] {
+  const service = asObject(raw);
+  const port = asNumber(service['port']);
+  const targetPort = asNumber(service['targetPort']) ?? asString(service['targetPort']);
+  return port === undefined ? [] : [compact({ port, targetPort })];
 }
 
 export function narrowSlice(raw: unknown): EndpointSlice {

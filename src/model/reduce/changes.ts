@@ -60,6 +60,7 @@ function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: 
   const nodeSigns = {
     ...trace.nodeSigns,
     ...(first ? { lease: first } : {}),
+    listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf(stamp, seen)),
     renewals: isRenewal ? [...renewals, renewal].slice(-mostRenewals) : renewals,
   };
   return nodeReached({ ...trace, nodeSigns }, stamp, seen);

@@ -160,4 +160,40 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     wrong: 'An operator may watch it without owning it. Where its whole namespace was deleted it is not told.',
     advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
   },
+  'endpoint-not-removed': {
+    is: 'A Service kept the pod ready after its container had ended.',
+    known: 'The EndpointSlices: no change took the endpoint out before the exit.',
+    wrong: 'Only where the slices were watched without a gap.',
+    advice: 'Look at kube-controller-manager, or whatever manages the EndpointSlice.',
+  },
+  'runtime-unavailable': {
+    is: 'The kubelet could not stop the pod: the container runtime did not answer.',
+    known: 'Events FailedKillPod during the deletion.',
+    wrong: 'The Event does not say whether the runtime, the sandbox or the network plugin failed.',
+    advice: 'Look at the container runtime on the node; the kubelet tries again with a whole grace period.',
+  },
+  'oom-in-container': {
+    is: 'A process of a container was OOMKilled, though the container itself exited with 0 or its stop signal.',
+    known: 'The reason OOMKilled with another exit code than 137.',
+    wrong: 'It may have happened long before the deletion: the reason stays.',
+    advice: 'Raise resources.limits.memory, or use less memory.',
+  },
+  'requests-lost': {
+    is: 'A probe of podexit counted requests that failed during the exit.',
+    known: 'The requests that --probe sent.',
+    wrong: 'What fails on the way to the Service counts too.',
+    advice: 'Add a preStop sleep longer than the last failed request came after the removal from the Service.',
+  },
+  'no-signal-handler': {
+    is: 'PID 1 of a container has no handler for its stop signal (check --inspect).',
+    known: 'SigCgt and SigIgn in /proc/1/status of the container.',
+    wrong: 'A handler may be installed later.',
+    advice: 'Handle the signal, or run the program under an init such as tini.',
+  },
+  'shell-as-pid-1': {
+    is: 'PID 1 of a container is a shell that runs the program as its child (check).',
+    known: 'The command of the container.',
+    wrong: 'Some shells replace themselves by the last command of a line.',
+    advice: 'Start the program with exec, or in exec form.',
+  },
 };

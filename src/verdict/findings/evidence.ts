@@ -1,16 +1,16 @@
 /** What may have been missed, where it touches an instant that is reported. */
 import type { StreamName } from '../../model/observation.ts';
-import type { Finding } from '../../model/report.ts';
+import type { FindingDraft } from '../finding.ts';
 import { brokenLogs } from '../../infer/broken-logs.ts';
 import type { Scene } from '../scene.ts';
-import { ranOf } from '../scene.ts';
+import { ranIn } from '../scene.ts';
 import { list } from '../words.ts';
 
-export function evidenceFindings(scene: Scene): Finding[] {
+export function evidenceFindings(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   const since = exit.deletion.accepted.client.lo;
   const needed = (stream: StreamName) =>
-    touches[stream] !== undefined && (stream !== 'logs' || ranOf(scene).length > 0);
+    touches[stream] !== undefined && (stream !== 'logs' || ranIn(scene).length > 0);
   const gaps = trace.gaps.filter((gap) => needed(gap.value.stream) && (gap.value.to ?? Infinity) > since);
   const refused = trace.refused.filter((one) => needed(one.value.stream));
   // A kubelet that has dropped a log answers 404: no right would bring it back.
@@ -24,23 +24,23 @@ export function evidenceFindings(scene: Scene): Finding[] {
     {
       code: 'evidence-lost',
       severity: 'warning',
-      message: `something may have been missed: ${list(streams.map((stream) => `${stream} (${touches[stream]})`))}`,
+      message: `${list(streams.map((stream) => touches[stream]?.resource ?? stream))} unavailable${forbidden.length > 0 ? ' (no access)' : ' for a time'}: ${list([...new Set(streams.flatMap((stream) => touches[stream]?.effect ?? []))])}`,
       advice:
         forbidden.length > 0
-          ? `Grant ${list(forbidden.map((one) => `${one.value.verb} ${one.value.resource}`))} for the whole picture.`
+          ? `Grant ${list([...new Set(forbidden.map((one) => `${one.value.verb} ${one.value.resource}`))])} (deploy/rbac.yaml).`
           : gaps.length + broken.length > 0
-            ? 'Run it again on a steadier connection; the gaps are listed in the report.'
-            : 'It was gone when it was asked for: begin with --attach before the deletion does.',
+            ? 'Run podexit closer to the cluster; -v lists the gaps.'
+            : 'The pod was gone when its logs were asked for: start with --attach before the deletion.',
       evidence: [...new Set([...gaps, ...refused, ...broken.map(({ ended }) => ended)].map((one) => one.seq))],
     },
   ];
 }
 
-/** Which instants each stream proves. */
-const touches: Partial<Record<StreamName, string>> = {
-  pod: 'exits, removal',
-  events: 'when the kubelet began, hooks',
-  services: 'routing',
-  endpointslices: 'routing',
-  logs: 'narrow bounds of signal and exit',
+/** What each stream would have shown. */
+const touches: Partial<Record<StreamName, { resource: string; effect: string }>> = {
+  pod: { resource: 'pod', effect: 'exits and removal are approximate' },
+  events: { resource: 'Events', effect: 'the start of the termination and hooks are approximate' },
+  services: { resource: 'Services', effect: 'traffic was not observable' },
+  endpointslices: { resource: 'EndpointSlices', effect: 'traffic was not observable' },
+  logs: { resource: 'logs', effect: 'SIGTERM and exit times are approximate' },
 };

@@ -1,197 +1,254 @@
 /** Findings about how the containers ended. */
-import { millisecondsOf } from '../../model/assumptions.ts';
-import type { ContainerExit } from '../../infer/container.ts';
-import { between } from '../../infer/estimate.ts';
-import { shortestStop } from '../../infer/grace.ts';
-import type { Finding } from '../../model/report.ts';
-import { second, widthOf } from '../../model/span.ts';
+import type { ContainerTimeline } from '../../infer/timeline.ts';
+import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, loweredGrace } from '../grace-advice.ts';
+import { afterText, lengthText } from '../length-text.ts';
 import type { Scene } from '../scene.ts';
-import { graceWords, ranOf } from '../scene.ts';
-import { exactSeconds, seconds } from '../words.ts';
+import { evidenceOf, graceText, longestGrace, ranIn, shortestGrace, signalName } from '../scene.ts';
+import { containerSpec } from '../serving.ts';
 
-export const exitFindings = (scene: Scene): Finding[] =>
-  ranOf(scene).flatMap((container) => [
+export const exitFindings = (scene: Scene): FindingDraft[] =>
+  ranIn(scene).flatMap((container) => [
     ...killed(scene, container),
-    ...unhandled(scene, container),
-    ...nonzero(container),
-    ...outOfMemory(container),
+    ...ignoredSignal(scene, container),
+    ...nonzero(scene, container),
+    ...outOfMemory(scene, container),
+    ...oomInContainer(scene, container),
   ]);
 
-/** What tells of its signal and of its end. */
-export const evidenceOf = ({ exit, kill, stopping, signal }: ContainerExit): number[] => [
-  ...new Set([
-    ...(stopping?.evidence ?? []),
-    ...(signal?.evidence ?? []),
-    ...(kill?.evidence ?? []),
-    ...(exit?.at.evidence ?? []),
-  ]),
-];
-
-function killed(scene: Scene, container: ContainerExit): Finding[] {
+function killed(scene: Scene, container: ContainerTimeline): FindingDraft[] {
   if (container.outcome !== 'killed') return [];
-  const { name, kind } = container.spec;
-  const after = afterSignal(scene, container);
-  const evidence = evidenceOf(container);
+  const { name, kind, probable, reaction } = container;
+  const after = afterSignal(container);
+  const was = probable ? 'was probably' : 'was';
+  const known = { container: name, evidence: evidenceOf(scene, container) };
   if (kind === 'ephemeral')
     return [
       {
+        ...known,
         code: 'sidecar-killed',
         severity: 'warning',
-        message: `debug container ${name} held the pod to the end of its grace and was killed${after}: a shell does not end on its stop signal`,
-        advice: `Leave ${name} before the pod is deleted; it says nothing of the application's own exit.`,
-        evidence,
+        message: `debug container ${name} ${was} SIGKILLed${after}, when the ${graceText(scene)} ended: a shell does not exit on SIGTERM`,
+        clause: `debug container ${name} ${was} SIGKILLed${after}`,
+        advice: `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
       },
     ];
   if (kind === 'sidecar')
     return [
       {
+        ...known,
         code: 'sidecar-killed',
         severity: 'warning',
-        message: `sidecar ${name} was killed at the end of the grace${after}: sidecars share what the main containers leave of it`,
+        message: `sidecar ${name} ${was} SIGKILLed${after}, when the ${graceText(scene)} ended: sidecars get what the main containers leave of it`,
+        clause: `sidecar ${name} ${was} SIGKILLed${after}`,
         advice: sidecarAdvice(scene, container),
-        evidence,
       },
     ];
   return [
     {
+      ...known,
       code: 'killed-at-grace',
       severity: 'error',
-      message: `${name} did not exit within its grace${graceWords(scene)} and was killed${after} (exit 137)`,
-      advice: graceAdvice(loweredGrace(scene), {
-        usual: `Make ${name} exit sooner after its stop signal, or set terminationGracePeriodSeconds above what it really needs.`,
-        faster: `make ${name} exit sooner after its stop signal`,
-      }),
-      evidence,
+      message: `${name} ${was} SIGKILLed${after}, when its ${graceText(scene)} ended (exit 137)`,
+      clause: `${name} was still running${after}`,
+      why: reaction === undefined ? whyIgnored(scene, name).replace(/^; /, '') || undefined : undefined,
+      advice: killAdvice(scene, container),
     },
   ];
 }
 
-/**
- * Where no hook and no turn held the signal up, the runtime was given the whole grace for it (SIGNALS.md §2 S8, S9): the kill
- * came no sooner, however wide the interval is that was seen, and as a rule at once.
- */
-function afterSignal({ exit }: Scene, { spec, hook, signal, kill }: ContainerExit): string {
-  if (!signal || !kill) return '';
-  const seen = between(signal, kill);
-  if (hook || spec.kind === 'sidecar') return ` ${seconds(seen)} after its stop signal`;
-  const lo = Math.max(seen.lo, shortestStop(exit.kubelet));
-  const span = { lo, hi: Math.max(lo, seen.hi) };
-  return ` ${widthOf(span) <= second / 2 ? exactSeconds(lo) : seconds(span)} after its stop signal`;
+const afterSignal = (container: ContainerTimeline): string =>
+  container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';
+
+/** A longer grace period helps only an application that reacts. */
+function killAdvice(scene: Scene, container: ContainerTimeline): string {
+  const { name, reaction } = container;
+  if (reaction === undefined && containerSpec(scene.timeline.pod, name)?.ignoresTerm)
+    return handlingAdvice(scene, name);
+  if (reaction === 'none')
+    return `Make ${name} handle ${signalName(container)}; a longer grace period would only delay the SIGKILL.`;
+  return graceAdvice(loweredGrace(scene), {
+    usual: `Make ${name} exit sooner after ${signalName(container)}, or set terminationGracePeriodSeconds above what it needs.`,
+    faster: `make ${name} exit sooner after ${signalName(container)}`,
+  });
 }
 
-/** One that ignores its signal uses up whatever grace it is given. */
-function sidecarAdvice(scene: Scene, container: ContainerExit): string {
-  const { name } = container.spec;
-  if (isUnhandled(scene, container))
-    return `Make ${name} react to its stop signal (see no-signal-handling): where it ignores that, a longer grace only makes the exit slower.`;
+function sidecarAdvice(scene: Scene, container: ContainerTimeline): string {
+  if (container.reaction === 'none') return killAdvice(scene, container);
+  const { name } = container;
   return graceAdvice(loweredGrace(scene), {
     usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
     faster: `let ${name} stop faster`,
   });
 }
 
-/** Its log was followed from before the signal until the kill, with nothing missing in between. */
-function wasHeard({ trace }: Scene, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {
-  if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
-  const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;
-  const missed = trace.gaps.some(
-    ({ value }) =>
-      value.stream === 'logs' &&
-      (value.container === undefined || value.container === spec.name) &&
-      (value.to ?? Infinity) > signal.client.lo &&
-      value.from < kill.client.hi,
-  );
-  // A line may be on its way for as long as a stream may be late, and the Event of a failed probe a little longer.
-  const heardFor = trace.gone ? Infinity : trace.heard - kill.client.hi;
-  const isLogOut = log.ended !== undefined || heardFor >= millisecondsOf('delivery-lag');
-  const isProbeOut = heardFor >= millisecondsOf('delivery-lag') + millisecondsOf('event-lag');
-  return isLogOut && isProbeOut && !endedBefore && !missed;
-}
-
-/** Only where the log was followed: without it there is no sign of life to miss. */
-function isUnhandled(scene: Scene, container: ContainerExit): boolean {
-  const { facts, signal, spec, outcome } = container;
-  if (outcome !== 'killed' || spec.kind === 'ephemeral') return false;
-  if (!signal || !wasHeard(scene, container)) return false;
-  const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
-  return !spoke && facts.readyLost === undefined && !probesFailed(scene, container);
-}
-
-function unhandled(scene: Scene, container: ContainerExit): Finding[] {
-  const { spec } = container;
-  if (!isUnhandled(scene, container)) return [];
-  // Some shells replace themselves with the last command of the line: bash always does so with a single one, dash never.
-  const shell = spec.container.shell
-    ? ' Its PID 1 may be a shell with a command line, which seldom passes signals on.'
-    : '';
+/** Only where its log was followed: without that there is no reaction to miss. */
+function ignoredSignal(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+  const { name, reaction, drain } = container;
+  if (reaction !== 'none') return [];
+  const signal = signalName(container);
+  const length = drain ? ` for ${lengthText(drain).replace('≤', 'up to ')}` : '';
   return [
     {
       code: 'no-signal-handling',
       severity: 'warning',
-      message: `${spec.name} showed no reaction to its stop signal: no log line, no change of readiness, until it was killed`,
-      advice: `Check that the signal reaches the application: PID 1 without a handler ignores it.${shell} Start it with exec, set a trap, or use an init such as tini.`,
-      evidence: evidenceOf(container),
+      container: name,
+      message: `${name} showed no reaction to ${signal}${length}: no log line and no readiness change until SIGKILL`,
+      clause: `${name} ignored ${signal}${length}`,
+      why: `no log line and no readiness change after ${signal}${whyIgnored(scene, name)}`,
+      advice: handlingAdvice(scene, name),
+      evidence: evidenceOf(scene, container),
     },
   ];
 }
 
-function probesFailed({ trace }: Scene, { spec, signal, kill }: ContainerExit): boolean {
-  const from = signal?.node.hi ?? Infinity;
-  // A probe that may have failed before the kill is a change: the finding is for what certainly showed nothing.
-  const to = kill?.node.hi ?? -Infinity;
-  return trace.events.some(
-    (event) =>
-      event.reason === 'Unhealthy' && event.about.container === spec.name && event.time.lo > from && event.time.lo < to,
-  );
+function whyIgnored(scene: Scene, name: string): string {
+  const spec = containerSpec(scene.timeline.pod, name);
+  if (spec?.ignoresTerm) return '; its command says `trap "" TERM`';
+  return spec?.shell ? '; its PID 1 is a shell, which seldom passes signals on' : '';
 }
 
-function nonzero(container: ContainerExit): Finding[] {
-  if (container.outcome !== 'failed' || container.exit?.code === undefined) return [];
-  const { name } = container.spec;
-  // Not "before the grace ended": behind a hook that spent it all the kubelet gives 2 s more (SIGNALS.md §2 S8).
-  const early =
-    container.exit.code === 137 ? `, before the kubelet's SIGKILL could have come: ${earlyKill(container)}` : '';
-  // SIGNALS.md §5 "Exit codes": it was not the process whose code this is.
-  const starved = container.exit.reason === 'OOMKilled' && container.exit.code !== 137;
+/** An ignored signal stays ignored through exec, so nothing helps before that trap has gone (POSIX, signal(7)). */
+function handlingAdvice(scene: Pick<Scene, 'timeline'>, name: string): string {
+  const spec = containerSpec(scene.timeline.pod, name);
+  if (spec?.ignoresTerm)
+    return `Remove \`trap "" TERM\` from the command of ${name}: what is ignored there stays ignored even after exec.`;
+  if (spec?.shell)
+    return `Start the program of ${name} with exec (\`sh -c "exec app"\`), in exec form, or under an init such as tini: the shell receives the signal and does not pass it on.`;
+  return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
+}
+
+function nonzero(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+  const { name, outcome, exit, kind } = container;
+  if (outcome !== 'failed' || exit?.code === undefined) return [];
+  const after = afterSignal(container);
+  const early = exit.code === 137 ? `${after}, before a SIGKILL was due` : after;
+  const isStarved = exit.reason === 'OOMKilled';
+  const label = kind === 'sidecar' ? `sidecar ${name}` : name;
   return [
     {
       code: 'exit-nonzero',
-      severity: 'error',
-      message: `${name} exited with code ${container.exit.code}${early}${starved ? ' (OOMKilled: a process in it was killed for memory)' : ''}`,
-      advice: starved
-        ? `Raise the memory limit of ${name}, or need less while shutting down.`
-        : `Look at the last lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
-      evidence: evidenceOf(container),
+      // A sidecar's exit code does not make the outcome.
+      severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
+      container: name,
+      message: `${label} exited with code ${exit.code}${early}${isStarved ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${exit.code === 137 ? `: ${earlyKill(container)}` : ''}`,
+      clause: `${label} exited ${exit.code}${exit.code === 137 ? ' by itself' : ''}${early}`,
+      why: exit.code === 137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKill(container)}` : undefined,
+      advice: isStarved
+        ? `Raise the memory limit of ${name}, or use less memory while shutting down.`
+        : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
+      evidence: evidenceOf(scene, container),
     },
   ];
 }
 
-/** The API seldom tells the stop signal, and never an image's STOPSIGNAL (SIGNALS.md §2 S8): that may be SIGKILL itself. */
-const earlyKill = ({ signal }: ContainerExit): string =>
-  signal?.name === undefined
-    ? 'its own doing, somebody else sent SIGKILL, or SIGKILL is its stop signal (the STOPSIGNAL of its image)'
-    : 'its own doing, or somebody else sent SIGKILL';
+/** The API seldom names the stop signal, and never an image's STOPSIGNAL (SIGNALS.md §2 S8): that may be SIGKILL itself. */
+const earlyKill = ({ stopSignal }: ContainerTimeline): string =>
+  stopSignal?.signal === undefined
+    ? 'its own exit code, a SIGKILL by somebody else, or SIGKILL as the STOPSIGNAL of its image'
+    : 'its own exit code, or a SIGKILL by somebody else';
 
-function outOfMemory(container: ContainerExit): Finding[] {
-  const { outcome, signal, stopping } = container;
-  if (!isForMemory(container)) return [];
-  const { name } = container.spec;
-  const asked = stopping ?? signal;
-  const message =
-    outcome === 'oom'
-      ? `${name} was killed for memory ${asked ? 'while it was exiting' : 'when the pod was being deleted: nothing shows that it had been asked to stop by then'}`
-      : `${name} was killed, for memory or at the end of its grace: it cannot be told which (OOMKilled stays from any earlier kill of one of its processes, and its end fits that of the grace)`;
+function outOfMemory(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+  const { name, outcome, exit, stopSignal } = container;
+  const isPerhaps = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
+  if (outcome !== 'oom' && !isPerhaps) return [];
+  const message = isPerhaps
+    ? `${name} was SIGKILLed, out of memory or at the end of its grace period: OOMKilled stays from any earlier process of it, and the time fits both`
+    : stopSignal
+      ? `${name} was OOMKilled while it was shutting down`
+      : `${name} was OOMKilled as the pod was being deleted: nothing shows that it had been asked to stop by then`;
   return [
     {
       code: 'oom-on-exit',
       severity: 'error',
+      container: name,
       message,
-      advice: `Where shutting down takes ${name} more memory than its limit, raise resources.limits.memory or flush in smaller steps${outcome === 'oom' ? '' : '; otherwise make it exit sooner after its stop signal'}.`,
-      evidence: evidenceOf(container),
+      clause: `${name} ran out of memory${afterSignal(container)}`,
+      advice: `Where shutting down takes ${name} more memory than its limit, raise resources.limits.memory or flush in smaller steps.`,
+      evidence: evidenceOf(scene, container),
     },
   ];
 }
 
-const isForMemory = ({ outcome, exit }: ContainerExit): boolean =>
-  outcome === 'oom' || (outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137);
+/** The reason stays from any process of the container, whatever the code of PID 1 (SIGNALS.md §5 "Exit codes"). */
+function oomInContainer(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+  const { name, outcome, exit } = container;
+  if (exit?.reason !== 'OOMKilled' || (outcome !== 'completed' && outcome !== 'signalled')) return [];
+  return [
+    {
+      code: 'oom-in-container',
+      severity: 'warning',
+      container: name,
+      message: `a process of ${name} was OOMKilled, though ${name} itself exited ${exit.code}`,
+      clause: `a process of ${name} was OOMKilled`,
+      advice: `Raise resources.limits.memory of ${name}: one of its processes needs more, in its life or while shutting down.`,
+      evidence: evidenceOf(scene, container),
+    },
+  ];
+}
+
+const nearly = 0.75;
+
+/** Exited in time, but hook and drain together took at least three quarters of the grace period. */
+export function nearlySpentFindings(scene: Scene): FindingDraft[] {
+  return ranIn(scene).flatMap((container): FindingDraft[] => {
+    const used = leastUsed(scene, container);
+    if (used === undefined || !(used >= nearly * longestGrace(scene))) return [];
+    const { name, pastGrace, preStop } = container;
+    if (pastGrace && preStop?.outcome === 'cut-off') return [];
+    const text = usedText(scene, container, used);
+    return [
+      {
+        code: 'grace-nearly-spent',
+        severity: 'warning',
+        container: name,
+        message: pastGrace
+          ? `${name} exited ${lengthText(pastGrace)} past its ${graceText(scene)} (not killed)`
+          : `${name} used ${text} of its ${graceText(scene)}: a slower shutdown will be SIGKILLed`,
+        clause: `${name} used ${text} of its ${graceText(scene)}`,
+        advice: graceAdvice(loweredGrace(scene), headroomRemedy(scene, container, used)),
+        evidence: evidenceOf(scene, container),
+      },
+    ];
+  });
+}
+
+/** ms, at least; a sidecar is judged by its own part, without its wait for the others. */
+function leastUsed(scene: Scene, container: ContainerTimeline): number | undefined {
+  const { kind, outcome, exit, graceUsed, drain, preStop } = container;
+  if (exit?.code === undefined || outcome === 'killed' || outcome === 'oom') return undefined;
+  if (kind === 'sidecar') return drain && drain.min + (preStop?.length?.min ?? 0);
+  return graceUsed && graceUsed.min * longestGrace(scene);
+}
+
+function usedText(scene: Scene, { kind, graceUsed }: ContainerTimeline, least: number): string {
+  if (kind === 'sidecar' || !graceUsed) return lengthText({ min: least, max: least, shown: least });
+  const grace = Math.max(1, scene.timeline.grace.effectiveSeconds) * 1000;
+  const most = graceUsed.max * shortestGrace(scene);
+  return lengthText({ min: least, max: most, shown: Math.min(Math.max(graceUsed.shown * grace, least), most) });
+}
+
+function headroomRemedy(scene: Scene, container: ContainerTimeline, used: number) {
+  const { name, preStop } = container;
+  const hook = preStop?.length?.min ?? 0;
+  const faster = hook * 2 >= used ? 'shorten the preStop hook' : `make ${name} exit sooner`;
+  const holder = holderOf(scene, container);
+  const needs = used / 1000 / nearly;
+  if (holder !== undefined)
+    return {
+      usual: `${name} stops after ${holder}: make ${holder} exit sooner, or raise terminationGracePeriodSeconds.`,
+      faster: `make ${holder} exit sooner`,
+      needs,
+    };
+  return { usual: `Raise terminationGracePeriodSeconds, or ${faster}.`, faster, needs };
+}
+
+/** The main container that a sidecar waited for when its own hook was certainly over (SIGNALS.md §2 S7). */
+function holderOf(scene: Scene, { kind, preStop }: ContainerTimeline): string | undefined {
+  const hookEnd = preStop?.end;
+  if (kind !== 'sidecar' || !hookEnd) return undefined;
+  const later = ranIn(scene).filter(
+    (one) => one.kind === 'container' && one.exit && one.exit.at.earliest > hookEnd.latest,
+  );
+  return later.sort((a, b) => (b.exit?.at.latest ?? 0) - (a.exit?.at.latest ?? 0))[0]?.name;
+}

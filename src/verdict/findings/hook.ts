@@ -1,105 +1,120 @@
 /** Findings about preStop hooks. */
-import type { ContainerExit } from '../../infer/container.ts';
-import { between, isBefore } from '../../infer/estimate.ts';
-import type { HookFacts } from '../../infer/container.ts';
-import type { Finding } from '../../model/report.ts';
-import { second } from '../../model/span.ts';
+import type { ContainerTimeline, PreStopExit } from '../../infer/timeline.ts';
+import type { HookKind } from '../../model/kube.ts';
+import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, isForced, loweredGrace } from '../grace-advice.ts';
+import { lengthText } from '../length-text.ts';
 import type { Scene } from '../scene.ts';
-import { firmOf, graceWords, longestGrace } from '../scene.ts';
-import { percent, seconds } from '../words.ts';
+import { graceText, longestGrace, ranIn, signalName } from '../scene.ts';
+import { containerSpec } from '../serving.ts';
 
-export const hookFindings = (scene: Scene): Finding[] =>
-  firmOf(scene).flatMap((container) => [...failed(container), ...cutOff(scene, container), ...heavy(scene, container)]);
+export const hookFindings = (scene: Scene): FindingDraft[] =>
+  ranIn(scene).flatMap((container) => {
+    const { preStop } = container;
+    if (!preStop || preStop.provisional) return [];
+    return [...failed(container, preStop), ...cutOff(scene, container, preStop), ...heavy(scene, container, preStop)];
+  });
 
-function failed(container: ContainerExit): Finding[] {
-  const { hook, spec } = container;
-  if (hook && mayHaveDied(container)) return [perhapsFailed(hook, spec.name)];
-  if (hook?.outcome !== 'failed') return [];
-  const invalid = hook.kind === 'tcpSocket';
-  const length = between(hook.start, hook.end);
+const evidenceOf = ({ start, end }: PreStopExit): number[] => [
+  ...new Set([...start.evidence, ...(end?.evidence ?? [])]),
+];
+
+const took = ({ length }: PreStopExit): string => (length ? lengthText(length) : '?');
+
+function failed({ name }: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
+  const { kind, outcome, mayHaveDied } = preStop;
+  if (outcome !== 'failed' && !mayHaveDied) return [];
+  const invalid = kind === 'tcpSocket';
+  const perhaps = mayHaveDied ? `, by itself or because ${name} exited just then` : '';
   return [
     {
       code: 'prestop-failed',
       severity: 'warning',
+      container: name,
       message: invalid
-        ? `the preStop hook of ${spec.name} is a tcpSocket, which Kubernetes does not run: it fails at once`
-        : `the preStop hook (${hook.kind}) of ${spec.name} failed ${seconds(length)} after it began`,
-      advice: failedAdvice[hook.kind],
-      evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
+        ? `the preStop hook of ${name} is a tcpSocket, which Kubernetes does not run: it fails at once`
+        : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
+      clause: `the preStop hook of ${name} failed`,
+      advice: mayHaveDied
+        ? 'A hook that makes the application exit and waits for that dies with it, which does no harm. Otherwise run it by hand with kubectl exec.'
+        : failedAdvice[kind],
+      evidence: evidenceOf(preStop),
     },
   ];
 }
 
-const failedAdvice: Record<HookFacts['kind'], string> = {
-  exec: 'The API does not say why. Run the hook by hand with kubectl exec; the stop signal followed at once, as if there were no hook.',
+const failedAdvice: Record<HookKind, string> = {
+  exec: 'Run the hook by hand with kubectl exec: the API does not say why it failed. SIGTERM followed at once, as if there were no hook.',
   httpGet:
-    'The API does not say why. Ask its path from inside the pod with kubectl exec; the stop signal followed at once, as if there were no hook.',
+    'Request its path from inside the pod with kubectl exec: the API does not say why it failed. SIGTERM followed at once, as if there were no hook.',
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep:
-    'The kubelet of this node may be older than the sleep action is (beta, and on, since 1.30): use exec with sleep there. The stop signal followed at once, as if there were no hook.',
+    'The kubelet of this node may be older than 1.30, which has the sleep action on by default: use exec with sleep there.',
 };
 
-/** It may have failed by itself; what had certainly lost its container by then is no failure of the hook. */
-const mayHaveDied = ({ hook, exit }: ContainerExit): boolean =>
-  hook?.mayHaveDied === true && !(exit && isBefore(exit.at, hook.end));
-
-const perhapsFailed = (hook: HookFacts, name: string): Finding => ({
-  code: 'prestop-failed',
-  severity: 'warning',
-  message: `the preStop hook (${hook.kind}) of ${name} failed ${seconds(between(hook.start, hook.end))} after it began: by itself, or because ${name} ended just then and took it along`,
-  advice:
-    'A hook that makes the application end and waits for that dies with it, which does no harm. If it does not, run it by hand with kubectl exec.',
-  evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
-});
-
-function cutOff(scene: Scene, container: ContainerExit): Finding[] {
-  const { hook, spec } = container;
-  if (hook?.outcome !== 'cut-off') return [];
-  const wanted = hook.sleepSeconds === undefined ? '' : ` (it wanted ${hook.sleepSeconds} s)`;
-  const least =
-    hook.sleepSeconds === undefined ? 'the hook and the drain together' : `${hook.sleepSeconds} s plus the drain`;
+function cutOff(scene: Scene, container: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
+  const { name } = container;
+  const { kind, outcome, outlasted } = preStop;
+  const planned = containerSpec(scene.timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
+  const sleepSeconds = preStop.sleepSeconds ?? planned;
+  if (outcome !== 'cut-off') return [];
+  const wanted = sleepSeconds === undefined ? '' : ` (it wanted ${sleepSeconds}s)`;
+  const left = outlasted
+    ? `, though ${name} had already exited`
+    : container.stopSignal
+      ? `; ${name} was left with 2s after ${signalName(container)}`
+      : '';
+  const least = sleepSeconds === undefined ? 'what hook and drain need together' : `${sleepSeconds}s plus the drain`;
   return [
     {
       code: 'prestop-cut-off',
       severity: isForced(scene) ? 'warning' : 'error',
-      message: `the preStop hook (${hook.kind}) of ${spec.name} still ran when the grace${graceWords(scene)} ended${wanted}${leftWords(container)}`,
+      container: name,
+      message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(scene)} ended${wanted}${left}`,
+      clause: `preStop was still running when the ${graceText(scene)} ended`,
+      why:
+        sleepSeconds === undefined
+          ? undefined
+          : `preStop sleeps ${sleepSeconds}s, the grace period is ${scene.timeline.grace.effectiveSeconds}s`,
       advice: graceAdvice(loweredGrace(scene), {
         usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
         faster: 'shorten the hook',
-        ...(hook.sleepSeconds === undefined ? {} : { needs: hook.sleepSeconds }),
+        needs: sleepSeconds,
       }),
-      evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
+      evidence: evidenceOf(preStop),
     },
   ];
-}
-
-/** A sleep goes on when its container has ended by itself, and no signal follows then (SIGNALS.md §2 S6, S8). */
-function leftWords({ hook, signal, exit, spec }: ContainerExit): string {
-  if (hook && exit && !exit.provisional && isBefore(exit.at, hook.end))
-    return `: it held the pod until then, though ${spec.name} had already exited`;
-  return signal ? '; the application was left with 2 s after its stop signal' : '';
 }
 
 const heavyShare = 0.5;
 
-function heavy(scene: Scene, { hook, signal, spec }: ContainerExit): Finding[] {
-  if (!hook || (hook.outcome !== 'completed' && hook.outcome !== 'failed')) return [];
-  const lasted = between(hook.start, hook.end);
-  const share = lasted.lo / longestGrace(scene);
-  if (share < heavyShare) return [];
+function heavy(scene: Scene, container: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
+  const { length, outcome } = preStop;
+  if (!length || (outcome !== 'completed' && outcome !== 'failed')) return [];
+  if (length.min < heavyShare * longestGrace(scene)) return [];
+  const { name } = container;
+  const grace = `${scene.timeline.grace.effectiveSeconds}s`;
   return [
     {
       code: 'prestop-heavy',
       severity: 'warning',
-      message: `the preStop hook of ${spec.name} took ${seconds(lasted)}, at least ${percent(share)} of the grace${signal ? ', before the stop signal was even sent' : ''}`,
+      container: name,
+      message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(scene)}${container.stopSignal ? `, before ${signalName(container)} was sent` : ''}`,
+      clause: `preStop took ${took(preStop)} of ${grace} and left ${name} ${leftText(scene, length.shown)}`,
       advice: graceAdvice(loweredGrace(scene), {
         usual:
-          'Grace counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
+          'The grace period counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
         faster: 'shorten the hook',
-        needs: lasted.lo / second / heavyShare,
+        needs: length.min / 1000 / heavyShare,
       }),
-      evidence: [...new Set([...hook.start.evidence, ...hook.end.evidence])],
+      cost: length.shown,
+      evidence: evidenceOf(preStop),
     },
   ];
+}
+
+/** The kubelet takes whole seconds of the hook off the grace period, and never leaves less than 2 s (SIGNALS.md §2 S8). */
+function leftText({ timeline: { grace } }: Scene, hook: number): string {
+  const left = grace.effectiveSeconds - Math.floor(hook / 1000);
+  return left <= 2 ? "2s (the kubelet's minimum)" : `${left}s`;
 }

@@ -9,19 +9,21 @@ import { isUnwritten } from '../../infer/tellable.ts';
 import { isStart } from '../../infer/rounds.ts';
 import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
-import type { Finding } from '../../model/report.ts';
+import type { FindingDraft } from '../finding.ts';
+import type { Span } from '../../model/span.ts';
 import { second } from '../../model/span.ts';
 import type { Occurrence } from '../../model/trace.ts';
 import type { Scene } from '../scene.ts';
-import { mainsOf } from '../scene.ts';
-import { exactSeconds, seconds } from '../words.ts';
+import { mainExitsOf, markOf } from '../scene.ts';
+import { lengthText, secondsText } from '../length-text.ts';
 
 const silence = 10 * second;
 
-export const nodeFindings = (scene: Scene): Finding[] => [
+export const nodeFindings = (scene: Scene): FindingDraft[] => [
   ...nodeSilent(scene),
   ...slowStart(scene),
   ...kubeletRestarted(scene),
+  ...runtimeUnavailable(scene),
   ...graceShortenedIgnored(scene),
 ];
 
@@ -31,7 +33,7 @@ function hasKubelet({ exit }: Scene): boolean {
   return pod.spec.nodeName !== undefined && !isFinished(pod) && exit.deletion.grace > 0;
 }
 
-function nodeSilent(scene: Scene): Finding[] {
+function nodeSilent(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   if (!hasKubelet(scene)) return [];
   const { accepted, facts } = exit.deletion;
@@ -39,22 +41,26 @@ function nodeSilent(scene: Scene): Finding[] {
   const listened = listenedUntil(scene);
   const until = Math.min(listened, first?.at ?? (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now));
   const silent = until - accepted.client.hi;
-  const notReady = scene.timeline.marks.find((mark) => mark.name === 'node-not-ready');
-  const meanwhile = notReady !== undefined && (first === undefined || notReady.at.client.hi <= first.at + 1);
+  const notReady = markOf(scene, 'node-not-ready');
+  const meanwhile = notReady !== undefined && (first === undefined || notReady.at.latest <= first.at + 1);
   if (silent < silence && !meanwhile) return [];
   const node = facts.first.value.spec.nodeName ?? 'the node';
-  const isWhole = first && !first.isOld && first.at <= listened;
-  const unheard = `the kubelet of ${node} gave no sign for ${isWhole ? '' : 'at least '}${exactSeconds(Math.max(0, silent))} after the deletion was accepted`;
+  const isExact = first && !first.isOld && first.at <= listened;
+  const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silent))}`;
+  const clause =
+    listened === -Infinity
+      ? `${node} was NotReady`
+      : `the kubelet on ${node} did not respond for ${length}${meanwhile ? ` (${node} was NotReady)` : ''}`;
   return [
     {
       code: 'node-silent',
       severity: 'warning',
-      message:
-        listened === -Infinity
-          ? `${node} was NotReady, and what its kubelet did until then could not be heard`
-          : `${unheard}${meanwhile ? `, and ${node} was NotReady` : ''}`,
-      advice: `The grace counts only from when the kubelet acts. Look at the kubelet and the network of ${node}; a node that stays away keeps the pod Terminating until it returns or is tainted out-of-service.`,
-      evidence: [facts.seenSeq, ...(first ? [first.seq] : []), ...(notReady?.at.evidence ?? [])],
+      message: listened === -Infinity ? `${clause}, and kubelet activity was not observable` : clause,
+      clause,
+      why: `the grace period counts only from when the kubelet acts`,
+      advice: `Look at the kubelet and the network of ${node}. A node that stays away keeps the pod Terminating until it returns or is tainted out-of-service.`,
+      cost: Math.max(0, silent),
+      evidence: [facts.seenSeq, ...(first?.seq === undefined ? [] : [first.seq]), ...(notReady?.at.evidence ?? [])],
     },
   ];
 }
@@ -75,7 +81,8 @@ function listenedUntil({ trace, exit }: Scene): number {
 /** `at`: client ms. `isOld`: it was there at the first look, and is no older than that. */
 interface Sign {
   readonly at: number;
-  readonly seq: number;
+  /** Absent for a renewal of the Lease: those are not listed one by one. */
+  readonly seq?: number;
   readonly isOld?: boolean;
 }
 
@@ -94,10 +101,20 @@ function firstSign(scene: Scene): Sign | undefined {
     ...[...exit.kubelet.killings].flatMap(([name, killings]) => killingSigns(scene, name, killings)),
     ...(trace.acknowledged ? [asOld(scene, heard('pod')(trace.acknowledged))] : []),
     ...(trace.terminal ? [trace.terminal].map(heard('pod')) : []),
+    ...renewalsSince(scene),
     ...signsOfLife(scene).filter(({ seenAt }) => seenAt >= exit.deletion.facts.seenAt),
   ];
   return signs.sort((a, b) => a.at - b.at)[0];
 }
+
+/**
+ * The kubelet renews its node's Lease every 10 s whatever its pods do: it lives, and something else keeps it from this pod
+ * (SIGNALS.md §2 S2). What came just after the deletion may have been written before.
+ */
+const renewalsSince = ({ trace, exit }: Scene): Sign[] =>
+  trace.nodeSigns.renewals
+    .filter(({ at }) => at > exit.deletion.accepted.client.hi + millisecondsOf('delivery-lag'))
+    .map(({ at }) => ({ at }));
 
 /** An Event that a first look lists was there before it: its own stamp tells since when. */
 function killingSigns({ trace, exit }: Scene, name: string, killings: readonly Occurrence[]): Sign[] {
@@ -130,7 +147,7 @@ const signsOfLife = ({ trace, exit }: Scene): (Sign & { seenAt: number })[] =>
     ...(readyLost ? [{ ...readyLost, seenAt: readyLost.at }] : []),
   ]);
 
-function slowStart(scene: Scene): Finding[] {
+function slowStart(scene: Scene): FindingDraft[] {
   const { exit, trace } = scene;
   const first = exit.kubelet.noticed;
   const stopped = exit.containers.some((container) => container.stopping);
@@ -142,19 +159,30 @@ function slowStart(scene: Scene): Finding[] {
   if (!isHeardOut) return [];
   const restart = restartUnderWay(scene);
   const why = restart
-    ? `It had begun to restart ${restart.about.container ?? 'a container'}, whose probe had failed, and may have heeded that first`
-    : 'It may have been pulling an image, running a postStart hook, or be busy';
+    ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
+    : 'it may have been pulling an image, running a postStart hook, or busy';
+  const length = markedLength(scene, delay);
   return [
     {
       code: 'slow-start',
       severity: 'info',
-      message: `the kubelet began to stop containers ${seconds(delay)} after the deletion was accepted`,
-      advice: `${why}; the grace counts from then.`,
+      message: `the kubelet started termination ${lengthText(length)} after the deletion`,
+      clause: `the kubelet started termination after ${lengthText(length)}`,
+      why,
+      advice: `The grace period counts from then. Why it waited: ${why}.`,
+      cost: length.shown,
       evidence: [
         ...new Set([...exit.deletion.accepted.evidence, ...first.evidence, ...(restart ? [restart.seq] : [])]),
       ],
     },
   ];
+}
+
+/** As the schedule of the timeline has it. */
+function markedLength(scene: Scene, { lo, hi }: Span): { min: number; max: number; shown: number } {
+  const [from, to] = [markOf(scene, 'accepted')?.at.shown, markOf(scene, 'acknowledged')?.at.shown];
+  const shown = from === undefined || to === undefined ? lo : to - from;
+  return { min: lo, max: hi, shown: Math.min(Math.max(shown, lo), hi) };
 }
 
 /** A container whose probe fails is stopped with the pod's grace, and the pod's worker does nothing else meanwhile. */
@@ -169,7 +197,7 @@ function restartUnderWay({ trace, exit }: Scene): Occurrence | undefined {
 }
 
 /** Its grace counts anew from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
-function kubeletRestarted(scene: Scene): Finding[] {
+function kubeletRestarted(scene: Scene): FindingDraft[] {
   const { exit } = scene;
   const found = exit.containers.flatMap((container) => restartOf(scene, container));
   const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
@@ -179,8 +207,11 @@ function kubeletRestarted(scene: Scene): Finding[] {
     {
       code: 'kubelet-restarted',
       severity: 'warning',
-      message: `the kubelet restarted during the deletion and began to stop ${name} again ${exactSeconds(last.time.lo - first.time.lo)} after the first time: its grace counts anew from there`,
-      advice: 'Find out why the kubelet restarted; logs followed through it end early and preStop hooks run twice.',
+      container: name,
+      message: `the kubelet restarted and began to stop ${name} again ${secondsText(last.time.lo - first.time.lo)} after the first time: the grace period restarts`,
+      clause: 'the kubelet restarted, and the grace period with it',
+      advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
+      cost: last.time.lo - first.time.lo,
       evidence: [first.seq, started.seq, last.seq],
     },
   ];
@@ -205,14 +236,14 @@ function restartOf({ trace }: Scene, { spec, killings }: ContainerExit): Restart
 }
 
 /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
-function graceShortenedIgnored(scene: Scene): Finding[] {
+function graceShortenedIgnored(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   const lowered = trace.graces.find(
     (one) => one.value.grace < exit.deletion.grace && one.seq !== trace.finalDelete?.seq,
   );
   const old = exit.deletion.grace;
   if (!lowered) return [];
-  const kept = mainsOf(scene).find(
+  const kept = mainExitsOf(scene).find(
     (one) =>
       one.outcome === 'killed' &&
       one.stopping &&
@@ -225,9 +256,43 @@ function graceShortenedIgnored(scene: Scene): Finding[] {
     {
       code: 'grace-shortened-ignored',
       severity: 'warning',
-      message: `a later DELETE lowered the grace from ${old} s to ${lowered.value.grace} s, but the kill of ${kept.spec.name} was already running and came ${seconds(between(kept.stopping, kept.kill))} after it began`,
-      advice: 'A second delete seldom shortens a running kill: ask for the short grace in the first one.',
+      container: kept.spec.name,
+      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${kept.spec.name} was SIGKILLed only ${lengthText(spanLength(between(kept.stopping, kept.kill)))} after the kubelet started`,
+      clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
+      advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
       evidence: [...new Set([lowered.seq, ...kept.stopping.evidence, ...kept.kill.evidence])],
+    },
+  ];
+}
+
+const spanLength = ({ lo, hi }: Span): { min: number; max: number; shown: number } => ({
+  min: lo,
+  max: hi,
+  shown: (lo + hi) / 2,
+});
+
+/** The kubelet could not stop the pod, waits, and begins again with a whole grace period (SIGNALS.md §2 S11). */
+function runtimeUnavailable({ trace, exit }: Scene): FindingDraft[] {
+  const since = exit.deletion.accepted.client.lo;
+  const failures = trace.events.filter(({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld);
+  const [first] = failures;
+  if (!first) return [];
+  const count = failures.reduce((sum, one) => Math.max(sum, one.count), failures.length);
+  const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
+  const times = count > 1 ? `, ${count} times` : '';
+  return [
+    {
+      code: 'runtime-unavailable',
+      severity: 'warning',
+      message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${secondsText(again.at - first.at)} later, with a whole grace period` : ''}: the container runtime did not answer`,
+      clause: `the container runtime was unavailable (FailedKillPod${times})`,
+      why: again
+        ? `the kubelet tried again ${secondsText(again.at - first.at)} later, with a whole grace period`
+        : undefined,
+      advice:
+        'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',
+      cost: again ? again.at - first.at : undefined,
+      evidence: [...failures.map(({ seq }) => seq), ...(again ? [again.seq] : [])],
     },
   ];
 }

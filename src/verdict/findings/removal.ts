@@ -1,26 +1,24 @@
 /** Findings about what came after the containers, and about force. */
 import { heardSince } from '../../infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-outcome.ts';
-import type { Estimate } from '../../infer/estimate.ts';
-import { between } from '../../infer/estimate.ts';
-import { controllerOf, isFinished, isMirror } from '../../model/pod.ts';
-import type { Finding } from '../../model/report.ts';
+import { controllerOf, isMirror } from '../../model/pod.ts';
+import type { FindingDraft } from '../finding.ts';
+import { secondsText } from '../length-text.ts';
 import { second } from '../../model/span.ts';
 import type { Scene } from '../scene.ts';
-import { isWhole, ranOf } from '../scene.ts';
-import { exactSeconds, list, outward } from '../words.ts';
+import { isWholeDeletion, ranExitsOf } from '../scene.ts';
+import { list, plural } from '../words.ts';
 
-export const removalFindings = (scene: Scene): Finding[] => [
+export const removalFindings = (scene: Scene): FindingDraft[] => [
   ...finalizerHeld(scene),
   ...slowCleanup(scene),
   ...forceDeleted(scene),
   ...unmanaged(scene),
 ];
 
-function finalizerHeld(scene: Scene): Finding[] {
+function finalizerHeld(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
-  const { finalizers, finalDelete, done, held: since, removed } = exit.removal;
-  const pod = exit.deletion.facts.first.value;
+  const { finalizers, done, held: since } = exit.removal;
   if (!since || !trace.finalizing) return [];
   // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
   const ended = done ? trace.terminal?.at : undefined;
@@ -31,29 +29,27 @@ function finalizerHeld(scene: Scene): Finding[] {
   if (held < second) return [];
   // What a first look, or a list after a gap, found at one end may have been so for longer.
   const isSeen = sawAt(scene, from) && until === trace.gone?.at;
+  const length = `${isSeen ? '' : 'at least '}${secondsText(held)}`;
+  const names = `${plural(finalizers.length, 'finalizer').replace(/^\d+ /, '')} ${list(finalizers)}`;
+  const clause = trace.gone ? `${names} held the pod for ${length}` : `${names} has held the pod for ${length}`;
   return [
     {
       code: 'finalizer-held',
       severity: 'warning',
-      message: `finalizers held the ${finalDelete || done || isFinished(pod) ? 'finished' : 'unscheduled'} pod ${isSeen ? 'about' : 'for at least'} ${exactSeconds(held)}${trace.gone ? '' : ' and still do'}: ${list(finalizers)}${isSeen ? possibleWords(since, removed) : ''}`,
-      advice: `Whatever owns ${list(finalizers)} has to remove it; look at that controller's logs.`,
+      message: `${clause}${exit.removal.finalDelete || done ? ' after its containers had ended' : ''}${trace.gone ? '' : ' and still does'}`,
+      clause,
+      advice: `The controller that owns ${list(finalizers)} has to remove it: look at its logs.`,
+      cost: held,
       evidence: [trace.finalizing.seq, ...(trace.gone ? [trace.gone.seq] : [])],
     },
   ];
-}
-
-/** The interval of its phase, where that says less than two arrivals seem to: news of either end may have been late. */
-function possibleWords(held: Estimate, removed: Estimate | undefined): string {
-  const { lo, hi } = removed ? between(held, removed) : { lo: 0, hi: 0 };
-  if (hi - lo <= second) return '';
-  return ` (${outward(lo / second, 1, Math.floor)}–${outward(hi / second, 1, Math.ceil)} s where news of it came late)`;
 }
 
 /** What the pod's stream brought then (client ms) it brought as it happened. */
 const sawAt = ({ trace, exit: { deletion } }: Scene, at: number): boolean =>
   heardSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
-function slowCleanup({ trace, exit }: Scene): Finding[] {
+function slowCleanup({ trace, exit }: Scene): FindingDraft[] {
   const { done, finalDelete } = exit.removal;
   // Without a last DELETE of its own, what held a pod with finalizers is not known to be the clean-up.
   if (!done || !trace.terminal || (!finalDelete && trace.finalizing)) return [];
@@ -67,8 +63,13 @@ function slowCleanup({ trace, exit }: Scene): Finding[] {
     {
       code: 'slow-cleanup',
       severity: 'warning',
-      message: `clean-up after the last container took ${finalDelete ? '' : 'at least '}${exactSeconds(took)}${finalDelete ? '' : ' and is not done'}`,
-      advice: `${sandbox ? 'The sandbox with its network was gone by then (PodReadyToStartContainers), so it waited for volumes to unmount, the cgroup' : 'The API does not say what it waited for: the sandbox, volumes to unmount, the cgroup'}, or a webhook that refuses the last DELETE. The kubelet log tells which.`,
+      message: `cleanup took ${finalDelete ? '' : 'at least '}${secondsText(took)} after the last container had ended${finalDelete ? '' : ', and is not done'}`,
+      clause: `cleanup took ${finalDelete ? '' : 'at least '}${secondsText(took)}`,
+      why: sandbox
+        ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
+        : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
+      advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
+      cost: took,
       evidence: [
         trace.terminal.seq,
         ...(sandbox ? [sandbox.seq] : []),
@@ -78,13 +79,13 @@ function slowCleanup({ trace, exit }: Scene): Finding[] {
   ];
 }
 
-function forceDeleted(scene: Scene): Finding[] {
+function forceDeleted(scene: Scene): FindingDraft[] {
   const { trace, exit } = scene;
   if (exit.removal.removed && mayBeItsKubelets({ trace, deletion: exit.deletion }))
     return exit.containers.some(({ spec }) => wasStoppedAsStatic({ trace, deletion: exit.deletion }, spec))
       ? []
       : [copyRemoved(exit.removal.removed.evidence)];
-  const left = ranOf(scene).filter((one) => one.outcome === 'abandoned');
+  const left = ranExitsOf(scene).filter((one) => one.outcome === 'abandoned');
   if (left.length === 0 || !exit.removal.removed) return [];
   const removed = exit.removal.removed;
   const evidence = [...new Set([...removed.evidence, ...left.flatMap((one) => one.exit?.at.evidence ?? [])])];
@@ -93,50 +94,55 @@ function forceDeleted(scene: Scene): Finding[] {
     if (!end || !facts.log.ended) return [];
     const on = facts.log.ended.at + 1 - removed.client.hi;
     // What ended before the removal says nothing of the time after it.
-    if (on < 0) return [];
-    return [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))} s (its log ended then)`];
+    return on < 0 ? [] : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))}s`];
   });
-  const told = ran.length > 0 ? list(ran) : `nothing tells how long ${list(left.map((one) => one.spec.name))} ran on`;
+  const names = list(left.map(({ spec }) => spec.name));
+  const clause = `the pod was deleted while ${names} still ran`;
   return [
     {
       code: 'force-deleted',
       severity: 'warning',
-      message: `the object was removed while its containers still ran: ${told}`,
+      message: `${clause}: ${ran.length > 0 ? `${list(ran)}, until its log ended` : 'how long it ran on was not observable'}`,
+      clause,
+      why: ran.length > 0 ? `${list(ran)} (its log ended then)` : undefined,
       advice:
-        'Use force only where the node is gone for good: a successor of the same name or volume may run beside the old one.',
+        'Use --force only where the node is gone for good: a successor of the same name or volume may run beside the old pod.',
       evidence,
     },
   ];
 }
 
 /** The kubelet runs a static pod from a file on its node, and makes a new copy of it in the API (SIGNALS.md trap 30). */
-const copyDeleted = (evidence: number[]): Finding => ({
+const copyDeleted = (evidence: number[]): FindingDraft => ({
   code: 'force-deleted',
   severity: 'warning',
-  message: 'only the copy of a static pod was removed from the API: its containers were not stopped and run on',
-  advice: 'The kubelet makes a new copy. To stop a static pod, take its manifest away from the node.',
+  message: 'only the API copy of a static pod was deleted: its containers run on',
+  clause: 'only the API copy of a static pod was deleted',
+  advice: 'The kubelet makes a new copy. To stop a static pod, remove its manifest from the node.',
   evidence,
 });
 
 /** The kubelet itself removes the copy like this, once it has stopped the containers (infer/container-outcome.ts). */
-const copyRemoved = (evidence: readonly number[]): Finding => ({
+const copyRemoved = (evidence: readonly number[]): FindingDraft => ({
   code: 'force-deleted',
   severity: 'info',
   message:
-    'the copy of a static pod was removed at once: its kubelet does that where the manifest is gone and the containers have been stopped, but a forced deletion, which stops nothing, looks the same',
-  advice: 'Where a new copy comes the containers run on. The kubelet log of its node tells.',
+    'the API copy of a static pod was deleted at once: by its kubelet after the manifest was removed, or by force, which stops nothing',
+  advice: 'Where a new copy appears, the containers run on. The kubelet log of the node says which it was.',
   evidence: [...evidence],
 });
 
-function unmanaged(scene: Scene): Finding[] {
+function unmanaged(scene: Scene): FindingDraft[] {
   const { exit } = scene;
   const pod = exit.deletion.facts.first.value;
-  if (controllerOf(pod) || isMirror(pod) || isWhole(scene)) return [];
+  if (controllerOf(pod) || isMirror(pod) || isWholeDeletion(scene)) return [];
   return [
     {
       code: 'unmanaged-pod',
       severity: 'info',
-      message: 'no controller owns this pod: nothing will replace it',
+      message: 'no controller owns this pod: nothing replaces it',
+      clause: 'nothing replaces this pod',
+      advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
       evidence: [exit.deletion.facts.seenSeq],
     },
   ];

@@ -1,162 +1,196 @@
 /** Findings about the Services that route to the pod. */
-import type { ContainerExit } from '../../infer/container.ts';
-import type { EndpointExit } from '../../infer/endpoints.ts';
-import type { Estimate } from '../../infer/estimate.ts';
-import { crossed, onNode } from '../../infer/estimate.ts';
-import type { Finding } from '../../model/report.ts';
-import type { Span } from '../../model/span.ts';
-import { second } from '../../model/span.ts';
+import type { EndpointTimeline } from '../../infer/timeline.ts';
+import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
-import { isSignalFirm } from '../../infer/view/told.ts';
+import { isMeantToGo } from '../capacity.ts';
+import type { DrainLead } from '../drain-lead.ts';
+import { drainLeads, isRace } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
+import type { FindingDraft } from '../finding.ts';
+import { lengthText, secondsText } from '../length-text.ts';
+import { lossOf } from '../loss.ts';
 import type { Scene } from '../scene.ts';
-import { isWhole, mainsOf } from '../scene.ts';
-import { exactSeconds, plural, servicesNamed } from '../words.ts';
+import { isWholeDeletion, mainsIn, ranIn, signalName } from '../scene.ts';
+import { servingContainers } from '../serving.ts';
+import { servicesNamed } from '../words.ts';
 
-export const trafficFindings = (scene: Scene): Finding[] => [
+export const trafficFindings = (scene: Scene): FindingDraft[] => [
+  ...requestsLost(scene),
   ...drainRace(scene),
   ...lastEndpoint(scene),
   ...noReadyEndpoint(scene),
   ...staysReady(scene),
+  ...notRemoved(scene),
 ];
 
-const serviceName = (endpoint: EndpointExit): string => endpoint.service ?? endpoint.slice;
-
-interface Race {
-  endpoint: EndpointExit;
-  container: ContainerExit;
-  lead: Span;
-  hard: boolean;
-  evidence: readonly number[];
-}
-
-/** The stop signal certainly came less than a second after the endpoint was unrouted, or before it. */
-function drainRace(scene: Scene): Finding[] {
-  const races = scene.exit.endpoints.flatMap((endpoint) =>
-    endpoint.unrouted && !endpoint.staysReady
-      ? mainsOf(scene).flatMap((container) => race(scene, endpoint, container))
-      : [],
-  );
-  const [worst] = races.sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.hi - b.lead.hi);
-  if (!worst) return [];
-  const services = servicesNamed([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);
-  const { name } = worst.container.spec;
-  const lost = worst.hard
-    ? `; ${name} was gone or refused connections less than 1 s later, so requests may have been lost`
-    : '';
+/** What a probe measured, before the deletion began excepted: that was not its doing. */
+function requestsLost({ timeline }: Scene): FindingDraft[] {
+  const loss = lossOf(timeline);
+  if (!loss || loss.cause === 'before-deletion') return [];
   return [
     {
-      code: 'drain-race',
-      severity: worst.hard ? 'warning' : 'info',
-      message: `${askedWords(worst)} ${leadWords(worst.lead)} ${services} took it out of its ready endpoints; proxies and load balancers learn of that later still, so clients may have been sent to it meanwhile${lost}`,
-      advice:
-        'A preStop sleep of 5 s keeps the application serving while clients are told; raise terminationGracePeriodSeconds by as much.',
-      evidence: [...new Set(worst.evidence)],
+      code: 'requests-lost',
+      severity: 'error',
+      container: mainsIn({ timeline }).length === 1 ? mainsIn({ timeline })[0]?.name : undefined,
+      message: `${loss.what}: ${loss.why}`,
+      clause: loss.what,
+      why: loss.why,
+      advice: loss.advice,
+      evidence: [...loss.evidence],
     },
   ];
 }
 
-function race(scene: Scene, endpoint: EndpointExit, container: ContainerExit): Race[] {
-  const { unrouted } = endpoint;
-  // Without a hook the kubelet asks for the signal right at Killing; how long the runtime takes is an assumption.
-  const signal = isSignalFirm(scene.trace, container) ? container.signal : undefined;
-  const call = container.hook ? signal : (container.stopping ?? signal);
-  if (!unrouted || !call) return [];
-  // It was asked for no later than it came.
-  const latest = Math.min(call.client.hi, signal?.client.hi ?? Infinity);
-  const lead = { lo: call.client.lo - unrouted.client.hi, hi: latest - unrouted.client.lo };
-  if (!(lead.hi < second)) return [];
-  const hard = [container.exit?.at, refusedAt(scene, container)].some(
-    (moment) => moment && moment.client.hi - unrouted.client.lo < second,
-  );
-  return [{ endpoint, container, lead, hard, evidence: [...unrouted.evidence, ...call.evidence] }];
+export const serviceName = (endpoint: EndpointTimeline): string => endpoint.service ?? endpoint.slice;
+
+/** The stop signal came less than a head start after the removal, or before it. */
+function drainRace(scene: Scene): FindingDraft[] {
+  const races = hasForced(scene) ? [] : drainLeads(scene).filter(isRace);
+  const [worst] = races.sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.max - b.lead.max);
+  if (!worst) return [];
+  const services = servicesNamed([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);
+  const { container, hard, evidence } = worst;
+  const lost = hard ? `; ${container.name} was gone or refused connections less than 1s later` : '';
+  return [
+    {
+      code: 'drain-race',
+      severity: hard ? 'warning' : 'info',
+      container: container.name,
+      message: `${signalName(container)} arrived before load balancers could stop sending traffic to ${container.name}: ${leadText(worst)} removal from ${services}${lost}`,
+      clause: `${signalName(container)} came ${leadText(worst)} removal from ${services}${container.preStop ? '' : ', no preStop hook'}`,
+      advice:
+        'Add a preStop sleep, so that the application keeps serving until load balancers know, and raise terminationGracePeriodSeconds by as much.',
+      evidence: [...evidence],
+    },
+  ];
 }
 
-const askedWords = ({ container: { spec, hook, stopping } }: Race): string =>
-  stopping && !hook ? `the kubelet asked ${spec.name} to stop` : `the stop signal reached ${spec.name}`;
+const hasForced = (scene: Scene): boolean => ranIn(scene).some(({ outcome }) => outcome === 'abandoned');
 
-/** Only what is proved: the signal may also have come at any time before. */
-function leadWords(lead: Span): string {
-  if (lead.hi <= 0) return `at least ${exactSeconds(-lead.hi)} before`;
-  return `at most ${exactSeconds(lead.hi)} after${lead.lo < 0 ? ' (perhaps before)' : ''}`;
+/** `0.02s after`, `0.4s before`; only what is proved: the signal may also have come at any time before. */
+export function leadText({ lead }: DrainLead): string {
+  const { min, max, shown } = lead;
+  if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
+  if (min < 0) return `at most ${secondsText(max, max < 95 ? 2 : 1)} after`;
+  return `${lengthText(lead)} after`;
 }
 
-/** A readiness probe found the port closed after the deletion: the application had stopped listening by then. */
-function refusedAt({ trace, exit }: Scene, { spec, stopping }: ContainerExit): Pick<Estimate, 'client'> | undefined {
-  const since = exit.deletion.accepted.client.lo;
-  const refused = trace.events.find(
-    (event) =>
-      event.reason === 'Unhealthy' &&
-      event.about.container === spec.name &&
-      (event.time.lo >= (stopping?.node.lo ?? Infinity) ||
-        crossed(onNode(event.time, []), exit.kubelet.clock).client.lo >= since) &&
-      event.message.includes('Readiness') &&
-      event.message.includes('connection refused') &&
-      !event.isOld &&
-      event.count === 1,
-  );
-  return refused && { client: { lo: -Infinity, hi: refused.at + 1 } };
-}
-
-/** Where all that serves is taken down, nobody is to be left (SIGNALS.md §4). */
-function lastEndpoint(scene: Scene): Finding[] {
-  const { trace, exit } = scene;
-  if (isWhole(scene)) return [];
-  const alone = exit.endpoints.filter((endpoint) => endpoint.unrouted && endpoint.otherReady === 0);
-  const services = [...new Set(alone.map(serviceName))];
-  return services.map((service) => ({
-    code: 'last-endpoint',
-    severity: 'warning',
-    message: `when it was unrouted, Service ${service} had no other ready ${familyWord(trace, service, alone)}endpoint`,
-    advice:
-      'Run at least two replicas, let a rollout surge (maxUnavailable 0), and protect them with a PodDisruptionBudget.',
+function lastEndpoint(scene: Scene): FindingDraft[] {
+  if (isMeantToGo(scene)) return [];
+  const alone = scene.timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
+  return [...new Set(alone.map(serviceName))].map((service) => ({
+    code: 'last-endpoint' as const,
+    severity: 'warning' as const,
+    message: `Service ${service} had no other ready ${familyWord(scene.trace, service, alone)}endpoint when the pod was removed from it`,
+    clause: `Service ${service} had no other ready ${familyWord(scene.trace, service, alone)}endpoint`,
+    advice: replicaAdvice(scene),
     evidence: [
       ...new Set(
         alone
           .filter((one) => serviceName(one) === service)
-          .flatMap((one) => [...(one.unrouted?.evidence ?? []), ...one.counted]),
+          .flatMap((one) => [...(one.unroutedAt?.evidence ?? []), ...one.counted]),
       ),
     ],
   }));
 }
 
+/** A surge helps a rolling update of a Deployment, and nothing else. */
+function replicaAdvice({ timeline: { workload } }: Scene): string {
+  if (!workload) return 'Let a Deployment with at least two replicas own the pod.';
+  const two = 'Run at least two replicas, protected by a PodDisruptionBudget';
+  return workload.kind === 'Deployment' || workload.kind === 'ReplicaSet'
+    ? `${two}; rolling updates need maxUnavailable: 0.`
+    : `${two}.`;
+}
+
 /** A slice has endpoints of one address type: one family says nothing of another (SIGNALS.md §3). */
-function familyWord(trace: Trace, service: string, alone: readonly EndpointExit[]): string {
+function familyWord(trace: Trace, service: string, alone: readonly EndpointTimeline[]): string {
   const slices = [...trace.slices.values()].filter((one) => (one.service ?? one.slice.metadata.name) === service);
   const all = new Set(slices.map(({ slice }) => slice.addressType));
-  const told = new Set(alone.filter((one) => serviceName(one) === service).map(({ addressType }) => addressType));
-  return told.size < all.size ? `${[...told].join(' or ')} ` : '';
+  const own = new Set(alone.filter((one) => serviceName(one) === service).map(({ addressType }) => addressType));
+  return own.size < all.size ? `${[...own].join(' or ')} ` : '';
 }
 
-function noReadyEndpoint(scene: Scene): Finding[] {
-  return emptySpells(scene.trace, scene.exit).map((spell) => ({
-    code: 'no-ready-endpoint',
-    severity: 'error',
-    message: `Service ${spell.service} had no ready endpoint for ${spell.open ? 'at least ' : ''}${exactSeconds(spell.ms)}${spell.open ? ', and still none when podexit stopped looking' : ''}`,
-    advice: `Meanwhile new requests had at best endpoints that were terminating, if those still served, and else failed${isWhole(scene) ? '.' : ': have the replacement ready first (more replicas, or a rolling update with maxUnavailable 0).'}`,
-    evidence: spell.evidence,
-  }));
+function noReadyEndpoint(scene: Scene): FindingDraft[] {
+  if (isMeantToGo(scene) && !isWholeDeletion(scene)) return [];
+  return emptySpells(scene.trace, scene.exit).map((spell) => {
+    const length = `${spell.open ? 'at least ' : ''}${lengthText({ min: spell.ms, max: spell.ms, shown: spell.ms })}`;
+    return {
+      code: 'no-ready-endpoint',
+      severity: isWholeDeletion(scene) ? 'info' : 'warning',
+      message: `Service ${spell.service} had no ready endpoint for ${length}${spell.open ? ', and still none at the end' : ''}`,
+      clause: `Service ${spell.service} had no ready endpoint for ${length}`,
+      advice: isWholeDeletion(scene)
+        ? 'Expected: the whole workload was deleted.'
+        : `New connections had no ready backend meanwhile. ${replicaAdvice(scene)}`,
+      evidence: spell.evidence,
+    };
+  });
 }
 
-function staysReady({ exit }: Scene): Finding[] {
-  const kept = exit.endpoints.filter(
-    (endpoint) => endpoint.staysReady && endpoint.wasReady && wasReadyToTheEnd(endpoint),
-  );
-  const services = [...new Set(kept.map(serviceName))];
-  return services.map((service) => ({
-    code: 'stays-ready',
-    severity: 'info',
-    message: `Service ${service} sets publishNotReadyAddresses: the endpoint stayed ready until it was removed, so clients were sent there while it drained (${plural(kept.length, 'slice')})`,
+function staysReady({ timeline }: Scene): FindingDraft[] {
+  const kept = timeline.endpoints.filter((one) => one.staysReady && one.wasReady && wasReadyToTheEnd(one));
+  return [...new Set(kept.map(serviceName))].map((service) => ({
+    code: 'stays-ready' as const,
+    severity: 'info' as const,
+    message: `Service ${service} sets publishNotReadyAddresses: it sent traffic to the pod until the endpoint was removed`,
+    clause: `Service ${service} kept it ready (publishNotReadyAddresses)`,
+    advice: 'Keep publishNotReadyAddresses for peer discovery, and let clients use another Service.',
     evidence: [
       ...new Set(
         kept
           .filter((one) => serviceName(one) === service)
-          .flatMap((one) => [...one.counted, ...(one.removed?.evidence ?? [])]),
+          .flatMap((one) => [...one.counted, ...(one.removedAt?.evidence ?? [])]),
       ),
     ],
   }));
 }
 
 /** What took it out of the ready endpoints, if anything did, was its removal. */
-const wasReadyToTheEnd = ({ unrouted, removed, counted }: EndpointExit): boolean =>
-  !unrouted || counted.some((seq) => removed?.evidence.includes(seq));
+const wasReadyToTheEnd = ({ unroutedAt, removedAt, counted }: EndpointTimeline): boolean =>
+  !unroutedAt || counted.some((seq) => removedAt?.evidence.includes(seq));
+
+/** The container that serves had ended, and its endpoint was still ready: the endpoint controller did not act. */
+function notRemoved(scene: Scene): FindingDraft[] {
+  if (!isWatched(scene.trace)) return [];
+  const kept = scene.timeline.endpoints.flatMap((endpoint) => {
+    const ended = endOfServing(scene, endpoint);
+    const { unroutedAt } = endpoint;
+    if (!endpoint.wasReady || endpoint.staysReady || ended === undefined) return [];
+    const stayed = (unroutedAt?.earliest ?? scene.trace.now) - ended;
+    const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
+    return stayed > needed ? [{ endpoint, stayed }] : [];
+  });
+  const [longest] = kept.sort((a, b) => b.stayed - a.stayed);
+  if (!longest) return [];
+  const services = servicesNamed([...new Set(kept.map(({ endpoint }) => serviceName(endpoint)))]);
+  const isOpen = !longest.endpoint.unroutedAt;
+  const clause = `${services} kept the pod ready ${isOpen ? 'after' : `for ${secondsText(longest.stayed)} after`} its container had ended`;
+  return [
+    {
+      code: 'endpoint-not-removed',
+      severity: 'warning',
+      message: isOpen ? `${clause}, and still did at the end` : clause,
+      clause,
+      why: 'the endpoint controller did not act',
+      advice:
+        'Look at kube-controller-manager (or whatever manages the EndpointSlice): clients could still be sent to a pod that could not answer.',
+      evidence: [
+        ...new Set(kept.flatMap(({ endpoint }) => [...endpoint.counted, ...(endpoint.unroutedAt?.evidence ?? [])])),
+      ],
+    },
+  ];
+}
+
+/** ms: by when all that serve the endpoint's Service had ended; undefined where that is not certain. */
+function endOfServing(scene: Scene, { service }: EndpointTimeline): number | undefined {
+  const serving = servingContainers(scene, service) ?? mainsIn(scene);
+  const ends = serving.map(({ exit }) => (exit?.code === undefined ? Infinity : exit.at.latest));
+  const last = Math.max(...ends);
+  return ends.length > 0 && Number.isFinite(last) ? last : undefined;
+}
+
+const isWatched = ({ gaps, refused, resumes }: Trace): boolean =>
+  !gaps.some(({ value }) => value.stream === 'endpointslices') &&
+  !refused.some(({ value }) => value.stream === 'endpointslices') &&
+  !resumes.some(({ value }) => value.stream === 'endpointslices');

@@ -33,8 +33,8 @@ describe('a hook that its container took along', () => {
     );
     expect(failed.length).toBeGreaterThan(0);
     for (const { message, advice } of failed) {
-      expect(message).toMatch(/by itself, or because app ended just then/);
-      expect(advice).not.toMatch(/the stop signal followed/);
+      expect(message).toMatch(/by itself or because app exited just then/);
+      expect(advice).not.toMatch(/SIGTERM followed/);
     }
   });
 });

@@ -143,7 +143,7 @@ describe('a kubelet whose signs a first look finds', () => {
     const [message] = late(unacknowledged(slow(20_000)), 24_000).verdict.findings.flatMap((one) =>
       one.code === 'node-silent' ? [one.message] : [],
     );
-    expect(message).toContain('gave no sign for at least 1');
+    expect(message).toContain('did not respond for at least 1');
   });
 
   it('is silent where nothing was found', () => {

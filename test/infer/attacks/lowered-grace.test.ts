@@ -35,20 +35,22 @@ describe('a grace that was lowered before the kubelet began', () => {
   it('is the one that the kubelet counted', () => {
     const report = lowered(deaf, 8000);
     expect(report.verdict.outcome).toBe('killed');
-    expect(messageOf(report, 'killed-at-grace')).toMatch(/^app did not exit within its grace of 1 s and was killed/);
+    expect(messageOf(report, 'killed-at-grace')).toMatch(
+      /^app was SIGKILLed .* after SIGTERM, when its 1s grace period ended/,
+    );
     expect(report.grace).toMatchObject({ specSeconds: 30, effectiveSeconds: 1 });
   });
 
   it('counts for each share of it', () => {
     const report = lowered(drains(1500), 8000);
     expect(report.verdict.outcome).toBe('overran');
-    expect(messageOf(report, 'grace-nearly-spent')).toMatch(/of 1 s$/);
+    expect(messageOf(report, 'grace-nearly-spent')).toMatch(/past its 1s grace period \(not killed\)$/);
     expect(report.phases.find(({ name }) => name === 'drain')?.ofGrace.min).toBeGreaterThan(1);
   });
 
   it('may be either where it is not known which came first', () => {
     const report = lowered(deaf, 1500);
-    expect(messageOf(report, 'killed-at-grace')).toContain('within its grace of at most 30 s');
+    expect(messageOf(report, 'killed-at-grace')).toContain('when its 1–30s grace period ended');
     expect(report.phases.find(({ name }) => name === 'drain')?.ofGrace.max).toBeGreaterThan(1);
   });
 });

@@ -17,7 +17,7 @@ describe('OOMKilled', () => {
   it('with an end where the grace ends: by the one or by the other', () => {
     const { outcome, message, container } = oom(told(alone({ app: deaf })));
     expect(outcome).toBe('unknown');
-    expect(message).toMatch(/killed, for memory or at the end of its grace: it cannot be told which/);
+    expect(message).toMatch(/SIGKILLed, out of memory or at the end of its grace period/);
     expect(container.kill).toBeUndefined();
   });
 
@@ -35,7 +35,7 @@ describe('OOMKilled', () => {
   it('well inside the grace, after it was asked to stop: while it was exiting', () => {
     const { outcome, message } = oom(told(alone({ app: { onSignal, lost: false, lines: [] } })));
     expect(outcome).toBe('oom');
-    expect(message).toBe('app was killed for memory while it was exiting');
+    expect(message).toBe('app was OOMKilled while it was shutting down');
   });
 
   it('before the kubelet began with it: not while it was exiting', () => {

@@ -52,7 +52,7 @@ describe('a deletion that somebody else had begun', () => {
     expect(Date.parse(markOf(report, 'accepted').at.latest)).toBeGreaterThanOrEqual(sent - 1400);
     expect(hasMark(report, 'requested')).toBe(false);
     expect(report.verdict.findings.find(({ code }) => code === 'deleted-before')?.message).toMatch(
-      /10 s, not the 60 s/,
+      /10s instead of the 60s/,
     );
     expect(judged(sightings).trigger.kind).toBe('this-command');
     expect(findingCodes(judged(sightings))).not.toContain('deleted-before');

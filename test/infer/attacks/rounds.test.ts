@@ -25,7 +25,7 @@ describe('a grace that counts anew', () => {
     const { report } = judgeStory(restarted(14_000));
     expect(report.verdict.outcome).toBe('graceful');
     const spent = report.verdict.findings.find(({ code }) => code === 'grace-nearly-spent');
-    expect(spent?.message).toMatch(/^app used at least (7|8|9)\d % of its grace/);
+    expect(spent?.message).toMatch(/^app used ≈(7|8|9)\.\ds of its 10s grace period/);
   });
 });
 

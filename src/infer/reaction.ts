@@ -1,0 +1,41 @@
+/** Whether a container that was killed showed that it had noticed its stop signal. Pure. */
+import { millisecondsOf } from '../model/assumptions.ts';
+import type { Trace } from '../model/trace.ts';
+import type { ContainerExit } from './container.ts';
+
+/** Undefined where its log was not followed throughout: then silence says nothing. */
+export function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | undefined {
+  const { outcome, signal, facts, spec } = container;
+  if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
+  const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
+  if (spoke || facts.readyLost !== undefined || probesFailed(trace, container)) return 'seen';
+  return wasHeard(trace, container) ? 'none' : undefined;
+}
+
+/** Its log was followed from before the signal until the kill, with nothing missing in between. */
+function wasHeard(trace: Trace, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {
+  if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
+  const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;
+  const missed = trace.gaps.some(
+    ({ value }) =>
+      value.stream === 'logs' &&
+      (value.container === undefined || value.container === spec.name) &&
+      (value.to ?? Infinity) > signal.client.lo &&
+      value.from < kill.client.hi,
+  );
+  // A line may be on its way for as long as a stream may be late, and the Event of a failed probe a little longer.
+  const heardFor = trace.gone ? Infinity : trace.heard - kill.client.hi;
+  const isLogOut = log.ended !== undefined || heardFor >= millisecondsOf('delivery-lag');
+  const isProbeOut = heardFor >= millisecondsOf('delivery-lag') + millisecondsOf('event-lag');
+  return isLogOut && isProbeOut && !endedBefore && !missed;
+}
+
+function probesFailed(trace: Trace, { spec, signal, kill }: ContainerExit): boolean {
+  const from = signal?.node.hi ?? Infinity;
+  // A probe that may have failed before the kill is a change: what certainly showed nothing is told.
+  const to = kill?.node.hi ?? -Infinity;
+  return trace.events.some(
+    (event) =>
+      event.reason === 'Unhealthy' && event.about.container === spec.name && event.time.lo > from && event.time.lo < to,
+  );
+}

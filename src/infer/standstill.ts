@@ -1,0 +1,40 @@
+/**
+ * A kubelet that stood still while it waited goes on late: a sleep hook ends, and its signal is sent, when it wakes. A late
+ * renewal of its node's Lease shows that, and so does an application that names its signal long after it was due.
+ */
+import { second } from '../model/span.ts';
+import type { Fact } from '../model/trace.ts';
+import type { PodNetwork } from './pod-network.ts';
+
+/** Node clock, ms. */
+interface Waking {
+  readonly at: number;
+  /** The log line that shows it. */
+  readonly evidence: readonly number[];
+}
+
+/** The last time that the kubelet woke after a wait was due; undefined where nothing shows that it slept. `due`: node clock. */
+export function wokeAt(
+  { trace }: PodNetwork,
+  container: string,
+  due: { readonly from: number; readonly to: number },
+): Waking | undefined {
+  const { listedRenewal, renewals } = trace.nodeSigns;
+  const stamps = [...(listedRenewal ? [listedRenewal] : []), ...renewals.map(stampOf)];
+  const late = stamps.filter(
+    ({ value }, index) => index > 0 && value - (stamps[index - 1]?.value ?? value) > longestRenewal && value > due.from,
+  );
+  const line = trace.containers.get(container)?.log.signalLines.find(({ value }) => value >= due.from);
+  const signs = [...late, ...(line && line.value > due.to ? [line] : [])].filter(({ value }) => value > due.to);
+  const last = signs.at(-1);
+  return last && { at: last.value, evidence: last === line ? [last.seq] : [] };
+}
+
+const stampOf = ({ value, seq, at }: Fact<{ readonly stamp: number }>): Fact<number> => ({
+  value: value.stamp,
+  seq,
+  at,
+});
+
+/** The kubelet renews every 10 s, and up to 4 % later (kubelet.go, `wait.JitterUntil`). ms */
+const longestRenewal = 10.5 * second;

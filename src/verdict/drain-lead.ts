@@ -1,0 +1,78 @@
+/** How long before its stop signal a serving container had left the endpoints of its Services. Pure. */
+import { crossed, onNode } from '../infer/estimate.ts';
+import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
+import { second } from '../model/span.ts';
+import type { Scene } from './scene.ts';
+import { markOf } from './scene.ts';
+import { servingContainers } from './serving.ts';
+
+/** The removal of one endpoint, and one container that serves its Service. */
+export interface DrainLead {
+  readonly endpoint: EndpointTimeline;
+  readonly container: ContainerTimeline;
+  /** From the removal to the stop signal, ms; negative where the signal came first. */
+  readonly lead: Length;
+  /** It exited, or refused connections, less than a second after the removal. */
+  readonly hard: boolean;
+  readonly evidence: readonly number[];
+}
+
+/** Load balancers and proxies learn of a removal later than the API: less than this (ms) is no head start. */
+export const headStart = second;
+
+/** Nothing held the signal back: whatever the interval, no head start was planned. */
+export const isRace = ({ lead, container }: DrainLead): boolean =>
+  lead.max < headStart || (lead.min < headStart && !container.preStop && container.kind !== 'sidecar');
+
+/** None where the removal or the signal was not seen. */
+export const drainLeads = (scene: Scene): DrainLead[] =>
+  scene.timeline.endpoints
+    .filter(({ staysReady, wasReady }) => wasReady && !staysReady)
+    .flatMap((endpoint) =>
+      (servingContainers(scene, endpoint.service) ?? []).flatMap((container) => leadOf(scene, endpoint, container)),
+    );
+
+function leadOf(scene: Scene, endpoint: EndpointTimeline, container: ContainerTimeline): DrainLead[] {
+  const { unroutedAt } = endpoint;
+  const call = signalCall(scene, container);
+  if (!unroutedAt || !call) return [];
+  const min = call.earliest - unroutedAt.latest;
+  const max = Math.max(min, call.latest - unroutedAt.earliest);
+  const shown = Math.min(Math.max(call.shown - unroutedAt.shown, min), max);
+  const hard = [container.exit?.at.latest, refusedBy(scene, container)].some(
+    (latest) => latest !== undefined && latest - unroutedAt.earliest < second,
+  );
+  const evidence = [...new Set([...unroutedAt.evidence, ...call.evidence])];
+  return [{ endpoint, container, lead: { min, max, shown, basis: 'inferred' }, hard, evidence }];
+}
+
+/**
+ * Without a hook or a turn the kubelet asks for the signal right when it starts (SIGNALS.md §2 S5): how long the runtime
+ * takes after that is an assumption, and leaves no room for clients.
+ */
+function signalCall(scene: Scene, container: ContainerTimeline): Interval | undefined {
+  const { name, kind, preStop, stopSignal } = container;
+  const signal = stopSignal && !stopSignal.provisional ? stopSignal : undefined;
+  const call = preStop || kind === 'sidecar' ? signal : (markOf(scene, 'stopping', name)?.at ?? signal);
+  if (!call) return undefined;
+  const latest = Math.min(call.latest, signal?.latest ?? Infinity);
+  return { ...call, latest, shown: Math.min(call.shown, latest) };
+}
+
+/** By when (ms) a readiness probe had found the port closed, after the deletion. */
+function refusedBy({ trace, exit }: Scene, { name }: ContainerTimeline): number | undefined {
+  const since = exit.deletion.accepted.client.lo;
+  const stopping = exit.containers.find(({ spec }) => spec.name === name)?.stopping;
+  const refused = trace.events.find(
+    (event) =>
+      event.reason === 'Unhealthy' &&
+      event.about.container === name &&
+      (event.time.lo >= (stopping?.node.lo ?? Infinity) ||
+        crossed(onNode(event.time, []), exit.kubelet.clock).client.lo >= since) &&
+      event.message.includes('Readiness') &&
+      event.message.includes('connection refused') &&
+      !event.isOld &&
+      event.count === 1,
+  );
+  return refused && refused.at + 1;
+}

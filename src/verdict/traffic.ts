@@ -1,0 +1,131 @@
+/**
+ * Whether clients lost requests: safe, at risk, lost (only where a probe measured it) or not judged, always with the
+ * reason. It looks only at containers that serve a Service's target port. Pure.
+ */
+import type { EndpointTimeline } from '../infer/timeline.ts';
+import type { TrafficAnswer } from './answer.ts';
+import { isMeantToGo } from './capacity.ts';
+import { drainLeads, headStart } from './drain-lead.ts';
+import { emptySpells } from './empty-spells.ts';
+import type { JudgedFinding } from './finding.ts';
+import { leadText, serviceName } from './findings/traffic.ts';
+import { secondsText } from './length-text.ts';
+import { noLossText } from './loss.ts';
+import type { Scene } from './scene.ts';
+import { mainsIn, ranIn, signalName } from './scene.ts';
+import { servingContainers } from './serving.ts';
+import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
+import { list, servicesNamed } from './words.ts';
+
+type Judged = Pick<TrafficAnswer, 'judgement' | 'reason'>;
+
+export function trafficOf(scene: Scene | undefined, findings: readonly JudgedFinding[]): TrafficAnswer {
+  if (!scene) return { ...notJudged('no deletion was observed'), services: [] };
+  const lost = findings.find(({ code }) => code === 'requests-lost');
+  if (lost) return { judgement: 'lost', reason: lost.message, services: servicesOf(scene) };
+  const judged = rules.reduce<Judged | undefined>((known, rule) => known ?? rule(scene, findings), undefined);
+  const { judgement, reason } = judged ?? notJudged('the stop signal or the removal was not observed');
+  // A few requests a second do not see a gap of milliseconds: the risk stays.
+  const measured = noLossText(scene.timeline);
+  return {
+    judgement,
+    reason: measured === undefined ? reason : `${reason} · ${measured}`,
+    services: servicesOf(scene),
+  };
+}
+
+const notJudged = (reason: string): Judged => ({ judgement: 'not-judged', reason });
+const atRisk = (reason: string): Judged => ({ judgement: 'at-risk', reason });
+
+/** The first that says something holds. */
+const rules: readonly ((scene: Scene, findings: readonly JudgedFinding[]) => Judged | undefined)[] = [
+  (scene) => (ranIn(scene).length === 0 ? notJudged('nothing was running') : undefined),
+  (scene) => (scene.timeline.endpoints.length === 0 ? withoutEndpoints(scene) : undefined),
+  (scene) => {
+    const unseen = unseenRoutes(scene);
+    return unseen === undefined ? undefined : notJudged(unseen);
+  },
+  wasUnready,
+  risks,
+  enoughLead,
+];
+
+function withoutEndpoints(scene: Scene): Judged {
+  const { passed, message } = withoutRoutes(scene);
+  return notJudged(passed ? 'no Service routes to this pod' : message);
+}
+
+/** No endpoint of it was ready when the deletion came: nobody sent it anything. */
+function wasUnready({ timeline }: Scene): Judged | undefined {
+  const { endpoints } = timeline;
+  if (endpoints.some(({ wasReady }) => wasReady)) return undefined;
+  return { judgement: 'safe', reason: `it was not ready in ${named(endpoints)} before the deletion` };
+}
+
+/** All that put requests at risk, the signal first. */
+function risks(scene: Scene, findings: readonly JudgedFinding[]): Judged | undefined {
+  const signals = [
+    ...of(findings, 'endpoint-not-removed'),
+    ...forced(scene),
+    ...of(findings, 'drain-race'),
+    ...of(findings, 'stays-ready'),
+  ];
+  const clauses = signals.length > 0 ? signals : withoutBackend(scene, findings).slice(0, 1);
+  if (clauses.length === 0) return undefined;
+  return atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(scene, signals));
+}
+
+const of = (findings: readonly JudgedFinding[], code: JudgedFinding['code']): string[] =>
+  findings.filter((one) => one.code === code).flatMap(({ clause }) => clause ?? []);
+
+function forced(scene: Scene): string[] {
+  const wasForced = ranIn(scene).some(({ outcome }) => outcome === 'abandoned');
+  return wasForced ? ['a forced deletion leaves no time to drain'] : [];
+}
+
+function withoutBackend(scene: Scene, findings: readonly JudgedFinding[]): string[] {
+  if (isMeantToGo(scene)) return [];
+  const empty = of(findings, 'no-ready-endpoint');
+  return empty.length > 0 ? empty : of(findings, 'last-endpoint');
+}
+
+function otherReadyText(scene: Scene, clauses: readonly string[]): string {
+  if (clauses.length !== 1) return '';
+  const ready = scene.timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady);
+  const least = Math.min(...ready);
+  if (!Number.isFinite(least) || least === 0) return '';
+  return ` · ${least} other endpoint${least === 1 ? '' : 's'} ready`;
+}
+
+/** Safe only where every serving container certainly had its head start. */
+function enoughLead(scene: Scene): Judged | undefined {
+  const routed = scene.timeline.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady);
+  const unknown = routed.find(({ service }) => servingContainers(scene, service) === undefined);
+  if (unknown && mainsIn(scene).length > 1)
+    return notJudged(`no container declares the port of ${named([unknown])}, so which one serves it is unknown`);
+  const leads = drainLeads(scene);
+  const least = leads.sort((a, b) => a.lead.min - b.lead.min)[0];
+  if (!least) return undefined;
+  const text = `${signalName(least.container)} came ${leadText(least)} removal from ${named([least.endpoint])}`;
+  if (least.lead.min >= headStart) return { judgement: 'safe', reason: text };
+  return notJudged(`${text}, perhaps as early as ${secondsText(Math.max(0, least.lead.min), 1)}`);
+}
+
+const named = (endpoints: readonly EndpointTimeline[]): string => {
+  const names = [...new Set(endpoints.map(serviceName))];
+  return endpoints.every(({ service }) => service !== undefined) ? servicesNamed(names) : list(names);
+};
+
+function servicesOf(scene: Scene): TrafficAnswer['services'] {
+  const { endpoints } = scene.timeline;
+  const spells = new Map(emptySpells(scene.trace, scene.exit).map((spell) => [spell.service, spell]));
+  return [...new Set(endpoints.flatMap(({ service }) => service ?? []))].map((name) => {
+    const spell = spells.get(name);
+    const ready = endpoints.filter(({ service }) => service === name).map(({ otherReady }) => otherReady);
+    return {
+      name,
+      otherReady: Math.max(0, ...ready),
+      noReady: spell && { min: spell.ms, max: spell.open ? Infinity : spell.ms, shown: spell.ms, lasts: spell.open },
+    };
+  });
+}

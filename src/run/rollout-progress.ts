@@ -47,8 +47,7 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   const owners = new Map<string, boolean>();
   const untold = new Set<string>();
   const terminating = new Set<string>();
-  // Also those that were given up on: they are still there, and tell of themselves.
-  const traced = new Set<string>();
+  const traced = new Set<string>(); // Also those that were given up on.
   const roster = createRoster();
   let areKnown = false;
   let hasBegun = false;

@@ -4,7 +4,7 @@
  * outside its interval, where one has no interval that should have one, or where the intervals are too wide to be of use.
  *
  * `--stories N` adds N simulated exits. `--save FILE` keeps the figures; `--compare FILE` prints them beside the kept ones,
- * so that two versions of the inference can be held against each other. docs/fidelity.md explains.
+ * so that two versions of the inference can be held against each other. `--write` renews the table of docs/fidelity.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -13,6 +13,7 @@ import { nameOfRow, recordingRows, viewNames } from './fidelity-recordings.ts';
 import type { StoryFigures } from './fidelity-stories.ts';
 import { storyFigures } from './fidelity-stories.ts';
 import { printComparison } from './fidelity-compare.ts';
+import { recordingNames } from '../../test/helpers/recordings.ts';
 import { spreadOf } from './spread.ts';
 import { table } from './table.ts';
 
@@ -35,19 +36,36 @@ const unknowable = [
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { stories: { type: 'string' }, save: { type: 'string' }, compare: { type: 'string' } },
+    options: {
+      stories: { type: 'string' },
+      save: { type: 'string' },
+      compare: { type: 'string' },
+      write: { type: 'boolean' },
+    },
   });
   const recordings = await recordingRows();
   const stories = values.stories === undefined ? undefined : storyFigures(Number(values.stories));
   const figures: Figures = { recordings, stories };
   const views = viewNames.map((view) => summaryOf(recordings, view));
-  process.stdout.write(`${printRows(recordings)}\n${views.map(({ text }) => text).join('')}`);
+  const printed = `${printRows(recordings)}\n${views.map(({ text }) => text).join('')}`;
+  process.stdout.write(printed);
+  if (values.write === true) writePage(printed);
   if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(figures));
   if (values.compare !== undefined)
     process.stdout.write(printComparison(JSON.parse(readFileSync(values.compare, 'utf8')) as Figures, figures));
   const failures = [...missesOf(recordings), ...views.flatMap(({ failure }) => failure ?? [])];
   failures.forEach((failure) => process.stdout.write(`FAILED: ${failure}\n`));
   return failures.length > 0 ? 1 : 0;
+}
+
+/** Puts the table into docs/fidelity.md. */
+function writePage(printed: string): void {
+  const page = new URL('../../docs/fidelity.md', import.meta.url);
+  const [from, to] = ['<!-- figures -->', '<!-- /figures -->'];
+  const [before, rest] = readFileSync(page, 'utf8').split(from);
+  const after = rest?.split(to)[1];
+  if (after === undefined) throw new Error(`docs/fidelity.md has no place for the table: ${from} … ${to}`);
+  writeFileSync(page, `${before}${from}\n\n\`\`\`\n${printed}\`\`\`\n\n${to}${after}`);
 }
 
 function printRows(all: readonly RecordingRow[]): string {
@@ -90,8 +108,12 @@ function summaryOf(rows: readonly RecordingRow[], view: View): { text: string; f
   const text =
     `${words[view]}: median ${seconds(all.median)} s of ${known.length} of ${single} (${kinds.join(', ')}), ` +
     `at most ${limits[view]} s wanted; worst ${seconds(all.max)} s: ${worst ? nameOfRow(worst.row) : 'none'}\n`;
-  if (all.median <= limits[view] * 1000) return { text };
-  return { text, failure: `the median ${words[view]} is ${seconds(all.median)} s, more than ${limits[view]} s` };
+  // The limit is for the calm cluster of the first series; failures and rollouts of others are as wide as they are.
+  const calm = spreadOf(known.filter(({ row }) => recordingNames.includes(row.recording)).map(({ ms }) => ms));
+  const calmText = `${text}  of the first series alone: median ${seconds(calm.median)} s\n`;
+  if (calm.median <= limits[view] * 1000) return { text: calmText };
+  const failure = `the median ${words[view]} is ${seconds(calm.median)} s, more than ${limits[view]} s`;
+  return { text: calmText, failure };
 }
 
 const words: Record<View, string> = {

@@ -39,6 +39,8 @@ export interface CheckOptions extends OutputOptions {
   graceSeconds: number | null;
   timeoutMs: number | null;
   evict: boolean;
+  /** Read PID 1 of each container, by running `cat` in it. */
+  inspect: boolean;
   failOn: readonly FailOn[];
   /** Limits that only an exit can keep or break, by name. */
   limits: readonly string[];
@@ -109,7 +111,7 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
       if (source.kind === 'all') return allSpecs(cluster, graceSeconds);
       if (source.kind === 'files') return [];
       const { target, pick } = source;
-      if (target.kind === 'workload' && target.resource !== 'services') {
+      if (target.kind === 'workload' && target.resource !== 'services' && !options.inspect) {
         const object = await readWorkload(cluster, target.resource, target.name);
         const { services, budgets, unread } = await readNamespace(cluster);
         const neighbours = { services, budgets, autoscaled: new Set<string>() };
@@ -119,7 +121,13 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
       const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
       const pod = await readPod(cluster, name);
       const [namespace, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
-      return [specOfLivePod({ pod, namespace, node, graceSeconds })];
+      const spec = specOfLivePod({ pod, namespace, node, graceSeconds });
+      if (!options.inspect || spec.isIdle) return [spec];
+      ports.stderr.write(
+        `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,
+      );
+      const { inspected } = await import('./inspect.ts');
+      return [await inspected(cluster, spec)];
     });
     return {
       checked: specs.map((spec) => ({ checked: judge(spec) })),

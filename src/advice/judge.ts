@@ -78,6 +78,7 @@ function signalUnknown(spec: ShutdownSpec, one: Signalled): Open[] {
     return [{ container: one.name, what: `how long ${one.name} takes after ${signal}`, because: `it has ${fate.how}` }];
   if (fate.kind === 'depends') return [{ container: one.name, what, because: fate.because, isOpen: true }];
   if (fate.kind !== 'unknown') return [];
+  if (one.inspection?.kind === 'unreadable') return [{ container: one.name, what, because: one.inspection.because }];
   const program = fate.program === undefined ? 'its program is in the image' : `\`${fate.program}\` decides`;
   return [{ container: one.name, what, because: `${program}; check --inspect or one deletion shows it` }];
 }

@@ -32,6 +32,12 @@ export interface ProbeSpec {
   graceSeconds?: number;
 }
 
+/** What `check --inspect` read of PID 1. */
+export type Inspection =
+  | { kind: 'handles' | 'blocked' | 'ignores'; command: string }
+  | { kind: 'no-handler'; command: string; isShell: boolean }
+  | { kind: 'unreadable'; because: string };
+
 export interface ContainerSpec {
   name: string;
   /** A sidecar is an init container with restartPolicy Always. */
@@ -45,6 +51,7 @@ export interface ContainerSpec {
   ports: readonly { name?: string; port: number; hostPort?: number }[];
   /** `lifecycle.stopSignal`: by name, where the cluster has that feature. */
   stopSignal?: string;
+  inspection?: Inspection;
   /** False only in a live pod whose status says that it waits or has ended. */
   runs: boolean;
 }

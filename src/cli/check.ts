@@ -20,6 +20,7 @@ import { usageError } from './usage.ts';
 interface CheckFlags extends Flags {
   filename?: string[];
   all?: boolean;
+  inspect?: boolean;
 }
 
 const examples = `
@@ -29,6 +30,7 @@ Examples:
   helm template . | kubectl podexit check -f -         what a chart makes
   kubectl podexit check -n shop --all                  every workload, worst first
   kubectl podexit check web-0 --evict                  a pod: would an eviction be allowed?
+  kubectl podexit check web-0 --inspect                and does PID 1 handle its signal?
 
 A check reads a spec. It cannot know whether an application stops in time: what it
 does not find is "no problem found", and what it cannot see is said.
@@ -45,7 +47,8 @@ export function addCheck(program: Command, ports: Ports, set: (code: number) => 
     .addHelpText('before', examples.trimStart())
     .optionsGroup('What to check:')
     .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
-    .option('--all', 'every workload of the namespace');
+    .option('--all', 'every workload of the namespace')
+    .option('--inspect', 'run cat in each container of the pod, and read whether PID 1 handles its stop signal');
   addTargetFlags(check)
     .optionsGroup('For which deletion:')
     .option('--grace-period <seconds>', "with this grace period; default: the pod's own")
@@ -98,6 +101,7 @@ async function optionsOf(words: readonly string[], flags: CheckFlags, { version 
     graceSeconds: seconds,
     timeoutMs: timeout > 0 ? timeout : null,
     evict: flags.evict ?? false,
+    inspect: flags.inspect ?? false,
     failOn: await failOnOf(flags.failOn ?? inFile.failOn ?? []),
     limits: limits.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)),
     warnOnly: flags.warnOnly ?? inFile.warnOnly ?? false,
@@ -110,6 +114,8 @@ function sourceOf(words: readonly string[], flags: CheckFlags): CheckSource {
   const others = [names.length > 0 && '-f', all && '--all', words.length > 0 && 'a target'].filter(Boolean);
   if (others.length > 1)
     throw usageError('check', `${others.join(' and ')} cannot be given together`, 'Leave out one of them.');
+  if (flags.inspect && (names.length > 0 || all))
+    throw usageError('inspect', '--inspect reads the containers of one running pod', 'Name a pod or a workload.');
   if (names.length > 0) return { kind: 'files', names };
   if (all) return { kind: 'all' };
   const pick = flags.pick === undefined ? undefined : oneOf(flags.pick, picks, '--pick');

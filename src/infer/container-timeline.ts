@@ -30,7 +30,7 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     kind: spec.kind,
     ran,
     outcome,
-    probable: false,
+    probable: container.probable === true,
     preStop: preStopOf(context, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(context, container),
     kill: kill && scale.interval(kill, `kill/${spec.name}`),

@@ -109,7 +109,7 @@ function sleepEnd(ask: Ask, length: number): Result {
   if (over && scene.stage.read(start).client.lo + least > over.at + 1)
     return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
-  const woke = wokeAt(scene, spec.name, { from: began.node.lo + least, to: began.node.hi + max });
+  const woke = wokeAt(scene, spec, { from: began.node.lo + least, to: began.node.hi + max });
   scene.stage.follows(start, end, { min: least, max: woke ? Infinity : max }, { because });
   if (woke)
     scene.stage.within(

@@ -2,6 +2,7 @@
  * A kubelet that stood still while it waited goes on late: a sleep hook ends, and its signal is sent, when it wakes. A late
  * renewal of its node's Lease shows that, and so does an application that names its signal long after it was due.
  */
+import type { ContainerSpec } from '../model/pod.ts';
 import { second } from '../model/span.ts';
 import type { Fact } from '../model/trace.ts';
 import type { PodNetwork } from './pod-network.ts';
@@ -16,7 +17,7 @@ interface Waking {
 /** The last time that the kubelet woke after a wait was due; undefined where nothing shows that it slept. `due`: node clock. */
 export function wokeAt(
   { trace }: PodNetwork,
-  container: string,
+  { name, kind }: ContainerSpec,
   due: { readonly from: number; readonly to: number },
 ): Waking | undefined {
   const { listedRenewal, renewals } = trace.nodeSigns;
@@ -24,7 +25,9 @@ export function wokeAt(
   const late = stamps.filter(
     ({ value }, index) => index > 0 && value - (stamps[index - 1]?.value ?? value) > longestRenewal && value > due.from,
   );
-  const line = trace.containers.get(container)?.log.signalLines.find(({ value }) => value >= due.from);
+  // A sidecar gets its signal late anyway: it waits for its turn.
+  const lines = kind === 'sidecar' ? [] : (trace.containers.get(name)?.log.signalLines ?? []);
+  const line = lines.find(({ value }) => value >= due.from);
   const signs = [...late, ...(line && line.value > due.to ? [line] : [])].filter(({ value }) => value > due.to);
   const last = signs.at(-1);
   return last && { at: last.value, evidence: last === line ? [last.seq] : [] };

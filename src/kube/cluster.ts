@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Sighting } from '../model/observation.ts';
 import type { OneRequest } from './http/ask-once.ts';
 import type { Body } from './http/body.ts';
+import type { Upgraded } from './http/upgrade.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** A connection to one API server, as one user. Made by `connect`, shared by every stream, closed once. */
@@ -22,6 +23,8 @@ export interface Cluster {
   stream(question: Question): Promise<Flow>;
   /** Sends a request whose answer is measured (http/ask-once.ts), following nothing up. Throws TransportFailure, or the abort. */
   askOnce(request: OneRequest): Promise<{ status: number; body: Body }>;
+  /** Opens a WebSocket at a path, with the credentials of this connection; absent where a source has no connection. */
+  upgrade?(path: string, query: URLSearchParams, signal: AbortSignal): Promise<Upgraded>;
   /** A text (an error's, a server's) without the secrets of this connection. */
   clean(text: string): string;
   /** Ends every connection, and quietly all that watches, or waits to ask again. */

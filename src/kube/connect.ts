@@ -30,12 +30,13 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   // One listener for each stream: more than Node's guess of what is a leak.
   setMaxListeners(0, closing.signal);
   const credentials = await resolveCredentials({ cluster, user, surroundings, redactor, closed: closing.signal });
-  const transport = await createTransport({
+  const transportOptions = {
     base,
     env: surroundings.env,
     redactor,
     proxyUrl: cluster.proxyUrl,
-  });
+  };
+  const transport = await createTransport(transportOptions);
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
     base,
@@ -59,6 +60,14 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     surroundings,
     memory,
     ...client,
+    async upgrade(path, query, signal) {
+      const { upgrade } = await import('./http/upgrade.ts');
+      const url = new URL(base.origin);
+      url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
+      url.search = query.toString();
+      const { headers, tls } = await credentials.identify();
+      return await upgrade(transportOptions, { url, headers, tls, signal });
+    },
     clean: (text) => redactor.clean(text),
     closed: closing.signal,
     close: () => {

@@ -6,9 +6,10 @@ import { kindTitles, topicKinds } from '../verdict/explain/topics.ts';
 
 const sections: readonly [key: keyof Explanation, title: string][] = [
   ['is', 'What it is'],
-  ['known', 'How it is known'],
+  ['why', 'Why it matters'],
+  ['known', 'How to see it'],
   ['wrong', 'How it can be wrong'],
-  ['advice', 'What to do'],
+  ['advice', 'How to fix it'],
 ];
 
 /** Man-like: one page for each topic, wrapped to `columns`. `bold` marks headings where the terminal can. */
@@ -17,10 +18,31 @@ export function renderExplanation(topics: readonly Topic[], columns: number, bol
   return topics.map((topic) => page(topic, width, bold)).join('\n');
 }
 
+/** At most 15 lines at 80 columns: what it is, why it matters, how to see it, how to fix it. */
 function page({ kind, name, text }: Topic, width: number, bold: (text: string) => string): string {
-  const body = sections.map(([key, title]) => `${bold(title.toUpperCase())}\n${indented(text[key], width)}`);
-  return `${bold(name)}  (${headings[kind]})\n\n${body.join('\n')}`;
+  const body = labels.flatMap(([key, label]) => {
+    const words = text[key];
+    if (words === undefined) return [];
+    const [first = '', ...rest] = wrap(words, width - margin + 4);
+    return [
+      `${bold(label)}${' '.repeat(margin - label.length)}${first}`,
+      ...rest.map((line) => ' '.repeat(margin) + line),
+    ];
+  });
+  const yaml = text.yaml === undefined ? [] : text.yaml.split('\n').map((line) => ' '.repeat(margin) + line);
+  return `${bold(name)}  (${headings[kind]})\n\n${[...body, ...yaml].join('\n')}\n`;
 }
+
+const labels: readonly [key: keyof Explanation, label: string][] = [
+  ['is', 'What'],
+  ['why', 'Why'],
+  ['known', 'See'],
+  ['wrong', 'Limits'],
+  ['advice', 'Fix'],
+];
+
+/** Columns before the text. */
+const margin = 8;
 
 const headings: Record<TopicKind, string> = {
   outcome: 'outcome of an exit',
@@ -79,7 +101,11 @@ export function renderExplainDocs(topics: readonly Topic[]): string {
     const pages = topics
       .filter((topic) => topic.kind === kind)
       .map(({ name, text }) => {
-        const body = sections.map(([key, title]) => `- **${title}.** ${text[key]}`).join('\n');
+        const parts = sections.flatMap(([key, title]) =>
+          text[key] === undefined ? [] : [`- **${title}.** ${text[key]}`],
+        );
+        const yaml = text.yaml === undefined ? [] : [`\n\`\`\`yaml\n${text.yaml}\n\`\`\``];
+        const body = [...parts, ...yaml].join('\n');
         return `### ${prefixed.has(kind) ? `${kind} ` : ''}${name}\n\n${body}\n`;
       });
     return `## ${kindTitles[kind]}\n\n${pages.join('\n')}`;

@@ -80,8 +80,6 @@ const headlines: Readonly<Record<Outcome, (input: HeadlineInput) => Headline>> =
   unknown: (input) => same(unknownText(input)),
 };
 
-// --- graceful
-
 /** What delayed it before the containers were stopped stands first, what held the object afterwards last. */
 function gracefulText(input: HeadlineInput): string {
   const { timeline, cause } = input;
@@ -152,8 +150,6 @@ function sidecarText({ findings }: JudgedVerdict): string {
   return clauses.length > 0 ? `; ${clauses.join('; ')}` : '';
 }
 
-// --- not graceful
-
 const withOutcome = (timeline: Timeline, outcome: ContainerTimeline['outcome']): ContainerTimeline[] =>
   timeline.containers.filter((one) => one.outcome === outcome);
 
@@ -214,8 +210,6 @@ function overranHeadline({ timeline, cause }: HeadlineInput): Headline {
     `${because}${by.length > 0 ? `${list(by)} (not killed)` : `the ${graceText({ timeline })} was over before the pod was`}`,
   );
 }
-
-// --- not over, or not seen
 
 /** What a pod that is still there is waiting for. */
 function missingIn(timeline: Timeline): string {

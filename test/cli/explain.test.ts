@@ -35,9 +35,14 @@ const words = new Set<string>([
 it.each([...words])('%s is explained', async (word) => {
   const { code, stdout } = await runMain(['explain', word]);
   expect(code).toBe(0);
-  for (const heading of ['WHAT IT IS', 'HOW IT IS KNOWN', 'HOW IT CAN BE WRONG', 'WHAT TO DO'])
-    expect(stdout).toMatch(new RegExp(`${heading}\n {4}\\S`));
+  for (const label of ['What', 'See', 'Fix']) expect(stdout).toMatch(new RegExp(`^${label} +\\S`, 'm'));
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+});
+
+it.each(findingCodes)('the page of %s has at most 15 lines', async (code) => {
+  const { stdout } = await runMain(['explain', code]);
+  expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+  expect(stdout).toMatch(/^Why +\S/m);
 });
 
 it('no two words have the same text', () => {

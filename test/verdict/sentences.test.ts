@@ -80,6 +80,6 @@ describe('explain', () => {
   });
 
   it('says where a shell passes signals on after all', () => {
-    expect(findingTexts['no-signal-handling'].wrong).toMatch(/busybox, bash and newer dash .* sourced/);
+    expect(findingTexts['shell-as-pid-1'].known).toMatch(/busybox, bash and newer dash .* sourced/);
   });
 });

@@ -3,7 +3,7 @@ import { signalFateOf } from '../command-line.ts';
 import type { SignalFate } from '../command-line.ts';
 import type { CheckFinding, Rule } from '../finding.ts';
 import { imageName } from '../images.ts';
-import type { ContainerSpec, ShutdownSpec } from '../shutdown-spec.ts';
+import type { ContainerSpec, Inspection, ShutdownSpec } from '../shutdown-spec.ts';
 
 /** Containers that get a stop signal when the pod is deleted. */
 export const signalled = ({ containers }: ShutdownSpec): readonly ContainerSpec[] =>
@@ -24,21 +24,41 @@ export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
 
 /** Where the pod's processes share a namespace, a container's first one is not PID 1: an unhandled signal ends it. */
 export const fateOf = ({ sharesProcesses }: ShutdownSpec, container: ContainerSpec): SignalFate => {
+  const { inspection } = container;
+  // What was read of the process itself goes before what its command suggests.
+  if (inspection && inspection.kind !== 'unreadable') return inspectedFate(inspection);
   const fate = signalFateOf(container.command, stopSignalOf(container));
   return sharesProcesses && fate.kind === 'shell' ? { kind: 'unknown' } : fate;
 };
 
+function inspectedFate(inspection: Exclude<Inspection, { kind: 'unreadable' }>): SignalFate {
+  if (inspection.kind === 'handles') return { kind: 'handles', how: 'a signal handler (read from /proc/1/status)' };
+  if (inspection.kind === 'blocked')
+    return { kind: 'depends', because: 'PID 1 blocks the signal: it may wait for it with sigwait or signalfd' };
+  const because = `PID 1 is \`${inspection.command}\``;
+  if (inspection.kind === 'no-handler' && inspection.isShell) return { kind: 'shell', because };
+  return {
+    kind: 'ignores',
+    because: inspection.kind === 'ignores' ? `${because} and ignores it` : `${because} without a handler`,
+  };
+}
+
 const fatal = (spec: ShutdownSpec): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
+
+const inspectedText = ({ name, inspection }: ContainerSpec): string =>
+  `PID 1 of ${name} (\`${inspection && 'command' in inspection ? inspection.command : ''}\`)`;
 
 function ignoring(spec: ShutdownSpec): CheckFinding[] {
   return signalled(spec).flatMap((one) => {
     const fate = fateOf(spec, one);
     if (fate.kind !== 'ignores') return [];
     return {
-      code: 'no-signal-handling' as const,
+      code: one.inspection ? ('no-signal-handler' as const) : ('no-signal-handling' as const),
       severity: 'warning' as const,
       container: one.name,
-      message: `${one.name} ignores SIG${stopSignalOf(one)} (${fate.because}): ${fatal(spec)}`,
+      message: one.inspection
+        ? `${inspectedText(one)} has no SIG${stopSignalOf(one)} handler: it will be killed at the end of the grace period of ${spec.graceSeconds}s`
+        : `${one.name} ignores SIG${stopSignalOf(one)} (${fate.because}): ${fatal(spec)}`,
       advice: fate.because.includes('trap')
         ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
         : 'Handle the stop signal, or put an init such as tini in front of it.',

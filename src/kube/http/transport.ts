@@ -52,7 +52,11 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   };
 }
 
-function proxyOf({ base, proxyUrl, env }: Pick<TransportOptions, 'base' | 'proxyUrl' | 'env'>): Proxy | undefined {
+export function proxyOf({
+  base,
+  proxyUrl,
+  env,
+}: Pick<TransportOptions, 'base' | 'proxyUrl' | 'env'>): Proxy | undefined {
   if (proxyUrl !== undefined) return { address: proxyUrl, from: 'proxy-url in the kubeconfig' };
   const address = proxyFor(base, env);
   const name = base.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';

@@ -1,0 +1,93 @@
+/**
+ * `check --inspect`: whether PID 1 of each container handles its stop signal, read from `/proc/1/status` and
+ * `/proc/1/cmdline` with `cat`. The one thing that no spec shows. The decoding is pure.
+ */
+import type { Cluster } from '../kube/cluster.ts';
+import type { ExecResult } from '../kube/exec.ts';
+import { execIn } from '../kube/exec.ts';
+import { signalled, stopSignalOf } from './rules/signals.ts';
+import { shellLineOf } from './command-line.ts';
+import type { Inspection, ShutdownSpec } from './shutdown-spec.ts';
+
+/** What `--inspect` needs, as a person can grant it; since 1.35 the API server asks for `create` too. */
+const inspectRole = 'get and create of pods/exec';
+
+/** The spec with what was read of each running container. Throws what a lost connection throws. */
+export async function inspected(cluster: Cluster, spec: ShutdownSpec): Promise<ShutdownSpec> {
+  const targets = signalled(spec);
+  const found = new Map<string, Inspection>();
+  for (const one of targets) {
+    const cat = (file: string) =>
+      execIn(cluster, { pod: spec.subject.name, container: one.name, command: ['cat', file] });
+    const status = await cat('/proc/1/status');
+    const cmdline = status.kind === 'done' ? await cat('/proc/1/cmdline') : status;
+    found.set(one.name, inspectionOf(status, cmdline, stopSignalOf(one), spec.sharesProcesses));
+  }
+  return { ...spec, containers: spec.containers.map((one) => ({ ...one, inspection: found.get(one.name) })) };
+}
+
+/** Linux numbers (signal(7)) of the signals that containers are stopped with. */
+const numbers: Readonly<Record<string, number>> = {
+  HUP: 1,
+  INT: 2,
+  QUIT: 3,
+  KILL: 9,
+  USR1: 10,
+  USR2: 12,
+  TERM: 15,
+  WINCH: 28,
+};
+
+export function inspectionOf(
+  status: ExecResult,
+  cmdline: ExecResult,
+  signal: string,
+  sharesProcesses: boolean,
+): Inspection {
+  if (sharesProcesses)
+    return { kind: 'unreadable', because: 'the pod shares its processes, so PID 1 is not the application' };
+  if (status.kind === 'refused')
+    return {
+      kind: 'unreadable',
+      because: `the API server refused the exec (${status.status}); it needs ${inspectRole}`,
+    };
+  if (status.kind === 'failed') return { kind: 'unreadable', because: whyFailed(status.message) };
+  const masks = masksIn(status.stdout.toString('utf8'));
+  const number = numbers[signal];
+  if (!masks || number === undefined)
+    return { kind: 'unreadable', because: '/proc/1/status shows no signal masks: a sandboxed runtime' };
+  const words =
+    cmdline.kind === 'done'
+      ? cmdline.stdout
+          .toString('utf8')
+          .split('\0')
+          .filter((word) => word !== '')
+      : [];
+  const command = words.join(' ').slice(0, 120);
+  const has = (mask: bigint): boolean => ((mask >> BigInt(number - 1)) & 1n) === 1n;
+  if (has(masks.caught)) return { kind: 'handles', command };
+  if (has(masks.blocked)) return { kind: 'blocked', command };
+  if (has(masks.ignored)) return { kind: 'ignores', command };
+  return {
+    kind: 'no-handler',
+    command,
+    isShell: shellLineOf(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? ''),
+  };
+}
+
+/** The runtime's own words for a binary that is not there. */
+const whyFailed = (message: string): string =>
+  /executable file not found|no such file or directory|not found in \$PATH|StartError/i.test(message)
+    ? 'the container has no cat (a distroless image)'
+    : `cat did not run: ${message.slice(0, 200)}`;
+
+function masksIn(status: string): { blocked: bigint; ignored: bigint; caught: bigint } | undefined {
+  const mask = (name: string): bigint | undefined => {
+    const [, hex] = new RegExp(`^${name}:\\s*([0-9a-fA-F]{8,16})$`, 'm').exec(status) ?? [];
+    return hex === undefined ? undefined : BigInt(`0x${hex}`);
+  };
+  const [blocked, ignored, caught] = [mask('SigBlk'), mask('SigIgn'), mask('SigCgt')];
+  return blocked === undefined || ignored === undefined || caught === undefined
+    ? undefined
+    : { blocked, ignored, caught };
+}

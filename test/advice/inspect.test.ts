@@ -1,0 +1,163 @@
+/** `check --inspect` over a WebSocket: what PID 1 of each container does with its stop signal. */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CheckReport } from '../../src/advice/check-report.ts';
+import { inspectionOf } from '../../src/advice/inspect.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+
+/** What `cat` prints of a container, or how it fails. */
+type Container = { status: string; cmdline: string } | { error: string };
+
+const masks = (caught: bigint, ignored = 0n, blocked = 0n): string => {
+  const hex = (mask: bigint): string => mask.toString(16).padStart(16, '0');
+  return `Name:\tx\nPid:\t1\nSigBlk:\t${hex(blocked)}\nSigIgn:\t${hex(ignored)}\nSigCgt:\t${hex(caught)}\nSeccomp:\t2\n`;
+};
+const term = 1n << 14n;
+
+const containers: Record<string, Container> = {
+  'shell-with-trap': { status: masks(term), cmdline: 'sh\0-c\0trap x TERM; /app\0' },
+  shell: { status: masks(1n << 16n), cmdline: '/bin/sh\0/start.sh\0' },
+  go: { status: masks(0xfffffffe7bfbfeffn), cmdline: '/api\0' },
+  ignoring: { status: masks(0n, term), cmdline: '/legacy\x00--port\x008080\x00' },
+  node: { status: masks(0n), cmdline: 'node\0server.js\0' },
+  waiting: { status: masks(0n, 0n, term), cmdline: '/sigwait\0' },
+  distroless: { error: 'OCI runtime exec failed: exec: "cat": executable file not found in $PATH' },
+  sandboxed: { status: 'Name:\tx\nState:\tS\n', cmdline: 'x\0' },
+};
+
+/** An unmasked frame, as a server sends it. */
+function frame(channel: number, text: string): Buffer {
+  const payload = Buffer.concat([Buffer.from([channel]), Buffer.from(text)]);
+  const head =
+    payload.length < 126
+      ? Buffer.from([0x82, payload.length])
+      : Buffer.from([0x82, 126, payload.length >> 8, payload.length & 0xff]);
+  return Buffer.concat([head, payload]);
+}
+
+/** An API server with one pod, whose containers answer an exec. */
+async function withPod(status: number, work: (flags: string[], commands: string[]) => Promise<void>): Promise<void> {
+  const names = Object.keys(containers);
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'web-0',
+      namespace: 'shop',
+      uid: 'u',
+      ownerReferences: [{ kind: 'StatefulSet', name: 'web', uid: 's', controller: true }],
+    },
+    spec: { containers: names.map((name) => ({ name, image: 'x' })) },
+    status: { phase: 'Running', containerStatuses: names.map((name) => ({ name, state: { running: {} } })) },
+  };
+  const commands: string[] = [];
+  const server = createServer((request, response) => {
+    const isPod = request.url?.endsWith('/pods/web-0');
+    const list = { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items: [] };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(isPod ? pod : list));
+  });
+  server.on('upgrade', (request, socket) => {
+    // An upgraded connection is the server's own to end.
+    socket.on('end', () => socket.destroy()).on('error', () => socket.destroy());
+    const url = new URL(request.url ?? '', 'http://x');
+    const command = url.searchParams.getAll('command');
+    commands.push(command.join(' '));
+    if (status !== 101)
+      return socket.end(`HTTP/1.1 ${status} Forbidden\r\ncontent-length: 25\r\n\r\n{"message":"not allowed"}`);
+    const accept = createHash('sha1')
+      .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+      .digest('base64');
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\nsec-websocket-protocol: v5.channel.k8s.io\r\n\r\n`,
+    );
+    const one = containers[url.searchParams.get('container') ?? ''];
+    const text = one && 'status' in one ? (command[1] === '/proc/1/status' ? one.status : one.cmdline) : '';
+    const result = one && 'error' in one ? { status: 'Failure', message: one.error } : { status: 'Success' };
+    const bytes = Buffer.concat([
+      ...(text === '' ? [] : [frame(1, text)]),
+      frame(3, JSON.stringify(result)),
+      Buffer.from([0x88, 0]),
+    ]);
+    // Frames come as the network cuts them.
+    socket.write(bytes.subarray(0, 7));
+    setTimeout(() => socket.write(bytes.subarray(7)), 2);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const entry = {
+    clusters: [{ name: 'c', cluster: { server: address } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    users: [{ name: 'u', user: {} }],
+    'current-context': 'c',
+  };
+  writeFileSync(kubeconfig, JSON.stringify(entry));
+  try {
+    await work(['-n', 'shop', '--kubeconfig', kubeconfig], commands);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const inspect = async (flags: string[]) => {
+  const { code, stdout, stderr } = await runMain(['check', 'web-0', '--inspect', '-o', 'json', ...flags]);
+  const [one] = (JSON.parse(stdout) as CheckReport).checks;
+  return { code, stderr, findings: one?.findings ?? [], cannotTell: one?.cannotTell ?? [] };
+};
+
+describe('check --inspect', () => {
+  it('names each PID 1 that has no handler, and says what it runs in the containers', () =>
+    withPod(101, async (flags, commands) => {
+      const { code, stderr, findings } = await inspect(flags);
+      expect(code).toBe(0);
+      expect(stderr).toMatch(
+        /--inspect runs cat \/proc\/1\/status and cat \/proc\/1\/cmdline in each container of web-0/,
+      );
+      expect(new Set(commands)).toEqual(new Set(['cat /proc/1/status', 'cat /proc/1/cmdline']));
+      const problems = findings
+        .filter(({ severity }) => severity !== 'info')
+        .map(({ code: finding, container }) => `${container} ${finding}`);
+      expect(problems.sort()).toEqual(['ignoring no-signal-handler', 'node no-signal-handler', 'shell shell-as-pid-1']);
+      expect(findings.find(({ container }) => container === 'node')?.message).toBe(
+        'PID 1 of node (`node server.js`) has no SIGTERM handler: it will be killed at the end of the grace period of 30s',
+      );
+    }));
+
+  it('says what it cannot tell without cat, in a sandbox, and of a blocked signal', () =>
+    withPod(101, async (flags) => {
+      const { cannotTell } = await inspect(flags);
+      const because = Object.fromEntries(cannotTell.map((one) => [one.container, one.because]));
+      expect(because['distroless']).toBe('the container has no cat (a distroless image)');
+      expect(because['sandboxed']).toMatch(/sandboxed runtime/);
+      expect(because['waiting']).toMatch(/blocks the signal/);
+      expect(because['go']).toMatch(/a signal handler \(read from \/proc\/1\/status\)/);
+    }));
+
+  it('says which Role it needs where the exec is refused', () =>
+    withPod(403, async (flags) => {
+      const { code, cannotTell } = await inspect(flags);
+      expect(code).toBe(0);
+      expect(cannotTell[0]?.because).toBe(
+        'the API server refused the exec (403); it needs get and create of pods/exec',
+      );
+    }));
+
+  it('is for a running pod, not for manifests', async () => {
+    const { code, stderr } = await runMain(['check', '-f', 'x.yaml', '--inspect']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/--inspect reads the containers of one running pod/);
+  });
+});
+
+it('a pod that shares its processes has another PID 1 than the application', () => {
+  const done = { kind: 'done' as const, stdout: Buffer.from(masks(0n)) };
+  expect(inspectionOf(done, done, 'TERM', true)).toMatchObject({ kind: 'unreadable' });
+});

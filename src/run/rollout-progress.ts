@@ -49,9 +49,7 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   const terminating = new Set<string>();
   const traced = new Set<string>(); // Also those that were given up on.
   const roster = createRoster();
-  let areKnown = false;
-  let hasBegun = false;
-  let hasWaited = false;
+  let [areKnown, hasBegun, hasWaited] = [false, false, false];
   const lost = new Set<string>();
   const bell = createBell();
   const { wake, podChanged } = bell;

@@ -38,14 +38,15 @@ import { nameOf as podName, podsTarget, uidOf } from './watched.ts';
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceSeveral(
   options: TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined },
-  ports: Ports,
+  terminal: Ports,
 ): Promise<number> {
   const { record, reports, timeoutMs } = options;
-  const { clock, stdout, stderr } = ports;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertRecordable(record);
   await assertWritable(reports);
-  const output = rolloutOutput(advisingSameCluster(options), ports);
+  const output = rolloutOutput(advisingSameCluster(options), terminal);
+  const ports = speakingThrough(output, terminal);
+  const { clock, stdout, stderr } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
   let going = (): number => 0;
@@ -71,7 +72,10 @@ export async function traceSeveral(
       failure: undefined,
     };
     const starting = options.start && starterOf(rollout, options.start, options.connection, options.target);
-    const several = { ...severalOf(rollout, options.target, selector), ...(starting ? { start: starting } : {}) };
+    const several = {
+      ...severalOf(rollout, options.target, selector, output.step !== undefined),
+      ...(starting ? { start: starting } : {}),
+    };
     return await follow(rollout, options.target, several, output, (count) => (going = count));
   } finally {
     limit.cancel();
@@ -108,7 +112,7 @@ async function follow(
       logText: options.logText,
       traces,
       record: recorder.write,
-      audience: results.audience(traces),
+      audience: results.audience(traces, what),
       onTrace: live.onTrace,
     });
     for (const key of traces.keys()) results.take(traces, key);
@@ -119,6 +123,7 @@ async function follow(
     live.stop();
     deaf();
     recorder.close();
+    if (failures.length > 0) output.close?.();
   }
   await results.written();
   if (rollout.failure) failures.push(rollout.failure);
@@ -157,7 +162,17 @@ function starterOf(
 /** Exit code where a recording is incomplete. */
 const notDone = 1;
 
-function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelector): Several {
+/** Messages scroll by above the table where there is one: written beside it they would tear it. */
+function speakingThrough({ say }: RolloutOutput, ports: Ports): Ports {
+  const { stderr } = ports;
+  const write = (text: string): void => {
+    if (!say?.(text)) stderr.write(text);
+  };
+  return { ...ports, stderr: { ...stderr, write } };
+}
+
+/** `hasTable`: each pod is shown as it begins to terminate. */
+function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelector, hasTable: boolean): Several {
   const { cluster, ports, progress, limit, stop, begun, unseen } = rollout;
   const { namespace } = cluster;
   const owners = followOwners(namespace, target, progress, (words) => {
@@ -175,7 +190,8 @@ function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelecto
     wants(uid, pod) {
       if (!stop.signal.aborted && !begun.has(uid)) {
         begun.add(uid);
-        ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
+        // The table has a row for it.
+        if (!hasTable) ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
       }
       return begun.has(uid);
     },

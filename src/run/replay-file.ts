@@ -95,7 +95,7 @@ async function replaySeveral(
   ]);
   const output = rolloutOutput(shown, ports);
   const results = createResults(shown, output, ports);
-  await run({ ...options, audience: results.audience(options.traces) });
+  await run({ ...options, audience: results.audience(options.traces, target) });
   for (const key of options.traces.keys()) results.take(options.traces, key);
   await results.written();
   const summary = summaryOf(

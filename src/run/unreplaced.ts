@@ -13,8 +13,7 @@ export function unreplaced(trace: Trace): string | undefined {
   if (!began?.value.waitReplacement || !gone) return undefined;
   const { trigger, replacement } = conclusionsOf(trace)?.exit ?? {};
   const pod = `pod "${began.value.name}" is gone`;
-  if (isHopeless(trace))
-    return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
+  if (isHopeless(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
   const isLate = timers.some(({ value }) => value === 'timeout');
   if (!isLate || endingOf(trace).kind !== 'open') return undefined;
   const fate = replacement ? `its replacement "${replacement.name}" was not ready` : 'no replacement of it was seen';

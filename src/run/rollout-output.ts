@@ -6,6 +6,8 @@ import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
 import type { KeyOrder } from '../render/key-order.ts';
 import { reportOrder } from '../render/key-order.ts';
+import { rolloutNumbers } from '../verdict/rollout-summary.ts';
+import { workloadKinds } from './target.ts';
 import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
 import { rolloutTerminal } from './rollout-terminal.ts';
@@ -29,13 +31,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
   const each = async (report: Report): Promise<string> => shownText(report, format, look, ports);
   switch (format.kind) {
     case 'json':
-      return {
-        tell: async () => {},
-        end: async (items, summary) =>
-          stdout.write(
-            `${jsonText({ apiVersion: 'podexit/v1', kind: 'ExitReportList', items, summary }, listOrder, 2)}\n`,
-          ),
-      };
+      return jsonOutput(ports);
     case 'ndjson':
       return {
         tell: async (report) => stdout.write(await each(report)),
@@ -66,6 +62,33 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
   }
 }
 
+/** One document: the RolloutReport of all pods. */
+function jsonOutput({ stdout }: Ports): RolloutOutput {
+  const reports: Report[] = [];
+  return {
+    tell: async (report) => void reports.push(report),
+    end: async (exits, summary) => {
+      const { target, exitCode, unseen } = summary;
+      const { sentence } = rolloutNumbers(target, reports, [exitCode], unseen);
+      const document = {
+        apiVersion: 'podexit/v1',
+        kind: 'RolloutReport',
+        workload: workloadOf(target),
+        summary: { ...summary, sentence },
+        exits,
+      };
+      stdout.write(`${jsonText(document, documentOrder, 2)}\n`);
+    },
+  };
+}
+
+/** `deployment/checkout` as kind and name; a selector is its own name. */
+function workloadOf(target: string): { kind: string; name: string } {
+  const [kind = '', name] = target.split('/');
+  const known = Object.values(workloadKinds).find((one) => one.kind.toLowerCase() === kind);
+  return known && name !== undefined ? { kind: known.kind, name } : { kind: 'Selector', name: target };
+}
+
 const summaryOrder: KeyOrder = {
   apiVersion: null,
   kind: null,
@@ -79,4 +102,10 @@ const summaryOrder: KeyOrder = {
   exitCode: null,
 };
 
-const listOrder: KeyOrder = { apiVersion: null, kind: null, items: reportOrder, summary: summaryOrder };
+const documentOrder: KeyOrder = {
+  apiVersion: null,
+  kind: null,
+  workload: { kind: null, name: null },
+  summary: { ...summaryOrder, sentence: null },
+  exits: reportOrder,
+};

@@ -15,6 +15,7 @@ import type { Ports } from './ports.ts';
 import { recorderFor } from './recording-file.ts';
 import { run } from './run.ts';
 import type { ExitOptions } from './trace-options.ts';
+import type { Stage } from './stage.ts';
 import { createTraces, onePod } from './traces.ts';
 
 /** The one pod of a run: as it was found, or the first that terminates of several. */
@@ -36,10 +37,10 @@ export async function traceOne(
 ): Promise<number> {
   // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
   const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
-  const stage = await openStage(options.format, options.look, ports);
+  let stage: Stage | undefined;
   const warn = (message: string): void => {
     const line = `podexit: ${forTerminal(message, 2000)}\n`;
-    if (!stage.say(line)) ports.stderr.write(line);
+    if (!stage?.say(line)) ports.stderr.write(line);
   };
   const isNext = 'next' in subject;
   const live = liveSource(liveOptions(cluster, subject, options, until, ports, warn));
@@ -62,6 +63,7 @@ export async function traceOne(
     leftPod,
   );
   try {
+    stage = await stageAfterRequests(options, ports);
     await run({
       source: live.sightings,
       logText: options.logText,
@@ -83,9 +85,15 @@ export async function traceOne(
   } finally {
     live.stop();
     stopListening();
-    stage.close();
+    stage?.close();
     recorder.close();
   }
+}
+
+/** The first requests leave in this turn: what shows the trace is loaded while the cluster answers them. */
+async function stageAfterRequests({ format, look }: ExitOptions, ports: Ports): Promise<Stage> {
+  await new Promise<void>(ports.nextTurn);
+  return openStage(format, look, ports);
 }
 
 /** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */

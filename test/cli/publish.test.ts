@@ -19,7 +19,9 @@ describe('in GitHub Actions', () => {
   it('annotates on stdout beside lines for people, on its own where GITHUB_ACTIONS is true', async () => {
     const { code, stdout, stderr } = await replay('sigkill-after-grace', [], { GITHUB_ACTIONS: 'true' });
     expect(code).toBe(2);
-    expect(commandsIn(stdout)[0]).toMatch(/^::error title=podexit SIGKILLed%3A sigkill-after-grace\/checkout-.*::app ignored SIGTERM for 6.0s/);
+    expect(commandsIn(stdout)[0]).toMatch(
+      /^::error title=podexit SIGKILLed%3A sigkill-after-grace\/checkout-.*::app ignored SIGTERM for 6.0s/,
+    );
     expect(commandsIn(stderr)).toEqual([]);
   });
 

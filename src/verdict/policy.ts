@@ -20,5 +20,3 @@ export interface Policy {
   readonly gates: readonly GateSpec[];
   readonly warnOnly: boolean;
 }
-
-export const noPolicy: Policy = { gates: [], warnOnly: false };

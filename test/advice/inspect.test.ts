@@ -134,7 +134,9 @@ describe('check --inspect', () => {
   it('says what it cannot tell without cat, in a sandbox, and of a blocked signal', () =>
     withPod(101, async (flags) => {
       const { cannotTell } = await inspect(flags);
-      const because = Object.fromEntries(cannotTell.map((one) => [one.container, one.because]));
+      const because: Record<string, string> = Object.fromEntries(
+        cannotTell.map((one): [string, string] => [one.container ?? '', one.because]),
+      );
       expect(because['distroless']).toBe('the container has no cat (a distroless image)');
       expect(because['sandboxed']).toMatch(/sandboxed runtime/);
       expect(because['waiting']).toMatch(/blocks the signal/);

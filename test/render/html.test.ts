@@ -61,7 +61,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
         const { page, noise } = await open(browser, renderHtml(report), look);
         expect(noise).toEqual([]);
         expect(await page.evaluate(overflows)).toBe(false);
-        const { low } = (await page.evaluate(contrasts)) as { low: string[] };
+        const { low } = await page.evaluate<{ low: string[] }>(contrasts);
         expect(low).toEqual([]);
         expect(await page.title()).toContain('podexit');
         await page.close();

@@ -105,7 +105,7 @@ it.each(Object.entries(before))(
   async (name, old) => {
     for (const [index, columns] of [80, 120].entries()) {
       const { happenings } = await playOf(name, { columns, rows: index === 0 ? 24 : 40 });
-      console.info(`${name} at ${columns} columns: ${bytesOf(happenings)} of ${old[index] ?? 0} bytes`);
+      process.stdout.write(`${name} at ${columns} columns: ${bytesOf(happenings)} of ${old[index] ?? 0} bytes\n`);
       expect(bytesOf(happenings)).toBeLessThanOrEqual((old[index] ?? 0) / 4);
     }
   },

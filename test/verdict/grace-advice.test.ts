@@ -97,9 +97,7 @@ describe('a sidecar', () => {
   it('that a main container held is not blamed for the grace', () => {
     const held = sidecar(drains(0), { preStop: { kind: 'sleep', seconds: 6 } });
     const report = storyReport({ containers: [plainContainer({ app: deaf }), held], ...pod({ graceSeconds: 7 }) });
-    expect(adviceOf(report, 'grace-nearly-spent')).toMatch(
-      /^proxy stops after app: make app exit sooner/,
-    );
+    expect(adviceOf(report, 'grace-nearly-spent')).toMatch(/^proxy stops after app: make app exit sooner/);
   });
 
   it('that spent the grace on its own hook is told to shorten that', () => {

@@ -7,7 +7,7 @@ export interface Health {
   lost(since: number): void;
   flows(): void;
   /** Why the state has not been read yet, in words: `the server answers 503 to the list of pods`. Said at each failed try. */
-  waitingFor?(reason: string): void;
+  waitingFor?: ((this: void, reason: string) => void) | undefined;
   /** Nothing that came until `at` (client ms) is missing. */
   sure(at: number): void;
   /** Aborts when somebody wants to know whether the stream has brought all there is. */

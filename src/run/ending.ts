@@ -3,6 +3,7 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { deletionOf } from '../infer/deletion.ts';
 import { triggerOf } from '../infer/trigger.ts';
 import type { Pod } from '../model/kube.ts';
+import type { ContainerSpec } from '../model/pod.ts';
 import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../model/pod.ts';
 import { wasStartedSince } from '../infer/started-untold.ts';
 import { agesIn, olderThanDeletion } from '../infer/siblings.ts';
@@ -24,7 +25,7 @@ export function endingOf(trace: Trace): Ending {
   if (!trace.gone) return endedUndeleted(trace) ? { kind: 'done' } : { kind: 'open' };
   if (trace.began?.value.waitReplacement && !replaced(trace) && !isHopeless(trace)) return { kind: 'open' };
   const missing = missingFacts(trace);
-  return missing ? { kind: 'settling', until: trace.gone.at + patience(trace) } : { kind: 'done' };
+  return missing ? { kind: 'settling', until: settledAt(trace, trace.gone.at) } : { kind: 'done' };
 }
 
 /** The kubelet ends pods on its own without ever setting deletionTimestamp (trap 31): no deletion will begin. */
@@ -64,20 +65,38 @@ function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean
   return false;
 }
 
-/** A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
-function patience(trace: Trace): number {
+/** Client ms at which no more facts are waited for. A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
+function settledAt(trace: Trace, goneAt: number): number {
+  if (!isForced(trace)) return goneAt + lastFacts;
   const grace = Math.max(2, Math.min(trace.deletion?.first.value.metadata.deletionGracePeriodSeconds ?? 0, 30));
-  return isForced(trace) ? grace * second + lastFacts : lastFacts;
+  const latest = goneAt + grace * second + lastFacts;
+  const logsEnd = endOfAllLogs(trace);
+  return logsEnd === undefined ? latest : Math.min(latest, Math.max(goneAt, logsEnd) + lastFacts);
 }
 
-function missingFacts(trace: Trace): boolean {
+/** Client ms; only where the log of each container that may have run was followed to an end in order: it ends with its container. */
+function endOfAllLogs(trace: Trace): number | undefined {
   const pod = trace.deletion?.first.value ?? trace.pod?.value;
-  if (!pod) return false;
-  const running = containersOf(pod).filter(
+  if (!pod) return undefined;
+  const ends = mayRun(trace, pod).map(({ name }) => {
+    const { opened, ended } = trace.containers.get(name)?.log ?? {};
+    return opened && ended?.value.clean ? ended.at : Infinity;
+  });
+  const last = Math.max(...ends);
+  return Number.isFinite(last) ? last : undefined;
+}
+
+const mayRun = (trace: Trace, pod: Pod): ContainerSpec[] =>
+  containersOf(pod).filter(
     ({ name }) =>
       statusesOf(pod).some((status) => status.name === name && isRunning(status.state)) ||
       (isForced(trace) && wasStartedSince(trace, pod, name)),
   );
+
+function missingFacts(trace: Trace): boolean {
+  const pod = trace.deletion?.first.value ?? trace.pod?.value;
+  if (!pod) return false;
+  const running = mayRun(trace, pod);
   const logs = [...trace.containers.values()].some(({ log }) => log.opened && !log.ended);
   const listed = [...trace.slices.values()].some((slice) => slice.states.at(-1)?.value.own !== undefined);
   const successor =

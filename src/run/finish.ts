@@ -8,6 +8,7 @@ import type { Report } from '../verdict/report.ts';
 import type { LookOptions, Stage } from './stage.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
+import { unreadSeconds } from './time-limit.ts';
 import type { Publish } from './publish.ts';
 import { publish } from './publish.ts';
 import { contentOf, writeReport } from './report-files.ts';
@@ -79,7 +80,7 @@ function leftUnread({ interrupted, timers, began }: Trace): number {
   if (timers.some(({ value }) => value === 'timeout'))
     throw new PodexitError(
       'pod.unread',
-      `${pod} could not be read within ${began?.value.timeoutSeconds ?? '?'} s`,
+      `${pod} could not be read within ${began?.value.timeoutSeconds ?? unreadSeconds} s`,
       'Nothing was deleted. See what is asked and answered with: -v=6',
     );
   throw new PodexitError(

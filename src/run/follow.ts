@@ -9,6 +9,7 @@ import { namesStopSignal } from '../model/observe/line.ts';
 import type { Gate } from './gate.ts';
 import { fateInBrief, howFar } from './how-far.ts';
 import type { Run } from './live-run.ts';
+import { sayWaiting } from './say-waiting.ts';
 import { keptOf } from './several.ts';
 import type { Raw, Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
@@ -31,12 +32,15 @@ export async function follow(run: Run, target: Target, { gate, look, signal, hea
   const isOfPods = target === run.pods;
   const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
   gate?.expect(target.stream);
+  const waiting = isOfPods ? sayWaiting(whatOf(options), options.clock, options.warn) : undefined;
   const health = run.lanes.open(target.stream, options.clock.now(), {
     hears,
+    waitingFor: waiting?.because,
     ...(isOfPods ? { isNeeded: true } : {}),
   });
   try {
     for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal: until, health })) {
+      if (sighting.kind === 'listed') waiting?.over();
       if (sighting.kind === 'refused' && isOfPods) {
         if (isUnderWay(run)) return await stopWithoutPodWatch(run, sighting.message);
         throw refusedPods(options.cluster, options.namespace, sighting);
@@ -53,10 +57,16 @@ export async function follow(run: Run, target: Target, { gate, look, signal, hea
     else if (isOfPods && !until.aborted) run.fail(error);
     else if (!until.aborted) await lose(run, { stream: target.stream }, error);
   } finally {
+    waiting?.over();
     gate?.open(target.stream);
     run.lanes.close(health);
   }
 }
+
+const whatOf = ({ several, name }: Run['options']) =>
+  several
+    ? { what: `the pods of ${several.target}`, reason: 'their list has not been answered' }
+    : { what: `pod "${name}"`, reason: 'its list has not been answered' };
 
 /** Where the pod has a stream of its own, that of its workload repeats what is said of it. */
 const isTracedPod = (run: Run, { stream }: Target, sighting: Sighting): boolean =>

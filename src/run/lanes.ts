@@ -4,11 +4,15 @@ import type { Health } from '../kube/health.ts';
 import type { StreamName } from '../model/observation.ts';
 
 export interface Lanes {
-  /** `at` (client ms): what came earlier is nothing that it has to tell. `hears` is called as it dies and lives again. */
+  /** `at` (client ms): what came earlier is nothing that it has to tell. `hears` is called as it dies and lives again, `waitingFor` as its state is not given. */
   open(
     stream: StreamName,
     at: number,
-    more?: { hears?: ((isSo: boolean) => void) | undefined; isNeeded?: boolean },
+    more?: {
+      hears?: ((isSo: boolean) => void) | undefined;
+      waitingFor?: ((reason: string) => void) | undefined;
+      isNeeded?: boolean;
+    },
   ): Health;
   /** The stream is over for good: refused, or given up. */
   close(health: Health): void;
@@ -50,10 +54,11 @@ export function createLanes(changed: () => void): Lanes {
   const doubt = new AbortController();
   setMaxListeners(0, doubt.signal);
   return {
-    open(stream, at, { hears, isNeeded = needed.has(stream) } = {}) {
+    open(stream, at, { hears, waitingFor, isNeeded = needed.has(stream) } = {}) {
       const lane: Lane = { stream, isNeeded, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
       const health: Health = {
         doubted: doubt.signal,
+        waitingFor,
         lost: (since) => {
           // What was taken for its last word may turn out to have been behind.
           lane.lostSince = Math.min(lane.lostSince ?? Infinity, since);

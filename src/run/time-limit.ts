@@ -1,4 +1,4 @@
-/** When a run gives up: after --timeout, or by default 120 s after the grace must have run out. */
+/** When a run gives up: after --timeout; by default after 60 s without its pod, then 120 s after the grace must have run out. */
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
 
@@ -19,8 +19,12 @@ interface Limited {
 }
 
 const beyondGrace = 120_000;
+/** s; how long the default waits for the pod itself. */
+export const unreadSeconds = 60;
+/** s; what Kubernetes gives a pod that asks for none. */
+const usualGrace = 30;
 
-/** `over` is called once. An explicit limit counts from here on, also while nothing answers yet. */
+/** `over` is called once. It counts from here on, also while nothing answers yet. */
 export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () => void): TimeLimit {
   let cancel = (): void => {};
   let followed = false;
@@ -30,12 +34,16 @@ export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () =
     if (!cancelled) cancel = clock.setTimeout(over, ms);
   };
   if (typeof timeoutMs === 'number') arm(until === undefined ? timeoutMs : Math.max(0, until - clock.now()));
+  let isKnown = false;
+  if (timeoutMs === 'by-grace') arm(unreadSeconds * 1000);
   const byGrace = (seconds: number): void => {
+    isKnown = true;
     if (timeoutMs === 'by-grace') arm(seconds * 1000 + beyondGrace);
   };
   return {
     byGrace,
-    follow: ({ deletion }) => {
+    follow: ({ deletion, pod }) => {
+      if (pod && !isKnown) byGrace(pod.value.spec.terminationGracePeriodSeconds ?? usualGrace);
       const seconds = deletion?.first.value.metadata.deletionGracePeriodSeconds;
       if (followed || seconds === undefined) return;
       followed = true;

@@ -1,0 +1,17 @@
+/** A deletion that somebody else forces: once every log has ended in order nothing is left to wait for. */
+import { expect, it } from 'vitest';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+/** s from the DELETE to the end of the container's log, by the recording; its grace is 20 s. */
+const logsEndAfter = 8.35;
+
+it('ends a short while after the logs, not at the end of the grace', () =>
+  serving('second/forced-by-other', {}, async ({ server, flags }) => {
+    const began = performance.now();
+    const ran = await runMain([server.pod, '-o', 'json', ...flags]);
+    const took = (performance.now() - began) / 1000;
+    expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'forced', exitCode: 2 } });
+    expect(took).toBeGreaterThan(logsEndAfter);
+    expect(took).toBeLessThan(logsEndAfter + 6);
+  }));

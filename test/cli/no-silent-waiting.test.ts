@@ -1,0 +1,58 @@
+/** A server that answers and never gives the pod: what is waited for is said, and a pipeline does not wait for ever. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { Handler } from '../kube/helpers/api.ts';
+import { json, serve, status, tempDir } from '../kube/helpers/api.ts';
+import { surroundings } from '../kube/helpers/surroundings.ts';
+import { runMain } from './helpers/in-process.ts';
+
+/** A clock on which a minute is a second or two. */
+const speed = 40;
+
+async function runAgainst(handler: Handler, words: readonly string[]) {
+  const api = await serve(handler);
+  const kubeconfig = join(await tempDir(), 'config');
+  const config = {
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u', namespace: 'shop' } }],
+    clusters: [{ name: 'c', cluster: { server: api.url } }],
+    users: [{ name: 'u', user: {} }],
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+  const { now, setTimeout } = surroundings({ speed });
+  const ran = await runMain([...words, '--kubeconfig', kubeconfig], { clock: { now, setTimeout } });
+  return { ...ran, deletes: api.asked.filter(({ method }) => method !== 'GET') };
+}
+
+const busy: Handler = (_, response) => json(response, 503, status(503, 'ServiceUnavailable', 'not now'));
+/** Says that it will answer, and then nothing. */
+const mute: Handler = (_, response) =>
+  void response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+
+const saidAt = (stderr: string): number[] =>
+  [...stderr.matchAll(/waiting for pod "web" for (\d+) s: /g)].map(([, seconds]) => Number(seconds));
+
+it.each([
+  ['answers 503 to everything', busy, 'the server answers 503 to the list of pods: not now'],
+  ['opens its watch and stays mute', mute, ''],
+])('a server that %s is waited for aloud, at growing steps, and for a minute', async (_, handler, reason) => {
+  const { code, stdout, stderr, deletes } = await runAgainst(handler, ['web']);
+  const said = saidAt(stderr);
+  expect(said[0]).toBeGreaterThanOrEqual(3);
+  expect(said[0]).toBeLessThan(6);
+  expect(said.length).toBeGreaterThanOrEqual(4);
+  expect(said.length).toBeLessThanOrEqual(6);
+  expect(stderr).toContain(reason);
+  expect(stderr).toContain('pod "web" in namespace "shop" could not be read within 60 s');
+  expect(stdout).toBe('');
+  expect(code).toBe(1);
+  expect(deletes).toEqual([]);
+});
+
+it('an explicit --timeout is the limit all the same', async () => {
+  const { code, stderr } = await runAgainst(busy, ['web', '--timeout=5s']);
+  expect(saidAt(stderr)).toHaveLength(1);
+  expect(stderr).toContain('could not be read within 5 s');
+  expect(code).toBe(1);
+});

@@ -1,6 +1,5 @@
 /**
- * A busy cluster in a process of its own: in ours, its work would stand between a mark and whoever times it. It yields to all
- * others where that can be had: a real cluster takes no processor from the program that watches it.
+ * A busy cluster in a process of its own: in ours, its work would stand between a mark and whoever times it.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +7,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { behindOthers } from './priority.ts';
 
 /** What the process tells of itself. */
 export interface BusyServer {
@@ -28,7 +26,7 @@ export interface BusyCluster {
 export const changesPerSecond = 200;
 
 export async function startBusyCluster(recording: string): Promise<BusyCluster> {
-  const child = fork(fileURLToPath(new URL('busy-server.ts', import.meta.url)), [recording], yielding());
+  const child = fork(fileURLToPath(new URL('busy-server.ts', import.meta.url)), [recording]);
   const [server] = (await once(child, 'message')) as [BusyServer];
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
   const kubeconfig = join(folder, 'kubeconfig');
@@ -43,10 +41,4 @@ export async function startBusyCluster(recording: string): Promise<BusyCluster> 
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** How to start Node so. */
-function yielding(): { execPath?: string; execArgv?: string[] } {
-  const [execPath, ...rest] = behindOthers();
-  return execPath === undefined ? {} : { execPath, execArgv: [...rest, process.execPath, ...process.execArgv] };
 }

@@ -8,11 +8,15 @@ export const podexit = [process.execPath, fileURLToPath(new URL('../../bin/kubec
 export const hasKubectl = spawnSync('kubectl', ['version', '--client'], { stdio: 'ignore' }).error === undefined;
 
 /** Starts it with an environment in which nothing of this machine's user shows. */
-export function start(words: readonly string[], stdout: 'ignore' | 'pipe' = 'ignore'): ChildProcess {
+export function start(
+  words: readonly string[],
+  stdout: 'ignore' | 'pipe' = 'ignore',
+  home = process.env['HOME'],
+): ChildProcess {
   const [command = '', ...rest] = words;
   return spawn(command, rest, {
     stdio: ['ignore', stdout, 'ignore'],
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1' },
+    env: { PATH: process.env['PATH'], HOME: home, NO_COLOR: '1' },
   });
 }
 

@@ -29,14 +29,24 @@ const clock = {
 export async function untilDelete(rounds: number): Promise<Contest[]> {
   return [
     await race('until the DELETE arrives', rounds, 1.5, () => startLoopback({ scenario, clock })),
+    await race('the same with an empty home folder', rounds, 1.5, () => startLoopback({ scenario, clock }), {
+      isNew: true,
+    }),
     await race(
       'the same over TLS, 40 ms away',
       rounds,
       1.0,
       async () => startLoopback({ scenario, clock, tls: { ...(await certificates()).server, http2: true }, token }),
-      40,
+      { roundTripMs: 40 },
     ),
   ];
+}
+
+interface Situation {
+  /** ms; the server is so far away. */
+  roundTripMs?: number;
+  /** The home folder is empty: nothing that an earlier run has kept is there. */
+  isNew?: boolean;
 }
 
 function race(
@@ -44,9 +54,9 @@ function race(
   rounds: number,
   promised: number,
   open: () => Promise<Loopback>,
-  roundTripMs?: number,
+  situation: Situation = {},
 ): Promise<Contest> {
-  const run = (words: (pod: string, folder: string) => string[]) => () => once(open, roundTripMs, words);
+  const run = (words: (pod: string, folder: string) => string[]) => () => once(open, situation, words);
   return contest({
     name,
     unit: 'ms',
@@ -64,7 +74,7 @@ function race(
 
 async function once(
   open: () => Promise<Loopback>,
-  roundTripMs: number | undefined,
+  { roundTripMs, isNew = false }: Situation,
   words: (pod: string, folder: string) => string[],
 ): Promise<number> {
   const server = await open();
@@ -73,7 +83,11 @@ async function once(
   const config = join(folder, 'kubeconfig');
   writeFileSync(config, dump(await kubeconfigFor(server, proxy)));
   const began = now();
-  const child = start([...words(server.pod, folder), '-n', server.namespace, '--kubeconfig', config]);
+  const child = start(
+    [...words(server.pod, folder), '-n', server.namespace, '--kubeconfig', config],
+    'ignore',
+    isNew ? folder : undefined,
+  );
   try {
     return (await arrival(server)) - began;
   } finally {

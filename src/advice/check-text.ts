@@ -42,7 +42,7 @@ function card(one: CheckedObject, pen: Pen, columns: number): string[] {
   const head = `${pen.paint(ink, forTerminal(one.sentence))}  ${forTerminal(objectName(one) + place)}`;
   const label = (text: string): string => `  ${text.padEnd(12)}`;
   const rows = one.findings.flatMap((finding) => [
-    ...wrapped(label(finding.severity === 'info' ? 'note' : 'problem'), told(finding), columns),
+    ...wrapped(label(finding.severity === 'info' ? 'note' : 'problem'), sentenceOf(finding), columns),
     ...(finding.advice === undefined ? [] : wrapped(label(''), `→ ${forTerminal(finding.advice)}`, columns)),
   ]);
   const open = one.cannotTell.flatMap(({ what, because }, index) =>
@@ -53,7 +53,7 @@ function card(one: CheckedObject, pen: Pen, columns: number): string[] {
   return [head, ...rows, ...open, ...details];
 }
 
-const told = ({ message, file, line }: ReportedFinding): string =>
+const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
   forTerminal(`${message}${file === undefined ? '' : ` (${file}:${line})`}`);
 
 function table(checks: readonly CheckedObject[], pen: Pen): string[] {
@@ -72,7 +72,7 @@ export function checkMarkdown({ checks, errors, summary }: CheckReport): string 
   const rows = checks.map(
     (one) =>
       `| ${forMarkdown(objectName(one))} | ${forMarkdown(one.sentence)} | ${one.findings
-        .map((finding) => `\`${finding.code}\` ${forMarkdown(told(finding))}`)
+        .map((finding) => `\`${finding.code}\` ${forMarkdown(sentenceOf(finding))}`)
         .join('<br>')} |`,
   );
   const broken = errors.map(({ file, line, message }) => `- ${forMarkdown(`${file}:${line}: ${message}`)}`);

@@ -14,6 +14,7 @@ import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
+import { addRollout } from './rollout.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { addCompare, addRecommend } from './history.ts';
@@ -203,6 +204,7 @@ const commands: Record<string, (program: Command, ports: Ports, set: (code: numb
   why: (program, ports, set) => addWhy(program, ports, set, replayTextWith(runProgram, ports)),
   compare: (program, ports, set) => addCompare(program, ports, set, replayWith(runProgram, ports)),
   recommend: (program, ports, set) => addRecommend(program, ports, set, replayWith(runProgram, ports)),
+  rollout: addRollout,
   replay: addReplay,
   demo: addDemo,
   explain: addExplain,

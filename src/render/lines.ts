@@ -7,6 +7,7 @@ import { detailLines } from './details.ts';
 import { headingLines } from './heading.ts';
 import { createHistory } from './history.ts';
 import { eventLines, whoColumns } from './mark-line.ts';
+import { worthPrinting } from './next-to-print.ts';
 import type { Pen, Style } from './palette.ts';
 import { penFor, plainStyle } from './palette.ts';
 import type { Timestamps } from './time-text.ts';
@@ -81,7 +82,7 @@ export function renderText(report: Report, options: TextOptions = {}): string {
   const lines = [
     ...headingLines(pen, timeline, timestamps, width),
     '',
-    ...timeline.marks.flatMap((mark) => eventLines({ kind: 'mark', mark }, timeline, layout)),
+    ...worthPrinting(timeline.marks).flatMap((mark) => eventLines({ kind: 'mark', mark }, timeline, layout)),
     ...(timeline.marks.length > 0 ? [''] : []),
     ...endLines(pen, report, width, options),
   ];

@@ -31,7 +31,7 @@ type Line =
   | { type: 'report'; report: ExitReport }
   | { type: 'error'; error: ReturnType<typeof errorDocument> };
 
-interface Told {
+interface Printed {
   revision: number;
   provisional: boolean;
   withdrawn: boolean;
@@ -41,29 +41,29 @@ interface Told {
 
 /**
  * `write` gets whole lines, each with its newline: all that one call tells, at once, since each write costs both ends of a
- * pipe more than a line does. Marks may come as often as one likes: only news is told.
+ * pipe more than a line does. Marks may come as often as one likes: only changes are printed.
  */
 export function createNdjson(write: (lines: string) => void): Ndjson {
-  const told = new Map<string, Told>();
+  const printed = new Map<string, Printed>();
   const toldGaps = new Map<string, string>();
   const { tell, flush, close } = bufferFor(write);
   let settling = false;
   let toldAt: Time | undefined;
 
-  const tellMark = (at: Time, id: string, next: Omit<Told, 'revision' | 'text'>): void => {
-    const before = told.get(id);
+  const tellMark = (at: Time, id: string, next: Omit<Printed, 'revision' | 'text'>): void => {
+    const before = printed.get(id);
     // Compared as it is: to put all marks in order and make them harmless costs more than to conclude them.
     const text = JSON.stringify(next);
     if (before?.text === text || (before && !settling && isHardlyNews(before, next))) return;
     const revision = (before?.revision ?? 0) + 1;
-    told.set(id, { ...next, revision, text });
+    printed.set(id, { ...next, revision, text });
     const { provisional, withdrawn, mark } = next;
     tell({ type: 'mark', at, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark });
   };
 
   const tellMarks = (at: Time, marks: readonly ProvisionalMark[]): void => {
     const present = new Set(marks.map((mark) => mark.id));
-    for (const [id, { mark, withdrawn }] of told) {
+    for (const [id, { mark, withdrawn }] of printed) {
       if (!present.has(id) && !withdrawn) tellMark(at, id, { mark, provisional: false, withdrawn: true });
     }
     for (const { provisional, ...mark } of marks) tellMark(at, mark.id, { mark, provisional, withdrawn: false });
@@ -138,11 +138,11 @@ const lineOrder: KeyOrder = {
   error: errorOrder,
 };
 
-/** ms: what is shaved off an interval is told when it comes to this much, or with the report. */
+/** ms: what is shaved off an interval is printed when it comes to this much, or with the report. */
 const noticeable = 100;
 
 /** The same mark, a little narrower. */
-function isHardlyNews(before: Told, next: Omit<Told, 'revision' | 'text'>): boolean {
+function isHardlyNews(before: Printed, next: Omit<Printed, 'revision' | 'text'>): boolean {
   const isSame =
     before.provisional === next.provisional &&
     before.withdrawn === next.withdrawn &&

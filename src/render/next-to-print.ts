@@ -40,7 +40,7 @@ export function nextToPrint(
   last = false,
 ): { state: PrintState; events: PrintEvent[] } {
   const { now } = timeline;
-  const marks = worthPrinting(timeline.marks, before);
+  const marks = worthPrinting(timeline.marks, before.printed);
   const heldSince = (mark: Mark): number | undefined =>
     before.held.get(mark.id) ?? (mark.at.latest <= now + 1 ? now : undefined);
   const ready = new Set(
@@ -69,9 +69,9 @@ export function nextToPrint(
 }
 
 /** That the kubelet started termination is said of its containers, not again of the pod. */
-const worthPrinting = (marks: readonly Mark[], { printed }: PrintState): readonly Mark[] =>
+export const worthPrinting = (marks: readonly Mark[], printed?: ReadonlyMap<string, unknown>): readonly Mark[] =>
   marks.some(({ name }) => name === 'stopping')
-    ? marks.filter((mark) => mark.name !== 'acknowledged' || printed.has(mark.id))
+    ? marks.filter((mark) => mark.name !== 'acknowledged' || printed?.has(mark.id))
     : marks;
 
 function eventOf(old: PrintedMark | undefined, mark: Mark, result: string): PrintEvent | undefined {

@@ -1,5 +1,5 @@
 /**
- * Colours and symbols, in one table, and whether a terminal gets them. Nothing is told by colour alone: each
+ * Colours and symbols, in one table, and whether a terminal gets them. Nothing is said by colour alone: each
  * ink goes with a word or a symbol. No process here: what decides comes in as arguments.
  */
 import type { ColorSupportLevel } from 'chalk';

@@ -16,8 +16,8 @@ export interface RolloutLiveOptions extends TerminalOptions {
 }
 
 export interface RolloutLive {
-  /** The table as of now. */
-  show(state: RolloutState): void;
+  /** The table is due; `state` is asked for when it is painted. */
+  show(state: () => RolloutState): void;
   /** A pod that was not graceful, for good above the table; the others are only counted in it. */
   ended(report: Report): void;
   resize(): void;
@@ -32,9 +32,9 @@ export interface RolloutLive {
 export function createRolloutLive(options: RolloutLiveOptions): RolloutLive {
   const { columns, rows, clock, timestamps, flags } = options;
   const pen = penFor(options.style);
-  let state: RolloutState | undefined;
+  let state: (() => RolloutState) | undefined;
   const painting = createPainting(options, pen, () =>
-    state ? rolloutFrame(state, clock.now(), { columns: columns(), rows: rows(), pen, flags }) : [],
+    state ? rolloutFrame(state(), clock.now(), { columns: columns(), rows: rows(), pen, flags }) : [],
   );
   return {
     show: (next) => {

@@ -100,11 +100,12 @@ function stepOf(timeline: Timeline, now: number): string {
   const running = timeline.containers.filter(isStillRunning);
   if (running.some(({ stopSignal }) => stopSignal && stopSignal.shown <= now)) return 'draining';
   if (running.some(({ preStop }) => preStop !== undefined && preStop.end === undefined)) return 'preStop';
+  if (running.length === 0 && timeline.containers.some(({ exit }) => exit !== undefined)) return 'exited';
   return has('acknowledged') || has('stopping') ? 'stopping' : statusOf(timeline, now).word;
 }
 
 function tableLines(pen: Pen, rows: readonly Row[], width: number): Piece[][] {
-  const narrow = width < 75;
+  const narrow = width < 90;
   const heads = narrow ? ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'] : titles;
   const wide = heads.map((title, at) => Math.max(title.length, ...rows.map(({ cells }) => textWidth(cells[at] ?? ''))));
   const rest = wide.slice(1).reduce((sum, one) => sum + one + 2, 2);

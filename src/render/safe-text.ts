@@ -1,5 +1,5 @@
 /**
- * The one place that makes a string from a cluster safe to show. Names, messages and reasons come from whoever may
+ * The one place that makes a string from a cluster safe to show. Names, messages and reasons come from anybody who may
  * write to the API server (or edited the recording), and every format has its own way to be tricked: a terminal by
  * escape sequences and bidi marks, markup by `<`, Markdown by mentions, a workflow command by a line feed.
  *

@@ -52,6 +52,11 @@ export async function conduct(run: Run): Promise<void> {
   if (doomed.length > 0) await inSync(run, gate);
   // Nothing is deleted where a target does not answer.
   if (doomed.length > 0) await probing?.ready;
+  if (several?.start) {
+    await inSync(run, gate);
+    await probing?.ready;
+    if (!run.signal.aborted) several.start();
+  }
   const requests = doomed.map((pod) => request(run, pod));
   for (const pod of named) shared.openPlace(pod);
   if (!several && named[0]) run.onDeletion = () => shared.openPlace(named[0] ?? {});

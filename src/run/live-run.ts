@@ -26,6 +26,8 @@ export interface Several {
   readonly owner?: { kind: string; name: string };
   /** Those that are asked for by name; absent: whichever terminate. */
   readonly named?: readonly FoundPod[];
+  /** Called when all is watched: starts what the run follows. */
+  start?(this: void): void;
   /** Whether one more terminating pod is traced. */
   wants(this: void, uid: string, pod: Raw): boolean;
   readonly onlooker: Onlooker;

@@ -3,7 +3,7 @@ import { PodexitError } from '../errors.ts';
 import { emptyTrace } from '../model/empty-trace.ts';
 import type { Sighting } from '../model/observation.ts';
 import type { Traces } from './traces.ts';
-import type { Policy } from '../verdict/judge.ts';
+import type { Policy } from '../verdict/policy.ts';
 import { summaryOf } from '../verdict/rollout.ts';
 import type { LookOptions } from './stage.ts';
 import { openStage } from './audience.ts';
@@ -14,8 +14,8 @@ import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
 import type { Replay } from './replay.ts';
 import { openReplay } from './replay.ts';
-import type { ReportFile } from './report-files.ts';
-import { assertWritable } from './report-files.ts';
+import type { ReportFile } from './writable.ts';
+import { assertWritable } from './writable.ts';
 import type { RunOptions } from './run.ts';
 import { run } from './run.ts';
 
@@ -95,7 +95,7 @@ async function replaySeveral(
   ]);
   const output = rolloutOutput(shown, ports);
   const results = createResults(shown, output, ports);
-  await run({ ...options, audience: results.audience(options.traces) });
+  await run({ ...options, audience: results.audience(options.traces, target) });
   for (const key of options.traces.keys()) results.take(options.traces, key);
   await results.written();
   const summary = summaryOf(

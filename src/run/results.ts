@@ -16,7 +16,7 @@ export interface Results {
   /** Of files that could not be written. */
   readonly codes: number[];
   /** Takes each trace at its end, as the log tells it. */
-  audience(traces: Traces): Audience;
+  audience(traces: Traces, target: string): Audience;
   /** The trace has come to its end, or the run has. */
   take(traces: Traces, key: string): void;
   /** All that was taken has been shown. */
@@ -49,8 +49,9 @@ export function createResults(
   return {
     reports,
     codes,
-    audience: (traces) => ({
+    audience: (traces, target) => ({
       step: (_trace, observation, key) => {
+        output.step?.(traces, target);
         if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(traces, key);
       },
     }),

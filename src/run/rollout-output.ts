@@ -6,15 +6,21 @@ import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
 import type { KeyOrder } from '../render/key-order.ts';
 import { reportOrder } from '../render/key-order.ts';
-import { penFor, styleOf } from '../render/palette.ts';
-import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
 import { rolloutNumbers } from '../verdict/rollout-summary.ts';
-import type { LookOptions } from './stage.ts';
+import { workloadKinds } from './target.ts';
 import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
+import { rolloutTerminal } from './rollout-terminal.ts';
+import type { Traces } from './traces.ts';
 import type { ExitOptions } from './trace-options.ts';
 
 export interface RolloutOutput {
+  /** Something was observed: for what is kept up to date. `target`: `deployment/checkout`. */
+  step?(traces: Traces, target: string): void;
+  /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
+  say?(text: string): boolean;
+  /** Gives the terminal back, whatever happened. */
+  close?(): void;
   tell(report: Report): Promise<void>;
   end(reports: readonly ExitReport[], summary: RolloutSummary): Promise<void>;
 }
@@ -25,13 +31,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
   const each = async (report: Report): Promise<string> => shownText(report, format, look, ports);
   switch (format.kind) {
     case 'json':
-      return {
-        tell: async () => {},
-        end: async (items, summary) =>
-          stdout.write(
-            `${jsonText({ apiVersion: 'podexit/v1', kind: 'ExitReportList', items, summary }, listOrder, 2)}\n`,
-          ),
-      };
+      return jsonOutput(ports);
     case 'ndjson':
       return {
         tell: async (report) => stdout.write(await each(report)),
@@ -44,7 +44,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
       };
     case 'live':
     case 'lines':
-      return linesOutput(look, ports);
+      return rolloutTerminal(format.kind, look, ports);
     case 'wide':
     case 'markdown':
       return {
@@ -62,22 +62,31 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
   }
 }
 
-/** One line for each pod that has ended, and one card for all. */
-function linesOutput(look: LookOptions, { stdout, env, platform }: Ports): RolloutOutput {
-  const pen = penFor(styleOf(look, { env, isTty: stdout.isTty, platform }));
-  const columns = stdout.isTty ? stdout.columns() : Infinity;
+/** One document: the RolloutReport of all pods. */
+function jsonOutput({ stdout }: Ports): RolloutOutput {
   const reports: Report[] = [];
   return {
-    tell: async (report) => {
-      reports.push(report);
-      stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
-    },
-    end: async (_items, summary) => {
-      const numbers = rolloutNumbers(summary.target, reports, [summary.exitCode], summary.unseen);
-      const lines = rolloutCardLines(numbers, { pen, columns, flags: look.reach });
-      stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
+    tell: async (report) => void reports.push(report),
+    end: async (exits, summary) => {
+      const { target, exitCode, unseen } = summary;
+      const { sentence } = rolloutNumbers(target, reports, [exitCode], unseen);
+      const document = {
+        apiVersion: 'podexit/v1',
+        kind: 'RolloutReport',
+        workload: workloadOf(target),
+        summary: { ...summary, sentence },
+        exits,
+      };
+      stdout.write(`${jsonText(document, documentOrder, 2)}\n`);
     },
   };
+}
+
+/** `deployment/checkout` as kind and name; a selector is its own name. */
+function workloadOf(target: string): { kind: string; name: string } {
+  const [kind = '', name] = target.split('/');
+  const known = Object.values(workloadKinds).find((one) => one.kind.toLowerCase() === kind);
+  return known && name !== undefined ? { kind: known.kind, name } : { kind: 'Selector', name: target };
 }
 
 const summaryOrder: KeyOrder = {
@@ -93,4 +102,10 @@ const summaryOrder: KeyOrder = {
   exitCode: null,
 };
 
-const listOrder: KeyOrder = { apiVersion: null, kind: null, items: reportOrder, summary: summaryOrder };
+const documentOrder: KeyOrder = {
+  apiVersion: null,
+  kind: null,
+  workload: { kind: null, name: null },
+  summary: { ...summaryOrder, sentence: null },
+  exits: reportOrder,
+};

@@ -14,24 +14,25 @@ export type SeveralTarget = Exclude<PodTarget, { kind: 'pod' }>;
 type OwnerEars = Pick<Onlooker, 'owner' | 'ownerHears' | 'listed'>;
 
 /** Tells `progress` of the workload itself, or of the topmost owners of the pods that match. */
-export function followOwners(namespace: string, target: SeveralTarget, progress: Progress): OwnerEars {
+export function followOwners(
+  namespace: string,
+  target: SeveralTarget,
+  progress: Progress,
+  onStalled: (words: string) => void,
+): OwnerEars {
   const followed = new Set<string>();
+  const moved = new Set<string>();
   const expect = (path: string): void => {
     if (followed.has(path)) return;
     followed.add(path);
     progress.ownerSeen(path, false);
   };
-  const isNamed = target.kind === 'workload' && target.resource !== 'services';
-  if (isNamed) {
+  let isListed = target.kind === 'workload' && target.resource !== 'services';
+  if (target.kind === 'workload' && target.resource !== 'services') {
     expect(workloadPath(namespace, target.resource, target.name));
     progress.ownersKnown();
   }
-  let isListed = isNamed;
-  const finish = (path: string, why: string): void => {
-    progress.ownerUntold(why);
-    progress.ownerHears(path, true);
-    progress.ownerSeen(path, true);
-  };
+  const finish = (path: string, why: string): void => finishOwner(progress, path, why);
   return {
     listed(pods) {
       if (isListed) return;
@@ -55,6 +56,9 @@ export function followOwners(namespace: string, target: SeveralTarget, progress:
         const above = foreignOwnerOf(object);
         if (above !== undefined) progress.ownerUntold(above);
         progress.ownerSeen(path, isRolledOut(object));
+        // One that was stalled when the run began may go on.
+        if (!isStalled(object)) moved.add(path);
+        else if (moved.has(path)) onStalled(`${pathText(path)} makes no progress: its progress deadline is over`);
       }
       if (stream.name === undefined) return;
       const path = pathOf({ metadata: { name: stream.name } });
@@ -69,6 +73,13 @@ export function followOwners(namespace: string, target: SeveralTarget, progress:
   };
 }
 
+/** Nobody tells any more how far it has come: it is not waited for. */
+function finishOwner(progress: Progress, path: string, why: string): void {
+  progress.ownerUntold(why);
+  progress.ownerHears(path, true);
+  progress.ownerSeen(path, true);
+}
+
 function pathIn({ resource }: Target, namespace: string, object: Raw): string {
   const own = metadataOf(object)['namespace'];
   return workloadPath(typeof own === 'string' ? own : namespace, resource as WorkloadResource, nameOf(object));
@@ -80,6 +91,15 @@ function objectsOf(sighting: Sighting): Raw[] {
 }
 
 const isRemoved = (sighting: Sighting): boolean => sighting.kind === 'changed' && sighting.change === 'DELETED';
+
+/** The Deployment's controller says so of the newest state only (DeploymentProgressing, `kubectl rollout status`). */
+function isStalled(object: Raw): boolean {
+  const { conditions, observedGeneration } = asRaw(object['status']);
+  if (object['kind'] !== 'Deployment' || observedGeneration !== metadataOf(object)['generation']) return false;
+  return (Array.isArray(conditions) ? conditions : [])
+    .map(asRaw)
+    .some((one) => one['type'] === 'Progressing' && one['reason'] === 'ProgressDeadlineExceeded');
+}
 
 /** A ReplicaSet of its own rolls nothing out; one that belongs to something else than a Deployment does what that says. */
 function foreignOwnerOf(object: Raw): string | undefined {

@@ -11,6 +11,8 @@ export interface Progress extends Omit<Onlooker, 'owner' | 'ownerHears'> {
   ownerSeen(path: string, isDone: boolean): void;
   /** Nobody tells when this owner (in words) has rolled out. */
   ownerUntold(owner: string): void;
+  /** The rollout has begun, whether or not a pod terminates for it. */
+  begun(): void;
   /** Each owner has been told of once. */
   ownersKnown(): void;
   /** Its trace has come to an end. */
@@ -45,13 +47,9 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   const owners = new Map<string, boolean>();
   const untold = new Set<string>();
   const terminating = new Set<string>();
-  // Also those that were given up on: they are still there, and tell of themselves.
-  const traced = new Set<string>();
+  const traced = new Set<string>(); // Also those that were given up on.
   const roster = createRoster();
-  let areKnown = false;
-  // A rollout that starts after us is waited for.
-  let hasBegun = false;
-  let hasWaited = false;
+  let [areKnown, hasBegun, hasWaited] = [false, false, false];
   const lost = new Set<string>();
   const bell = createBell();
   const { wake, podChanged } = bell;
@@ -72,6 +70,7 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       untold.add(owner);
       wake();
     },
+    begun: () => void ((hasBegun = true), podChanged()),
     ownersKnown: () => void ((areKnown = true), wake()),
     listed(pods) {
       roster.listed(pods);

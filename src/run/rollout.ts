@@ -1,5 +1,6 @@
 /** What the parts of a run over several pods share beside their traces. */
 import type { Cluster } from '../kube/cluster.ts';
+import type { PodexitError } from '../errors.ts';
 import type { ExitReport } from '../model/report.ts';
 import type { Deadline } from './deadline.ts';
 import type { Ports } from './ports.ts';
@@ -23,6 +24,8 @@ export interface Rollout {
   readonly reports: ExitReport[];
   /** Names of those that went without a report, by uid. */
   readonly unseen: Map<string, string>;
+  /** Why the run could not go on: what started the rollout failed, or it stalled. */
+  failure: PodexitError | undefined;
   /** Exit codes of all that is no report: files that could not be written, a signal. */
   readonly codes: number[];
 }

@@ -7,7 +7,6 @@ import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import { openStage } from './audience.ts';
 import type { Deadline } from './deadline.ts';
-import { finish } from './finish.ts';
 import type { FoundPod } from './found-pod.ts';
 import { leaveOnSignals } from './leaving.ts';
 import { liveSource } from './live.ts';
@@ -17,7 +16,6 @@ import { recorderFor } from './recording-file.ts';
 import { run } from './run.ts';
 import type { ExitOptions } from './trace-options.ts';
 import { createTraces, onePod } from './traces.ts';
-import { notReplaced, unreplaced } from './unreplaced.ts';
 
 /** The one pod of a run: as it was found, or the first that terminates of several. */
 export type Subject =
@@ -52,6 +50,7 @@ export async function traceOne(
     const name = isNext ? traced()?.pod?.value.metadata.name : subject.found.name;
     return name === undefined ? undefined : { ...cluster, name };
   };
+  const late = lateParts();
   const left = { by: undefined as Interrupted['signal'] | undefined };
   const stopListening = leaveOnSignals(
     ports,
@@ -69,20 +68,41 @@ export async function traceOne(
       traces,
       record: recorder.write,
       audience: stage,
-      onTrace: live.onTrace,
+      onTrace: (now, key) => {
+        live.onTrace(now, key);
+        if (now.deletion) late.prepare();
+      },
     });
     const trace = traced();
     if (!trace) return withoutPod(left.by);
-    const late = unreplaced(trace);
-    if (late !== undefined) warn(late);
+    const { finish, unreplaced, notReplaced } = await late.loaded();
+    const without = unreplaced(trace);
+    if (without !== undefined) warn(without);
     const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
-    return worstCode([code, ...(late === undefined ? [] : [notReplaced])]);
+    return worstCode([code, ...(without === undefined ? [] : [notReplaced])]);
   } finally {
     live.stop();
     stopListening();
     stage.close();
     recorder.close();
   }
+}
+
+/** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */
+function lateParts() {
+  const load = async () => {
+    const [{ finish }, { unreplaced, notReplaced }] = await Promise.all([
+      import('./finish.ts'),
+      import('./unreplaced.ts'),
+    ]);
+    return { finish, unreplaced, notReplaced };
+  };
+  let parts: ReturnType<typeof load> | undefined;
+  return {
+    loaded: () => (parts ??= load()),
+    /** An error is thrown by `loaded`. */
+    prepare: () => void (parts ??= load()).catch(() => undefined),
+  };
 }
 
 function liveOptions(

@@ -1,4 +1,6 @@
 /** A run over several pods: every one of a target that terminates, until its rollout is done, or those that were named. */
+import { PodexitError } from '../errors.ts';
+import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Interrupted } from '../model/observation.ts';
 import { probeReportsOf } from './shared-probes.ts';
 import { createTraces } from './traces.ts';
@@ -13,7 +15,7 @@ import type { Live } from './live-run.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
 import { recorderFor } from './recording-file.ts';
-import { assertRecordable, assertWritable } from './report-files.ts';
+import { assertRecordable, assertWritable } from './writable.ts';
 import { selectorInTime } from './resolve-target.ts';
 import type { Rollout } from './rollout.ts';
 import { shortcomingOf, untoldText, waitingText } from './rollout-end.ts';
@@ -22,6 +24,8 @@ import { rolloutOutput } from './rollout-output.ts';
 import type { SeveralTarget } from './rollout-owners.ts';
 import { followOwners } from './rollout-owners.ts';
 import { createProgress } from './rollout-progress.ts';
+import type { RolloutStart } from './start-rollout.ts';
+import { commandOf, runCommand } from './start-rollout.ts';
 import { createResults } from './results.ts';
 import { run } from './run.ts';
 import type { Several } from './live-run.ts';
@@ -32,13 +36,17 @@ import { createWaitingLimit } from './waiting-limit.ts';
 import { nameOf as podName, podsTarget, uidOf } from './watched.ts';
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
-export async function traceSeveral(options: TraceOptions & { target: SeveralTarget }, ports: Ports): Promise<number> {
+export async function traceSeveral(
+  options: TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined },
+  terminal: Ports,
+): Promise<number> {
   const { record, reports, timeoutMs } = options;
-  const { clock, stdout, stderr } = ports;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertRecordable(record);
   await assertWritable(reports);
-  const output = rolloutOutput(advisingSameCluster(options), ports);
+  const output = rolloutOutput(advisingSameCluster(options), terminal);
+  const ports = speakingThrough(output, terminal);
+  const { clock, stdout, stderr } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
   let going = (): number => 0;
@@ -61,8 +69,14 @@ export async function traceSeveral(options: TraceOptions & { target: SeveralTarg
       reports: [],
       unseen: new Map(),
       codes: [],
+      failure: undefined,
     };
-    return await follow(rollout, options.target, selector, output, (count) => (going = count));
+    const starting = options.start && starterOf(rollout, options.start, options.connection, options.target);
+    const several = {
+      ...severalOf(rollout, options.target, selector, output.step !== undefined),
+      ...(starting ? { start: starting } : {}),
+    };
+    return await follow(rollout, options.target, several, output, (count) => (going = count));
   } finally {
     limit.cancel();
     deadline.cancel();
@@ -74,7 +88,7 @@ export async function traceSeveral(options: TraceOptions & { target: SeveralTarg
 async function follow(
   rollout: Rollout,
   target: SeveralTarget,
-  selector: PodSelector,
+  several: Several,
   output: RolloutOutput,
   counts: (going: () => number) => void,
 ): Promise<number> {
@@ -83,7 +97,7 @@ async function follow(
   ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
   const warn = (message: string): void => ports.stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
   const recorder = recorderFor(options.record, options.logText, ports, warn);
-  const live = liveOf(rollout, severalOf(rollout, target, selector), warn);
+  const live = liveOf(rollout, several, warn);
   counts(() => live.going);
   for (const { signal } of [deadline, limit, stop])
     signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
@@ -98,7 +112,7 @@ async function follow(
       logText: options.logText,
       traces,
       record: recorder.write,
-      audience: results.audience(traces),
+      audience: results.audience(traces, what),
       onTrace: live.onTrace,
     });
     for (const key of traces.keys()) results.take(traces, key);
@@ -109,8 +123,10 @@ async function follow(
     live.stop();
     deaf();
     recorder.close();
+    if (failures.length > 0) output.close?.();
   }
   await results.written();
+  if (rollout.failure) failures.push(rollout.failure);
   if (recorder.failure !== undefined) codes.push(notDone);
   if (failures.length > 0 && reports.length === 0 && unseen.size === 0) throw failures[0];
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, what, await over);
@@ -122,13 +138,47 @@ async function follow(
   return summary.exitCode;
 }
 
+/** ms in which an owner's new state is told after the command that changed it has ended. */
+const tellingMs = 3000;
+
+/** Starts the rollout; what it changes nothing of is over when its owner has been heard of. */
+function starterOf(
+  rollout: Rollout,
+  start: RolloutStart,
+  connection: ConnectOptions,
+  target: SeveralTarget,
+): () => void {
+  const { cluster, ports, stop, progress } = rollout;
+  const argv = commandOf(start, targetText(target), cluster.namespace, connection, ports.env);
+  return () =>
+    void runCommand(argv, ports, stop.signal)
+      .then(() => ports.clock.setTimeout(progress.begun, tellingMs))
+      .catch((error: unknown) => {
+        rollout.failure = error as PodexitError;
+        stop.abort();
+      });
+}
+
 /** Exit code where a recording is incomplete. */
 const notDone = 1;
 
-function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelector): Several {
+/** Messages scroll by above the table where there is one: written beside it they would tear it. */
+function speakingThrough({ say }: RolloutOutput, ports: Ports): Ports {
+  const { stderr } = ports;
+  const write = (text: string): void => {
+    if (!say?.(text)) stderr.write(text);
+  };
+  return { ...ports, stderr: { ...stderr, write } };
+}
+
+/** `hasTable`: each pod is shown as it begins to terminate. */
+function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelector, hasTable: boolean): Several {
   const { cluster, ports, progress, limit, stop, begun, unseen } = rollout;
   const { namespace } = cluster;
-  const owners = followOwners(namespace, target, progress);
+  const owners = followOwners(namespace, target, progress, (words) => {
+    rollout.failure ??= stalled(words);
+    stop.abort();
+  });
   return {
     target: targetText(target),
     namespace,
@@ -140,7 +190,8 @@ function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelecto
     wants(uid, pod) {
       if (!stop.signal.aborted && !begun.has(uid)) {
         begun.add(uid);
-        ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
+        // The table has a row for it.
+        if (!hasTable) ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
       }
       return begun.has(uid);
     },
@@ -168,6 +219,15 @@ function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelecto
     },
   };
 }
+
+/** Exit code 3: still there at the end, as at --timeout. */
+const stalled = (words: string): PodexitError =>
+  new PodexitError(
+    'rollout.stalled',
+    words,
+    'See what its new pods wait for: kubectl describe the workload and its newest ReplicaSet (quota, image, probes).',
+    { exitCode: 3 },
+  );
 
 function liveOf(
   { cluster, options, ports, deadline }: Rollout,

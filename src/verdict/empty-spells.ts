@@ -61,14 +61,14 @@ function spellsOf(trace: Trace, api: Clock, service: string): Spell[] {
   return spells;
 }
 
-/** What lasts is told only for as long as somebody listened. */
+/** What lasts is claimed only for as long as the stream was watched. */
 const watchedUntil = ({ heard, gaps }: Trace): number =>
   Math.min(
     heard,
     ...gaps.flatMap(({ value }) => (value.stream === 'endpointslices' && value.to === undefined ? value.from : [])),
   );
 
-/** The moment of a change as late as it can have been, so that a spell is never told longer than it was. */
+/** The moment of a change as late as it can have been, so that a spell is never said to be longer than it was. */
 const latest = (api: Clock, { value, at }: Fact<SliceState>): number =>
   Math.min(at, value.written ? toClient(api, value.written, at).hi : at);
 

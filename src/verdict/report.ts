@@ -6,8 +6,9 @@ import type { Trace } from '../model/trace.ts';
 import type { Answer } from './answer.ts';
 import { answerOf } from './answer-of.ts';
 import type { JudgedVerdict } from './finding.ts';
-import type { Policy } from './judge.ts';
-import { judge, noPolicy } from './judge.ts';
+import { judge } from './judge.ts';
+import type { Policy } from './policy.ts';
+import { noPolicy } from './policy.ts';
 
 export interface Report {
   readonly timeline: Timeline;

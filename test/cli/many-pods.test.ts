@@ -9,7 +9,7 @@ import { heldAgainst } from '../helpers/truth.ts';
 import { runMain } from './helpers/in-process.ts';
 
 interface Told {
-  items: ExitReport[];
+  exits: ExitReport[];
   summary: RolloutSummary;
 }
 
@@ -42,14 +42,14 @@ describe.each(rows)('the recording %s', (name, target, pods, trigger) => {
       const { told, code, stderr } = await followed(scene, target);
       expect(stderr).not.toMatch(/evidence|lost/);
       expect(code).toBe(0);
-      expect(new Set(told.items.map(({ pod }) => pod.uid)).size).toBe(pods);
-      expect(told.items).toHaveLength(pods);
+      expect(new Set(told.exits.map(({ pod }) => pod.uid)).size).toBe(pods);
+      expect(told.exits).toHaveLength(pods);
       expect(told.summary).toMatchObject({ pods, unseen: [], exitCode: 0 });
-      expect([...new Set(told.items.map((one) => one.trigger.kind))]).toEqual([trigger]);
-      expect(told.items.flatMap(({ gaps }) => gaps)).toEqual([]);
-      const codes = told.items.flatMap(({ verdict }) => verdict.findings.map((finding) => finding.code));
+      expect([...new Set(told.exits.map((one) => one.trigger.kind))]).toEqual([trigger]);
+      expect(told.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
+      const codes = told.exits.flatMap(({ verdict }) => verdict.findings.map((finding) => finding.code));
       expect(codes).not.toContain('evidence-lost');
-      for (const report of told.items) {
+      for (const report of told.exits) {
         const truths = scene.server.truth().filter(({ pod }) => pod === report.pod.name);
         const missed = heldAgainst(report, truths).filter(({ hit }) => !hit);
         expect(missed.map(({ instant, container }) => `${report.pod.name} ${container} ${instant}`)).toEqual([]);

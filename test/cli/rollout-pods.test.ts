@@ -52,14 +52,14 @@ describe('a pod that takes the name of another one that ended', () => {
       const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'rec.ndjson')}`];
       void watched(server).then(() => endTwice(server));
       const ran = await runMain([...traced, ...files, ...flags]);
-      const { items } = JSON.parse(ran.stdout) as { items: ExitReport[] };
-      expect(items.map(({ pod }) => pod.uid)).toEqual(['u1', 'u2']);
+      const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
+      expect(exits.map(({ pod }) => pod.uid)).toEqual(['u1', 'u2']);
       const names = ['exit-web-0-2.json', 'exit-web-0.json', 'rec.ndjson'];
       expect(readdirSync(folder).filter((name) => names.includes(name))).toEqual(names);
       const uidIn = (name: string) => (JSON.parse(readFileSync(join(folder, name), 'utf8')) as ExitReport).pod.uid;
       expect([uidIn('exit-web-0.json'), uidIn('exit-web-0-2.json')]).toEqual(['u1', 'u2']);
       const replayed = await runMain(['replay', join(folder, 'rec.ndjson'), '-o', 'json']);
-      expect(JSON.parse(replayed.stdout)).toMatchObject({ items });
+      expect(JSON.parse(replayed.stdout)).toMatchObject({ exits });
     }));
 
   it('is never called as a third pod is', () => {
@@ -105,7 +105,7 @@ describe('pods of an owner that nobody can follow', () => {
       expect(ran.stderr.match(/when the rollout is done cannot be told: CloneSet web is not followed/g)).toHaveLength(
         1,
       );
-      expect((JSON.parse(ran.stdout) as { items: ExitReport[] }).items.map(({ pod }) => pod.name)).toEqual([
+      expect((JSON.parse(ran.stdout) as { exits: ExitReport[] }).exits.map(({ pod }) => pod.name)).toEqual([
         'web-0',
         'web-1',
       ]);

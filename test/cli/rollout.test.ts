@@ -26,9 +26,9 @@ describe('a recorded rollout', () => {
       const words = [...target, '--all-terminating', '-o', 'json', `--report=${join(folder, 'exit.md')}`, ...flags];
       const ran = await runMain(words);
       expect(ran.stderr).toMatch(/tracing every terminating pod of/);
-      const told = JSON.parse(ran.stdout) as { kind: string; items: ExitReport[]; summary: RolloutSummary };
-      expect(told.kind).toBe('ExitReportList');
-      expect(told.items.map(({ pod, mode }) => [pod.name, mode])).toEqual([[server.pod, 'attach']]);
+      const told = JSON.parse(ran.stdout) as { kind: string; exits: ExitReport[]; summary: RolloutSummary };
+      expect(told.kind).toBe('RolloutReport');
+      expect(told.exits.map(({ pod, mode }) => [pod.name, mode])).toEqual([[server.pod, 'attach']]);
       expect(told.summary).toMatchObject({ pods: 1, outcomes: { graceful: 1 }, killed: [], exitCode: 0 });
       expect(told.summary.slowest?.name).toBe(server.pod);
       expect(told.summary.graceUsed?.max).toBeGreaterThan(0);
@@ -46,12 +46,12 @@ describe('a recorded rollout', () => {
     await serving('rolling-update', { attachDelayMs: 1500, scenario: twins }, async ({ flags, folder }) => {
       const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'run.ndjson')}`];
       const ran = await runMain(['-l', 'app=checkout', '--all-terminating', '-o', 'json', ...files, ...flags]);
-      const told = JSON.parse(ran.stdout) as { items: ExitReport[]; summary: RolloutSummary };
-      expect(told.items.map((item) => item.pod.name).sort()).toEqual(names);
+      const told = JSON.parse(ran.stdout) as { exits: ExitReport[]; summary: RolloutSummary };
+      expect(told.exits.map((item) => item.pod.name).sort()).toEqual(names);
       expect(told.summary).toMatchObject({ pods: 3, outcomes: { graceful: 3 }, killed: [], exitCode: 0 });
       for (const name of names) {
         expect(ran.stderr).toContain(`podexit: ${name}: is terminating\n`);
-        const item = told.items.find((one) => one.pod.name === name);
+        const item = told.exits.find((one) => one.pod.name === name);
         expect(item?.containers).toMatchObject([{ name: 'app', outcome: 'completed', exit: { code: 0 } }]);
         expect(JSON.parse(readFileSync(join(folder, `exit-${name}.json`), 'utf8'))).toEqual(item);
         const replayed = await runMain(['replay', join(folder, 'run.ndjson'), name, '-o', 'json']);
@@ -67,7 +67,7 @@ describe('a recorded rollout', () => {
       const ran = await runMain([...words, '-o', 'json']);
       expect(ran.stderr).toMatch(/ENOSPC/);
       expect(ran.code).toBe(1);
-      expect((JSON.parse(ran.stdout) as { items: ExitReport[] }).items).toHaveLength(1);
+      expect((JSON.parse(ran.stdout) as { exits: ExitReport[] }).exits).toHaveLength(1);
     }),
   );
 
@@ -92,7 +92,7 @@ it('exits 3 when nothing terminated by --timeout', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=500ms', '-o', 'json', ...flags]);
     expect(ran.code).toBe(3);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: 3 } });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ exits: [], summary: { pods: 0, exitCode: 3 } });
     expect(ran.stderr).toMatch(/no pod of deployment\/checkout was seen to terminate: start the rollout/);
   }));
 
@@ -113,7 +113,7 @@ it.each([
       },
     });
     expect(ran.code).toBe(code);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ items: [], summary: { pods: 0, exitCode: code } });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ exits: [], summary: { pods: 0, exitCode: code } });
   }),
 );
 

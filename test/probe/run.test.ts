@@ -93,3 +93,19 @@ it('shows in the demo what a late load balancer loses, and that a preStop sleep 
   expect(gateOf(fixed)).toMatchObject({ name: 'max-lost', passed: true });
   expect(fixed.code).toBe(0);
 });
+
+it('asks the API server for its proxies, and deletes nothing where those do not answer', async () => {
+  await serving('graceful-exit', {}, async ({ server: cluster, flags }) => {
+    const words = ['--probe', 'service/checkout:80/pay?card=4711-4711', '--probe', 'pod:8080'];
+    const { code, stderr } = await podexit([cluster.pod, ...flags, ...words]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /the probe of (service\/checkout:80\/pay|pod:8080) failed before anything was deleted: HTTP 404/,
+    );
+    expect(stderr).not.toContain('4711');
+    expect(cluster.deletesAccepted).toBe(0);
+    const proxied = cluster.requests.filter(({ url }) => url.includes('/proxy/')).map(({ url }) => url);
+    expect(proxied).toContain(`/api/v1/namespaces/${cluster.namespace}/services/checkout:80/proxy/pay?card=4711-4711`);
+    expect(proxied).toContain(`/api/v1/namespaces/${cluster.namespace}/pods/${cluster.pod}:8080/proxy/`);
+  });
+});

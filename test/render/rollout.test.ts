@@ -78,7 +78,7 @@ describe('the table of many pods', () => {
       timestamps: 'utc',
     });
     const done = ended.map((report) => ({ timeline: report.timeline, report }));
-    live.show({ target: 'deployment/web', namespace: 'shop', pods: [...done, ...running] });
+    live.show(() => ({ target: 'deployment/web', namespace: 'shop', pods: [...done, ...running] }));
     const screen = await screenOf({ columns, rows }, happenings);
     live.close();
     return screen.window.map((line) => line.trimEnd());

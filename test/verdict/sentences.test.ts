@@ -64,14 +64,14 @@ describe('137 of an own choice', () => {
 });
 
 describe('explain', () => {
-  it('measures the clean-up from the status that told the exits, as the report does', () => {
-    expect(phases.cleanup.is).toMatch(/^From the status that told .*\(containers-done\)/);
+  it('measures the clean-up from the status that reported the exits, as the report does', () => {
+    expect(phases.cleanup.is).toMatch(/^From the status that reported .*\(containers-done\)/);
     expect(findingTexts['slow-cleanup'].is).toContain('containers-done');
   });
 
   it('leaves the pods of a Job that outlived its time to the deletion of the owner', () => {
     expect(triggerTexts.job.known).not.toContain('ttl');
-    expect(triggerTexts.job.wrong).toMatch(/ttlSecondsAfterFinished .* told as owner-deleted/);
+    expect(triggerTexts.job.wrong).toMatch(/ttlSecondsAfterFinished .* shown as owner-deleted/);
     expect(triggerTexts['owner-deleted'].is).toContain('ttlSecondsAfterFinished');
   });
 

@@ -1,5 +1,5 @@
 /**
- * What Events say about a pod that is gone: moments on the clocks of whoever wrote them, and who deleted it. Pure. Reasons
+ * What Events say about a pod that is gone: moments on the clocks of the components that wrote them, and who deleted it. Pure. Reasons
  * and messages: SIGNALS.md §2.2. How its containers exited stands in no Event, so nothing is concluded about that.
  */
 import type { CoreV1Event } from '@kubernetes/client-node';

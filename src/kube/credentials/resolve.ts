@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { ClusterEntry, Impersonation, UserEntry } from '../kubeconfig/kubeconfig.ts';
+import type { Impersonation, UserEntry } from '../kubeconfig/kubeconfig.ts';
 import { isOverTls } from '../kubeconfig/usable.ts';
 import type { Credentials, Identity, Proof, ResolveOptions, Source, TlsOptions } from './credentials.ts';
 import { badFile, readTls } from './tls.ts';

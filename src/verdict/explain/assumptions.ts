@@ -52,7 +52,7 @@ export const assumptionTexts: Record<AssumptionName, Explanation> = {
   'silent-kill': {
     is: 'An application that showed no life after its signal, and ended with 137 as its grace ran out, was killed by the kubelet.',
     known: bound('silent-kill'),
-    wrong: 'One that exits with 137 of its own choice in that very second cannot be told from it.',
+    wrong: 'One that exits with 137 of its own choice in that very second cannot be distinguished from it.',
     advice: look,
   },
   'log-end': {

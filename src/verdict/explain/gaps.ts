@@ -9,13 +9,13 @@ export type GapWord = ExitReport['gaps'][number]['cause'];
 /** Why a stretch of a stream, or a clock, tells less than all (trace/observation.ts, docs/resilience.md). */
 export const gapTexts: Record<GapWord, Explanation> = {
   expired: {
-    is: 'The history of a stream was gone when the stream was to go on: what changed in between is told by nobody.',
+    is: 'The history of a stream was gone when the stream was to go on: what changed in between is not known.',
     known: 'The API server answered 410, and the state was listed anew, which ends the gap.',
     wrong: `${missed} What came and went in between left no trace at all.`,
     advice: `${rerun} Where it comes again and again the API server is overloaded, or keeps little history.`,
   },
   disconnected: {
-    is: 'The connection of a stream was lost, and what came meanwhile may never have been told.',
+    is: 'The connection of a stream was lost, and what came meanwhile may never have arrived.',
     known:
       'It did not come back from where it was, or was still away, or silent with nobody to answer for it, when the run ended; a log broke eight times without a new line in between.',
     wrong: missed,
@@ -28,7 +28,7 @@ export const gapTexts: Record<GapWord, Explanation> = {
     advice: `${rerun} An API server that needs seconds for a list is the usual cause.`,
   },
   behind: {
-    is: 'A server behind the same address knew less than had already been told, for so long that its word was taken.',
+    is: 'A server behind the same address knew less than had already arrived, for so long that its state was taken.',
     known: 'The resourceVersions that it lists are older than those which were seen.',
     wrong: `${missed} After etcd was restored from a backup the older state is the truth.`,
     advice: 'Look whether all API servers behind the address are in sync, or whether etcd was restored.',

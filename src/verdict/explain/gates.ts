@@ -1,4 +1,4 @@
-import type { GateSpec } from '../gates.ts';
+import type { GateSpec } from '../policy.ts';
 import type { Explanation } from './explanation.ts';
 
 export type GateWord = GateSpec['kind'] | 'disruption-budget' | 'timeout';
@@ -49,7 +49,7 @@ export const gateTexts: Record<GateWord, Explanation> = {
       'See `kubectl podexit explain CODE` for the finding. Ask for `min-drain-lead` where a proof is wanted, and for `fail-on: [evidence-lost]` to refuse exits of which something may have been missed.',
   },
   'disruption-budget': {
-    is: 'A check of whether the PodDisruptionBudgets that cover the pod would let it be evicted now. It fails with `--evict` alone, since a deletion heeds no budget.',
+    is: 'A check of whether the PodDisruptionBudgets that cover the pod would let it be evicted now. It fails with `--evict` alone, since a deletion respects no budget.',
     known:
       "By the eviction API's own rule, from the status of each budget and the pod's readiness, as both are at this moment.",
     wrong:

@@ -54,7 +54,7 @@ export const markTexts: Record<MarkName, Explanation> = {
     known:
       'Nothing in the API tells it: it follows from Killing, the end of the hook, and a log line that names the signal.',
     wrong:
-      'A container that ended before its turn was sent none: then there is no such mark. One that ended by itself less than a second before its turn, while its kubelet still took it for running, cannot be told from one that obeyed at once; neither can one that its own preStop hook ended just then.',
+      'A container that ended before its turn was sent none: then there is no such mark. One that ended by itself less than a second before its turn, while its kubelet still took it for running, cannot be distinguished from one that obeyed at once; neither can one that its own preStop hook ended just then.',
     advice: 'Where nothing follows it until the kill, see no-signal-handling.',
   },
   kill: {
@@ -74,7 +74,7 @@ export const markTexts: Record<MarkName, Explanation> = {
   'containers-done': {
     is: 'The kubelet reported the end of all containers in one status.',
     known: 'The arrival of that status.',
-    wrong: 'It is when it was told: the exits came before it, at times by seconds.',
+    wrong: 'It is when it was reported: the exits came before it, at times by seconds.',
     advice: nothing,
   },
   'final-delete': {
@@ -86,7 +86,7 @@ export const markTexts: Record<MarkName, Explanation> = {
   finalizing: {
     is: 'Nothing but finalizers keeps the object in the API.',
     known: 'A state with grace 0 that still lists them.',
-    wrong: 'Which controller has to act is not told.',
+    wrong: 'Which controller has to act is not known.',
     advice: 'See finalizer-held.',
   },
   removed: {
@@ -105,7 +105,7 @@ export const markTexts: Record<MarkName, Explanation> = {
   'replacement-scheduled': {
     is: 'The replacement had a node.',
     known: 'Its PodScheduled condition.',
-    wrong: 'Told in whole seconds.',
+    wrong: 'Known in whole seconds.',
     advice: 'Long after its creation: look at requests, affinity and quotas.',
   },
   'replacement-started': {

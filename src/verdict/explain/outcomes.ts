@@ -33,7 +33,7 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
   overran: {
     is: 'The grace ran out, but nothing had to be killed: a hook was cut off, or the exit came in the seconds after. Exit code 2.',
     known: "Hook and drain against the grace, counted from the kubelet's start.",
-    wrong: 'Where the interval of the exit reaches over the end of grace, it is not told.',
+    wrong: 'Where the interval of the exit reaches over the end of grace, it is not claimed.',
     advice: 'Shorten the hook, or raise terminationGracePeriodSeconds to hook + drain + a reserve.',
   },
   stuck: {
@@ -82,7 +82,7 @@ export const containerTexts: Record<ContainerOutcome, Explanation> = {
     is: 'It ended with 128 + its stop signal (143 for SIGTERM): the usual end of a process without a handler, or of one that chose that code.',
     known:
       'The code, and the stop signal of the container where the API tells it. Where it does not, the codes of those that ask a program to end: 129 (HUP), 130 (INT), 131 (QUIT), 138 (USR1), 140 (USR2) and 143 (TERM). 132, 134 and 139 tell of a crash: failed.',
-    wrong: 'It cannot be told from a handler that exits with this code after draining (the JVM does).',
+    wrong: 'It cannot be distinguished from a handler that exits with this code after draining (the JVM does).',
     advice: 'Nothing, if requests were finished by then.',
   },
   failed: {
@@ -94,7 +94,7 @@ export const containerTexts: Record<ContainerOutcome, Explanation> = {
   killed: {
     is: 'SIGKILL at the end of the grace.',
     known: '137 at a time that only the end of grace explains.',
-    wrong: 'Earlier than that, 137 has another cause and is told as failed.',
+    wrong: 'Earlier than that, 137 has another cause, and the outcome is failed.',
     advice: 'Handle the stop signal in PID 1, or give more time.',
   },
   oom: {
@@ -116,7 +116,7 @@ export const containerTexts: Record<ContainerOutcome, Explanation> = {
     advice: 'Nothing for the exit; a container that crashes in a loop has troubles of its own.',
   },
   unknown: {
-    is: 'Its end was never told, or told with a code that the kubelet made up (ContainerStatusUnknown).',
+    is: 'Its end was never reported, or with a code that the kubelet made up (ContainerStatusUnknown).',
     known: 'No termination with a time of its own.',
     wrong: 'It may well have ended in order.',
     advice: "Watch with rights on logs and Events; look at the kubelet's log.",

@@ -55,7 +55,7 @@ export const phases: Record<PhaseName, Explanation> = {
     advice: 'The hook and the drain together need more than the grace: shorten them or raise it.',
   },
   cleanup: {
-    is: "From the status that told that all containers had ended (containers-done) until the kubelet's final DELETE: volumes and cgroups are taken down.",
+    is: "From the status that reported that all containers had ended (containers-done) until the kubelet's final DELETE: volumes and cgroups are taken down.",
     known: 'From that status to the state with grace 0, or to the removal.',
     wrong:
       'The last exit itself came earlier: the kubelet tells it once the sandbox with its network is stopped. A part of what looks like clean-up may be its own bookkeeping.',

@@ -6,8 +6,8 @@ const condition = (reason: string): string =>
   `The condition DisruptionTarget with the reason ${reason} in the state that first bore a deletionTimestamp.`;
 const added =
   'A pod that is terminating may be given the condition afterwards: where the first state was not seen itself, its stamp decides.';
-const told = "The controller's Event about this pod (SuccessfulDelete)";
-const untold =
+const byEvent = "The controller's Event about this pod (SuccessfulDelete)";
+const mayBeMissing =
   'Events may be merged, refused or late: then it is `unknown`. Where several causes fit, the last before the deletion counts, or none.';
 
 /** What deleted the pod (trace/infer/trigger.ts, SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
@@ -16,7 +16,7 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
     is: 'This command sent the DELETE that the pod was deleted by.',
     known: 'The answer to it, and the state that followed.',
     wrong:
-      'A DELETE of somebody else at the very same moment looks the same; one that came before is told (deleted-before).',
+      'A DELETE of somebody else at the very same moment looks the same; one that came before is found (deleted-before).',
     advice: nothing,
   },
   'eviction-api': {
@@ -51,14 +51,14 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
   },
   rollout: {
     is: 'Its controller replaced it by a pod of another template.',
-    known: `${told}, with another template that came up, or that the owner has.`,
-    wrong: untold,
+    known: `${byEvent}, with another template that came up, or that the owner has.`,
+    wrong: mayBeMissing,
     advice: nothing,
   },
   'scale-down': {
-    is: 'Its controller was told to run fewer pods.',
-    known: `${told}, with a number of replicas that went down, or a place that is wanted no more; where no Event could be heard, the number alone.`,
-    wrong: untold,
+    is: 'Its controller was asked to run fewer pods.',
+    known: `${byEvent}, with a number of replicas that went down, or a place that is wanted no more; where no Event could arrive, the number alone.`,
+    wrong: mayBeMissing,
     advice: 'Where nobody scaled, look for an autoscaler.',
   },
   'owner-deleted': {
@@ -70,7 +70,7 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
   job: {
     is: 'Its Job was done, failed or suspended, and stopped what still ran of it.',
     known: "The Job's conditions, or its Event (SuccessfulDelete).",
-    wrong: `A Job past its ttlSecondsAfterFinished is deleted itself, and the garbage collector deletes its pods: that is the deletion of the owner, and told as owner-deleted unless the end of the Job was seen too. ${untold}`,
+    wrong: `A Job past its ttlSecondsAfterFinished is deleted itself, and the garbage collector deletes its pods: that is the deletion of the owner, and shown as owner-deleted unless the end of the Job was seen too. ${mayBeMissing}`,
     advice: 'Look at the conditions of the Job.',
   },
   'namespace-deletion': {

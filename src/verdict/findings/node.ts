@@ -119,7 +119,7 @@ const renewalsSince = ({ trace, exit }: Scene): Sign[] =>
 /** An Event that a first look lists was there before it: its own stamp tells since when. */
 function killingSigns({ trace, exit }: Scene, name: string, killings: readonly Occurrence[]): Sign[] {
   const since = exit.containers.find(({ spec }) => spec.name === name)?.stopping?.client.lo ?? -Infinity;
-  // Who attaches may be told of the deletion before its own first look at the Events.
+  // A run that attaches may see the deletion before its first list of the Events.
   const cameLate = exit.deletion.facts.underWay || trace.began?.value.mode === 'attach';
   return killings.map(({ at, seq, isOld }) => {
     const heard = heardSince(trace, 'events', at);

@@ -133,7 +133,5 @@ it('nobody is waited for where the namespace goes with the pod', () => {
   expect(unreplaced(traceIn(story))).toBeUndefined();
   const over = traceIn(adding(story, listed(deleted + 20, 'namespace', namespace)));
   expect(endingOf(over).kind).not.toBe('open');
-  expect(unreplaced(over)).toMatch(
-    /is gone, and nothing will replace it: its namespace was deleted$/,
-  );
+  expect(unreplaced(over)).toMatch(/is gone, and nothing will replace it: its namespace was deleted$/);
 });

@@ -1,0 +1,57 @@
+/** `rollout`: follows the next rollout of a workload, or starts it, to its end. */
+import type { Command } from 'commander';
+import type { Ports } from '../run/ports.ts';
+import type { RolloutStart } from '../run/start-rollout.ts';
+import { addConnectionFlags } from './connection-flags.ts';
+import type { Flags } from './options.ts';
+import { traceOptions } from './options.ts';
+import { addPipelineFlags } from './pipeline-flags.ts';
+import { addProbeFlags, probesFrom } from './probe-flags.ts';
+import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
+import { usageError } from './usage.ts';
+
+interface RolloutFlags extends Flags {
+  restart?: boolean;
+  image?: string;
+}
+
+export function addRollout(program: Command, ports: Ports, set: (code: number) => void): void {
+  const rollout = program
+    .command('rollout [target...]')
+    .usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]')
+    .description('follow the next rollout of a workload to its end, or start it')
+    .exitOverride()
+    .option('--restart', 'start it: kubectl rollout restart')
+    .option('--image <container=image>', 'start it: kubectl set image');
+  addConnectionFlags(addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(rollout))))).action(
+    async (words: string[], flags: RolloutFlags) => {
+      const command = behindDashes(program);
+      const target = words.slice(0, words.length - command.length);
+      const options = traceOptions(target, { ...flags, allTerminating: true }, ports.version, ports.stdout.isTty);
+      if (options.target.kind !== 'workload')
+        throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
+      const { traceSeveral } = await import('../run/trace-several.ts');
+      const probes = await probesFrom(flags, ports.env);
+      set(await traceSeveral({ ...options, target: options.target, probes, start: startOf(flags, command) }, ports));
+    },
+  );
+}
+
+/** What stands behind `--` is somebody else's command line. */
+function behindDashes(program: Command): string[] {
+  const { rawArgs = [] } = program as unknown as { rawArgs?: string[] };
+  const dashes = rawArgs.indexOf('--');
+  return dashes < 0 ? [] : rawArgs.slice(dashes + 1);
+}
+
+/** Throws usageError where there are several ways. */
+function startOf({ restart, image }: RolloutFlags, command: readonly string[]): RolloutStart | undefined {
+  const ways: RolloutStart[] = [
+    ...(restart ? [{ kind: 'restart' as const }] : []),
+    ...(image === undefined ? [] : [{ kind: 'image' as const, image }]),
+    ...(command.length > 0 ? [{ kind: 'command' as const, argv: command }] : []),
+  ];
+  if (ways.length > 1)
+    throw usageError('rollout', 'a rollout is started once', 'Give one of --restart, --image and -- COMMAND.');
+  return ways[0];
+}

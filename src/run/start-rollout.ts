@@ -1,0 +1,61 @@
+/** The command that starts a rollout, once all is watched: kubectl's own, or any that the user gives. */
+import { spawn } from 'node:child_process';
+import { PodexitError } from '../errors.ts';
+import type { ConnectOptions } from '../kube/connect-options.ts';
+import type { Ports } from './ports.ts';
+
+/** How a rollout is started. */
+export type RolloutStart =
+  | { kind: 'restart' }
+  /** `CONTAINER=IMAGE`. */
+  | { kind: 'image'; image: string }
+  | { kind: 'command'; argv: readonly string[] };
+
+/** The command line. `owner`: `deployment/checkout`. */
+export function commandOf(
+  start: RolloutStart,
+  owner: string,
+  namespace: string,
+  connection: ConnectOptions,
+  env: Ports['env'],
+): readonly string[] {
+  if (start.kind === 'command') return start.argv;
+  const verb = start.kind === 'restart' ? ['rollout', 'restart', owner] : ['set', 'image', owner, start.image];
+  return [env['KUBECTL_PATH'] || 'kubectl', ...verb, '-n', namespace, ...flagsOf(connection)];
+}
+
+/** kubectl reaches the same cluster by the same flags; credentials stay in the kubeconfig. */
+function flagsOf({ kubeconfig, context, cluster, user, server }: ConnectOptions): string[] {
+  const flags = { kubeconfig, context, cluster, user, server };
+  return Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
+}
+
+/**
+ * Runs it to its end, its output on stderr: stdout holds reports alone. Throws PodexitError `rollout.command-failed` where it
+ * cannot be started or fails; ends it on abort.
+ */
+export function runCommand(argv: readonly string[], { stderr }: Ports, signal: AbortSignal): Promise<void> {
+  const [program = '', ...words] = argv;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words, { stdio: ['inherit', 'pipe', 'pipe'], signal });
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => stderr.write(String(text)));
+    child.on('error', (cause) => {
+      if (signal.aborted) return resolve();
+      reject(
+        failed(program, `could not be started (${(cause as NodeJS.ErrnoException).code ?? cause.message})`, cause),
+      );
+    });
+    child.on('close', (code, by) => {
+      if (code === 0 || signal.aborted) return resolve();
+      reject(failed(program, code === null ? `was ended by ${by ?? 'a signal'}` : `failed with exit code ${code}`));
+    });
+  });
+}
+
+const failed = (program: string, how: string, cause?: unknown): PodexitError =>
+  new PodexitError(
+    'rollout.command-failed',
+    `${program} ${how}`,
+    'Its own output above says why; pods that terminated until then are reported.',
+    { cause },
+  );

@@ -110,7 +110,9 @@ function sleepEnd(ask: Ask, length: number): Result {
     return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
   const woke = wokeAt(scene, spec, { from: began.node.lo + least, to: began.node.hi + max });
-  scene.stage.follows(start, end, { min: least, max: woke ? Infinity : max }, { because });
+  const isBounded = !woke && !isLeaseUnheard(scene);
+  scene.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
+  if (!isBounded && !woke && ask.ended) notAfterEnd(ask, ask.ended);
   if (woke)
     scene.stage.within(
       end,
@@ -119,6 +121,10 @@ function sleepEnd(ask: Ask, length: number): Result {
     );
   return { outcome: isCut ? 'cut-off' : isWhole ? 'completed' : 'unknown' };
 }
+
+/** Nobody listened to the node's Lease, from which a kubelet that stood still is known. */
+const isLeaseUnheard = ({ trace }: PodNetwork): boolean =>
+  trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined);
 
 const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
   client: atMost(at + 1),

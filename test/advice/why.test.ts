@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
 import { exitsIn } from '../../src/advice/history/reports.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
-import type { ExitReport } from '../../src/model/report.ts';
+import type { ExitReport, Mark } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile, recordingNames, secondSeriesNames, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
@@ -35,11 +35,11 @@ function playOut({ server }: Serving, name: string): void {
       server.write(row.resource === 'node-events' ? 'events' : row.resource, row.event.type, row.event.object);
 }
 
-async function liveOutcome(name: string, pod: string): Promise<string | undefined> {
+async function liveExit(name: string, pod: string): Promise<ExitReport | undefined> {
   const { stdout } = await runMain(['replay', recordingFile(name), '-o', 'json']);
   return exitsIn(JSON.parse(stdout) as Record<string, unknown>)
     ?.map((exit) => exit as unknown as ExitReport)
-    .find((exit) => exit.pod.name === pod)?.verdict.outcome;
+    .find((exit) => exit.pod.name === pod);
 }
 
 describe.each(names)('%s, from Events', (name) => {
@@ -50,7 +50,7 @@ describe.each(names)('%s, from Events', (name) => {
       if (code === 1) return expect(stdout + stderr).toMatch(/nothing is known of an exit|is still terminating/);
       const report = JSON.parse(stdout) as WhyReport;
       expect(faultsBy('why-report', report)).toEqual([]);
-      expect(['unknown', await liveOutcome(name, one.server.pod)]).toContain(report.outcome);
+      expect(['unknown', (await liveExit(name, one.server.pod))?.verdict.outcome]).toContain(report.outcome);
       expect(report.heading).toMatch(/reconstructed from Events, ±1s|from its status/);
     }));
 });
@@ -110,36 +110,83 @@ it('a recording of a folder says what the replay says', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ basis: 'recording', outcome: 'killed', exit: { kind: 'ExitReport' } });
 });
 
-describe.each(recordingNames)('%s, from an audit log', (name) => {
+/** What of a live report an audit log cannot hold: the words of the report that say so. */
+const reasons: [marks: RegExp, reason: RegExp][] = [
+  [
+    /^(acknowledged|stopping|stop-signal|kill|prestop-ended)$/,
+    /the log holds no Event of the pod|it was removed before/,
+  ],
+  [/^(exited|containers-done)$/, /it was removed before the kubelet had reported that/],
+  [/^(unrouted|endpoint-removed)$/, /the log holds no EndpointSlice/],
+  [/^(replacement|node)-/, /its replacement, its node and its logs/],
+];
+
+const widthOf = ({ at }: Mark): number => Date.parse(at.latest) - Date.parse(at.earliest);
+const keyOf = ({ name, subject }: Mark): string => (subject === undefined ? name : `${name} of ${subject}`);
+
+function missingWithoutReason(live: ExitReport, report: WhyReport & { exit?: ExitReport }): string[] {
+  const found = new Set(report.exit?.marks.map(keyOf));
+  // Nobody here sends a request; the one of the log is what `accepted` says.
+  const missing = live.marks.filter((mark) => mark.name !== 'requested' && !found.has(keyOf(mark)));
+  const isSaid = ({ name }: Mark): boolean =>
+    reasons.some(([marks, reason]) => marks.test(name) && report.cannotTell.some((text) => reason.test(text)));
+  return missing.filter((mark) => !isSaid(mark)).map(keyOf);
+}
+
+function truthsMissed(name: string, pod: string, exit: ExitReport | undefined): string[] {
+  return truthsOf(name)
+    .filter((truth) => truth.pod === undefined || truth.pod === pod)
+    .flatMap(({ container, stop_signal_sent, sigkill_sent, exited }) =>
+      Object.entries({ 'stop-signal': stop_signal_sent, kill: sigkill_sent, exited }).flatMap(([mark, time]) => {
+        const found = exit?.marks.find((one) => one.name === mark && one.subject === container);
+        if (time === undefined || !found) return [];
+        const at = Date.parse(time);
+        const isInside = Date.parse(found.at.earliest) <= at && at <= Date.parse(found.at.latest);
+        return isInside ? [] : [`${container} ${mark} ${time} not in ${found.at.earliest} – ${found.at.latest}`];
+      }),
+    );
+}
+
+const widths: string[] = [];
+afterAll(() => {
+  if (process.env['PODEXIT_WIDTHS'] !== undefined) process.stderr.write(`${widths.join('\n')}\n`);
+});
+
+describe.each(names)('%s, from an audit log', (name) => {
   it.each([
     ['without Events', false],
     ['with Events', true],
   ])(
-    'holds every truth of the runtime within its interval, and claims no other outcome, %s',
-    async (_title, withEvents) => {
+    'holds every truth of the runtime within its interval, misses no mark without a reason, and claims no other outcome, %s',
+    async (title, withEvents) => {
       const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'RequestResponse', withEvents);
       const file = join(scratch, `${name}.log.gz`);
       writeFileSync(file, gzipSync(lines.join('\n')));
       const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
       expect(code).toBe(0);
       const report = JSON.parse(stdout) as WhyReport & { exit?: ExitReport };
+      const live = await liveExit(name, pod);
       expect(faultsBy('why-report', report)).toEqual([]);
-      expect(['unknown', await liveOutcome(name, pod)]).toContain(report.outcome);
+      expect(['unknown', live?.verdict.outcome]).toContain(report.outcome);
       expect(report.deletedBy?.user ?? 'nobody').toMatch(/^(kubernetes-admin|nobody|system:)/);
-      const missed = truthsOf(name)
-        .filter((truth) => truth.pod === undefined || truth.pod === pod)
-        .flatMap(({ container, stop_signal_sent, sigkill_sent, exited }) =>
-          Object.entries({ 'stop-signal': stop_signal_sent, kill: sigkill_sent, exited }).flatMap(([mark, time]) => {
-            const found = report.exit?.marks.find((one) => one.name === mark && one.subject === container);
-            if (time === undefined || !found) return [];
-            const at = Date.parse(time);
-            const isInside = Date.parse(found.at.earliest) <= at && at <= Date.parse(found.at.latest);
-            return isInside ? [] : [`${container} ${mark} ${time} not in ${found.at.earliest} – ${found.at.latest}`];
-          }),
-        );
-      expect(missed).toEqual([]);
+      expect(truthsMissed(name, pod, report.exit)).toEqual([]);
+      expect(live && missingWithoutReason(live, report)).toEqual([]);
+      const shown = (report.exit?.marks ?? []).map((mark) => `${keyOf(mark)} ${widthOf(mark)}`);
+      widths.push(`${name}, ${title}, ${live?.verdict.outcome} → ${report.outcome}, ms: ${shown.join(', ')}`);
     },
   );
+
+  it('nothing of the exit is older than the DELETE of the log', async () => {
+    const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'RequestResponse', true);
+    const file = join(scratch, `${name}-since.log`);
+    writeFileSync(file, lines.join('\n'));
+    const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+    const { exit, moments } = JSON.parse(stdout) as WhyReport & { exit?: ExitReport };
+    const since = Date.parse(moments.find((one) => one.name === 'accepted')?.earliest ?? '');
+    const own = ['accepted', 'stopping', 'stop-signal', 'kill', 'exited', 'containers-done', 'removed'];
+    const older = exit?.marks.filter((mark) => own.includes(mark.name) && Date.parse(mark.at.earliest) < since);
+    expect(older?.map((mark) => `${keyOf(mark)} ${mark.at.earliest}`)).toEqual([]);
+  });
 });
 
 it('reads a long log, packed or not, without keeping it', async () => {

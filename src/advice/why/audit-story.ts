@@ -1,7 +1,6 @@
 /**
- * The audit events of one pod → who deleted it, moments to the microsecond of the API server's clock, and the same as the
- * rows of a recording, which go the way of every recording: observe, reduce, infer. Levels Metadata to RequestResponse: where
- * an event holds no object it proves only its moment. Pure.
+ * The audit events of one pod → who deleted it, and moments to the microsecond of the API server's clock. Levels Metadata to
+ * RequestResponse: where an event holds no object it proves only its moment. Pure.
  */
 import { asArray, asNumber, asObject, asString, asStrings } from '../../model/observe/read.ts';
 import type { Json } from '../../model/observe/read.ts';
@@ -32,6 +31,8 @@ export interface AuditStory {
   refusedEvictions: number;
   /** Some event holds the pod itself, so that a report can be made. */
   hasObjects: boolean;
+  /** It was removed while a container of it still ran, as far as its last state says. */
+  isForced: boolean;
 }
 
 /** Undefined for what is no finished request of audit.k8s.io. */
@@ -69,17 +70,17 @@ function stampOf(raw: unknown): number {
   return Date.parse(text) + Number(`0.${micros}`);
 }
 
-const isPod = (one: AuditEvent): boolean =>
+export const isPod = (one: AuditEvent): boolean =>
   one.resource === 'pods' && one.subresource !== 'log' && one.subresource !== 'exec';
-const isDone = ({ status }: AuditEvent): boolean => status >= 200 && status < 300;
-const isWrite = ({ verb }: AuditEvent): boolean => ['create', 'update', 'patch', 'delete'].includes(verb);
+export const isDone = ({ status }: AuditEvent): boolean => status >= 200 && status < 300;
+export const isWrite = ({ verb }: AuditEvent): boolean => ['create', 'update', 'patch', 'delete'].includes(verb);
 const isDelete = (one: AuditEvent): boolean => isPod(one) && one.verb === 'delete' && one.subresource === '';
 const isEviction = (one: AuditEvent): boolean => isPod(one) && one.subresource === 'eviction';
 const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:node:');
 
 export function auditStoryOf(events: readonly AuditEvent[]): AuditStory {
   const own = events.filter((one) => isPod(one) && isWrite(one));
-  const request = own.find((one) => isDone(one) && (isEviction(one) || (isDelete(one) && !isKubelet(one))));
+  const request = requestIn(own);
   const moments = own.flatMap((one): StoryMoment[] => {
     const what = textOf(one, one === request);
     // What was stored was stored between the request and its answer.
@@ -99,8 +100,20 @@ export function auditStoryOf(events: readonly AuditEvent[]): AuditStory {
     moments: moments.sort((a, b) => a.earliest - b.earliest),
     refusedEvictions: own.filter((one) => isEviction(one) && one.status === 429).length,
     hasObjects: own.some((one) => one.object?.['kind'] === 'Pod'),
+    isForced: isLeftRunning(own),
   };
 }
+
+function isLeftRunning(own: readonly AuditEvent[]): boolean {
+  const last = own.filter((one) => one.object?.['kind'] === 'Pod').at(-1)?.object;
+  const statuses = asArray(asObject(last?.['status'])['containerStatuses']).map(asObject);
+  const isRemoved = asObject(last?.['metadata'])['deletionGracePeriodSeconds'] === 0;
+  return isRemoved && statuses.some((one) => asObject(one['state'])['running'] !== undefined);
+}
+
+/** The DELETE or the eviction of a client that was accepted first. */
+export const requestIn = (events: readonly AuditEvent[]): AuditEvent | undefined =>
+  events.find((one) => isDone(one) && (isEviction(one) || (isDelete(one) && !isKubelet(one))));
 
 function textOf(one: AuditEvent, isRequest: boolean): { name: string; what: string } | undefined {
   if (isEviction(one) && one.status === 429)
@@ -114,107 +127,3 @@ function textOf(one: AuditEvent, isRequest: boolean): { name: string; what: stri
   if (one.subresource === 'status') return { name: 'status', what: 'the kubelet reported a status' };
   return undefined;
 }
-
-interface RecordingRow {
-  at: string;
-  type: string;
-  [field: string]: unknown;
-}
-
-/**
- * The rows of a recording (docs/ndjson.md names the raw form): the pod as it was before its deletion, then each object that
- * was stored, at the moment of its answer. Empty where no event holds the pod.
- */
-export function recordingOf(events: readonly AuditEvent[], namespace: string): RecordingRow[] {
-  const uid = auditStoryOf(events).uid;
-  const pods = events.filter(
-    (one) => isPod(one) && isWrite(one) && isDone(one) && one.object?.['kind'] === 'Pod' && uidOf(one) === uid,
-  );
-  const slices = events.filter(
-    (one) => one.resource === 'endpointslices' && isWrite(one) && isDone(one) && one.object !== undefined,
-  );
-  // Most audit policies leave Events out: then nothing may be concluded from their absence, so there is no list of them.
-  const told = events.filter(
-    (one) => one.resource === 'events' && isWrite(one) && isDone(one) && one.object !== undefined,
-  );
-  const [first] = pods;
-  if (!first?.object) return [];
-  const initial = beforeDeletion(pods);
-  const start = rowTime(Math.min(...[first, ...slices, ...told].map(({ answeredAt }) => answeredAt)) - 2);
-  const services = [
-    ...new Set(
-      slices.map(
-        ({ object }) =>
-          asString(asObject(asObject(object?.['metadata'])['labels'])['kubernetes.io/service-name']) ?? '',
-      ),
-    ),
-  ].filter((name) => name !== '');
-  const list = (resource: string, path: string, items: Json[]): RecordingRow => ({
-    at: start,
-    type: 'list',
-    resource,
-    path,
-    list: { metadata: { resourceVersion: asString(asObject(initial['metadata'])['resourceVersion']) ?? '1' }, items },
-  });
-  const base = `/api/v1/namespaces/${namespace}`;
-  return [
-    list('pods', `${base}/pods`, [initial]),
-    // Their selectors are in no audit event: a Service without one is taken by its slices.
-    list(
-      'services',
-      `${base}/services`,
-      services.map((name) => ({ metadata: { name, namespace, uid: name }, spec: {} })),
-    ),
-    list('endpointslices', `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, []),
-    ...(told.length > 0 ? [list('events', `${base}/events`, [])] : []),
-    { at: start, type: 'ready' },
-    ...[
-      ...pods.flatMap(podRows),
-      ...slices.map((one) => watchRow(one, 'endpointslices', 'MODIFIED')),
-      ...told.map((one) => watchRow(one, 'events', one.verb === 'create' ? 'ADDED' : 'MODIFIED')),
-    ].sort((a, b) => a.at.localeCompare(b.at)),
-  ];
-}
-
-const uidOf = ({ object }: AuditEvent): string | undefined => asString(asObject(object?.['metadata'])['uid']);
-
-/** The last state without a deletionTimestamp; else the first one, with what the deletion wrote taken back. */
-function beforeDeletion(pods: readonly AuditEvent[]): Json {
-  const objects = pods.map(({ object }) => object ?? {});
-  const alive = objects.filter((one) => asObject(one['metadata'])['deletionTimestamp'] === undefined).at(-1);
-  if (alive) return alive;
-  const [first = {}] = objects;
-  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = asObject(first['metadata']);
-  const generation = asNumber(metadata['generation']);
-  const version = asString(metadata['resourceVersion']) ?? '1';
-  return {
-    ...first,
-    metadata: {
-      ...metadata,
-      generation: generation === undefined ? undefined : generation - 1,
-      resourceVersion: /^\d+$/.test(version) ? String(BigInt(version) - 1n) : version,
-    },
-  };
-}
-
-/** A delete of grace 0 writes the object once more and removes it (SIGNALS.md §1 "Store"). */
-function podRows(one: AuditEvent): RecordingRow[] {
-  const metadata = asObject(one.object?.['metadata']);
-  if (metadata['deletionTimestamp'] === undefined) return [];
-  const isFinal =
-    one.verb === 'delete' &&
-    metadata['deletionGracePeriodSeconds'] === 0 &&
-    asArray(metadata['finalizers']).length === 0;
-  const row = watchRow(one, 'pods', 'MODIFIED');
-  return isFinal ? [row, watchRow(one, 'pods', 'DELETED')] : [row];
-}
-
-const watchRow = (one: AuditEvent, resource: string, type: string): RecordingRow => ({
-  at: rowTime(one.answeredAt),
-  type: 'watch',
-  resource,
-  event: { type, object: one.object },
-});
-
-/** Whole milliseconds, rounded up: it was stored by then. */
-const rowTime = (ms: number): string => new Date(Math.ceil(ms)).toISOString();

@@ -1,7 +1,6 @@
 /** The command `why`: an exit that is over, from recordings, an audit log, or the Events that are left. Reads only. */
 import type { CoreV1Event, KubernetesObject, V1Pod } from '@kubernetes/client-node';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
@@ -11,7 +10,6 @@ import { listOnce } from '../../kube/list.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
 import type { Json } from '../../model/observe/read.ts';
-import { outcomes } from '../../model/report.ts';
 import type { Outcome } from '../../model/report.ts';
 import { connectCluster } from '../../run/connected.ts';
 import type { Ports } from '../../run/ports.ts';
@@ -20,16 +18,13 @@ import { targetText } from '../../run/target.ts';
 import { exitsIn } from '../history/reports.ts';
 import type { OutputOptions } from '../output.ts';
 import { print } from '../output.ts';
-import { linesWith } from './audit-lines.ts';
-import type { AuditEvent } from './audit-story.ts';
-import { auditEventOf, auditStoryOf, recordingOf } from './audit-story.ts';
 import type { Story } from './event-story.ts';
 import { endedPods, storyOf } from './event-story.ts';
+import type { Found, ReplayText } from './found.ts';
+import { ofExit } from './found.ts';
+import { fromAuditLogs } from './from-audit-log.ts';
 import type { EndedList, WhyReport } from './report.ts';
 import { endedText, momentOf, whyMarkdown, whyText } from './report.ts';
-
-/** What `replay FILE` prints with these words behind it. */
-export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
 
 export interface WhyOptions extends OutputOptions {
   /** Undefined: the pods of the namespace that ended lately. */
@@ -42,12 +37,6 @@ export interface WhyOptions extends OutputOptions {
   connection: ConnectOptions;
   verbosity: number;
   replay: ReplayText;
-}
-
-interface Found {
-  report: Omit<WhyReport, 'apiVersion' | 'kind' | 'verdict' | 'run'>;
-  /** How a recording's own report is shown. */
-  card: string;
 }
 
 /** 0, or 5 for --fail-on. Throws `why.unknown` where nothing is known of the pod. */
@@ -159,97 +148,6 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
 
 const exitOf = (document: Json, name: string): Json | undefined =>
   exitsIn(document)?.find((one) => asObject(one['pod'])['name'] === name);
-
-function ofExit(exit: Json, basis: WhyReport['basis'], heading: string): Found['report'] {
-  const pod = asObject(exit['pod']);
-  const outcome = outcomes.find((one) => one === asObject(exit['verdict'])['outcome']) ?? 'unknown';
-  return {
-    pod: {
-      namespace: asString(pod['namespace']) ?? '',
-      name: asString(pod['name']) ?? '',
-      uid: asString(pod['uid']),
-      node: asString(pod['node']),
-    },
-    basis,
-    heading,
-    outcome,
-    summary: asString(exit['summary']) ?? outcome,
-    trigger: (asString(asObject(exit['trigger'])['kind']) ?? 'unknown') as WhyReport['trigger'],
-    moments: [],
-    cannotTell: [],
-    exit,
-  };
-}
-
-/** More events of one pod than this are of one that lives on. */
-const mostEvents = 20_000;
-
-async function fromAuditLogs(
-  name: string,
-  namespace: string,
-  { auditLogs, replay }: WhyOptions,
-): Promise<Found | undefined> {
-  const events: AuditEvent[] = [];
-  for (const file of auditLogs)
-    for await (const line of linesWith(file, [`"${name}"`, `/${name}`])) {
-      const event = auditEventOf(line);
-      if (event && event.namespace === namespace && events.length < mostEvents) events.push(event);
-    }
-  if (auditLogs.length === 0) return undefined;
-  const own = events
-    .filter((one) => (one.resource === 'pods' && one.name === name) || isAbout(one, name))
-    .sort((a, b) => a.answeredAt - b.answeredAt);
-  const story = auditStoryOf(own);
-  if (story.moments.length === 0) return undefined;
-  const exit = story.hasObjects ? await replayed(recordingOf(own, namespace), replay) : undefined;
-  const base = exit ? ofExit(exit.document, 'audit-log', 'from the audit log') : undefined;
-  return {
-    report: {
-      ...(base ?? {
-        basis: 'audit-log' as const,
-        outcome: 'unknown' as const,
-        trigger: 'unknown' as const,
-        exit: undefined,
-      }),
-      pod: base?.pod ?? { namespace, name, uid: story.uid },
-      heading: 'reconstructed from the audit log',
-      summary: base ? base.summary : 'how it exited is not known: the audit log holds no objects at its level',
-      deletedBy: story.deletedBy,
-      moments: story.moments.map(momentOf),
-      cannotTell: [
-        ...(story.deletedBy ? [] : ['who deleted it: no request of a client is in the log']),
-        ...(base ? [] : ['how its containers exited: the level of the log is below RequestResponse']),
-      ],
-    },
-    card: exit?.card ?? '',
-  };
-}
-
-/** A slice that holds the pod, or an Event about it. */
-const isAbout = ({ resource, object }: AuditEvent, name: string): boolean =>
-  (resource === 'events' && asObject(object?.['involvedObject'])['name'] === name) ||
-  (resource === 'endpointslices' && holdsPod(object, name));
-
-const holdsPod = (object: Json | undefined, name: string): boolean =>
-  asArray(object?.['endpoints']).some((one) => asObject(asObject(one)['targetRef'])['name'] === name);
-
-/** Goes the way of every recording, from a file of its own that is removed again. */
-async function replayed(
-  rows: readonly object[],
-  replay: ReplayText,
-): Promise<{ document: Json; card: string } | undefined> {
-  if (rows.length === 0) return undefined;
-  const folder = await mkdtemp(join(tmpdir(), 'podexit-why-'));
-  const file = join(folder, 'audit.ndjson');
-  try {
-    const about = { type: 'about', scenario: 'audit-log', about: 'reconstructed from an audit log' };
-    await writeFile(file, [about, ...rows].map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
-    const document = asObject(JSON.parse(await replay(file, ['-o', 'json'])));
-    return document['pod'] === undefined ? undefined : { document, card: await replay(file, []) };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
 
 async function listAll(cluster: Cluster, path: string): Promise<unknown[] | undefined> {
   const result = await listOnce(cluster, { stream: 'owner', path }, { signal: new AbortController().signal });

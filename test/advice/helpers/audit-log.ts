@@ -10,8 +10,12 @@ interface Row {
   body?: Json;
   status?: number;
   event?: { type: string; object: Json };
+  list?: { items: Json[] };
 }
 type Json = Record<string, unknown> & { metadata?: Record<string, unknown> };
+
+/** What a write takes at most; where somebody else asked for the deletion, its second is known by its stamp. */
+const handlingMs = 20;
 
 export function auditLogOf(
   file: string,
@@ -42,15 +46,26 @@ export function auditLogOf(
     '',
   ];
   let isFirst = true;
+  let isHeld = false;
+  const changes: Row[] = [];
   for (const row of rows) {
     const { type, resource, event, at } = row;
+    // The log goes farther back than the recording: what was listed had been stored.
+    if (type === 'list' && (resource === 'endpointslices' || (withEvents && resource === 'pods')))
+      for (const object of row.list?.items ?? [])
+        changes.push({ at, type: 'watch', resource, event: { type: 'MODIFIED', object } });
     if (type !== 'watch' || !event) continue;
+    changes.push(row);
+  }
+  for (const row of changes) {
+    const { resource = '', event, at } = row;
+    if (!event) continue;
     const object = {
       apiVersion: 'v1',
       kind: resource === 'pods' ? 'Pod' : resource === 'events' ? 'Event' : 'EndpointSlice',
       ...event.object,
     };
-    const entry = (who: object, verb: string, subresource?: string) =>
+    const entry = (who: object, verb: string, subresource?: string, receivedAt = Date.parse(at) - handlingMs) =>
       lines.push(
         JSON.stringify({
           kind: 'Event',
@@ -59,11 +74,17 @@ export function auditLogOf(
           stage: 'ResponseComplete',
           verb,
           ...who,
-          objectRef: { resource, subresource, namespace, name: event.object.metadata?.['name'], apiVersion: 'v1' },
+          objectRef: {
+            resource,
+            subresource,
+            namespace: event.object.metadata?.['namespace'] ?? namespace,
+            name: event.object.metadata?.['name'],
+            apiVersion: 'v1',
+          },
           responseStatus: { code: 200 },
           responseObject: level === 'Metadata' ? undefined : object,
           // Stored a moment before the watch told of it.
-          requestReceivedTimestamp: at.replace('Z', '000Z'),
+          requestReceivedTimestamp: new Date(receivedAt).toISOString().replace('Z', '000Z'),
           stageTimestamp: at.replace('Z', '000Z'),
         }),
       );
@@ -82,9 +103,23 @@ export function auditLogOf(
     const { deletionTimestamp, deletionGracePeriodSeconds } = event.object.metadata ?? {};
     if (deletionTimestamp !== undefined && isFirst && event.type === 'MODIFIED') {
       isFirst = false;
-      entry(user, 'delete');
+      const asked = rows.find(
+        (one) => one.type === 'request' && one.method === 'DELETE' && one.path?.split('?')[0]?.endsWith(`/${pod}`),
+      );
+      const stamped = Date.parse(deletionTimestamp as string) - Number(deletionGracePeriodSeconds) * 1000;
+      entry(
+        user,
+        'delete',
+        undefined,
+        Math.min(Date.parse(asked?.at ?? at), Date.parse(at) - handlingMs, stamped + 999),
+      );
+    } else if (event.type === 'DELETED' && isHeld) {
+      // Its last finalizer was taken away.
+      object.metadata = { ...object.metadata, finalizers: [] };
+      entry(user, 'patch');
     } else if (event.type === 'MODIFIED' && deletionGracePeriodSeconds === 0) entry(kubelet, 'delete');
     else if (event.type === 'MODIFIED') entry(kubelet, 'patch', 'status');
+    isHeld = ((event.object.metadata?.['finalizers'] as string[] | undefined) ?? []).length > 0;
   }
   return { lines, pod, namespace };
 }

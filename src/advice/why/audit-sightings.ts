@@ -1,0 +1,168 @@
+/**
+ * The audit events of one pod → what a run of ours would have seen, which goes the way of every recording: observe, reduce,
+ * infer. Its clock is that of the API server, so its stamps are the client's own: what an event stored was seen when its
+ * answer was complete. Pure.
+ */
+import type { Sighting, StreamName } from '../../model/observation.ts';
+import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
+import type { Json } from '../../model/observe/read.ts';
+import { second } from '../../model/span.ts';
+import { parseTime } from '../../model/stamps.ts';
+import type { AuditEvent } from './audit-story.ts';
+import { auditStoryOf, isDone, isPod, isWrite, requestIn } from './audit-story.ts';
+
+/** What no event of the pod tells of: nothing may be concluded from silence there. */
+const unheard: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
+
+interface Parts {
+  /** States of the pod, oldest first. */
+  pods: AuditEvent[];
+  slices: AuditEvent[];
+  /** Most audit policies leave Events out: then nothing may be concluded from their absence. */
+  told: AuditEvent[];
+}
+
+/** In the order of time. Empty where no event holds the pod. `events`: oldest first. */
+export function sightingsOf(events: readonly AuditEvent[], namespace: string): Sighting[] {
+  const parts = partsOf(events);
+  const [first] = parts.pods;
+  if (!first) return [];
+  const stored = [...parts.pods, ...parts.slices, ...parts.told];
+  const start = Math.floor(Math.min(...stored.map(({ receivedAt }) => receivedAt))) - second;
+  const later = [
+    ...datesBy(stored),
+    ...lastLookOf(events, parts.pods),
+    ...podChanges(parts.pods),
+    ...parts.slices.map((one) => changeOf(one, 'endpointslices', 'MODIFIED')),
+    ...parts.told.map((one) => changeOf(one, 'events', one.verb === 'create' ? 'ADDED' : 'MODIFIED')),
+  ].sort((a, b) => a.at - b.at);
+  const end = (later.at(-1)?.at ?? start) + 1;
+  return [...openingOf(parts, start, first.name, namespace), ...later, { at: end, kind: 'timer', name: 'settled' }];
+}
+
+function partsOf(events: readonly AuditEvent[]): Parts {
+  const { uid } = auditStoryOf(events);
+  const stored = events.filter((one) => isWrite(one) && isDone(one) && one.object !== undefined);
+  return {
+    pods: stored.filter((one) => isPod(one) && one.object?.['kind'] === 'Pod' && metadataOf(one.object)['uid'] === uid),
+    slices: stored.filter(({ resource }) => resource === 'endpointslices'),
+    told: stored.filter(({ resource }) => resource === 'events'),
+  };
+}
+
+const metadataOf = (object: Json | undefined): Json => asObject(object?.['metadata']);
+
+/** The pod as it was, and which streams are heard. */
+function openingOf({ pods, slices, told }: Parts, at: number, name: string, namespace: string): Sighting[] {
+  const before = beforeDeletion(pods);
+  const resourceVersion = asString(metadataOf(before)['resourceVersion']) ?? '1';
+  const services = servicesOf(slices, namespace);
+  const heard: StreamName[] = [
+    'pod',
+    ...(slices.length > 0 ? (['services', 'endpointslices'] as const) : []),
+    ...(told.length > 0 ? (['events'] as const) : []),
+  ];
+  const silent = (['services', 'endpointslices', 'events'] as const).filter((stream) => !heard.includes(stream));
+  return [
+    {
+      at,
+      kind: 'began',
+      mode: 'attach',
+      namespace,
+      name,
+      graceSeconds: null,
+      timeoutSeconds: null,
+      waitReplacement: false,
+    },
+    { at, kind: 'listed', stream: 'pod', resourceVersion, objects: [before], name },
+    ...(slices.length > 0
+      ? [{ at, kind: 'listed', stream: 'services', resourceVersion, objects: services } as const]
+      : []),
+    ...heard.map((stream): Sighting => ({ at, kind: 'synced', stream })),
+    ...[...silent, ...unheard].map((stream): Sighting => ({ at, kind: 'gap', stream, from: at, cause: 'not-synced' })),
+  ];
+}
+
+/** Their selectors are in no audit event: a Service without one is taken by its slices. */
+function servicesOf(slices: readonly AuditEvent[], namespace: string): Json[] {
+  const names = slices.flatMap(
+    ({ object }) => asString(asObject(metadataOf(object)['labels'])['kubernetes.io/service-name']) ?? [],
+  );
+  return [...new Set(names)].map((name) => ({ metadata: { name, namespace, uid: name }, spec: {} }));
+}
+
+/**
+ * The clock of these sightings is the API server's: at the end of one of its seconds, and at the start of the next, it shows
+ * just that.
+ */
+function datesBy(stored: readonly AuditEvent[]): Sighting[] {
+  const starts = new Set(stored.map(({ answeredAt }) => Math.floor(answeredAt / second) * second));
+  return [...starts].flatMap((start): Sighting[] => [
+    { at: start - 1, kind: 'dated', sentAt: start - 1, date: start - second },
+    { at: start, kind: 'dated', sentAt: start, date: start },
+  ]);
+}
+
+/** The request that marked the pod found it unmarked when it came: nothing of the exit is older. */
+function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]): Sighting[] {
+  const request = requestIn(events.filter((one) => isPod(one) && isWrite(one)));
+  const marked = pods.find(({ object }) => metadataOf(object)['deletionTimestamp'] !== undefined);
+  if (!request || !marked || marked.answeredAt < request.answeredAt || !isMarkOf(request, marked, pods)) return [];
+  const at = Math.floor(request.receivedAt);
+  return [{ at, kind: 'looked', object: beforeDeletion(pods), sentAt: at }];
+}
+
+/**
+ * deletionTimestamp is what the server's clock showed at the DELETE, plus the grace. A log that begins late may hold only a
+ * repeated DELETE: one that shortened the grace sets it anew, so a grace that is not the pod's own proves nothing unless the
+ * log holds the pod before (SIGNALS.md §1 "Repeat delete").
+ */
+function isMarkOf(request: AuditEvent, { object }: AuditEvent, pods: readonly AuditEvent[]): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object);
+  const grace = asNumber(deletionGracePeriodSeconds) ?? NaN;
+  const asked = (parseTime(asString(deletionTimestamp)) ?? NaN) - grace * second;
+  const isKnownBefore = pods.some((one) => metadataOf(one.object)['deletionTimestamp'] === undefined);
+  if (isKnownBefore) return true;
+  const isOwnGrace = grace > 1 && asObject(object?.['spec'])['terminationGracePeriodSeconds'] === grace;
+  return isOwnGrace && asked + second > request.receivedAt && asked <= request.answeredAt;
+}
+
+/** The last state without a deletionTimestamp; else the first one, with what the deletion wrote taken back. */
+function beforeDeletion(pods: readonly AuditEvent[]): Json {
+  const objects = pods.map(({ object }) => object ?? {});
+  const alive = objects.filter((one) => metadataOf(one)['deletionTimestamp'] === undefined).at(-1);
+  if (alive) return alive;
+  const [first = {}] = objects;
+  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = metadataOf(first);
+  const generation = asNumber(metadata['generation']);
+  const version = asString(metadata['resourceVersion']) ?? '1';
+  return {
+    ...first,
+    metadata: {
+      ...metadata,
+      generation: generation === undefined ? undefined : generation - 1,
+      resourceVersion: /^\d+$/.test(version) ? String(BigInt(version) - 1n) : version,
+    },
+  };
+}
+
+/** With grace 0 and no finalizer left, the write is the last one: the object is removed with it (SIGNALS.md §1 "Store"). */
+function podChanges(pods: readonly AuditEvent[]): Sighting[] {
+  const marked = pods.filter(({ object }) => metadataOf(object)['deletionTimestamp'] !== undefined);
+  const last = marked.findIndex(({ object }) => {
+    const { deletionGracePeriodSeconds, finalizers } = metadataOf(object);
+    return deletionGracePeriodSeconds === 0 && asArray(finalizers).length === 0;
+  });
+  const until = last < 0 ? marked : marked.slice(0, last + 1);
+  const removal = marked[last];
+  return [
+    ...until.map((one) => changeOf(one, 'pod', 'MODIFIED')),
+    ...(removal ? [changeOf(removal, 'pod', 'DELETED')] : []),
+  ];
+}
+
+const changeOf = (
+  { answeredAt, object }: AuditEvent,
+  stream: StreamName,
+  change: 'ADDED' | 'MODIFIED' | 'DELETED',
+): Sighting => ({ at: Math.floor(answeredAt), kind: 'changed', stream, change, object });

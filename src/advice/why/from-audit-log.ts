@@ -1,0 +1,110 @@
+/** An exit from an audit log: its events go the way of every recording, and what the log cannot hold is said. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { asArray, asObject } from '../../model/observe/read.ts';
+import type { Json } from '../../model/observe/read.ts';
+import { recordingVersion } from '../../recording/header.ts';
+import type { Header } from '../../recording/header.ts';
+import { linesWith } from './audit-lines.ts';
+import { sightingsOf } from './audit-sightings.ts';
+import type { AuditEvent, AuditStory } from './audit-story.ts';
+import { auditEventOf, auditStoryOf } from './audit-story.ts';
+import type { Found, ReplayText } from './found.ts';
+import { ofExit } from './found.ts';
+import { momentOf } from './report.ts';
+
+/** More events of one pod than this are of one that lives on. */
+const mostEvents = 20_000;
+
+/** Undefined where no log was given, or none names the pod. Throws `audit.unreadable`. */
+export async function fromAuditLogs(
+  name: string,
+  namespace: string,
+  { auditLogs, replay }: { auditLogs: readonly string[]; replay: ReplayText },
+): Promise<Found | undefined> {
+  if (auditLogs.length === 0) return undefined;
+  const own = (await eventsIn(auditLogs, name, namespace)).sort((a, b) => a.answeredAt - b.answeredAt);
+  const story = auditStoryOf(own);
+  if (story.moments.length === 0) return undefined;
+  const exit = story.hasObjects ? await replayed(sightingsOf(own, namespace), replay) : undefined;
+  const base = exit ? ofExit(exit.document, 'audit-log', 'from the audit log') : undefined;
+  return {
+    report: {
+      ...(base ?? {
+        basis: 'audit-log' as const,
+        outcome: 'unknown' as const,
+        trigger: 'unknown' as const,
+        exit: undefined,
+      }),
+      pod: base?.pod ?? { namespace, name, uid: story.uid },
+      heading: 'reconstructed from the audit log, by the clock of the API server',
+      summary: base ? base.summary : 'how it exited is not known: the audit log holds no objects at its level',
+      deletedBy: story.deletedBy,
+      moments: story.moments.map(momentOf),
+      cannotTell: unknownsOf(own, story, exit !== undefined),
+    },
+    card: exit?.card ?? '',
+  };
+}
+
+/** What a live run would have seen besides, and no event that names the pod can tell. */
+function unknownsOf(own: readonly AuditEvent[], story: AuditStory, hasExit: boolean): string[] {
+  const has = (resource: string): boolean => own.some((one) => one.resource === resource && one.object !== undefined);
+  const rows: [boolean, string][] = [
+    [!story.deletedBy, 'who deleted it: no request of a client is in the log'],
+    [!hasExit, 'how its containers exited: the level of the log is below RequestResponse'],
+    [
+      hasExit && !has('events'),
+      'when the kubelet began, and its hooks and signals, but by what bounds them: the log holds no Event of the pod',
+    ],
+    [
+      hasExit && !has('endpointslices'),
+      'when it was taken out of traffic: the log holds no EndpointSlice with the pod',
+    ],
+    [story.isForced, 'how its containers ended: it was removed before the kubelet had reported that'],
+    [hasExit, 'its replacement, its node and its logs: only what names the pod was read'],
+  ];
+  return rows.flatMap(([isUnknown, what]) => (isUnknown ? [what] : []));
+}
+
+/** What the logs hold of the pod itself, of the Events about it, and of the slices since they held it. */
+async function eventsIn(files: readonly string[], name: string, namespace: string): Promise<AuditEvent[]> {
+  const found: AuditEvent[] = [];
+  const slices = new Set<string>();
+  // The write that takes the pod out of a slice does not name it.
+  const texts = [`"${name}"`, `/${name}`, '"endpointslices"'];
+  for (const file of files)
+    for await (const line of linesWith(file, texts)) {
+      const event = auditEventOf(line);
+      if (!event || event.namespace !== namespace || found.length >= mostEvents) continue;
+      if (event.resource === 'endpointslices' && holdsPod(event.object, name)) slices.add(event.name);
+      if (isAbout(event, name) || (event.resource === 'endpointslices' && slices.has(event.name))) found.push(event);
+    }
+  return found;
+}
+
+const isAbout = ({ resource, object, name: own }: AuditEvent, name: string): boolean =>
+  (resource === 'pods' && own === name) ||
+  (resource === 'events' && asObject(object?.['involvedObject'])['name'] === name);
+
+const holdsPod = (object: Json | undefined, name: string): boolean =>
+  asArray(object?.['endpoints']).some((one) => asObject(asObject(one)['targetRef'])['name'] === name);
+
+/** Goes the way of every recording, from a file of its own that is removed again. */
+async function replayed(
+  rows: readonly object[],
+  replay: ReplayText,
+): Promise<{ document: Json; card: string } | undefined> {
+  if (rows.length === 0) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'podexit-why-'));
+  const file = join(folder, 'audit.ndjson');
+  try {
+    const header: Header = { podexit: recordingVersion, program: 'why', recorded: '', logText: false };
+    await writeFile(file, [header, ...rows].map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
+    const document = asObject(JSON.parse(await replay(file, ['-o', 'json'])));
+    return document['pod'] === undefined ? undefined : { document, card: await replay(file, []) };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

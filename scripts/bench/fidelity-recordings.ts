@@ -12,6 +12,7 @@ import {
 import type { Truth } from '../../test/helpers/recordings.ts';
 import { heldAgainst } from '../../test/helpers/truth.ts';
 import type { Held } from '../../test/helpers/truth.ts';
+import { withoutEvents, withoutLogs } from '../../test/helpers/views.ts';
 
 export const viewNames = ['withLogs', 'withoutLogs', 'withoutEvents'] as const;
 
@@ -68,20 +69,9 @@ const reportOf = (sightings: readonly Sighting[], view: View): ExitReport =>
 
 const views: Record<View, (all: readonly Sighting[]) => readonly Sighting[]> = {
   withLogs: (all) => all,
-  withoutLogs: (all) => all.filter(({ kind }) => !['log-opened', 'line', 'log-ended'].includes(kind)),
-  withoutEvents: (all) => all.flatMap((one) => refusedInstead(one)),
+  withoutLogs,
+  withoutEvents,
 };
-
-const eventStreams = ['events', 'node-events', 'owner-events'];
-
-/** A Role that may not read Events: the stream is refused where it would have been listed. */
-function refusedInstead(sighting: Sighting): Sighting[] {
-  if (!('stream' in sighting) || !eventStreams.includes(sighting.stream)) return [sighting];
-  if (sighting.kind !== 'listed') return [];
-  const { at, stream } = sighting;
-  const denied = { status: 403, verb: 'list', resource: 'events', group: '', message: 'forbidden' };
-  return [{ at, kind: 'refused', stream, ...denied }];
-}
 
 /** What the truth file knows, so that a truth without a claim shows as a hole and not as a row less. */
 const wantedOf = (truths: readonly Truth[]): Pick<RecordingRow, 'container' | 'instant'>[] =>

@@ -187,6 +187,7 @@ function read(
     mayHaveOverrun: mayHaveOverrun(scene, { hook, exit, graceEnd }) ? true : undefined,
     assumes: [
       ...(signal ? [stop.lag] : []),
+      ...(signal && judged.call?.leansOnAcknowledgement ? (['kill-at-once'] as const) : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
       ...(isSure ? (['kill-lag'] as const) : []),
       ...(kill === 'silent' ? (['silent-kill'] as const) : []),

@@ -42,6 +42,12 @@ export function isRoundOpen(
   return again || late || repeated || last === undefined || !Number.isFinite(ready.client.hi);
 }
 
+/** Without any Killing nothing speaks against one round, begun when the kubelet was first seen to know. */
+export const isInTime = ({ trace, kubelet }: Scene, { ended, began, lag }: Rounds): boolean =>
+  !trace.events.some(isNewRound) &&
+  !trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
+  !(ended !== undefined && outlived(kubelet, began, ended, lag));
+
 /** It lived past hook, minimum grace and kill: whoever had to keep the time did not. */
 export function outlived(kubelet: Kubelet, began: Estimate, ended: Estimate, lag: AssumptionName): boolean {
   const deadline = longestStop(kubelet) + minimumGrace + second + millisecondsOf(lag);

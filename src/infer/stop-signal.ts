@@ -3,11 +3,12 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { atMost, second } from '../model/span.ts';
 import type { ContainerFacts } from '../model/trace.ts';
+import { isKilledAtOnce, namesOwnSignal } from './acknowledged.ts';
 import type { HookFacts } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { graceSpan } from './grace.ts';
 import type { PodNetwork } from './pod-network.ts';
-import { isRoundOpen } from './rounds.ts';
+import { isInTime, isRoundOpen } from './rounds.ts';
 import { moment } from './stage.ts';
 import type { Stop } from './stop.ts';
 import { sinceOf } from './stop.ts';
@@ -26,6 +27,8 @@ export interface Call {
   readonly proved: boolean;
   /** It can have been sent before the container ended. */
   readonly isPossible: boolean;
+  /** It is dated by the kubelet's acknowledging status. */
+  readonly leansOnAcknowledgement: boolean;
 }
 
 /** States the stop signal: after hook and turn, plus the runtime's lag; undefined where nothing bounds it. */
@@ -43,8 +46,11 @@ export function stateSignal(
   const own = stage.read(ready);
   const grace = graceSpan(kubelet);
   const due = turn ? waited(own, turn, began, grace) : own;
-  const isOpen = isRoundOpen(scene, stop, due);
-  const max = isOpen || turn ? Infinity : millisecondsOf(lag);
+  const isPrompt = !hook && !turn && isKilledAtOnce(scene, facts, ended);
+  const leansOnAcknowledgement = isPrompt && isInTime(scene, stop);
+  const isOpen = !leansOnAcknowledgement && isRoundOpen(scene, stop, due);
+  const wait = millisecondsOf(lag) + (leansOnAcknowledgement ? millisecondsOf('kill-at-once') : 0);
+  const max = isOpen || turn ? Infinity : wait;
   const isLaterRound = isOpen && hook?.failure !== undefined && killings.length !== 1;
   const callAt = isLaterRound ? moment('began', spec.name) : ready;
   stage.follows(callAt, at, { max }, { because: isOpen || turn ? 'the signal follows the hook (§2 S8)' : lag });
@@ -66,7 +72,9 @@ export function stateSignal(
       { client: atMost(line.at + 1), node: atMost(line.value) },
       { because: 'a log line names the signal (§5)', evidence: [line.seq] },
     );
-  return Number.isFinite(stage.read(at).client.hi) ? { proved: line !== undefined, isPossible } : undefined;
+  return Number.isFinite(stage.read(at).client.hi)
+    ? { proved: line !== undefined, isPossible, leansOnAcknowledgement }
+    : undefined;
 }
 
 /** The later of the two, but the turn ends with the grace at the latest. */
@@ -96,5 +104,7 @@ function signalLine(
   const possible = hook?.inert ? Math.max(since.node.lo, began.node.lo) : began.node.lo;
   const from = Math.max(possible, scene.stage.read('accepted').node.lo);
   if (facts.log.signalLines.some((line) => line.value < from)) return undefined;
-  return facts.log.signalLines.find((line) => line.value >= earliest);
+  return facts.log.signalLines.find(
+    (line) => line.value >= earliest || (!hook && !turn && namesOwnSignal(scene, facts, line)),
+  );
 }

@@ -11,6 +11,11 @@ export const assumptions = {
   'signal-lag-exec': 2,
   /** The same through the guest of a sandboxed runtime (a runtimeClass is set). */
   'signal-lag-sandboxed': 5,
+  /**
+   * Where no Events may be read: the kubelet calls the runtime this soon after the status that acknowledges the deletion
+   * arrived, and that call does not fail.
+   */
+  'kill-at-once': 0.5,
   /** A line is stamped when the runtime reads it, this much after it was written at the latest. */
   'log-stamp-lag': 0.1,
   /** What showed no life after its signal and ended with 137 in the second in which its grace ran out was killed. */

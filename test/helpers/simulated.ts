@@ -27,9 +27,13 @@ const sightingsIn = (rows: ReturnType<typeof tellStory>['rows']): Sighting[] => 
 /** What a run sees of it. */
 export const sightingsOfStory = (story: Story): Sighting[] => sightingsIn(tellStory(story).rows);
 
-export function judgeStory(story: Story): Judged {
+/** `view`: what is kept of what a run would see, by its permissions. */
+export function judgeStory(
+  story: Story,
+  view: (all: readonly Sighting[]) => readonly Sighting[] = (all) => all,
+): Judged {
   const { rows, expected } = tellStory(story);
-  const report = mustReport(traceOf(observationsOf(sightingsIn(rows))));
+  const report = mustReport(traceOf(observationsOf(view(sightingsIn(rows)))));
   const claims = expected.instants.map((truth) => ({ truth, claimed: claimOf(report, truth.name, truth.subject) }));
   const instants = claims.map(({ truth: { name }, claimed }) => ({ name, width: claimed && widthOf(claimed) }));
   const missed = claims

@@ -73,6 +73,12 @@ export const assumptionTexts: Record<AssumptionName, Explanation> = {
     wrong: 'An API server or a network under great load takes longer.',
     advice: look,
   },
+  'kill-at-once': {
+    is: 'How soon the kubelet asks for the stop signal after its acknowledgement of the deletion arrived, where no Events may be read; and that this does not fail.',
+    known: `${bound('kill-at-once')} One goroutine writes the one and goes on to the other, in milliseconds; it counts only where the container ended too soon for a second try, which comes after 10 s.`,
+    wrong: 'A kubelet that stands still just then, or restarts, sends the signal later.',
+    advice: 'Give the Role list and watch on events: the Killing Event tells the instant.',
+  },
   'server-skew': {
     is: 'How far the clocks of the API servers of one control plane are apart: another client asked before us only if the stamps say so by more than this.',
     known: `${bound('server-skew')} NTP keeps them to milliseconds.`,

@@ -1,3 +1,5 @@
 /** Types of bundle.mjs, for what is written in TypeScript. */
 export function bundle(root: string, outdir: string): Promise<{ inputs: Record<string, unknown> }>;
-export function startSize(root: string): Promise<{ total: number; places: [place: string, bytes: number][] }>;
+export function startSize(
+  root: string,
+): Promise<{ total: number; places: [place: string, bytes: number][]; inputs: string[] }>;

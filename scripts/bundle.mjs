@@ -26,21 +26,23 @@ export async function bundle(root, outdir) {
   return metafile;
 }
 
-/** Bytes of the start with all names shortened, in all and by folder or package, the largest first. */
+/** Bytes of the start with all names shortened, in all and by folder or package, the largest first; and its files. */
 export async function startSize(root) {
   const { metafile } = await split(root, { minify: true });
   const sizes = new Map();
+  const files = [];
   let total = 0;
   for (const name of startOf(metafile)) {
     const { bytes, inputs } = outputOf(metafile, name);
     total += bytes;
+    files.push(...Object.keys(inputs));
     for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
       const place =
         /node_modules\/((?:@[^/]+\/)?[^/]+)(?!.*node_modules)/.exec(file)?.[1] ?? file.split('/').slice(0, 2).join('/');
       sizes.set(place, (sizes.get(place) ?? 0) + bytesInOutput);
     }
   }
-  return { total, places: [...sizes].sort(([, one], [, other]) => other - one) };
+  return { total, places: [...sizes].sort(([, one], [, other]) => other - one), inputs: files };
 }
 
 function split(root, more = {}) {

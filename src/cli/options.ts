@@ -1,6 +1,6 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
 import type { LookOptions } from '../run/stage.ts';
-import type { ReportFile } from '../run/report-files.ts';
+import type { ReportFile } from '../run/writable.ts';
 import { formatOfFile, parseFormat } from '../run/formats.ts';
 import type { Format } from '../run/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';

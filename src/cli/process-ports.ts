@@ -17,7 +17,6 @@ export function processPorts(): Ports {
     env: process.env,
     clock: systemClock,
     nextTurn: (work) => void setImmediate(work),
-    brace: () => {},
     platform: process.platform,
     version,
     random: Math.random,

@@ -20,6 +20,7 @@ import type { Piece } from './prose.ts';
 import { dim, flow, piece, plain, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { dayText, clockText } from './time-text.ts';
+import { triggerText } from './trigger-text.ts';
 
 export interface CardPlace {
   readonly pen: Pen;
@@ -116,22 +117,6 @@ export function deletedText({ timeline: { total, trigger, deleted, mode } }: Rep
   const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${triggerText[trigger.kind]})`;
   return total ? `deleted after ${lengthText(total)}${by}` : `still terminating${by}`;
 }
-
-/** Who deleted it. */
-export const triggerText: Record<Report['timeline']['trigger']['kind'], string> = {
-  'this-command': 'this command',
-  'eviction-api': 'Eviction API',
-  preemption: 'preempted by a higher-priority pod',
-  taint: 'taint on its node',
-  'device-taint': 'taint on a device',
-  'pod-gc': 'pod garbage collection',
-  rollout: 'rollout',
-  'scale-down': 'scale-down',
-  'owner-deleted': 'its owner was deleted',
-  job: 'its Job',
-  'namespace-deletion': 'its namespace was deleted',
-  unknown: 'unknown client',
-};
 
 interface ExitRow {
   readonly label: string;

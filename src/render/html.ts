@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { Report } from '../verdict/report.ts';
-import { cardLines, dateText, deletedText, iconOf, triggerText } from './card.ts';
+import { triggerText } from './trigger-text.ts';
+import { cardLines, dateText, deletedText, iconOf } from './card.ts';
 import { ownerText, podText } from './heading.ts';
 import type { Item } from './html/lanes.ts';
 import { script } from './html/script.ts';

@@ -42,6 +42,9 @@ export async function conduct(run: Run): Promise<void> {
   const named = await namedPods(run, pods);
   const doomed = named.filter((pod) => sendsDelete(run, pod));
   run.begin(doomed.length > 0 ? mode : 'attach');
+  const [only] = several ? [] : named;
+  // The namespace was well when it was looked at, and the pod may end because all of it does.
+  if (only) run.onDeletion = () => void shared.lookAtNamespace(namespaceOf(only) ?? options.namespace);
   for (const pod of named) {
     shared.open(pod, gate);
     shared.openLogs(pod, logsSince(pod), gate);
@@ -59,7 +62,6 @@ export async function conduct(run: Run): Promise<void> {
   }
   const requests = doomed.map((pod) => request(run, pod));
   for (const pod of named) shared.openPlace(pod);
-  if (!several && named[0]) run.onDeletion = () => shared.openPlace(named[0] ?? {});
   await Promise.all(requests);
 }
 

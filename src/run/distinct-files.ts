@@ -2,7 +2,7 @@
 import { readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
-import type { ReportFile } from './report-files.ts';
+import type { ReportFile } from './writable.ts';
 
 /** Throws `usage.same-file` where a report is the recording, by whatever path. `recording`: the file and the word for it. */
 export function assertDistinct(recording: { file: string; what: string }, reports: readonly ReportFile[]): void {

@@ -1,12 +1,7 @@
 /** A report as a document. Each renderer is loaded only where it is asked for. */
 import type { Report } from '../verdict/report.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import type { Format } from './formats.ts';
-
-type DocumentKind = Exclude<Format['kind'], 'live' | 'lines' | 'ndjson'>;
-
-export const isDocument = (format: Format): format is Format & { kind: DocumentKind } =>
-  format.kind !== 'live' && format.kind !== 'lines' && format.kind !== 'ndjson';
+import type { DocumentKind, Format } from './formats.ts';
 
 /** To be asked before a pod is deleted. Throws `output.jsonpath` where no report could be put into the template. */
 export async function assertRenderable(format: Format): Promise<void> {

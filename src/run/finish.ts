@@ -2,7 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { Trace } from '../model/trace.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
-import type { Policy } from '../verdict/judge.ts';
+import type { Policy } from '../verdict/policy.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { LookOptions, Stage } from './stage.ts';
@@ -10,8 +10,8 @@ import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
 import { publish } from './publish.ts';
-import type { ReportFile } from './report-files.ts';
 import { contentOf, writeReport } from './report-files.ts';
+import type { ReportFile } from './writable.ts';
 
 export interface FinishOptions {
   policy: Policy;

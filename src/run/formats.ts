@@ -11,6 +11,12 @@ export type Format =
   | { kind: (typeof documentFormats)[number] | 'text' }
   | { kind: (typeof templateFormats)[number]; template: string };
 
+/** A report as a whole. */
+export type DocumentKind = Exclude<Format['kind'], 'live' | 'lines' | 'ndjson'>;
+
+export const isDocument = (format: Format): format is Format & { kind: DocumentKind } =>
+  format.kind !== 'live' && format.kind !== 'lines' && format.kind !== 'ndjson';
+
 /** `-o FORMAT` without a template. */
 export const namedFormats = [...streamFormats.filter((one) => one !== 'live'), ...documentFormats];
 

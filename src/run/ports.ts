@@ -26,8 +26,6 @@ export interface Ports {
   readonly clock: Clock;
   /** Does it when all that is due now has been done. */
   nextTurn(work: () => void): void;
-  /** Makes the process quick to answer a burst of news. Takes some ms: for a moment at which nothing is due. */
-  brace(): void;
   readonly platform: string;
   /** Version of the program. */
   readonly version: string;

@@ -1,50 +1,13 @@
-/** The files of `--report`: refused before anything is deleted where they cannot be, written when the report is there. */
-import { closeSync, constants, promises as fs } from 'node:fs';
-import { dirname } from 'node:path';
-import { PodexitError } from '../errors.ts';
-import { unrecordable } from '../recording/recorder.ts';
+/** The files of `--report`, written when the report is there. */
+import { closeSync } from 'node:fs';
 import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
-import { isDocument, renderDocument } from './documents.ts';
+import { renderDocument } from './documents.ts';
 import type { Format } from './formats.ts';
+import { isDocument } from './formats.ts';
 import type { Ports } from './ports.ts';
-
-export interface ReportFile {
-  file: string;
-  format: Format;
-}
-
-/** Throws `report.unwritable`. What changes later, a disk that fills up, still costs only the file and exit code 1. */
-export async function assertWritable(files: readonly ReportFile[]): Promise<void> {
-  for (const { file } of files) {
-    const cause = await obstacleTo(file);
-    if (cause === undefined) continue;
-    throw new PodexitError(
-      'report.unwritable',
-      `cannot write the report ${file} (${cause})`,
-      'Choose another path for --report.',
-    );
-  }
-}
-
-/** Throws `record.unwritable`: before anything is asked of the cluster, though the file is opened only when a pod is there. */
-export async function assertRecordable(file: string | undefined): Promise<void> {
-  const cause = file === undefined ? undefined : await obstacleTo(file);
-  if (file !== undefined && cause !== undefined) throw unrecordable(file, cause);
-}
-
-/** An error code of the system. A file that is not there yet is no obstacle, but its folder must take it. */
-async function obstacleTo(file: string): Promise<string | undefined> {
-  try {
-    const found = await fs.stat(file).catch(() => undefined);
-    if (found?.isDirectory()) return 'EISDIR';
-    await fs.access(found ? file : dirname(file), constants.W_OK);
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? String(error);
-  }
-}
+import type { ReportFile } from './writable.ts';
 
 /** False, and a word on stderr, where it could not be written. */
 export async function writeReport({ file, format }: ReportFile, report: Report, ports: Ports): Promise<boolean> {

@@ -7,7 +7,6 @@ import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import { openStage } from './audience.ts';
 import type { Deadline } from './deadline.ts';
-import { finish } from './finish.ts';
 import type { FoundPod } from './found-pod.ts';
 import { leaveOnSignals } from './leaving.ts';
 import { liveSource } from './live.ts';
@@ -16,8 +15,8 @@ import type { Ports } from './ports.ts';
 import { recorderFor } from './recording-file.ts';
 import { run } from './run.ts';
 import type { ExitOptions } from './trace-options.ts';
+import type { Stage } from './stage.ts';
 import { createTraces, onePod } from './traces.ts';
-import { notReplaced, unreplaced } from './unreplaced.ts';
 
 /** The one pod of a run: as it was found, or the first that terminates of several. */
 export type Subject =
@@ -38,10 +37,10 @@ export async function traceOne(
 ): Promise<number> {
   // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
   const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
-  const stage = await openStage(options.format, options.look, ports);
+  let stage: Stage | undefined;
   const warn = (message: string): void => {
     const line = `podexit: ${forTerminal(message, 2000)}\n`;
-    if (!stage.say(line)) ports.stderr.write(line);
+    if (!stage?.say(line)) ports.stderr.write(line);
   };
   const isNext = 'next' in subject;
   const live = liveSource(liveOptions(cluster, subject, options, until, ports, warn));
@@ -52,6 +51,7 @@ export async function traceOne(
     const name = isNext ? traced()?.pod?.value.metadata.name : subject.found.name;
     return name === undefined ? undefined : { ...cluster, name };
   };
+  const late = lateParts();
   const left = { by: undefined as Interrupted['signal'] | undefined };
   const stopListening = leaveOnSignals(
     ports,
@@ -63,26 +63,54 @@ export async function traceOne(
     leftPod,
   );
   try {
+    stage = await stageAfterRequests(options, ports);
     await run({
       source: live.sightings,
       logText: options.logText,
       traces,
       record: recorder.write,
       audience: stage,
-      onTrace: live.onTrace,
+      onTrace: (now, key) => {
+        live.onTrace(now, key);
+        if (now.deletion) late.prepare();
+      },
     });
     const trace = traced();
     if (!trace) return withoutPod(left.by);
-    const late = unreplaced(trace);
-    if (late !== undefined) warn(late);
+    const { finish, unreplaced, notReplaced } = await late.loaded();
+    const without = unreplaced(trace);
+    if (without !== undefined) warn(without);
     const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
-    return worstCode([code, ...(late === undefined ? [] : [notReplaced])]);
+    return worstCode([code, ...(without === undefined ? [] : [notReplaced])]);
   } finally {
     live.stop();
     stopListening();
-    stage.close();
+    stage?.close();
     recorder.close();
   }
+}
+
+/** The first requests leave in this turn: what shows the trace is loaded while the cluster answers them. */
+async function stageAfterRequests({ format, look }: ExitOptions, ports: Ports): Promise<Stage> {
+  await new Promise<void>(ports.nextTurn);
+  return openStage(format, look, ports);
+}
+
+/** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */
+function lateParts() {
+  const load = async () => {
+    const [{ finish }, { unreplaced, notReplaced }] = await Promise.all([
+      import('./finish.ts'),
+      import('./unreplaced.ts'),
+    ]);
+    return { finish, unreplaced, notReplaced };
+  };
+  let parts: ReturnType<typeof load> | undefined;
+  return {
+    loaded: () => (parts ??= load()),
+    /** An error is thrown by `loaded`. */
+    prepare: () => void (parts ??= load()).catch(() => undefined),
+  };
 }
 
 function liveOptions(

@@ -8,7 +8,7 @@ import { createDeadline } from './deadline.ts';
 import { assertDistinct } from './distinct-files.ts';
 import { unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';
-import { assertRecordable, assertWritable } from './report-files.ts';
+import { assertRecordable, assertWritable } from './writable.ts';
 import { nextPodOf } from './next-pod.ts';
 import type { SeveralTarget } from './rollout-owners.ts';
 import { noneCame, traceOne } from './trace-one.ts';

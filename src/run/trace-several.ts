@@ -15,7 +15,7 @@ import type { Live } from './live-run.ts';
 import { liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
 import { recorderFor } from './recording-file.ts';
-import { assertRecordable, assertWritable } from './report-files.ts';
+import { assertRecordable, assertWritable } from './writable.ts';
 import { selectorInTime } from './resolve-target.ts';
 import type { Rollout } from './rollout.ts';
 import { shortcomingOf, untoldText, waitingText } from './rollout-end.ts';

@@ -86,7 +86,8 @@ export function createTracks(run: Run, around: Around): Tracks {
       const one = track(key);
       const isBegun = one.trace !== undefined && !one.trace.deletion && trace.deletion !== undefined;
       one.trace = trace;
-      if (isBegun && !run.requested) run.onDeletion?.();
+      const mayRead = trace.refused.every(({ value }) => value.stream !== 'namespace');
+      if (isBegun && !run.requested && mayRead) run.onDeletion?.();
       if (!run.signal.aborted && !one.isOver) one.timeLimit.follow(trace);
       consider(key);
     },

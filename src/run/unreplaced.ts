@@ -1,7 +1,7 @@
 /** `--wait-replacement` that came to nothing: the pod is gone, and no other one was ready by --timeout, or will ever be. Pure. */
-import { triggerText } from '../render/card.ts';
 import { conclusionsOf } from '../infer/conclusions.ts';
 import type { Trace } from '../model/trace.ts';
+import { triggerText } from '../render/trigger-text.ts';
 import { endingOf, isHopeless } from './ending.ts';
 
 /** Exit code where what was waited for did not come. */

@@ -20,9 +20,9 @@ export interface DrainLead {
 /** Load balancers and proxies learn of a removal later than the API: less than this (ms) is no head start. */
 export const headStart = second;
 
-/** Nothing held the signal back: whatever the interval, no head start was planned. */
-export const isRace = ({ lead, container }: DrainLead): boolean =>
-  lead.max < headStart || (lead.min < headStart && !container.preStop && container.kind !== 'sidecar');
+/** Nothing held the signal back, whatever the interval: said once the pod is gone, since until then it may narrow. */
+export const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
+  lead.max < headStart || (isGone && lead.min < headStart && !container.preStop && container.kind !== 'sidecar');
 
 /** None where the removal or the signal was not seen. */
 export const drainLeads = (scene: Scene): DrainLead[] =>

@@ -12,44 +12,27 @@ import { unroutedBefore } from '../infer/endpoints.ts';
 import type { Estimate } from '../infer/estimate.ts';
 import { between, crossed, onClient, onNode } from '../infer/estimate.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
-import { findingCodes } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { atLeast } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
 import { isSignalFirm } from '../infer/view/told.ts';
-import type { GateRule } from './judge.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { Scene } from './scene.ts';
 import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './scene.ts';
 import { servingContainers } from './serving.ts';
-import type { MaxLost } from './max-lost.ts';
 import { lostWithin } from './max-lost.ts';
+import type { GateSpec } from './policy.ts';
 import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
 
-export type GateSpec =
-  /** From the request (or the acceptance, where it was not ours) until the object is gone. */
-  | { kind: 'max-duration'; ms: number }
-  /** From the kubelet's start until a container's exit, as a ratio to the effective grace; 1 is all of it. */
-  | { kind: 'max-grace-used'; share: number }
-  /** From the endpoint's unrouting until the stop signal. */
-  | { kind: 'min-drain-lead'; ms: number }
-  | MaxLost
-  | { kind: 'fail-on'; code: FindingCode };
-
-/** What `fail-on` can name. */
-export const gateCodes: readonly FindingCode[] = findingCodes;
-
-/** The rule of one limit, for a Policy. */
-export function gateRule(spec: GateSpec): GateRule {
-  return (scene, _outcome, findings) => {
-    if (spec.kind === 'fail-on') return withoutFinding(spec.code, findings);
-    if (!scene)
-      return { name: spec.kind, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
-    if (spec.kind === 'max-lost') return lostWithin(scene.trace, spec);
-    if (spec.kind === 'max-duration') return duration(scene, spec.ms);
-    if (spec.kind === 'max-grace-used') return graceUsed(scene, spec.share);
-    return drainLead(scene, spec.ms);
-  };
+/** Judges one limit. */
+export function gateOf(spec: GateSpec, scene: Scene | undefined, findings: readonly Finding[]): Gate {
+  if (spec.kind === 'fail-on') return withoutFinding(spec.code, findings);
+  if (!scene)
+    return { name: spec.kind, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
+  if (spec.kind === 'max-lost') return lostWithin(scene.trace, spec);
+  if (spec.kind === 'max-duration') return duration(scene, spec.ms);
+  if (spec.kind === 'max-grace-used') return graceUsed(scene, spec.share);
+  return drainLead(scene, spec.ms);
 }
 
 function withoutFinding(code: FindingCode, findings: readonly Finding[]): Gate {

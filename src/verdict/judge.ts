@@ -1,5 +1,4 @@
 /** The verdict: outcome, findings, gates, exit code. Pure; rules stand in one table a topic (findings/). */
-import type { Gate, Outcome } from '../model/report.ts';
 import { findingCodes, severities } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { exitCodeOf } from './exit-code.ts';
@@ -12,19 +11,11 @@ import { nodeFindings } from './findings/node.ts';
 import { removalFindings } from './findings/removal.ts';
 import { requestFindings } from './findings/request.ts';
 import { trafficFindings } from './findings/traffic.ts';
+import { gateOf } from './gates.ts';
 import { withImpliedLoss } from './max-lost.ts';
 import { outcomeUnseen, outcomesOf } from './outcome.ts';
+import type { Policy } from './policy.ts';
 import type { Scene } from './scene.ts';
-
-/** A gate of a pipeline: judged on what the verdict says otherwise. */
-export type GateRule = (scene: Scene | undefined, outcome: Outcome, findings: readonly JudgedFinding[]) => Gate;
-
-export interface Policy {
-  readonly gates: readonly GateRule[];
-  readonly warnOnly: boolean;
-}
-
-export const noPolicy: Policy = { gates: [], warnOnly: false };
 
 /** `scene` is absent while nobody was seen to delete the pod. */
 export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): JudgedVerdict {
@@ -34,7 +25,7 @@ export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): J
   const findings = scene ? findingsOf(scene) : [];
   const gates = withImpliedLoss(
     trace,
-    policy.gates.map((gate) => gate(scene, outcome, findings)),
+    policy.gates.map((gate) => gateOf(gate, scene, findings)),
   );
   const gatesFailed = gates.some((gate) => !gate.passed);
   const exitCode = exitCodeOf({

@@ -6,8 +6,8 @@ import type { Trace } from '../model/trace.ts';
 import type { Answer } from './answer.ts';
 import { answerOf } from './answer-of.ts';
 import type { JudgedVerdict } from './finding.ts';
-import type { Policy } from './judge.ts';
-import { judge, noPolicy } from './judge.ts';
+import { judge } from './judge.ts';
+import type { Policy } from './policy.ts';
 
 export interface Report {
   readonly timeline: Timeline;
@@ -16,7 +16,7 @@ export interface Report {
 }
 
 /** Undefined while not even the pod has been seen. */
-export function reportOf(trace: Trace, policy: Policy = noPolicy): Report | undefined {
+export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
   const conclusions = conclusionsOf(trace);
   if (!conclusions) return undefined;
   const timeline = timelineFrom(trace, conclusions);

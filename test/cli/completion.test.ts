@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completionScripts, shells } from '../../src/cli/complete/scripts.ts';
-import { gateCodes } from '../../src/verdict/gates.ts';
+import { gateCodes } from '../../src/verdict/policy.ts';
 import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
@@ -99,7 +99,7 @@ describe('words that need no cluster', () => {
     ],
     [
       ['explain', 'oom'],
-      ['oom', 'oom-on-exit', ':4'],
+      ['oom', 'oom-on-exit', 'oom-in-container', ':4'],
     ],
     [['explain', 'oom', ''], [':4']],
     [['replay', ''], [':0']],

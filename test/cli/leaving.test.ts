@@ -172,14 +172,14 @@ describe.concurrent('what is said of the deletion by whoever leaves', () => {
 
 describe.concurrent('--timeout ends as stuck, with what it is waiting for', () => {
   it.each([
-    ['prestop-sleep', '2s', /waiting for app to end/],
-    ['finalizer', '4s', /waiting for finalizers: .*example\.com\/audit/],
-    ['node-down', '2s', /waiting for a sign of the kubelet/],
+    ['prestop-sleep', '2s', /waiting for app to exit/],
+    ['finalizer', '4s', /waiting for finalizers example\.com\/audit/],
+    ['node-down', '2s', /waiting for the kubelet on node1, which is not responding/],
   ])('%s', async (name, timeout, words) => {
     await serving(name, {}, async ({ server, flags }) => {
       const ran = await podexit([server.pod, ...flags, '--timeout', timeout, '-o', 'lines']);
       expect(ran.code).toBe(3);
-      expect(ran.stdout).toMatch(/stuck/);
+      expect(ran.stdout).toMatch(/✖ Stuck/);
       expect(ran.stdout.replace(/\s+/g, ' ')).toMatch(words);
     });
   });

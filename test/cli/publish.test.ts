@@ -19,7 +19,9 @@ describe('in GitHub Actions', () => {
   it('annotates on stdout beside lines for people, on its own where GITHUB_ACTIONS is true', async () => {
     const { code, stdout, stderr } = await replay('sigkill-after-grace', [], { GITHUB_ACTIONS: 'true' });
     expect(code).toBe(2);
-    expect(commandsIn(stdout)[0]).toMatch(/^::error title=podexit killed-at-grace%3A pod /);
+    expect(commandsIn(stdout)[0]).toMatch(
+      /^::error title=podexit SIGKILLed%3A sigkill-after-grace\/checkout-.*::app ignored SIGTERM for 6.0s/,
+    );
     expect(commandsIn(stderr)).toEqual([]);
   });
 
@@ -40,7 +42,8 @@ describe('in GitHub Actions', () => {
     await replay('graceful-exit', ['--github'], { GITHUB_STEP_SUMMARY: file });
     const text = readFileSync(file, 'utf8');
     expect(text).toMatch(/^# Deploy\n/);
-    expect(text).toContain('```mermaid\ngantt');
+    expect(text).toContain('### ✔ Graceful: app exited');
+    expect(text).toContain('<summary>Fix</summary>');
   });
 
   it('never makes a summary larger than GitHub takes, whatever else the step wrote there', async () => {

@@ -29,7 +29,7 @@ const python = hasPythonWithPty();
 describe.skipIf(!python)(`a question at a terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
   it.each(ways)('%s instead of a yes ends the process with %i, and deletes nothing', (how, code) =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
-      const left = await leftAt(how, 'continue? (y/N)', [server.pod, '-i', ...flags]);
+      const left = await leftAt(how, '[y/N]', [server.pod, '-i', ...flags]);
       expect(left.shown).toContain('Nothing was deleted.');
       expect(left.status).toBe(code);
       expect(server.deletesAccepted).toBe(0);

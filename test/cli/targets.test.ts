@@ -132,7 +132,7 @@ describe('flags before the name of a command', () => {
 
   it('are that command’s: a gate is judged wherever its flag stands', async () => {
     const behind = await runMain(['replay', recording, '--max-duration', '1ms']);
-    expect(behind.code).toBe(2);
+    expect(behind.code).toBe(5);
     expect(await runMain(['--max-duration', '1ms', 'replay', recording])).toEqual(behind);
     expect((await runMain(['-o', 'json', 'replay', recording])).stdout).toMatch(/^\{/);
   });

@@ -60,7 +60,8 @@ describe.each([
   it('stands in what a person reads', async () => {
     const { url } = await serve(cluster());
     const { stdout } = await runMain([...wordsFor(url), '--all-terminating']);
-    expect(stdout).toBe('-l app=web: 0 pods ended · 1 pod ended unseen\n  unseen      web-0\n');
+    expect(stdout).toContain('  exits     1 not observed\n  missed    web-0\n');
+    expect(stdout.trimEnd()).toMatch(/\? 0 of 1 pod terminated gracefully, 1 not observed$/);
   });
 
   it('is said by --attach, which waits for the next', async () => {

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../src/model/report.ts';
 import type { Sighting } from '../../src/model/observation.ts';
-import type { GateSpec } from '../../src/verdict/gates.ts';
-import { gateRule } from '../../src/verdict/gates.ts';
+import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { attached, listed, markedIn, slicesRefused, told } from '../helpers/cases.ts';
 import { observationsOf, recordingNames, reportOfRecording, sightingsOf, traceOf } from '../helpers/recordings.ts';
 
 async function judged(name: string, specs: GateSpec[], keep: (sighting: Sighting) => boolean = () => true) {
   const trace = traceOf(observationsOf((await sightingsOf(name)).filter(keep)));
-  const verdict = reportOf(trace, { gates: specs.map(gateRule), warnOnly: false })?.verdict;
+  const verdict = reportOf(trace, { gates: specs, warnOnly: false })?.verdict;
   if (!verdict) throw new Error('nothing was judged');
   return verdict;
 }
@@ -97,8 +96,7 @@ describe('min-drain-lead', () => {
     ].sort((a, b) => a.at - b.at);
     const began = late.filter((one) => one.kind === 'began');
     const trace = traceOf(observationsOf([...began, ...late.filter((one) => one.kind !== 'began')]));
-    const gates = reportOf(trace, { gates: [gateRule({ kind: 'min-drain-lead', ms: 1 })], warnOnly: false })?.verdict
-      .gates;
+    const gates = reportOf(trace, { gates: [{ kind: 'min-drain-lead', ms: 1 }], warnOnly: false })?.verdict.gates;
     expect(gates).toMatchObject([{ passed: false }]);
     expect(gates?.[0]?.message).toContain('attached too late: the pod was already terminating');
   });
@@ -107,8 +105,7 @@ describe('min-drain-lead', () => {
     const trace = traceOf(
       observationsOf([...(await sightingsOf('exit-143')).filter(isNoRoute), slicesRefused(Date.now())]),
     );
-    const gates = reportOf(trace, { gates: [gateRule({ kind: 'min-drain-lead', ms: 1 })], warnOnly: false })?.verdict
-      .gates;
+    const gates = reportOf(trace, { gates: [{ kind: 'min-drain-lead', ms: 1 }], warnOnly: false })?.verdict.gates;
     expect(gates).toMatchObject([{ passed: false, message: 'endpoints could not be watched' }]);
   });
 });

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { drains } from '../sim/plain-story.ts';
 import type { Sighting } from '../../src/model/observation.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
-import type { GateSpec } from '../../src/verdict/gates.ts';
-import { gateRule } from '../../src/verdict/gates.ts';
+import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { adding, alone, attached, changed, changesOf, editing, listed, markedIn, told } from '../helpers/cases.ts';
@@ -13,7 +12,7 @@ import { asked, kubelet, pod } from '../helpers/story-changes.ts';
 
 function gateOf(sightings: readonly Sighting[], spec: GateSpec) {
   const trace = traceOf(observationsOf([...endedLikeLive(sightings)]));
-  const [gate] = reportOf(trace, { gates: [gateRule(spec)], warnOnly: false })?.verdict.gates ?? [];
+  const [gate] = reportOf(trace, { gates: [spec], warnOnly: false })?.verdict.gates ?? [];
   if (!gate) throw new Error('no gate was judged');
   return gate;
 }

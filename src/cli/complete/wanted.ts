@@ -3,7 +3,7 @@ import type { Command, Option } from 'commander';
 import { namedFormats, templateFormats } from '../../run/formats.ts';
 import type { WorkloadResource } from '../../run/target.ts';
 import { picks } from '../../run/target.ts';
-import { gateCodes } from '../../verdict/gates.ts';
+import { gateCodes } from '../../verdict/policy.ts';
 import { otlpTimes } from '../pipeline-flags.ts';
 import { typeNames, typeOf } from '../target.ts';
 import { shells } from './scripts.ts';

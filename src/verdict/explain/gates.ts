@@ -1,4 +1,4 @@
-import type { GateSpec } from '../gates.ts';
+import type { GateSpec } from '../policy.ts';
 import type { Explanation } from './explanation.ts';
 
 export type GateWord = GateSpec['kind'] | 'disruption-budget' | 'timeout';

@@ -196,6 +196,8 @@ export function nearlySpentFindings(scene: Scene): FindingDraft[] {
     if (used === undefined || !(used >= nearly * longestGrace(scene))) return [];
     const { name, pastGrace, preStop } = container;
     if (pastGrace && preStop?.outcome === 'cut-off') return [];
+    // It may yet turn out to have been cut off.
+    if (preStop?.outcome === 'unknown' && !scene.trace.gone) return [];
     const text = usedText(scene, container, used);
     return [
       {

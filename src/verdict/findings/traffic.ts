@@ -45,7 +45,8 @@ export const serviceName = (endpoint: EndpointTimeline): string => endpoint.serv
 
 /** The stop signal came less than a head start after the removal, or before it. */
 function drainRace(scene: Scene): FindingDraft[] {
-  const races = hasForced(scene) ? [] : drainLeads(scene).filter(isRace);
+  const isGone = scene.trace.gone !== undefined;
+  const races = hasForced(scene) ? [] : drainLeads(scene).filter((lead) => isRace(lead, isGone));
   const [worst] = races.sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.max - b.lead.max);
   if (!worst) return [];
   const services = servicesNamed([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);

@@ -34,7 +34,6 @@ export async function runMain(argv: readonly string[], pretending: Pretending = 
     env: {},
     clock: systemClock,
     nextTurn: setImmediate,
-    brace: () => {},
     platform: 'linux',
     version: '0.0.0-test',
     random: () => 0.999,

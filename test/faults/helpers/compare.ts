@@ -23,7 +23,7 @@ const provenBy: Partial<Record<FindingCode, string[]>> = {
   'node-silent': ['events', 'pods'],
   'slow-cleanup': ['pods'],
   'finalizer-held': ['pods'],
-  'no-signal-handling': ['pods/log'],
+  'no-signal-handling': ['pods/log', 'events'],
   'grace-nearly-spent': ['events', 'pods'],
   'grace-shortened-ignored': ['events', 'pods'],
 };

@@ -89,7 +89,7 @@ const deadline: Case[] = [
     },
     expect: {
       outcome: 'removed',
-      says: { 'finalizer-held': /held the unscheduled pod about [34](\.\d+)? s: example\.com\/audit/ },
+      says: { 'finalizer-held': /finalizer example\.com\/audit held the pod for [34](\.\d+)?s/ },
       marks: { finalizing: { before: 0.1 } },
       without: ['slow-cleanup'],
       holds: ({ phases }) => {
@@ -503,7 +503,7 @@ const objects: Case[] = [
       outcome: 'unknown',
       exitCode: 4,
       severity: { 'force-deleted': 'info' },
-      says: { 'force-deleted': /its kubelet does that where the manifest is gone/ },
+      says: { 'force-deleted': /by its kubelet after the manifest was removed, or by force/ },
     },
   },
   ...['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded'].map((reason): Case => ({

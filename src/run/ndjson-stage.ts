@@ -1,0 +1,43 @@
+/** `-o ndjson`: marks and gaps as they become known, and the report at the end. */
+import { timelineOf } from '../infer/conclusions.ts';
+import type { Looks } from '../infer/view/chatter.ts';
+import { afterLook, isChatter } from '../infer/view/chatter.ts';
+import { printTime } from '../model/stamps.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Ndjson } from '../render/ndjson.ts';
+import { createNdjson } from '../render/ndjson.ts';
+import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
+import type { Ports } from './ports.ts';
+import type { Stage } from './stage.ts';
+
+/**
+ * Marks are worth telling again only when something was observed about the pod; notes tell that. A `Date` alone is never
+ * told: what it narrows comes with the next observation, or with the report. A run asks each of its streams at the end, and
+ * ten answers would stand between the last lines of the watches and their marks.
+ */
+export function ndjsonStage({ stdout }: Ports): Stage {
+  const ndjson = createNdjson((lines) => stdout.write(lines));
+  let told: Trace['notes'];
+  let looks: Looks = [];
+  return {
+    step: (trace, observation) => {
+      if (trace.notes === told || observation.kind === 'dated' || isChatter(trace, observation, looks)) return;
+      told = trace.notes;
+      looks = afterLook(looks, trace, observation);
+      tellNews(ndjson, trace);
+    },
+    end: async (_trace, report) => ndjson.end(exitReportOf(report)),
+    say: () => false,
+    close: () => {},
+  };
+}
+
+function tellNews(ndjson: Ndjson, trace: Trace): void {
+  const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
+  const at = printTime(trace.now, 'earlier');
+  ndjson.marks(
+    at,
+    marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional })),
+  );
+  ndjson.gaps(at, gaps.map(gapReport));
+}

@@ -1,0 +1,22 @@
+/** What a pipeline asks of an exit: its gates as values, which judge.ts judges. */
+import type { FindingCode } from '../model/report.ts';
+import { findingCodes } from '../model/report.ts';
+import type { MaxLost } from './max-lost.ts';
+
+export type GateSpec =
+  /** From the request (or the acceptance, where it was not ours) until the object is gone. */
+  | { kind: 'max-duration'; ms: number }
+  /** From the kubelet's start until a container's exit, as a ratio to the effective grace; 1 is all of it. */
+  | { kind: 'max-grace-used'; share: number }
+  /** From the endpoint's unrouting until the stop signal. */
+  | { kind: 'min-drain-lead'; ms: number }
+  | MaxLost
+  | { kind: 'fail-on'; code: FindingCode };
+
+/** What `fail-on` can name. */
+export const gateCodes: readonly FindingCode[] = findingCodes;
+
+export interface Policy {
+  readonly gates: readonly GateSpec[];
+  readonly warnOnly: boolean;
+}

@@ -91,6 +91,7 @@ export const lookOf = (flags: Flags): LookOptions => ({
   ascii: flags.ascii ?? false,
   timestamps: oneOf(flags.timestamps ?? 'utc', ['relative', 'local', 'utc'], '--timestamps'),
   logs: flags.logs === true,
+  verbose: (wholeNumber(flags.v, '-v') ?? 0) > 0,
 });
 
 /** `unit`: what it is a number of, where that is not said by the flag itself. */

@@ -145,8 +145,9 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
     .description('show the reports of a recording again, or that of one of its pods')
     .exitOverride();
   const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
-  addPipelineFlags(addOutputFlags(replay, { logs })).action(
-    async (file: string, pod: string | undefined, flags: Flags) => {
+  addPipelineFlags(addOutputFlags(replay, { logs }))
+    .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
+    .action(async (file: string, pod: string | undefined, flags: Flags) => {
       const { replayFile } = await import('../run/replay-file.ts');
       const format = formatFrom(flags, false);
       set(
@@ -163,8 +164,7 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
           ports,
         ),
       );
-    },
-  );
+    });
 }
 
 interface DemoFlags extends Flags {

@@ -14,7 +14,7 @@ export function addTraceFlags(command: Command): Command {
     )
     .option('--wait-replacement', 'go on until the replacement is ready')
     .option('--record <file>', 'write what is observed to FILE, for replay; one file a pod with --all-terminating')
-    .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
+    .option('-v, --v <level>', 'show evidence, phases and assumptions; from 2 to 9 also log requests to stderr');
 }
 
 /** What `--logs` and `--no-logs` mean where a pod is traced. */

@@ -17,8 +17,13 @@ export function plainWords(argv: readonly string[], program: Command): string[] 
   const options = [program, ...program.commands].flatMap((command) => command.options);
   const end = argv.indexOf('--');
   const until = end === -1 ? argv.length : end;
-  return [...argv.slice(0, until).flatMap((word) => plain(word, options)), ...argv.slice(until)];
+  const flags = argv.slice(0, until).map((word, index) => (isBareV(word, argv[index + 1]) ? '-v1' : word));
+  return [...flags.flatMap((word) => plain(word, options)), ...argv.slice(until)];
 }
+
+/** `-v` alone is level 1; a number behind it is its value. */
+const isBareV = (word: string, next: string | undefined): boolean =>
+  (word === '-v' || word === '--v') && !/^\d+$/.test(next ?? '');
 
 /** The flags that stood on a command's line, as words again. */
 export const givenFlags = (command: Command): string[] =>

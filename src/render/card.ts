@@ -7,6 +7,7 @@ import { plural } from '../verdict/words.ts';
 import type { ContainerTimeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Severity } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
+import { graceUsedLength } from '../verdict/grace-used.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
 import type { CardLayout, CardRow } from './card-layout.ts';
 import { cardLayout, roomFor, rowLines } from './card-layout.ts';
@@ -16,7 +17,7 @@ import { exitInk, exitText } from './mark-text.ts';
 import { nextCommand } from './next-command.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
 import type { Piece } from './prose.ts';
-import { dim, flow, piece, plain } from './prose.ts';
+import { dim, flow, piece, plain, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { dayText, clockText } from './time-text.ts';
 import { triggerText } from './trigger-text.ts';
@@ -27,6 +28,8 @@ export interface CardPlace {
   readonly columns: number;
   /** Connection flags behind a command that is suggested, each with a blank before it. */
   readonly flags?: string | undefined;
+  /** All rows, whatever their number. */
+  readonly verbose?: boolean | undefined;
 }
 
 const mostLines = 20;
@@ -45,9 +48,18 @@ export function cardLines(report: Report, place: CardPlace): string[] {
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
   const last = lastLine(report, layout);
   const blank = isGood ? [] : [''];
-  const bars = shortened(exits, isGood ? 3 : 6).flatMap((row) => exitLines(row, layout));
-  const room = (isGood ? mostLinesGraceful : mostLines) - head.length - bars.length - last.length - 2 * blank.length;
-  return [...head, ...blank, ...bars, ...fitting(rows, layout, room), ...blank, ...last];
+  const most = place.verbose ? Infinity : isGood ? mostLinesGraceful : mostLines;
+  const room = most - head.length - last.length - 2 * blank.length;
+  const bars = barLines(exits, layout, place.verbose ? Infinity : isGood ? 3 : 6, room - 2);
+  return [...head, ...blank, ...bars, ...fitting(rows, layout, room - bars.length), ...blank, ...last];
+}
+
+/** At most `rows` containers, fewer where they need more than `room` lines. */
+function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: number, room: number): string[] {
+  const kept = shortened(exits, rows);
+  const cells = barCells(kept, layout);
+  const lines = kept.flatMap((row) => exitLines(row, cells, layout));
+  return lines.length <= room || rows <= 1 ? lines : barLines(exits, layout, Math.min(rows, exits.length) - 1, room);
 }
 
 /** In their order; what matters most takes its lines first, shorter where it has a shorter form. */
@@ -55,8 +67,8 @@ function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): 
   const kept = new Map<RankedRow, string[]>();
   let left = room;
   for (const row of [...rows].sort((a, b) => a.rank - b.rank)) {
-    const forms = [row, ...(row.brief ? [{ ...row, pieces: row.brief }] : [])].map((form) => rowLines(layout, form));
-    const lines = forms.find((form) => form.length <= left);
+    const forms = [row, ...(row.brief ?? []).map((pieces) => ({ label: row.label, pieces, command: undefined }))];
+    const lines = forms.map((form) => rowLines(layout, form)).find((form) => form.length <= left);
     if (!lines) continue;
     kept.set(row, lines);
     left -= lines.length;
@@ -136,11 +148,14 @@ function endText(container: ContainerTimeline): string {
 }
 
 /** `3.1s of 10s grace period`, `1.1s past the 5s grace period`. */
-function usedText({ graceUsed, pastGrace, preStop, outcome }: ContainerTimeline, grace: number): string {
+function usedText(container: ContainerTimeline, grace: number): string {
+  const { pastGrace, preStop, outcome } = container;
+  if (outcome === 'abandoned') return 'when the pod was deleted';
   const whole = `${secondsText(grace, grace % 1000 === 0 ? 0 : 1)} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
-  if (!graceUsed) return `of ${whole}`;
-  const used = lengthText({ min: graceUsed.min * grace, max: graceUsed.max * grace, shown: graceUsed.shown * grace });
+  const length = graceUsedLength(container, grace);
+  if (!length) return `of ${whole}`;
+  const used = lengthText(length);
   const hook = preStop?.length && preStop.length.shown >= 50 ? `, preStop ${lengthText(preStop.length)}` : '';
   return hook === '' ? `${used} of ${whole}` : `${used} of ${secondsText(grace, 0)}${hook}`;
 }
@@ -160,10 +175,19 @@ function shortened(rows: readonly ExitRow[], most: number): ExitRow[] {
 
 const widestBar = 30;
 
-function exitLines({ label, container, grace, words }: ExitRow, layout: CardLayout): string[] {
-  const room = roomFor(layout);
-  const bar = container?.ran && container.graceUsed ? Math.min(widestBar, room - 36) : 0;
-  const pieces = bar >= 8 && container ? [...barOf(layout.pen, container, grace, bar), plain(' '), ...words] : words;
+/** Cells of every bar: what the widest words leave. */
+function barCells(rows: readonly ExitRow[], layout: CardLayout): number {
+  const words = rows.filter(hasBar).map((row) => textWidth(row.words.map(({ text }) => text).join('')));
+  return Math.min(widestBar, roomFor(layout) - Math.max(36, ...words.map((width) => width + 1)));
+}
+
+const hasBar = ({ container }: ExitRow): boolean =>
+  container !== undefined && container.ran && container.graceUsed !== undefined && container.outcome !== 'abandoned';
+
+function exitLines(row: ExitRow, cells: number, layout: CardLayout): string[] {
+  const { label, container, grace, words } = row;
+  const isDrawn = container && cells >= 8 && hasBar(row);
+  const pieces = isDrawn ? [...barOf(layout.pen, container, grace, cells), plain(' '), ...words] : words;
   return rowLines(layout, { label, pieces });
 }
 
@@ -184,8 +208,8 @@ function barOf(pen: Pen, { graceUsed, preStop, outcome }: ContainerTimeline, gra
 /** `rank`: what is left out first where there is no room, the highest. */
 interface RankedRow extends CardRow {
   readonly rank: number;
-  /** Fewer words, for where there is no room for all. */
-  readonly brief?: readonly Piece[];
+  /** Fewer and fewer words, without the command, for where there is no room for all. */
+  readonly brief?: readonly (readonly Piece[])[];
 }
 
 function answerRows(report: Report, place: CardPlace): RankedRow[] {
@@ -208,11 +232,15 @@ function answerRows(report: Report, place: CardPlace): RankedRow[] {
       label: 'fix',
       pieces: [plain(forTerminal(reason, 1000))],
       command: forTerminal(`${command}${place.flags ?? ''}`, 4000),
+      brief: exitCode === 0 ? [[plain(`${forTerminal(briefFix(reason), 1000)} · -v shows the command`)]] : [],
       rank: 3,
     })),
     ...(exitCode === 0 ? [] : detailsRow(report)),
   ];
 }
+
+/** `keep serving until …: preStop sleep 10s (adjust to …), grace period 20s` → `preStop sleep 10s, grace period 20s` */
+const briefFix = (reason: string): string => reason.replace(/^[^:(]*: /, '').replace(/ \([^)]*\)/g, '');
 
 const looks: Record<Severity, readonly [SymbolName, Ink]> = {
   error: ['bad', 'bad'],
@@ -265,7 +293,14 @@ function trafficRow({ answer }: Report, pen: Pen): RankedRow[] {
   const [word, symbol, ink] = judgements[judgement];
   const text = reason === '' ? '' : `: ${forTerminal(reason, 1000)}`;
   const head = piece(ink, `${pen.symbol(symbol)} ${word}`);
-  return [{ label: 'traffic', pieces: [head, plain(text)], brief: [head], rank: 0 }];
+  const brief = [...cuts(text).map((cut) => [head, plain(cut)]), [head]];
+  return [{ label: 'traffic', pieces: [head, plain(text)], brief, rank: 0 }];
+}
+
+/** A sentence without its last part, without its last two, …; the parts after the first are details. */
+function cuts(text: string): string[] {
+  const end = Math.max(text.lastIndexOf(' · '), text.lastIndexOf('; '), text.lastIndexOf(', '));
+  return end <= 0 ? [] : [text.slice(0, end), ...cuts(text.slice(0, end))];
 }
 
 /** What `--probe` measured. */
@@ -286,10 +321,11 @@ function requestRows({ timeline }: Report, pen: Pen): RankedRow[] {
 function capacityRow({ answer, verdict: { findings } }: Report, pen: Pen): RankedRow[] {
   const finding = findings.find(({ code }) => capacityCodes.includes(code));
   if (!finding || finding.severity === 'info') return [];
-  const texts = answer.traffic.services.flatMap(({ name, otherReady, noReady }) =>
+  const longestFirst = [...answer.traffic.services].sort((a, b) => (b.noReady?.shown ?? 0) - (a.noReady?.shown ?? 0));
+  const texts = longestFirst.flatMap(({ name, otherReady, noReady }) =>
     noReady
       ? [
-          `Service ${name}: new connections had no ready backend for ${lengthText(noReady)}${noReady.lasts ? ', still none at the end' : ''}`,
+          `Service ${name}: no ready backend for ${lengthText(noReady)}${noReady.lasts ? ', still none at the end' : ''}`,
         ]
       : otherReady === 0
         ? [`Service ${name} had no other ready endpoint`]
@@ -302,7 +338,9 @@ function capacityRow({ answer, verdict: { findings } }: Report, pen: Pen): Ranke
     {
       label: 'capacity',
       pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(text + more, 1000))],
-      rank: 4,
+      brief: cuts(text).map((cut) => [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(cut, 1000))]),
+      // Where it is the only risk, its length says more than the rest of the traffic row.
+      rank: answer.traffic.reason.startsWith('lack of capacity') ? -1 : 1,
     },
   ];
 }

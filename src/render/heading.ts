@@ -44,10 +44,10 @@ export function headingLines(pen: Pen, timeline: Timeline, timestamps: Timestamp
 export const podText = ({ pod: { metadata } }: Pick<Timeline, 'pod'>): string =>
   `${metadata.namespace ?? ''}/${metadata.name}`;
 
-/** `ReplicaSet/checkout-6677656c54`; undefined for a pod without a controller. */
-export function ownerText({ pod }: Pick<Timeline, 'pod'>): string | undefined {
-  const owner = controllerOf(pod);
-  return owner && `${owner.kind}/${owner.name}`;
+/** `deployment/checkout`: the workload, else the pod's controller; undefined for a pod without one. */
+export function ownerText({ pod, workload }: Pick<Timeline, 'pod' | 'workload'>): string | undefined {
+  const owner = workload ?? controllerOf(pod);
+  return owner && `${owner.kind.toLowerCase()}/${owner.name}`;
 }
 
 function graceText({ grace: { effectiveSeconds, specSeconds } }: Timeline): string {

@@ -55,7 +55,7 @@ export function endLines(
   columns: number,
   { verbose = false, flags }: { readonly verbose?: boolean | undefined; readonly flags?: string | undefined },
 ): string[] {
-  const card = cardLines(report, { pen, columns, flags });
+  const card = cardLines(report, { pen, columns, flags, verbose });
   // The answer stays the last line.
   return verbose ? [...detailLines(pen, report, columns), '', ...card] : card;
 }

@@ -4,6 +4,7 @@ import { isFinished, statusesOf } from '../model/pod.ts';
 import type { Outcome } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
+import { graceUsedLength } from './grace-used.ts';
 import { afterText, lengthText, secondsText, shareText } from './length-text.ts';
 import { graceText, mainsIn, markOf, ranIn, signalName } from './scene.ts';
 import { list, plural } from './words.ts';
@@ -124,14 +125,15 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
 const hookVerb = (outcome: string): string => (outcome === 'failed' ? 'failed after' : 'took');
 
 /** Never more than all of it: what came after the grace period is said in seconds. */
-function shareOf(timeline: Timeline, { graceUsed, pastGrace, drain }: ContainerTimeline): string {
+function shareOf(timeline: Timeline, container: ContainerTimeline): string {
+  const { graceUsed, pastGrace, drain } = container;
   if (pastGrace) return `, ${lengthText(pastGrace)} past the ${graceText({ timeline })}`;
   const grace = Math.max(1, timeline.grace.effectiveSeconds) * 1000;
   // Counted from a second start of the kubelet it says nothing of the whole.
   const isAnew = drain !== undefined && graceUsed !== undefined && graceUsed.max * grace < drain.min;
   if (!graceUsed || isAnew || !Number.isFinite(graceUsed.max)) return '';
-  const share = { min: graceUsed.min * grace, max: graceUsed.max * grace, shown: graceUsed.shown * grace };
-  return ` (${shareText(share, grace)} of its ${graceText({ timeline })})`;
+  const share = graceUsedLength(container, grace);
+  return share === undefined ? '' : ` (${shareText(share, grace)} of its ${graceText({ timeline })})`;
 }
 
 /** Sidecars stop after the main containers (SIGNALS.md §2 S7): ms that a person notices. */

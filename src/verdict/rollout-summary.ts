@@ -69,7 +69,7 @@ export function rolloutNumbers(
   const outcomes: Partial<Record<Outcome, number>> = {};
   for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
   const numbers = {
-    target,
+    target: sharedWorkload(reports) ?? target,
     pods: reports.length,
     outcomes,
     total: totalOf(reports.map(({ timeline }) => timeline)),
@@ -85,6 +85,14 @@ export function rolloutNumbers(
     exitCode,
   };
   return { ...numbers, sentence: sentenceOf(numbers) };
+}
+
+/** `deployment/checkout`; undefined where the pods are of several workloads, or of none. */
+function sharedWorkload(reports: readonly Report[]): string | undefined {
+  const names = new Set(
+    reports.map(({ timeline: { workload } }) => workload && `${workload.kind.toLowerCase()}/${workload.name}`),
+  );
+  return names.size === 1 ? [...names][0] : undefined;
 }
 
 function totalOf(timelines: readonly Timeline[]): number | undefined {

@@ -5,6 +5,7 @@
 import type { EndpointTimeline } from '../infer/timeline.ts';
 import type { TrafficAnswer } from './answer.ts';
 import { isMeantToGo } from './capacity.ts';
+import type { DrainLead } from './drain-lead.ts';
 import { drainLeads, headStart } from './drain-lead.ts';
 import { emptySpells } from './empty-spells.ts';
 import type { JudgedFinding } from './finding.ts';
@@ -70,9 +71,14 @@ function risks(scene: Scene, findings: readonly JudgedFinding[]): Judged | undef
     ...of(findings, 'drain-race'),
     ...of(findings, 'stays-ready'),
   ];
-  const clauses = signals.length > 0 ? signals : withoutBackend(scene, findings).slice(0, 1);
-  if (clauses.length === 0) return undefined;
-  return atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(scene, signals));
+  if (signals.length > 0) return atRisk(signals.slice(0, 2).join('; ') + otherReadyText(scene, signals));
+  return isWithoutBackend(scene, findings) ? atRisk(capacityText(leastLead(scene))) : undefined;
+}
+
+/** How long, and of which Service, the findings about capacity say. */
+function capacityText(least: DrainLead | undefined): string {
+  if (!least) return 'lack of capacity';
+  return `lack of capacity${least.lead.min >= headStart ? ' only' : ''}; ${leadSentence(least)}`;
 }
 
 const of = (findings: readonly JudgedFinding[], code: JudgedFinding['code']): string[] =>
@@ -83,11 +89,13 @@ function forced(scene: Scene): string[] {
   return wasForced ? ['a forced deletion leaves no time to drain'] : [];
 }
 
-function withoutBackend(scene: Scene, findings: readonly JudgedFinding[]): string[] {
-  if (isMeantToGo(scene)) return [];
-  const empty = of(findings, 'no-ready-endpoint');
-  return empty.length > 0 ? empty : of(findings, 'last-endpoint');
-}
+const isWithoutBackend = (scene: Scene, findings: readonly JudgedFinding[]): boolean =>
+  !isMeantToGo(scene) && findings.some(({ code }) => code === 'no-ready-endpoint' || code === 'last-endpoint');
+
+const leastLead = (scene: Scene): DrainLead | undefined => drainLeads(scene).sort((a, b) => a.lead.min - b.lead.min)[0];
+
+const leadSentence = (one: DrainLead): string =>
+  `${signalName(one.container)} came ${leadText(one)} removal from ${named([one.endpoint])}`;
 
 function otherReadyText(scene: Scene, clauses: readonly string[]): string {
   if (clauses.length !== 1) return '';
@@ -103,10 +111,9 @@ function enoughLead(scene: Scene): Judged | undefined {
   const unknown = routed.find(({ service }) => servingContainers(scene, service) === undefined);
   if (unknown && mainsIn(scene).length > 1)
     return notJudged(`no container declares the port of ${named([unknown])}, so which one serves it is unknown`);
-  const leads = drainLeads(scene);
-  const least = leads.sort((a, b) => a.lead.min - b.lead.min)[0];
+  const least = leastLead(scene);
   if (!least) return undefined;
-  const text = `${signalName(least.container)} came ${leadText(least)} removal from ${named([least.endpoint])}`;
+  const text = leadSentence(least);
   if (least.lead.min >= headStart) return { judgement: 'safe', reason: text };
   return notJudged(`${text}, perhaps as early as ${secondsText(Math.max(0, least.lead.min), 1)}`);
 }

@@ -42,7 +42,7 @@ describe('JUnit XML', () => {
       ['exit', 'failure'],
       ['gate max-duration', 'failure'],
     ]);
-    expect(casesOf(gated)[0]?.attributes['classname']).toBe('sigkill-after-grace.ReplicaSet.checkout-6677656c54');
+    expect(casesOf(gated)[0]?.attributes['classname']).toBe('sigkill-after-grace.deployment.checkout');
   });
 
   it('has nothing red where the exit code is 0', () => {

@@ -30,7 +30,7 @@ describe('the card of many pods', () => {
 
   it('counts, and ends with one sentence under an icon that follows the exit code', () => {
     const lines = card(pods(12));
-    expect(lines[0]).toMatch(/^✔ deployment\/web {2}12 pods terminated in \d/);
+    expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 pods terminated in \d/);
     expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; slowest drain 3\.\ds$/);
   });
 

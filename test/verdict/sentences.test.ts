@@ -54,7 +54,7 @@ describe('137 of an own choice', () => {
     const pod = { ...plainStory().pod, graceSeconds };
     return findingOf(storyReport(alone({ app: drains(600, 137), ...change }, { pod })), 'exit-nonzero')?.message;
   };
-  const words = /^app exited with code 137.*, before a SIGKILL was due: its own exit code, /;
+  const words = /^app exited with code 137.*, before the kubelet's SIGKILL was due: its own exit code, /;
 
   it('came before the SIGKILL, whether its grace was spent by then or not', () => {
     expect(ownDoing({}, 10)).toMatch(words);

@@ -122,7 +122,7 @@ function nonzero(scene: Scene, container: ContainerTimeline): FindingDraft[] {
   const { name, outcome, exit, kind } = container;
   if (outcome !== 'failed' || exit?.code === undefined) return [];
   const after = afterSignal(container);
-  const early = exit.code === 137 ? `${after}, before a SIGKILL was due` : after;
+  const early = exit.code === 137 ? `${after}, before the kubelet's SIGKILL was due` : after;
   const isStarved = exit.reason === 'OOMKilled';
   const label = kind === 'sidecar' ? `sidecar ${name}` : name;
   return [
@@ -132,7 +132,7 @@ function nonzero(scene: Scene, container: ContainerTimeline): FindingDraft[] {
       severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
       container: name,
       message: `${label} exited with code ${exit.code}${early}${isStarved ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${exit.code === 137 ? `: ${earlyKill(container)}` : ''}`,
-      clause: `${label} exited ${exit.code}${exit.code === 137 ? ' by itself' : ''}${early}`,
+      clause: `${label} exited ${exit.code}${early}`,
       why: exit.code === 137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKill(container)}` : undefined,
       advice: isStarved
         ? `Raise the memory limit of ${name}, or use less memory while shutting down.`

@@ -4,7 +4,7 @@ import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
 import { isMeantToGo } from '../capacity.ts';
 import type { DrainLead } from '../drain-lead.ts';
-import { drainLeads, isRace } from '../drain-lead.ts';
+import { drainLeads, headStart, isRace } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -57,7 +57,7 @@ function drainRace(scene: Scene): FindingDraft[] {
       code: 'drain-race',
       severity: hard ? 'warning' : 'info',
       container: container.name,
-      message: `${signalName(container)} arrived before load balancers could stop sending traffic to ${container.name}: ${leadText(worst)} removal from ${services}${lost}`,
+      message: `${signalName(container)} arrived ${isCertain(worst) ? '' : 'perhaps '}before load balancers could stop sending traffic to ${container.name}: ${leadText(worst)} removal from ${services}${lost}`,
       clause: `${signalName(container)} came ${leadText(worst)} removal from ${services}${container.preStop ? '' : ', no preStop hook'}`,
       advice:
         'Add a preStop sleep, so that the application keeps serving until load balancers know, and raise terminationGracePeriodSeconds by as much.',
@@ -66,13 +66,16 @@ function drainRace(scene: Scene): FindingDraft[] {
   ];
 }
 
+/** A lead that may have been a second is enough for some load balancers. */
+const isCertain = ({ lead }: DrainLead): boolean => lead.max < headStart;
+
 const hasForced = (scene: Scene): boolean => ranIn(scene).some(({ outcome }) => outcome === 'abandoned');
 
-/** `0.02s after`, `0.4s before`; only what is proved: the signal may also have come at any time before. */
+/** `0.02s after`, `≤0.02s after`, `0.4s before`; `≤`: the signal may also have come at any time before. */
 export function leadText({ lead }: DrainLead): string {
   const { min, max, shown } = lead;
   if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
-  if (min < 0) return `at most ${secondsText(max, max < 95 ? 2 : 1)} after`;
+  if (min < 0) return `≤${secondsText(max, max < 95 ? 2 : 1)} after`;
   return `${lengthText(lead)} after`;
 }
 

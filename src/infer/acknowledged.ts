@@ -11,7 +11,7 @@ import { shortestStop } from './grace.ts';
 import type { Scene } from './scene.ts';
 
 /** Nobody may read Events, so that no Killing can be expected. */
-export const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
+const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
 
 /** ms: a kill that failed is tried again after this long at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
 const backOff = 10_000;

@@ -6,8 +6,8 @@ import type { Occurrence } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore, moved } from './estimate.ts';
 import { longestStop, minimumGrace } from './grace.ts';
-import type { Kubelet } from './kubelet.ts';
-import type { Scene } from './scene.ts';
+import type { Kubelet } from './context.ts';
+import type { InferContext } from './context.ts';
 
 /** What is known of a container's stop when its rounds are judged. */
 export interface Rounds {
@@ -23,7 +23,7 @@ export interface Rounds {
  * line that names the signal bounds it from above.
  */
 export function isRoundOpen(
-  { trace, kubelet }: Scene,
+  { trace, kubelet }: InferContext,
   { killings, ended, began, lag }: Rounds,
   ready: Estimate,
 ): boolean {

@@ -4,7 +4,7 @@ import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { LookOptions, Stage } from './stage.ts';
 import type { Ndjson } from '../render/ndjson.ts';
-import { timelineOf } from '../infer/conclusions.ts';
+import { timelineOf } from '../infer/conclude.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';

@@ -9,7 +9,6 @@ import { namesStopSignal } from '../model/observe/line.ts';
 import type { Gate } from './gate.ts';
 import { fateInBrief, howFar } from './how-far.ts';
 import type { Run } from './live-run.ts';
-import { keptOf } from './several.ts';
 import type { Raw, Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 import { asRaw, metadataOf, nameOf, namespaceOf, uidOf } from './watched.ts';
@@ -56,6 +55,14 @@ export async function follow(run: Run, target: Target, { gate, look, signal, hea
     gate?.open(target.stream);
     run.lanes.close(health);
   }
+}
+
+/** A sighting of the pods' stream without those that are not of the run; undefined where nothing is left. */
+function keptOf({ options: { several } }: Run, sighting: Sighting): Sighting | undefined {
+  if (!several) return sighting;
+  if (sighting.kind === 'listed')
+    return { ...sighting, objects: sighting.objects.filter((pod) => several.owns(asRaw(pod))) };
+  return sighting.kind === 'changed' && !several.owns(asRaw(sighting.object)) ? undefined : sighting;
 }
 
 /** Where the pod has a stream of its own, that of its workload repeats what is said of it. */

@@ -14,10 +14,10 @@ import { requestFindings } from './findings/request.ts';
 import { trafficFindings } from './findings/traffic.ts';
 import { withImpliedLoss } from './max-lost.ts';
 import { outcomeUnseen, outcomesOf } from './outcome.ts';
-import type { Scene } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
 
 /** A gate of a pipeline: judged on what the verdict says otherwise. */
-export type GateRule = (scene: Scene | undefined, outcome: Outcome, findings: readonly JudgedFinding[]) => Gate;
+export type GateRule = (input: RuleInput | undefined, outcome: Outcome, findings: readonly JudgedFinding[]) => Gate;
 
 export interface Policy {
   readonly gates: readonly GateRule[];
@@ -26,15 +26,15 @@ export interface Policy {
 
 export const noPolicy: Policy = { gates: [], warnOnly: false };
 
-/** `scene` is absent while nobody was seen to delete the pod. */
-export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): JudgedVerdict {
-  const outcomes = scene ? outcomesOf(scene) : [outcomeUnseen(trace)];
+/** `input` is absent while nobody was seen to delete the pod. */
+export function judge(trace: Trace, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
+  const outcomes = input ? outcomesOf(input) : [outcomeUnseen(trace)];
   const outcome = outcomes[0] ?? 'unknown';
   const holding = outcomes.filter((one) => one !== 'graceful' && one !== 'removed');
-  const findings = scene ? findingsOf(scene) : [];
+  const findings = input ? findingsOf(input) : [];
   const gates = withImpliedLoss(
     trace,
-    policy.gates.map((gate) => gate(scene, outcome, findings)),
+    policy.gates.map((gate) => gate(input, outcome, findings)),
   );
   const gatesFailed = gates.some((gate) => !gate.passed);
   const exitCode = exitCodeOf({
@@ -46,7 +46,7 @@ export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): J
   return { outcome, exitCode, findings, gates };
 }
 
-const rules: ((scene: Scene) => FindingDraft[])[] = [
+const rules: ((input: RuleInput) => FindingDraft[])[] = [
   exitFindings,
   nearlySpentFindings,
   hookFindings,
@@ -58,11 +58,11 @@ const rules: ((scene: Scene) => FindingDraft[])[] = [
 ];
 
 /** The gravest first; among equals in the order of the table of findings. */
-function findingsOf(scene: Scene): JudgedFinding[] {
+function findingsOf(input: RuleInput): JudgedFinding[] {
   const weight = ({ severity, code }: JudgedFinding) =>
     -severities.indexOf(severity) * findingCodes.length + findingCodes.indexOf(code);
   return rules
-    .flatMap((rule) => rule(scene))
+    .flatMap((rule) => rule(input))
     .map(inRow)
     .sort((a, b) => weight(a) - weight(b));
 }

@@ -11,26 +11,26 @@ import type { JudgedFinding } from './finding.ts';
 import { leadText, serviceName } from './findings/traffic.ts';
 import { secondsText } from './length-text.ts';
 import { noLossText } from './loss.ts';
-import type { Scene } from './scene.ts';
-import { mainsIn, ranIn, signalName } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
+import { mainsIn, ranIn, signalName } from './rule-input.ts';
 import { servingContainers } from './serving.ts';
 import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
 import { list, servicesNamed } from './words.ts';
 
 type Judged = Pick<TrafficAnswer, 'judgement' | 'reason'>;
 
-export function trafficOf(scene: Scene | undefined, findings: readonly JudgedFinding[]): TrafficAnswer {
-  if (!scene) return { ...notJudged('no deletion was observed'), services: [] };
+export function trafficOf(input: RuleInput | undefined, findings: readonly JudgedFinding[]): TrafficAnswer {
+  if (!input) return { ...notJudged('no deletion was observed'), services: [] };
   const lost = findings.find(({ code }) => code === 'requests-lost');
-  if (lost) return { judgement: 'lost', reason: lost.message, services: servicesOf(scene) };
-  const judged = rules.reduce<Judged | undefined>((known, rule) => known ?? rule(scene, findings), undefined);
+  if (lost) return { judgement: 'lost', reason: lost.message, services: servicesOf(input) };
+  const judged = rules.reduce<Judged | undefined>((known, rule) => known ?? rule(input, findings), undefined);
   const { judgement, reason } = judged ?? notJudged('the stop signal or the removal was not observed');
   // A few requests a second do not see a gap of milliseconds: the risk stays.
-  const measured = noLossText(scene.timeline);
+  const measured = noLossText(input.timeline);
   return {
     judgement,
     reason: measured === undefined ? reason : `${reason} · ${measured}`,
-    services: servicesOf(scene),
+    services: servicesOf(input),
   };
 }
 
@@ -38,11 +38,11 @@ const notJudged = (reason: string): Judged => ({ judgement: 'not-judged', reason
 const atRisk = (reason: string): Judged => ({ judgement: 'at-risk', reason });
 
 /** The first that says something holds. */
-const rules: readonly ((scene: Scene, findings: readonly JudgedFinding[]) => Judged | undefined)[] = [
-  (scene) => (ranIn(scene).length === 0 ? notJudged('nothing was running') : undefined),
-  (scene) => (scene.timeline.endpoints.length === 0 ? withoutEndpoints(scene) : undefined),
-  (scene) => {
-    const unseen = unseenRoutes(scene);
+const rules: readonly ((input: RuleInput, findings: readonly JudgedFinding[]) => Judged | undefined)[] = [
+  (input) => (ranIn(input).length === 0 ? notJudged('nothing was running') : undefined),
+  (input) => (input.timeline.endpoints.length === 0 ? withoutEndpoints(input) : undefined),
+  (input) => {
+    const unseen = unseenRoutes(input);
     return unseen === undefined ? undefined : notJudged(unseen);
   },
   wasUnready,
@@ -50,60 +50,60 @@ const rules: readonly ((scene: Scene, findings: readonly JudgedFinding[]) => Jud
   enoughLead,
 ];
 
-function withoutEndpoints(scene: Scene): Judged {
-  const { passed, message } = withoutRoutes(scene);
+function withoutEndpoints(input: RuleInput): Judged {
+  const { passed, message } = withoutRoutes(input);
   return notJudged(passed ? 'no Service routes to this pod' : message);
 }
 
 /** No endpoint of it was ready when the deletion came: nobody sent it anything. */
-function wasUnready({ timeline }: Scene): Judged | undefined {
+function wasUnready({ timeline }: RuleInput): Judged | undefined {
   const { endpoints } = timeline;
   if (endpoints.some(({ wasReady }) => wasReady)) return undefined;
   return { judgement: 'safe', reason: `it was not ready in ${named(endpoints)} before the deletion` };
 }
 
 /** All that put requests at risk, the signal first. */
-function risks(scene: Scene, findings: readonly JudgedFinding[]): Judged | undefined {
+function risks(input: RuleInput, findings: readonly JudgedFinding[]): Judged | undefined {
   const signals = [
     ...of(findings, 'endpoint-not-removed'),
-    ...forced(scene),
+    ...forced(input),
     ...of(findings, 'drain-race'),
     ...of(findings, 'stays-ready'),
   ];
-  const clauses = signals.length > 0 ? signals : withoutBackend(scene, findings).slice(0, 1);
+  const clauses = signals.length > 0 ? signals : withoutBackend(input, findings).slice(0, 1);
   if (clauses.length === 0) return undefined;
-  return atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(scene, signals));
+  return atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(input, signals));
 }
 
 const of = (findings: readonly JudgedFinding[], code: JudgedFinding['code']): string[] =>
   findings.filter((one) => one.code === code).flatMap(({ clause }) => clause ?? []);
 
-function forced(scene: Scene): string[] {
-  const wasForced = ranIn(scene).some(({ outcome }) => outcome === 'abandoned');
+function forced(input: RuleInput): string[] {
+  const wasForced = ranIn(input).some(({ outcome }) => outcome === 'abandoned');
   return wasForced ? ['a forced deletion leaves no time to drain'] : [];
 }
 
-function withoutBackend(scene: Scene, findings: readonly JudgedFinding[]): string[] {
-  if (isMeantToGo(scene)) return [];
+function withoutBackend(input: RuleInput, findings: readonly JudgedFinding[]): string[] {
+  if (isMeantToGo(input)) return [];
   const empty = of(findings, 'no-ready-endpoint');
   return empty.length > 0 ? empty : of(findings, 'last-endpoint');
 }
 
-function otherReadyText(scene: Scene, clauses: readonly string[]): string {
+function otherReadyText(input: RuleInput, clauses: readonly string[]): string {
   if (clauses.length !== 1) return '';
-  const ready = scene.timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady);
+  const ready = input.timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady);
   const least = Math.min(...ready);
   if (!Number.isFinite(least) || least === 0) return '';
   return ` · ${least} other endpoint${least === 1 ? '' : 's'} ready`;
 }
 
 /** Safe only where every serving container certainly had its head start. */
-function enoughLead(scene: Scene): Judged | undefined {
-  const routed = scene.timeline.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady);
-  const unknown = routed.find(({ service }) => servingContainers(scene, service) === undefined);
-  if (unknown && mainsIn(scene).length > 1)
+function enoughLead(input: RuleInput): Judged | undefined {
+  const routed = input.timeline.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady);
+  const unknown = routed.find(({ service }) => servingContainers(input, service) === undefined);
+  if (unknown && mainsIn(input).length > 1)
     return notJudged(`no container declares the port of ${named([unknown])}, so which one serves it is unknown`);
-  const leads = drainLeads(scene);
+  const leads = drainLeads(input);
   const least = leads.sort((a, b) => a.lead.min - b.lead.min)[0];
   if (!least) return undefined;
   const text = `${signalName(least.container)} came ${leadText(least)} removal from ${named([least.endpoint])}`;
@@ -116,9 +116,9 @@ const named = (endpoints: readonly EndpointTimeline[]): string => {
   return endpoints.every(({ service }) => service !== undefined) ? servicesNamed(names) : list(names);
 };
 
-function servicesOf(scene: Scene): TrafficAnswer['services'] {
-  const { endpoints } = scene.timeline;
-  const spells = new Map(emptySpells(scene.trace, scene.exit).map((spell) => [spell.service, spell]));
+function servicesOf(input: RuleInput): TrafficAnswer['services'] {
+  const { endpoints } = input.timeline;
+  const spells = new Map(emptySpells(input.trace, input.exit).map((spell) => [spell.service, spell]));
   return [...new Set(endpoints.flatMap(({ service }) => service ?? []))].map((name) => {
     const spell = spells.get(name);
     const ready = endpoints.filter(({ service }) => service === name).map(({ otherReady }) => otherReady);

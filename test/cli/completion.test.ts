@@ -99,7 +99,7 @@ describe('words that need no cluster', () => {
     ],
     [
       ['explain', 'oom'],
-      ['oom', 'oom-on-exit', ':4'],
+      ['oom', 'oom-on-exit', 'oom-in-container', ':4'],
     ],
     [['explain', 'oom', ''], [':4']],
     [['replay', ''], [':0']],

@@ -21,7 +21,7 @@ describe.concurrent('demo', () => {
     const { verdict } = JSON.parse(ran.stdout) as ExitReport;
     expect(verdict.outcome).toBe('graceful');
     expect(verdict.gates).toMatchObject([{ name: 'max-duration', passed: false }]);
-    expect(ran.code).toBe(2);
+    expect(ran.code).toBe(5);
   });
 
   it('says it as a shell takes it', async () => {

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { timelineOf } from '../src/infer/conclusions.ts';
+import { timelineOf } from '../src/infer/conclude.ts';
 import { renderJson } from '../src/render/json.ts';
 import { createLines } from '../src/render/lines.ts';
 import { plainStyle } from '../src/render/palette.ts';

@@ -1,5 +1,5 @@
 /** Simulated exits by the thousand: what the report says wrongly, how wide it is, and what a solve costs. */
-import { conclusionsOf } from '../../src/infer/conclusions.ts';
+import { conclusionsOf } from '../../src/infer/conclude.ts';
 import { observationsOf, traceOf } from '../../test/helpers/recordings.ts';
 import { judgeStory, sightingsOfStory } from '../../test/helpers/simulated.ts';
 import { randomStory } from '../../test/sim/random-story.ts';

@@ -11,19 +11,19 @@ export interface Room {
 }
 
 export const rooms: Record<string, Room> = {
-  cli: { targetLines: 1500, mostLines: 2400, mostFiles: 34, longestChain: 10, cycles: 2 },
-  run: { targetLines: 3000, mostLines: 6960, mostFiles: 84, longestChain: 10, cycles: 2 },
-  kube: { targetLines: 4000, mostLines: 5500, mostFiles: 52, longestChain: 6, cycles: 0 },
-  model: { targetLines: 2000, mostLines: 3650, mostFiles: 37, longestChain: 10, cycles: 0 },
-  infer: { targetLines: 2000, mostLines: 5890, mostFiles: 61, longestChain: 8, cycles: 2 },
-  verdict: { targetLines: 2800, mostLines: 4650, mostFiles: 48, longestChain: 7, cycles: 0 },
-  render: { targetLines: 4000, mostLines: 4920, mostFiles: 50, longestChain: 7, cycles: 0 },
-  recording: { targetLines: 500, mostLines: 700, mostFiles: 8, longestChain: 2, cycles: 0 },
-  export: { targetLines: 300, mostLines: 400, mostFiles: 6, longestChain: 3, cycles: 0 },
-  probe: { targetLines: 1500, mostLines: 1800, mostFiles: 22, longestChain: 8, cycles: 0 },
-  advice: { targetLines: 3500, mostLines: 5250, mostFiles: 47, longestChain: 5, cycles: 0 },
-  demo: { targetLines: 2300, mostLines: 3570, mostFiles: 44, longestChain: 8, cycles: 0 },
+  cli: { targetLines: 1500, mostLines: 3000, mostFiles: 42, longestChain: 10, cycles: 0 },
+  run: { targetLines: 3000, mostLines: 7200, mostFiles: 92, longestChain: 10, cycles: 0 },
+  kube: { targetLines: 4000, mostLines: 5700, mostFiles: 60, longestChain: 6, cycles: 0 },
+  model: { targetLines: 2000, mostLines: 3800, mostFiles: 45, longestChain: 10, cycles: 0 },
+  infer: { targetLines: 2000, mostLines: 6000, mostFiles: 69, longestChain: 8, cycles: 0 },
+  verdict: { targetLines: 2800, mostLines: 4800, mostFiles: 56, longestChain: 7, cycles: 0 },
+  render: { targetLines: 4000, mostLines: 5300, mostFiles: 58, longestChain: 7, cycles: 0 },
+  recording: { targetLines: 500, mostLines: 700, mostFiles: 16, longestChain: 2, cycles: 0 },
+  export: { targetLines: 300, mostLines: 400, mostFiles: 14, longestChain: 3, cycles: 0 },
+  probe: { targetLines: 1500, mostLines: 1800, mostFiles: 30, longestChain: 8, cycles: 0 },
+  advice: { targetLines: 3500, mostLines: 5250, mostFiles: 55, longestChain: 5, cycles: 0 },
+  demo: { targetLines: 2300, mostLines: 3570, mostFiles: 52, longestChain: 8, cycles: 0 },
 };
 
 /** The same for all folders together; imports that are only made when reached count as well. */
-export const house = { mostLines: 33_500, longestChain: 20, cycles: 6 };
+export const house = { mostLines: 33_500, longestChain: 21, cycles: 0 };

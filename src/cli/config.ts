@@ -2,7 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { loadAll } from 'js-yaml';
 import { PodexitError } from '../errors.ts';
-import type { GateWords } from './gate-flags.ts';
+
+/** As commander hands them over, and as they stand in a config file. */
+export interface GateWords {
+  maxDuration?: string;
+  maxGraceUsed?: string;
+  minDrainLead?: string;
+  /** Codes, each word may hold several with commas between. */
+  failOn?: string[];
+  warnOnly?: boolean;
+  /** Of the config file only: false never asks before a deletion. */
+  confirm?: boolean;
+  /** --max-lost; where requests were sent it is 0 by itself. */
+  maxLost?: string;
+}
 
 export interface Config {
   /** As it is named in errors. */

@@ -10,12 +10,12 @@ import { findScenario, loadScenario, shippedScenarios, type ShippedScenario } fr
 import { PodexitError } from '../errors.ts';
 import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import type { main } from './main.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';
 import { usageError } from './usage.ts';
 
-type Main = typeof main;
+/** The whole program: from a command line to an exit code. */
+export type Main = (argv: readonly string[], ports: Ports) => Promise<number>;
 
 interface DemoCommand {
   /** Runs the command line: handed in, so that the demo brings no second copy of the program. */

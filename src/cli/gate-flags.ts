@@ -1,23 +1,10 @@
 /** `--max-duration`, `--max-grace-used`, `--min-drain-lead`, `--fail-on`, `--warn-only`: words turned into a Policy. */
 import type { GateSpec, Policy } from '../verdict/policy.ts';
 import { gateCodes } from '../verdict/policy.ts';
+import type { GateWords } from './config.ts';
 import { readConfig } from './config.ts';
 import { parseDuration } from './duration.ts';
 import { usageError } from './usage.ts';
-
-/** As commander hands them over; the same words stand in a config file. */
-export interface GateWords {
-  maxDuration?: string;
-  maxGraceUsed?: string;
-  minDrainLead?: string;
-  /** Codes, each word may hold several with commas between. */
-  failOn?: string[];
-  warnOnly?: boolean;
-  /** Of the config file only: false never asks before a deletion. */
-  confirm?: boolean;
-  /** --max-lost; where requests were sent it is 0 by itself. */
-  maxLost?: string;
-}
 
 export interface GateFlags extends GateWords {
   /** --config FILE; --no-config: false. */

@@ -8,7 +8,7 @@ import { runProgram } from './program.ts';
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
   if (argv[0] === '__complete') return (await import('./complete/complete.ts')).complete(argv.slice(1), ports);
   try {
-    return await runProgram(asFlags(argv), ports);
+    return await runProgram(asFlags(argv), ports, main);
   } catch (error) {
     const { tellError } = await import('../run/tell-error.ts');
     return tellError(withoutGivenSecrets(error, argv), spokenOf(argv), ports);

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { tracePod } from '../run/trace-pod.ts';
+import type { DemoFlags, Main } from './demo.ts';
 import type { Flags } from './options.ts';
 import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
@@ -23,13 +24,16 @@ import { addWhy } from './why.ts';
 import { givenFlags, plainWords } from './words.ts';
 import { usageError, withHelpOf } from './usage.ts';
 
-/** Runs a command line (without node and script). The exit code; throws PodexitError. */
-export async function runProgram(argv: readonly string[], ports: Ports): Promise<number> {
+/**
+ * Runs a command line (without node and script). The exit code; throws PodexitError. `main`: what the demo runs its own command
+ * line with, which also says errors.
+ */
+export async function runProgram(argv: readonly string[], ports: Ports, main: Main = runProgram): Promise<number> {
   let code = 0;
   const set = (result: number): void => void (code = result);
-  const program = buildProgram(ports, set, argv);
+  const program = buildProgram(ports, set, { argv, main });
   const words = plainWords(argv, program);
-  const moved = behindCommand(words, () => buildProgram(ports, set, argv));
+  const moved = behindCommand(words, () => buildProgram(ports, set, { argv, main }));
   try {
     await program.parseAsync(moved, { from: 'user' });
     return code;
@@ -68,7 +72,11 @@ function behindCommand(words: string[], build: () => Command): string[] {
 }
 
 /** The whole tree, or only what a command line can reach: the flags of commands that it does not name cost each start. */
-export function buildProgram(ports: Ports, set: (code: number) => void, argv?: readonly string[]): Command {
+export function buildProgram(
+  ports: Ports,
+  set: (code: number) => void,
+  { argv, main = runProgram }: { argv?: readonly string[]; main?: Main } = {},
+): Command {
   const { stdout, version } = ports;
   const program = new Command(commandName(ports.env))
     .description('Deletes one pod, or attaches to a deletion under way, and tells how it died.')
@@ -90,7 +98,8 @@ export function buildProgram(ports: Ports, set: (code: number) => void, argv?: r
     set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, ports));
   });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
-  for (const [name, add] of Object.entries(commands)) if (speaksOfAll || argv.includes(name)) add(program, ports, set);
+  for (const [name, add] of Object.entries(commands))
+    if (speaksOfAll || argv.includes(name)) add(program, ports, set, main);
   return program;
 }
 
@@ -167,17 +176,10 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
     });
 }
 
-interface DemoFlags extends Flags {
-  list?: boolean;
-  serve?: boolean;
-  port?: string;
-  writeKubeconfig?: string;
-}
-
 /** A scenario has its grace already, and nothing depends on its pod. */
 const refusedByDemo: ReadonlySet<string> = new Set(['--grace-period', '--now', '--force', '--cascade']);
 
-function addDemo(program: Command, ports: Ports, set: (code: number) => void): void {
+function addDemo(program: Command, ports: Ports, set: (code: number) => void, main: Main): void {
   const demo = program
     .command('demo [scenario]')
     .description('trace a recorded deletion on a cluster inside this program')
@@ -191,14 +193,14 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void): v
   // Known, so that demo.ts can say why not.
   for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();
   traced.action(async (scenario: string | undefined, flags: DemoFlags) => {
-    const [{ runDemo }, { main }] = await Promise.all([import('./demo.ts'), import('./main.ts')]);
+    const { runDemo } = await import('./demo.ts');
     const given = givenFlags(demo).filter((word) => !/^--(list|fixed|serve|port|write-kubeconfig)\b/.test(word));
     set(await runDemo({ main, scenario, flags, given }, ports));
   });
 }
 
 /** By the word that a command line names them with. */
-const commands: Record<string, (program: Command, ports: Ports, set: (code: number) => void) => void> = {
+const commands: Record<string, (program: Command, ports: Ports, set: (code: number) => void, main: Main) => void> = {
   check: addCheck,
   fix: addFix,
   why: (program, ports, set) => addWhy(program, ports, set, replayTextWith(runProgram, ports)),

@@ -8,7 +8,7 @@ import { heardSince } from './arrival.ts';
 import { isWitnessed } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { shortestStop } from './grace.ts';
-import type { Scene } from './scene.ts';
+import type { InferContext } from './context.ts';
 
 /** Nobody may read Events, so that no Killing can be expected. */
 const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
@@ -24,7 +24,7 @@ const killedCode = 137;
  * failed and was tried again: before that can have been, or, by SIGKILL, before the grace of that was over.
  */
 export function isKilledAtOnce(
-  { trace, deletion, kubelet }: Scene,
+  { trace, deletion, kubelet }: InferContext,
   facts: ContainerFacts,
   ended: Estimate | undefined,
 ): boolean {
@@ -45,7 +45,7 @@ export function isKilledAtOnce(
  * it names the signal: without Events no clock would tell.
  */
 export const namesOwnSignal = (
-  { trace, deletion }: Scene,
+  { trace, deletion }: InferContext,
   { log }: Pick<ContainerFacts, 'log'>,
   line: ContainerFacts['log']['signalLines'][number],
 ): boolean =>

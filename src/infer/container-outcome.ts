@@ -7,22 +7,22 @@ import { arrival } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { logEndThatTells } from './exit.ts';
-import type { Scene } from './scene.ts';
+import type { InferContext } from './context.ts';
 import { numberOfSignal } from './signals.ts';
 import { mayRunUntold } from './started-untold.ts';
 
 export function outcomeOf(
-  scene: Scene,
+  context: InferContext,
   facts: ContainerFacts,
   spec: ContainerSpec,
   { killSince, ended, isDoubtful }: { killSince: Estimate; ended: Estimate | undefined; isDoubtful: boolean },
 ): ContainerOutcome {
-  const { trace, kubelet } = scene;
+  const { trace, kubelet } = context;
   const { value: end } = facts.terminated ?? {};
   if (!end || !ended) {
     const logEnd = logEndThatTells(trace, facts, kubelet.killings.get(spec.name) ?? []);
-    const isThere = lastSeenRunning(trace, spec) || mayRunUntold(scene, spec);
-    return !end && isThere && isLeft(scene, logEnd) ? 'abandoned' : 'unknown';
+    const isThere = lastSeenRunning(trace, spec) || mayRunUntold(context, spec);
+    return !end && isThere && isLeft(context, logEnd) ? 'abandoned' : 'unknown';
   }
   if (end.exitCode === 0) return 'completed';
   // The reason sticks to a container of which any process was ever killed for memory (SIGNALS.md §5 "Exit codes").
@@ -38,9 +38,9 @@ export function outcomeOf(
  * (SIGNALS.md §5): one that ended before the removal was heard of tells of a container that ended before the removal, or
  * may have. Where the DELETE itself removed the object nothing was stopped before that; there only what was earlier counts.
  */
-function isLeft(scene: Scene, logEnd: Fact<unknown> | undefined): boolean {
-  const { trace, deletion } = scene;
-  if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(scene)) return false;
+function isLeft(context: InferContext, logEnd: Fact<unknown> | undefined): boolean {
+  const { trace, deletion } = context;
+  if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(context)) return false;
   const isAtOnce = deletion.grace === 0 && !trace.finalizing;
   const since = isAtOnce ? arrival(trace, trace.gone, 'pod', deletion.accepted).client.lo : trace.gone.at;
   return !(logEnd && logEnd.at < since);
@@ -50,16 +50,16 @@ function isLeft(scene: Scene, logEnd: Fact<unknown> | undefined): boolean {
  * A static pod's copy that somebody else removed at once: its kubelet does so when the manifest is gone, having stopped the
  * containers (kubelet_pods.go `HandlePodCleanups`), and a forced deletion, which stops nothing, looks the same.
  */
-export const mayBeItsKubelets = ({ trace, deletion }: Pick<Scene, 'trace' | 'deletion'>): boolean =>
+export const mayBeItsKubelets = ({ trace, deletion }: Pick<InferContext, 'trace' | 'deletion'>): boolean =>
   isMirror(deletion.facts.first.value) && deletion.grace === 0 && trace.requests.length === 0;
 
 /** Its kubelet was heard to stop it, and removed the copy afterwards: the manifest is gone. */
 export const wasStoppedAsStatic = (
-  scene: Pick<Scene, 'trace' | 'deletion'>,
+  context: Pick<InferContext, 'trace' | 'deletion'>,
   { name }: Pick<ContainerSpec, 'name'>,
 ): boolean =>
-  mayBeItsKubelets(scene) &&
-  scene.trace.events.some(
+  mayBeItsKubelets(context) &&
+  context.trace.events.some(
     ({ reason, about, isOld, message }) =>
       reason === 'Killing' && about.container === name && !isOld && message.startsWith('Stopping container '),
   );

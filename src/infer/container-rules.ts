@@ -36,13 +36,13 @@ import { stateBegan, stateCounted, wasStopped } from './stop.ts';
  * ran when the deletion came.
  */
 export function containerExit(
-  scene: PodNetwork,
+  context: PodNetwork,
   spec: ContainerSpec,
   { turn, mainsOver }: { turn: Estimate | undefined; mainsOver: boolean },
 ): ContainerExit {
-  const { deletion, kubelet, stage } = scene;
+  const { deletion, kubelet, stage } = context;
   const { name } = spec;
-  const facts = factsOfLastRun(scene, spec);
+  const facts = factsOfLastRun(context, spec);
   const killings = kubelet.killings.get(name) ?? [];
   const pod = deletion.facts.first.value;
   const before = statusesOf(pod).find((status) => status.name === name);
@@ -52,28 +52,29 @@ export function containerExit(
   const isTold =
     terminated?.value.finishedAt !== undefined && !isMadeUp(terminated.value.reason, terminated.value.exitCode);
   const ended = isTold && stage.net.has(moment('exit', name)) ? stage.read(moment('exit', name)) : undefined;
-  const startedLate = wasStartedLate(scene, spec, facts);
-  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || startedLate || mayRunUntold(scene, spec);
-  const ran = runs || ranUntilEnd(scene, spec, { status: before, ended });
+  const startedLate = wasStartedLate(context, spec, facts);
+  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || startedLate || mayRunUntold(context, spec);
+  const ran = runs || ranUntilEnd(context, spec, { status: before, ended });
   const base = { spec, facts, ran: ran !== false, killings, settled: false, assumes: [] };
   const lag = signalLag(pod.spec.runtimeClassName, runtimeOf(pod));
-  const isStatic = wasStoppedAsStatic(scene, spec);
+  const isStatic = wasStoppedAsStatic(context, spec);
   if (!ran && !isStatic) return { ...base, outcome: 'not-running' };
   const isKnown = killings.length > 0;
   // The API had not heard yet that it was over.
   if (!isKnown && !isStatic && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   // That the kubelet knew by then does not say that it began with what it was still about to start.
-  const start = stateBegan(scene, name, killings, !startedLate);
+  const start = stateBegan(context, name, killings, !startedLate);
   const stop: Stop = { ...start, killings, ended, lag };
-  const stopping = isKnown ? stoppingOf(scene, spec, killings) : undefined;
+  const stopping = isKnown ? stoppingOf(context, spec, killings) : undefined;
   const known = { ...base, ...(stopping ? { stopping } : {}) };
-  if (isStatic) return { ...base, ran: true, ...stoppedBefore(scene, base, stop) };
-  if (ran === 'perhaps') return { ...known, ...stoppedBefore(scene, base, stop), outcome: 'unknown', mayBeOlder: true };
-  if (mayBeStopped(scene, spec, mainsOver)) return { ...known, ...stoppedBefore(scene, base, stop) };
+  if (isStatic) return { ...base, ran: true, ...stoppedBefore(context, base, stop) };
+  if (ran === 'perhaps')
+    return { ...known, ...stoppedBefore(context, base, stop), outcome: 'unknown', mayBeOlder: true };
+  if (mayBeStopped(context, spec, mainsOver)) return { ...known, ...stoppedBefore(context, base, stop) };
   const asked = { ...stop, turn, named: before?.stopSignal, restarts: before?.restartCount ?? 0 };
   // That it had a signal at all is often only likely: what follows of that must not date anything else.
-  const { exit } = stage.suppose(() => stopped(scene, known, asked));
+  const { exit } = stage.suppose(() => stopped(context, known, asked));
   return { ...known, ...exit };
 }
 
@@ -99,37 +100,37 @@ interface Judged {
 
 /** It ran, and the kubelet began with it because of the deletion. */
 function stopped(
-  scene: PodNetwork,
+  context: PodNetwork,
   known: Known,
   stop: StopAsked,
 ): { exit: Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'>; stays: boolean } {
-  const judged = judge(scene, known, stop);
-  stateEffects(scene, known, judged);
-  return { exit: read(scene, known, stop, judged), stays: judged.isEffect };
+  const judged = judge(context, known, stop);
+  stateEffects(context, known, judged);
+  return { exit: read(context, known, stop, judged), stays: judged.isEffect };
 }
 
-function judge(scene: PodNetwork, { spec, facts, killings }: Known, stop: StopAsked): Judged {
+function judge(context: PodNetwork, { spec, facts, killings }: Known, stop: StopAsked): Judged {
   const { ended } = stop;
-  const counted = stateCounted(scene, spec.name, stop, facts.terminated?.value.exitCode);
-  const asked = endedUnawares(scene, facts, killings) ? undefined : hookFacts(scene, spec, stop);
-  const call = stateSignal(scene, spec, facts, stop, asked);
-  const since = stateKillSince(scene, spec, call !== undefined);
-  const isLate = ended !== undefined && isSurelyAfterGrace(scene, spec, call !== undefined);
-  const isDoubtful = isDoubtfulKill(scene, facts, { ...stop, since, isLate });
-  const seeming = outcomeOf(scene, facts, spec, { killSince: since, ended, isDoubtful });
+  const counted = stateCounted(context, spec.name, stop, facts.terminated?.value.exitCode);
+  const asked = endedUnawares(context, facts, killings) ? undefined : hookFacts(context, spec, stop);
+  const call = stateSignal(context, spec, facts, stop, asked);
+  const since = stateKillSince(context, spec, call !== undefined);
+  const isLate = ended !== undefined && isSurelyAfterGrace(context, spec, call !== undefined);
+  const isDoubtful = isDoubtfulKill(context, facts, { ...stop, since, isLate });
+  const seeming = outcomeOf(context, facts, spec, { killSince: since, ended, isDoubtful });
   const isTouched =
     call?.proved === true ||
     seeming === 'killed' ||
-    wasStopped(scene, { killings, ended, failed: asked?.failure !== undefined });
+    wasStopped(context, { killings, ended, failed: asked?.failure !== undefined });
   // Where no Killing can be heard of, the code is the best that is known; elsewhere its absence tells.
-  const isPassedOver = !isTouched && !isUntellable(scene.trace, ended);
+  const isPassedOver = !isTouched && !isUntellable(context.trace, ended);
   const outcome = seeming === 'signalled' && isPassedOver ? 'unknown' : seeming;
   const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;
-  const kill = outcome === 'killed' && ended ? killWith(scene, spec, facts, isLate) : 'none';
+  const kill = outcome === 'killed' && ended ? killWith(context, spec, facts, isLate) : 'none';
   const isSure = kill === 'late' || kill === 'silent';
   return {
     counted,
-    graceEnd: scene.stage.read(`grace-end/${spec.name}`),
+    graceEnd: context.stage.read(`grace-end/${spec.name}`),
     outcome,
     hook,
     call: isTouched ? call : undefined,
@@ -138,16 +139,16 @@ function judge(scene: PodNetwork, { spec, facts, killings }: Known, stop: StopAs
   };
 }
 
-const killWith = (scene: PodNetwork, spec: ContainerSpec, facts: ContainerFacts, isLate: boolean): Judged['kill'] => {
+const killWith = (context: PodNetwork, spec: ContainerSpec, facts: ContainerFacts, isLate: boolean): Judged['kill'] => {
   if (isLate) return 'late';
-  return isSilentKill(scene, spec, facts) ? 'silent' : 'probable';
+  return isSilentKill(context, spec, facts) ? 'silent' : 'probable';
 };
 
 /** States what its signal and its kill brought about. */
-function stateEffects(scene: PodNetwork, { spec, killings }: Known, { kill, call, hook, isEffect }: Judged): void {
-  const { stage, kubelet } = scene;
+function stateEffects(context: PodNetwork, { spec, killings }: Known, { kill, call, hook, isEffect }: Judged): void {
+  const { stage, kubelet } = context;
   const isSure = kill === 'late' || kill === 'silent';
-  if (isSure) stateKill(scene, spec);
+  if (isSure) stateKill(context, spec);
   if (!isEffect) return;
   const [signal, exit] = [moment('stop-signal', spec.name), moment('exit', spec.name)];
   stage.follows(signal, exit, {}, { because: 'it ended by its signal or its kill (§5)' });
@@ -159,17 +160,17 @@ function stateEffects(scene: PodNetwork, { spec, killings }: Known, { kill, call
 
 /** Its moments, as far as they are claimed. */
 function read(
-  scene: PodNetwork,
+  context: PodNetwork,
   known: Known,
   stop: StopAsked,
   judged: Judged,
 ): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
-  const { stage, trace } = scene;
+  const { stage, trace } = context;
   const { spec, facts, stopping } = known;
   const { outcome, hook, counted, graceEnd, kill } = judged;
   const hooked = hook !== undefined || spec.kind === 'sidecar';
-  const exit = exitOf(scene, spec, facts, { ...stop, hooked, called: judged.call !== undefined });
-  const signal = signalOf(scene, known, stop, { ...judged, exit });
+  const exit = exitOf(context, spec, facts, { ...stop, hooked, called: judged.call !== undefined });
+  const signal = signalOf(context, known, stop, { ...judged, exit });
   const hookEnd = moment('hook-end', spec.name);
   // A sleep goes on when its container has ended by itself: then no signal tells when it was over.
   const isBounded = hook?.kind !== 'sleep' || judged.isEffect || signal?.proved === true;
@@ -184,7 +185,7 @@ function read(
     exit,
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { counted: counted.basis === 'observed' ? stopping : counted, graceEnd } : {}),
-    mayHaveOverrun: mayHaveOverrun(scene, { hook, exit, graceEnd }) ? true : undefined,
+    mayHaveOverrun: mayHaveOverrun(context, { hook, exit, graceEnd }) ? true : undefined,
     assumes: [
       ...(signal ? [stop.lag] : []),
       ...(signal && judged.call?.leansOnAcknowledgement ? (['kill-at-once'] as const) : []),
@@ -198,12 +199,12 @@ function read(
 
 /** Its stop signal, where one was sent: nothing speaks for its having ended before. */
 function signalOf(
-  scene: PodNetwork,
+  context: PodNetwork,
   { spec, facts, killings }: Known,
   { turn, ended, named, restarts }: StopAsked,
   { call, exit, hook, outcome, graceEnd }: Judged & { exit: ExitFacts | undefined },
 ): SignalFacts | undefined {
-  const { stage, kubelet } = scene;
+  const { stage, kubelet } = context;
   if (!call?.isPossible) return undefined;
   const at = moment('stop-signal', spec.name);
   if (exit && isBefore(exit.at, stage.read(at))) return undefined;
@@ -253,13 +254,13 @@ const endedUnawares = (
  * what ended it with 137 was the end of that grace, or something else.
  */
 function stoppedBefore(
-  scene: PodNetwork,
+  context: PodNetwork,
   { spec, facts }: Pick<ContainerExit, 'spec' | 'facts'>,
   stop: Stop,
 ): Pick<ContainerExit, 'outcome' | 'exit' | 'settled'> {
-  const seeming = outcomeOf(scene, facts, spec, { killSince: stop.began, ended: stop.ended, isDoubtful: true });
+  const seeming = outcomeOf(context, facts, spec, { killSince: stop.began, ended: stop.ended, isDoubtful: true });
   const isKilled = facts.terminated?.value.exitCode === 137;
-  const exit = exitOf(scene, spec, facts, { ...stop, hooked: false, called: false });
+  const exit = exitOf(context, spec, facts, { ...stop, hooked: false, called: false });
   return {
     outcome: isKilled ? 'unknown' : seeming,
     ...(exit ? { exit } : {}),

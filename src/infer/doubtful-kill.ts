@@ -10,30 +10,30 @@ import { isBefore, moved, notBefore } from './estimate.ts';
 import { likelyStop } from './grace.ts';
 import { wasLoweredLate } from './kubelet.ts';
 import type { Rounds } from './rounds.ts';
-import type { Scene } from './scene.ts';
+import type { InferContext } from './context.ts';
 
 /** Whether 137 may be something else than the kill at the end of the grace, though its time fits that. */
 export function isDoubtfulKill(
-  scene: Scene,
+  context: InferContext,
   facts: ContainerFacts,
   { began, killings, ended, since, isLate }: Rounds & { since: Estimate; isLate: boolean },
 ): boolean {
-  const { trace, deletion, kubelet } = scene;
+  const { trace, deletion, kubelet } = context;
   // Where the grace is not certain it must fit the one that was seen, or the longest: chance hits another moment more often.
   const isEarly = isBefore(ended ?? began, afterStop(began, likelyStop(kubelet)));
   const isTold = isWitnessed(trace, deletion.facts)
     ? !wasLoweredLate(trace, deletion)
-    : ended && isPrompt(scene, since, ended);
+    : ended && isPrompt(context, since, ended);
   if (isEarly && !isTold) return true;
   const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
-  return !isLate && (isUntimed || (killings.length === 0 && isVague(scene, began)));
+  return !isLate && (isUntimed || (killings.length === 0 && isVague(context, began)));
 }
 
 /**
  * It ended with the grace that was seen, and not long after it: chance would have hit that moment. A grace of 0 or 1 is one
  * that was written since (SIGNALS.md §1 "Repeat delete", trap 2), and marks no moment.
  */
-function isPrompt({ deletion }: Scene, since: Estimate, ended: Estimate): boolean {
+function isPrompt({ deletion }: InferContext, since: Estimate, ended: Estimate): boolean {
   const soon = moved(since, { lo: promptly, hi: promptly });
   return deletion.grace > 1 && isBefore(ended, soon);
 }

@@ -21,12 +21,12 @@ interface EndAsked extends Stop {
 
 /** When it ended: by its status, or, until one comes, by the end of its log. */
 export function exitOf(
-  scene: PodNetwork,
+  context: PodNetwork,
   spec: ContainerSpec,
   facts: ContainerFacts,
   asked: EndAsked,
 ): ExitFacts | undefined {
-  const { stage, trace } = scene;
+  const { stage, trace } = context;
   const { terminated } = facts;
   const at = moment('exit', spec.name);
   if (asked.ended && terminated) {
@@ -36,7 +36,7 @@ export function exitOf(
   const end = logEndThatTells(trace, facts, asked.killings);
   const signal = asked.called ? stage.read(moment('stop-signal', spec.name)) : undefined;
   if (!end || !signal || end.at + 1 < signal.client.lo || terminated) return undefined;
-  stateLogEnd(scene, spec, facts, { ...asked, endAt: end.at, seq: end.seq, signal });
+  stateLogEnd(context, spec, facts, { ...asked, endAt: end.at, seq: end.seq, signal });
   const known = stage.read(at);
   return Number.isFinite(known.client.hi) ? { at: known, provisional: true } : undefined;
 }
@@ -46,12 +46,12 @@ export function exitOf(
  * status will ever confirm it, and the log ended for another reason, the kill at the end of grace did the rest.
  */
 function stateLogEnd(
-  scene: PodNetwork,
+  context: PodNetwork,
   { name }: ContainerSpec,
   { log }: ContainerFacts,
   { endAt, seq, began, signal, hooked, lag }: EndAsked & { endAt: number; seq: number; signal: Estimate },
 ): void {
-  const { stage, trace, kubelet } = scene;
+  const { stage, trace, kubelet } = context;
   const at = moment('exit', name);
   const proof = { because: 'log-end', evidence: [seq] };
   const wait = hooked ? kubelet.grace.max * second + minimumGrace : longestStop(kubelet);
@@ -61,7 +61,7 @@ function stateLogEnd(
     node: trace.gone ? atMost(began.node.hi + latest) : atMost(Infinity),
   };
   stage.within(at, { client: limits.client }, proof);
-  const alone = endedSince(scene, log.reopened, endAt) - millisecondsOf('log-end');
+  const alone = endedSince(context, log.reopened, endAt) - millisecondsOf('log-end');
   if (!hooked || signal.client.lo <= alone)
     stage.follows(moment('stop-signal', name), at, {}, { because: 'it ended after its signal' });
   else stage.follows(moment('began', name), at, {}, { because: 'it ended after the kubelet began' });

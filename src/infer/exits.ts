@@ -9,16 +9,16 @@ import { containerExit } from './container-rules.ts';
 import type { PodNetwork } from './pod-network.ts';
 
 /** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
-export function exitsOf(scene: PodNetwork): ContainerExit[] {
-  const specs = containersOf(scene.deletion.facts.first.value);
-  const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(scene, spec, alone));
+export function exitsOf(context: PodNetwork): ContainerExit[] {
+  const specs = containersOf(context.deletion.facts.first.value);
+  const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(context, spec, alone));
   const mainsOver = mains.every(
-    (one) => one.spec.kind !== 'container' || ((!one.ran || one.mayBeOlder) && !isToStart(scene.deletion, one.spec)),
+    (one) => one.spec.kind !== 'container' || ((!one.ran || one.mayBeOlder) && !isToStart(context.deletion, one.spec)),
   );
   const sidecars = specs.filter((spec) => spec.kind === 'sidecar').reverse();
   let waited = mains.filter((one) => one.spec.kind === 'container').reduce(waitedAlsoFor, noneWaited);
   const stopped = sidecars.map((spec) => {
-    const one = containerExit(scene, spec, { turn: turnAfter(waited), mainsOver });
+    const one = containerExit(context, spec, { turn: turnAfter(waited), mainsOver });
     waited = waitedAlsoFor(waited, one);
     return one;
   });

@@ -2,7 +2,7 @@
 import { driftOver } from '../model/assumptions.ts';
 import type { Span } from '../model/span.ts';
 import { second } from '../model/span.ts';
-import type { Kubelet } from './kubelet.ts';
+import type { Kubelet } from './context.ts';
 
 /** SIGNALS.md §2 S8: minimumGracePeriodInSeconds. */
 export const minimumGrace = 2 * second;

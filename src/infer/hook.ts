@@ -18,7 +18,7 @@ import { sinceOf } from './stop.ts';
 import { moment } from './stage.ts';
 
 interface Ask extends Stop {
-  readonly scene: PodNetwork;
+  readonly context: PodNetwork;
   readonly spec: ContainerSpec;
   readonly failure: Occurrence | undefined;
   /** A failure was reported that may be of an older story, of a liveness probe's for instance. */
@@ -26,19 +26,19 @@ interface Ask extends Stop {
 }
 
 /** The hook of a container, whose end is stated in the network. */
-export function hookFacts(scene: PodNetwork, spec: ContainerSpec, rounds: Stop): HookFacts | undefined {
+export function hookFacts(context: PodNetwork, spec: ContainerSpec, rounds: Stop): HookFacts | undefined {
   const hook = hookOf(spec.container);
   if (!hook) return undefined;
-  const { trace, kubelet, stage } = scene;
-  const found = failureOf(scene, spec, rounds);
-  const ask = { ...rounds, ...found, scene, spec };
+  const { trace, kubelet, stage } = context;
+  const found = failureOf(context, spec, rounds);
+  const ask = { ...rounds, ...found, context, spec };
   const { outcome, mayHaveDied } = stateHookEnd(ask);
-  const isComing = !found.failure && hook.kind !== 'sleep' && mayBeComing(scene, rounds.ended);
+  const isComing = !found.failure && hook.kind !== 'sleep' && mayBeComing(context, rounds.ended);
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
   const isUntouched =
     rounds.killings.length === 0 &&
     !found.failure &&
-    ((kubelet.killings.size > 0 && !isUntellable(trace, rounds.ended)) || mayBeComing(scene, rounds.ended));
+    ((kubelet.killings.size > 0 && !isUntellable(trace, rounds.ended)) || mayBeComing(context, rounds.ended));
   return {
     kind: hook.kind,
     start: rounds.began,
@@ -58,14 +58,14 @@ const basisOf = (outcome: HookEnd['outcome']): Estimate['basis'] => (outcome ===
 type Result = Pick<HookEnd, 'outcome' | 'mayHaveDied'>;
 
 function stateHookEnd(ask: Ask): Result {
-  const { scene, spec, began, failure, ended, lag } = ask;
+  const { context, spec, began, failure, ended, lag } = ask;
   const hook = hookOf(spec.container);
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
-  scene.stage.follows(start, end, {}, { because: 'the hook starts at once (§2 S6)' });
+  context.stage.follows(start, end, {}, { because: 'the hook starts at once (§2 S6)' });
   // It is no valid handler: it fails at once (trap 11).
   if (hook?.kind === 'tcpSocket')
-    return stated('failed', scene.stage.follows(start, end, { max: millisecondsOf(lag) }, { because: lag }));
-  const isLate = ended !== undefined && outlived(scene.kubelet, began, ended, lag);
+    return stated('failed', context.stage.follows(start, end, { max: millisecondsOf(lag) }, { because: lag }));
+  const isLate = ended !== undefined && outlived(context.kubelet, began, ended, lag);
   if (isLate && ended && !failure) return stated('unknown', notAfterEnd(ask, ended));
   // Also a sleep fails, under a kubelet that does not know of it.
   if (failure) return failedEnd(ask, failure, isLate);
@@ -75,9 +75,9 @@ function stateHookEnd(ask: Ask): Result {
 const stated = (outcome: Result['outcome'], _done: boolean): Result => ({ outcome });
 
 /** Nothing but the exit bounds it. */
-function notAfterEnd({ scene, spec }: Ask, ended: Estimate): boolean {
+function notAfterEnd({ context, spec }: Ask, ended: Estimate): boolean {
   const limits = { client: atMost(ended.client.hi), node: atMost(ended.node.hi) };
-  return scene.stage.within(moment('hook-end', spec.name), limits, {
+  return context.stage.within(moment('hook-end', spec.name), limits, {
     because: 'the container had ended (§2 S12)',
     evidence: ended.evidence,
   });
@@ -85,36 +85,36 @@ function notAfterEnd({ scene, spec }: Ask, ended: Estimate): boolean {
 
 /** The longest that it can take: the grace, which counts anew with each round. */
 function stateGrace(ask: Ask, lag: number): void {
-  const { scene, spec, killings } = ask;
-  const { hi } = graceSpan(scene.kubelet);
+  const { context, spec, killings } = ask;
+  const { hi } = graceSpan(context.kubelet);
   const end = moment('hook-end', spec.name);
   const because = 'the kubelet waits for a hook as long as the grace (§2 S6)';
-  if (killings.length < 2) scene.stage.follows(moment('began', spec.name), end, { max: hi + lag }, { because });
-  else scene.stage.follows(moment('counted', spec.name), end, { min: -Infinity, max: hi + lag }, { because });
+  if (killings.length < 2) context.stage.follows(moment('began', spec.name), end, { max: hi + lag }, { because });
+  else context.stage.follows(moment('counted', spec.name), end, { min: -Infinity, max: hi + lag }, { because });
 }
 
 /** A sleep action lasts as long as it says, and no longer than the grace. */
 function sleepEnd(ask: Ask, length: number): Result {
-  const { scene, spec, killings, lag, began } = ask;
-  const grace = graceSpan(scene.kubelet);
+  const { context, spec, killings, lag, began } = ask;
+  const grace = graceSpan(context.kubelet);
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
   const soon = millisecondsOf(lag);
   const own = { lo: length - driftOver(length), hi: length + driftOver(length) };
   const isCut = killings.length < 2 && grace.hi < own.lo;
   const isWhole = own.hi < grace.lo;
-  const over = scene.trace.terminal;
+  const over = context.trace.terminal;
   const least = Math.min(own.lo, grace.lo);
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
   // The status that reports the end of all waits for every hook (§2 S9). A kubelet without sleep actions skips them silently.
-  if (over && scene.stage.read(start).client.lo + least > over.at + 1)
+  if (over && context.stage.read(start).client.lo + least > over.at + 1)
     return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
-  const woke = wokeAt(scene, spec, { from: began.node.lo + least, to: began.node.hi + max });
-  const isBounded = !woke && !isLeaseUnheard(scene);
-  scene.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
+  const woke = wokeAt(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
+  const isBounded = !woke && !isLeaseUnheard(context);
+  context.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
   if (!isBounded && !woke && ask.ended) notAfterEnd(ask, ask.ended);
   if (woke)
-    scene.stage.within(
+    context.stage.within(
       end,
       { node: atMost(woke.at + soon) },
       { because: 'the kubelet stood still', evidence: woke.evidence },
@@ -135,12 +135,12 @@ const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
 function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
-  const { scene, spec, killings, ended, lag, began } = ask;
-  const { stage, kubelet } = scene;
+  const { context, spec, killings, ended, lag, began } = ask;
+  const { stage, kubelet } = context;
   const end = moment('hook-end', spec.name);
   const told = toldAt(ask, failure);
   const graceEnd = graceEndOf(ask);
-  const again = isOfLaterRound(scene, failure, began, killings);
+  const again = isOfLaterRound(context, failure, began, killings);
   const soon = isLate ? Infinity : millisecondsOf(lag);
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [failure.seq] };
   // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
@@ -181,28 +181,28 @@ function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
 }
 
 /** When the failure happened, in a moment of its own: what follows of it is decided by that. */
-function toldAt({ scene, spec, began }: Ask, { time, at, seq }: Occurrence): Estimate {
+function toldAt({ context, spec, began }: Ask, { time, at, seq }: Occurrence): Estimate {
   const name = `hook-failure/${spec.name}`;
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [seq] };
-  scene.stage.within(name, { client: { lo: began.client.lo, hi: at + 1 } }, proof);
-  scene.stage.stamp('node', name, time, at + 1, proof, began.client.lo);
-  return scene.stage.read(name, 'observed');
+  context.stage.within(name, { client: { lo: began.client.lo, hi: at + 1 } }, proof);
+  context.stage.stamp('node', name, time, at + 1, proof, began.client.lo);
+  return context.stage.read(name, 'observed');
 }
 
 /** The end of the grace that counted, for comparing. */
-function graceEndOf({ scene, spec, killings }: Ask): Estimate {
+function graceEndOf({ context, spec, killings }: Ask): Estimate {
   const name = `hook-grace/${spec.name}`;
-  const { lo, hi } = graceSpan(scene.kubelet);
+  const { lo, hi } = graceSpan(context.kubelet);
   const because = 'the grace (§2 S1)';
-  scene.stage.follows(
+  context.stage.follows(
     moment('began', spec.name),
     name,
     { min: lo, max: killings.length > 1 ? Infinity : hi },
     { because },
   );
   if (killings.length > 1)
-    scene.stage.follows(moment('counted', spec.name), name, { min: -Infinity, max: hi }, { because });
-  return scene.stage.read(name);
+    context.stage.follows(moment('counted', spec.name), name, { min: -Infinity, max: hi }, { because });
+  return context.stage.read(name);
 }
 
 /** What begins a new round before the hook failed; what comes after it took nothing of it back. */
@@ -218,15 +218,15 @@ function isOfLaterRound(
 
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
 function silentEnd(ask: Ask): Result {
-  const { scene, spec, ended, doubted, killings, lag } = ask;
-  const { stage, trace } = scene;
+  const { context, spec, ended, doubted, killings, lag } = ask;
+  const { stage, trace } = context;
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
   stateGrace(ask, millisecondsOf(lag));
   if (ended) notAfterEnd(ask, ended);
   const graceEnd = graceEndOf(ask);
   const least = (hookOf(spec.container)?.handler.exec?.seconds ?? 0) * second;
-  const isSilent = !doubted && killings.length > 0 && isSilence(scene, stage.read(end));
-  const isWhole = isSilent && killings.length === 1 && least - driftOver(least) <= graceSpan(scene.kubelet).hi;
+  const isSilent = !doubted && killings.length > 0 && isSilence(context, stage.read(end));
+  const isWhole = isSilent && killings.length === 1 && least - driftOver(least) <= graceSpan(context.kubelet).hi;
   if (isWhole && least > 0)
     stage.follows(
       start,
@@ -264,14 +264,14 @@ function mayBeComing({ trace }: PodNetwork, ended: Estimate | undefined): boolea
  * A failure that is older than the deletion is not this exit's. Where only the acceptance bounds it, and the clocks do not
  * tell, it counts if it came live after the deletion, and no kill for another reason can have run that hook.
  */
-function failureOf(scene: PodNetwork, spec: ContainerSpec, stop: Stop): Pick<Ask, 'failure' | 'doubted'> {
-  const { trace, deletion, kubelet } = scene;
+function failureOf(context: PodNetwork, spec: ContainerSpec, stop: Stop): Pick<Ask, 'failure' | 'doubted'> {
+  const { trace, deletion, kubelet } = context;
   const { began, killings } = stop;
   const about = (reason: string): Occurrence[] =>
     trace.events.filter((one) => one.reason === reason && one.about.container === spec.name);
   const all = about('FailedPreStopHook');
   if (!stop.isOpen) return { failure: all.find(({ time }) => time.hi >= began.node.lo), doubted: false };
-  const since = sinceOf(scene, stop);
+  const since = sinceOf(context, stop);
   const isAlone = about('Killing').every((one) => killings.includes(one));
   const possible = all.filter((one) => belongs(trace, deletion, kubelet.clock, one));
   const failure = possible.find(

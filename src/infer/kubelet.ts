@@ -2,6 +2,7 @@
 import type { Clock } from '../model/clock.ts';
 import { toClient, upTo } from '../model/clock.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
+import type { Kubelet } from './context.ts';
 import { arrival } from './arrival.ts';
 import { withDoubts } from './clock-doubts.ts';
 import type { Deletion } from './deletion.ts';
@@ -13,22 +14,6 @@ import { mayBeOwn } from './own-doing.ts';
 import { isNewRound, isStart } from './rounds.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
-
-export interface Kubelet {
-  readonly clock: Clock;
-  /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */
-  readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
-  /** From when on the kubelet knew: no Killing and no acknowledgement is earlier. */
-  readonly noticed?: Estimate;
-  /** Seconds that the kubelet may have counted: what the API said before it began, at least 1 (SIGNALS.md §2 S1). */
-  readonly grace: {
-    readonly min: number;
-    /** Infinite: nothing that was seen bounds it. */
-    readonly max: number;
-    /** The longest of those that were seen, and the pod's own where that may have been it. */
-    readonly likely: number;
-  };
-}
 
 export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   const arrivals = trace.clocks.node;

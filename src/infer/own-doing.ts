@@ -8,7 +8,7 @@ import type { ContainerStatus } from '../model/kube.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
-import type { Scene } from './scene.ts';
+import type { InferContext } from './context.ts';
 
 const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded']);
 const ownEvents = new Set(['Evicted', 'Preempting', 'DeadlineExceeded']);
@@ -64,17 +64,17 @@ const startsAnew = ({ facts }: Deletion): boolean => facts.first.value.spec.rest
  * Whether it may have been stopped already. `mainsOver`: the containers that a sidecar serves had ended before the
  * deletion: then the kubelet stops it (SIGNALS.md §2.2 "Killing").
  */
-export const mayBeStopped = (scene: Scene, spec: ContainerSpec, mainsOver: boolean): boolean =>
-  isKubeletsOwn(scene.trace, beganWith(scene, spec)) ||
-  (spec.kind === 'sidecar' && mainsOver && !startsAnew(scene.deletion)) ||
-  scene.trace.events.some((event) => isOlderKill(scene, spec, event));
+export const mayBeStopped = (context: InferContext, spec: ContainerSpec, mainsOver: boolean): boolean =>
+  isKubeletsOwn(context.trace, beganWith(context, spec)) ||
+  (spec.kind === 'sidecar' && mainsOver && !startsAnew(context.deletion)) ||
+  context.trace.events.some((event) => isOlderKill(context, spec, event));
 
 /** Its first Killing, by the node's clock (ms). */
-const beganWith = ({ kubelet }: Scene, { name }: ContainerSpec): number =>
+const beganWith = ({ kubelet }: InferContext, { name }: ContainerSpec): number =>
   kubelet.killings.get(name)?.[0]?.time.hi ?? Infinity;
 
 /** A Killing of the run that the deletion found, and not of the deletion: a probe's, say, or one certainly before it. */
-function isOlderKill({ trace, deletion, kubelet }: Scene, spec: ContainerSpec, event: Occurrence): boolean {
+function isOlderKill({ trace, deletion, kubelet }: InferContext, spec: ContainerSpec, event: Occurrence): boolean {
   const { name } = spec;
   if (event.reason !== 'Killing' || event.about.kind !== 'Pod' || event.about.container !== name) return false;
   const own = kubelet.killings.get(name) ?? [];

@@ -9,15 +9,15 @@ import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
 import { requestTime } from './deletion.ts';
-import type { Kubelet } from './kubelet.ts';
+import type { Kubelet } from './context.ts';
 import { kubeletOf } from './kubelet.ts';
-import type { Scene } from './scene.ts';
+import type { InferContext } from './context.ts';
 import { probeResultsOf } from './probes.ts';
 import { factsOfLastRun } from './started-untold.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
 import { moment, Stage } from './stage.ts';
 
-export interface PodNetwork extends Scene {
+export interface PodNetwork extends InferContext {
   readonly stage: Stage;
 }
 
@@ -25,16 +25,16 @@ export interface PodNetwork extends Scene {
 export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
   const kubelet = kubeletOf(trace, deletion);
   const stage = new Stage(zerosOf(trace, deletion, kubelet), { node: kubelet.clock, api: deletion.api });
-  const scene = { trace, deletion, kubelet, stage };
+  const context = { trace, deletion, kubelet, stage };
   stateClockFacts(stage, trace, deletion);
-  stateAcceptance(scene);
+  stateAcceptance(context);
   const specs = containersOf(deletion.facts.first.value);
-  for (const { name } of specs) stateStopping(scene, name, kubelet.killings.get(name) ?? []);
-  stateServing(scene, specs);
-  for (const spec of specs) stateEnd(scene, spec.name, factsOfLastRun(scene, spec));
+  for (const { name } of specs) stateStopping(context, name, kubelet.killings.get(name) ?? []);
+  stateServing(context, specs);
+  for (const spec of specs) stateEnd(context, spec.name, factsOfLastRun(context, spec));
   stateStored(stage, trace);
   statePromptness(stage, trace, deletion);
-  return { ...scene, kubelet: { ...kubelet, clock: stage.stepped.node ?? clockOf(stage, kubelet.clock) } };
+  return { ...context, kubelet: { ...kubelet, clock: stage.stepped.node ?? clockOf(stage, kubelet.clock) } };
 }
 
 /** References close to what is compared, so that little drift lies between: the first Killing, the second of the request. */

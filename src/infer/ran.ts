@@ -7,23 +7,25 @@ import type { ContainerFacts } from '../model/trace.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
-import type { Scene } from './scene.ts';
+import type { InferContext } from './context.ts';
 
 /**
  * `status`: of the first state of the deletion that was seen; where that is a later one (trap 2), what ended in it may have
  * ended because of the deletion. 'perhaps': nothing tells which of the two it was.
  */
 export function ranUntilEnd(
-  scene: Scene,
+  context: InferContext,
   spec: ContainerSpec,
   { status, ended }: { status: ContainerStatus | undefined; ended: Estimate | undefined },
 ): boolean | 'perhaps' {
-  const { trace, deletion, kubelet } = scene;
+  const { trace, deletion, kubelet } = context;
   if (!status?.state.terminated || isWitnessed(trace, deletion.facts)) return false;
-  if (isOlder(scene, spec, ended)) return false;
+  if (isOlder(context, spec, ended)) return false;
   if (!ended) return 'perhaps';
   if (isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended))) return true;
-  return isFinished(deletion.facts.first.value) && ranAtDeletion(deletion) && wasLast(scene, status) ? true : 'perhaps';
+  return isFinished(deletion.facts.first.value) && ranAtDeletion(deletion) && wasLast(context, status)
+    ? true
+    : 'perhaps';
 }
 
 /**
@@ -31,7 +33,7 @@ export function ranUntilEnd(
  * then stops what it has started (SIGNALS.md §2 S2). What never ran bears no time of a start (trap 24).
  */
 export function wasStartedLate(
-  { deletion }: Scene,
+  { deletion }: InferContext,
   spec: ContainerSpec,
   { startedLate, terminated }: ContainerFacts,
 ): boolean {
@@ -43,7 +45,7 @@ export function wasStartedLate(
 }
 
 /** It had ended before, by its time, its kind, or because the status that ends the pod does not know of the deletion. */
-function isOlder({ deletion }: Scene, spec: ContainerSpec, ended: Estimate | undefined): boolean {
+function isOlder({ deletion }: InferContext, spec: ContainerSpec, ended: Estimate | undefined): boolean {
   const { metadata, status } = deletion.facts.first.value;
   const { observedGeneration: seen = Infinity } = status;
   const isUnaware = isFinished(deletion.facts.first.value) && seen < (metadata.generation ?? 0);
@@ -66,7 +68,7 @@ const haveMainsRun = (pod: Pod): boolean =>
  * Its end made the pod finished: none of the pod ended in a later second, or was never started and ended with the pod, and
  * it did not itself wait to be started again, as one that crashes in a loop does.
  */
-function wasLast({ deletion }: Scene, { state }: ContainerStatus): boolean {
+function wasLast({ deletion }: InferContext, { state }: ContainerStatus): boolean {
   const pod = deletion.facts.first.value;
   const end = parseFloor(state.terminated?.finishedAt)?.lo ?? -Infinity;
   return (

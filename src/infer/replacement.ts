@@ -16,7 +16,7 @@ import { deletedBy } from './controller-trigger.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, narrowed, notBefore, onClient, onNode, unbounded } from './estimate.ts';
-import type { Kubelet } from './kubelet.ts';
+import type { Kubelet } from './context.ts';
 import { takesPlaceOf } from './place.ts';
 import { isOfNewerTemplate } from './template.ts';
 

@@ -6,8 +6,8 @@ import type { Occurrence } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore, moved } from './estimate.ts';
 import { longestStop, minimumGrace } from './grace.ts';
-import type { Kubelet } from './kubelet.ts';
-import type { Scene } from './scene.ts';
+import type { Kubelet } from './context.ts';
+import type { InferContext } from './context.ts';
 
 /** What is known of a container's stop when its rounds are judged. */
 export interface Rounds {
@@ -23,7 +23,7 @@ export interface Rounds {
  * line that names the signal bounds it from above.
  */
 export function isRoundOpen(
-  { trace, kubelet }: Scene,
+  { trace, kubelet }: InferContext,
   { killings, ended, began, lag }: Rounds,
   ready: Estimate,
 ): boolean {
@@ -43,7 +43,7 @@ export function isRoundOpen(
 }
 
 /** Without any Killing nothing speaks against one round, begun when the kubelet was first seen to know. */
-export const isInTime = ({ trace, kubelet }: Scene, { ended, began, lag }: Rounds): boolean =>
+export const isInTime = ({ trace, kubelet }: InferContext, { ended, began, lag }: Rounds): boolean =>
   !trace.events.some(isNewRound) &&
   !trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
   !(ended !== undefined && outlived(kubelet, began, ended, lag));

@@ -6,17 +6,17 @@ import type { ContainerSpec } from '../model/pod.ts';
 import { isFinished, isRunning, statusesOf } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import type { Scene } from './scene.ts';
+import type { InferContext } from './context.ts';
 
 /**
  * An Event tells its start, and nothing its end: a status is written only once a postStart hook is over, and one that was on
  * its way when the object was removed is never written (SIGNALS.md §2 "Force").
  */
-export const mayRunUntold = ({ trace, deletion }: Scene, spec: ContainerSpec): boolean =>
+export const mayRunUntold = ({ trace, deletion }: InferContext, spec: ContainerSpec): boolean =>
   deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
 
 /** Without the end of the run before, of its status and of its log, where only an Event tells of another. */
-export function factsOfLastRun({ trace, deletion, kubelet }: Scene, { name }: ContainerSpec): ContainerFacts {
+export function factsOfLastRun({ trace, deletion, kubelet }: InferContext, { name }: ContainerSpec): ContainerFacts {
   const facts = trace.containers.get(name) ?? noContainerFacts;
   const first = deletion.facts.first.value;
   const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;

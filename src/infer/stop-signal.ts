@@ -33,22 +33,22 @@ export interface Call {
 
 /** States the stop signal: after hook and turn, plus the runtime's lag; undefined where nothing bounds it. */
 export function stateSignal(
-  scene: PodNetwork,
+  context: PodNetwork,
   spec: ContainerSpec,
   facts: ContainerFacts,
   stop: StopAsked,
   hook: HookFacts | undefined,
 ): Call | undefined {
-  const { stage, kubelet } = scene;
+  const { stage, kubelet } = context;
   const { ended, lag, turn, began, killings } = stop;
   const at = moment('stop-signal', spec.name);
   const ready = moment(hook ? 'hook-end' : 'began', spec.name);
   const own = stage.read(ready);
   const grace = graceSpan(kubelet);
   const due = turn ? waited(own, turn, began, grace) : own;
-  const isPrompt = !hook && !turn && isKilledAtOnce(scene, facts, ended);
-  const leansOnAcknowledgement = isPrompt && isInTime(scene, stop);
-  const isOpen = !leansOnAcknowledgement && isRoundOpen(scene, stop, due);
+  const isPrompt = !hook && !turn && isKilledAtOnce(context, facts, ended);
+  const leansOnAcknowledgement = isPrompt && isInTime(context, stop);
+  const isOpen = !leansOnAcknowledgement && isRoundOpen(context, stop, due);
   const wait = millisecondsOf(lag) + (leansOnAcknowledgement ? millisecondsOf('kill-at-once') : 0);
   const max = isOpen || turn ? Infinity : wait;
   const isLaterRound = isOpen && hook?.failure !== undefined && killings.length !== 1;
@@ -64,8 +64,8 @@ export function stateSignal(
     stage.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
   const since = isLaterRound ? stage.read(callAt) : turn ? due : own;
-  const line = signalLine(scene, facts, stop, { hook, since });
-  const isPossible = ended ? scene.stage.notAfter(at, ended) : true;
+  const line = signalLine(context, facts, stop, { hook, since });
+  const isPossible = ended ? context.stage.notAfter(at, ended) : true;
   if (line)
     stage.within(
       at,
@@ -92,19 +92,19 @@ function waited(own: Estimate, turn: Estimate, began: Estimate, grace: { lo: num
  * wrote (`tail -F app.log`), as long as one that it waits for may have been there (SIGNALS.md §2 S7).
  */
 function signalLine(
-  scene: PodNetwork,
+  context: PodNetwork,
   facts: ContainerFacts,
   stop: StopAsked,
   { hook, since }: { hook: HookFacts | undefined; since: Estimate },
 ) {
   const { began, turn } = stop;
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
-  const earliest = Math.max(since.node.lo, sinceOf(scene, stop), turn?.node.hi ?? -Infinity);
+  const earliest = Math.max(since.node.lo, sinceOf(context, stop), turn?.node.hi ?? -Infinity);
   // What an application writes of signals anyway, before one can have come, proves nothing when it writes it again.
   const possible = hook?.inert ? Math.max(since.node.lo, began.node.lo) : began.node.lo;
-  const from = Math.max(possible, scene.stage.read('accepted').node.lo);
+  const from = Math.max(possible, context.stage.read('accepted').node.lo);
   if (facts.log.signalLines.some((line) => line.value < from)) return undefined;
   return facts.log.signalLines.find(
-    (line) => line.value >= earliest || (!hook && !turn && namesOwnSignal(scene, facts, line)),
+    (line) => line.value >= earliest || (!hook && !turn && namesOwnSignal(context, facts, line)),
   );
 }

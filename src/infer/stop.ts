@@ -4,7 +4,7 @@ import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { graceSpan } from './grace.ts';
 import type { Rounds } from './rounds.ts';
-import type { Scene } from './scene.ts';
+import type { InferContext } from './context.ts';
 import { isUntellable } from './tellable.ts';
 import { widthOf } from '../model/span.ts';
 import { isNewRound, isStart, outlived } from './rounds.ts';
@@ -50,8 +50,8 @@ const killedCode = 137;
  * States the last time that the kubelet began with it: from then the grace counts anew (SIGNALS.md §2 S11, trap 36). Where a
  * kill failed, or the kubelet started anew, and no Killing came after it: at any time since. `code`: that it exited with.
  */
-export function stateCounted(scene: PodNetwork, container: string, stop: Stop, code: number | undefined): Estimate {
-  const { trace, kubelet, stage } = scene;
+export function stateCounted(context: PodNetwork, container: string, stop: Stop, code: number | undefined): Estimate {
+  const { trace, kubelet, stage } = context;
   const { killings, ended, lag } = stop;
   const at = moment('counted', container);
   const last = killings.length > 1 ? killings.at(-1) : undefined;
@@ -100,7 +100,7 @@ export function sinceOf({ stage }: PodNetwork, { isOpen, killings }: Pick<Stop, 
  * ended before was perhaps never touched (trap 7): no Killing, no hook, no signal.
  */
 export function wasStopped(
-  { trace, kubelet }: Scene,
+  { trace, kubelet }: InferContext,
   { killings, ended, failed }: { killings: readonly Occurrence[]; ended: Estimate | undefined; failed: boolean },
 ): boolean {
   if (killings.length > 0 || failed) return true;
@@ -112,7 +112,7 @@ export function wasStopped(
  * No Killing told it: others of the pod had theirs, so that this one may have ended before the kubelet began (trap 7), or
  * nobody had, and the kubelet was heard of late.
  */
-export const isVague = ({ trace, kubelet }: Scene, began: Estimate): boolean =>
+export const isVague = ({ trace, kubelet }: InferContext, began: Estimate): boolean =>
   (kubelet.killings.size > 0 && !isUntellable(trace)) || widthOf(began.client) > vague;
 
 /** ms: more than two stamps of whole seconds are in doubt by. */

@@ -10,7 +10,6 @@ import type { Gate } from './gate.ts';
 import { fateInBrief, howFar } from './how-far.ts';
 import type { Run } from './live-run.ts';
 import { sayWaiting } from './say-waiting.ts';
-import { keptOf } from './several.ts';
 import type { Raw, Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 import { asRaw, metadataOf, nameOf, namespaceOf, uidOf } from './watched.ts';
@@ -67,6 +66,14 @@ const whatOf = ({ several, name }: Run['options']) =>
   several
     ? { what: `the pods of ${several.target}`, reason: 'their list has not been answered' }
     : { what: `pod "${name}"`, reason: 'its list has not been answered' };
+
+/** A sighting of the pods' stream without those that are not of the run; undefined where nothing is left. */
+function keptOf({ options: { several } }: Run, sighting: Sighting): Sighting | undefined {
+  if (!several) return sighting;
+  if (sighting.kind === 'listed')
+    return { ...sighting, objects: sighting.objects.filter((pod) => several.owns(asRaw(pod))) };
+  return sighting.kind === 'changed' && !several.owns(asRaw(sighting.object)) ? undefined : sighting;
+}
 
 /** Where the pod has a stream of its own, that of its workload repeats what is said of it. */
 const isTracedPod = (run: Run, { stream }: Target, sighting: Sighting): boolean =>

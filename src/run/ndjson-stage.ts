@@ -1,5 +1,5 @@
 /** `-o ndjson`: marks and gaps as they become known, and the report at the end. */
-import { timelineOf } from '../infer/conclusions.ts';
+import { timelineOf } from '../infer/conclude.ts';
 import type { Looks } from '../infer/view/chatter.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
 import { printTime } from '../model/stamps.ts';

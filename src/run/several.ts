@@ -74,11 +74,3 @@ function tellLateStreams({ options, deliver }: Run, pod: string, gate: Gate): vo
 
 /** By a deletion without a grace. What only lost its labels has no deletionTimestamp, and what never ran has nothing to end. */
 const wasForced = (pod: Raw): boolean => isTerminatingPod(pod) && asRaw(pod['status'])['phase'] === 'Running';
-
-/** A sighting of the pods' stream without those that are not of the run; undefined where nothing is left. */
-export function keptOf({ options: { several } }: Run, sighting: Sighting): Sighting | undefined {
-  if (!several) return sighting;
-  if (sighting.kind === 'listed')
-    return { ...sighting, objects: sighting.objects.filter((pod) => several.owns(asRaw(pod))) };
-  return sighting.kind === 'changed' && !several.owns(asRaw(sighting.object)) ? undefined : sighting;
-}

@@ -1,5 +1,5 @@
 /** Lines, and the live view over them, on stdout. */
-import { timelineOf } from '../infer/conclusions.ts';
+import { timelineOf } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { afterLook, isChatter } from '../infer/view/chatter.ts';
 import type { Looks } from '../infer/view/chatter.ts';

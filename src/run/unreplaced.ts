@@ -1,5 +1,5 @@
 /** `--wait-replacement` that came to nothing: the pod is gone, and no other one was ready by --timeout, or will ever be. Pure. */
-import { conclusionsOf } from '../infer/conclusions.ts';
+import { conclusionsOf } from '../infer/conclude.ts';
 import type { Trace } from '../model/trace.ts';
 import { triggerText } from '../render/trigger-text.ts';
 import { endingOf, isHopeless } from './ending.ts';

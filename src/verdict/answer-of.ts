@@ -5,11 +5,11 @@ import type { Answer } from './answer.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { fixesOf, manifestAdvice } from './fix.ts';
 import { headlineOf, wordOf } from './headline.ts';
-import type { Scene } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
 import { trafficOf } from './traffic.ts';
 
-/** `scene` is absent where nobody was seen to delete the pod. */
-export function answerOf(timeline: Timeline, verdict: JudgedVerdict, scene: Scene | undefined): Answer {
+/** `input` is absent where nobody was seen to delete the pod. */
+export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined): Answer {
   const cause = causeOf(timeline, verdict);
   const word = wordOf({ timeline, verdict });
   const { brief, full } = headlineOf({ timeline, verdict, cause });
@@ -19,7 +19,7 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, scene: Scen
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
     why: notSaid(whyOf(verdict, cause), brief),
-    traffic: trafficOf(scene, verdict.findings),
+    traffic: trafficOf(input, verdict.findings),
     advice: [cause && adviceOf(cause), manifestAdvice({ timeline, verdict })].filter(Boolean).join('; ') || undefined,
     fix: fixesOf({ timeline, verdict }),
   };

@@ -2,8 +2,8 @@
 import { crossed, onNode } from '../infer/estimate.ts';
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
-import type { Scene } from './scene.ts';
-import { markOf } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
+import { markOf } from './rule-input.ts';
 import { servingContainers } from './serving.ts';
 
 /** The removal of one endpoint, and one container that serves its Service. */
@@ -25,21 +25,21 @@ export const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean
   lead.max < headStart || (isGone && lead.min < headStart && !container.preStop && container.kind !== 'sidecar');
 
 /** None where the removal or the signal was not seen. */
-export const drainLeads = (scene: Scene): DrainLead[] =>
-  scene.timeline.endpoints
+export const drainLeads = (input: RuleInput): DrainLead[] =>
+  input.timeline.endpoints
     .filter(({ staysReady, wasReady }) => wasReady && !staysReady)
     .flatMap((endpoint) =>
-      (servingContainers(scene, endpoint.service) ?? []).flatMap((container) => leadOf(scene, endpoint, container)),
+      (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container)),
     );
 
-function leadOf(scene: Scene, endpoint: EndpointTimeline, container: ContainerTimeline): DrainLead[] {
+function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: ContainerTimeline): DrainLead[] {
   const { unroutedAt } = endpoint;
-  const call = signalCall(scene, container);
+  const call = signalCall(input, container);
   if (!unroutedAt || !call) return [];
   const min = call.earliest - unroutedAt.latest;
   const max = Math.max(min, call.latest - unroutedAt.earliest);
   const shown = Math.min(Math.max(call.shown - unroutedAt.shown, min), max);
-  const hard = [container.exit?.at.latest, refusedBy(scene, container)].some(
+  const hard = [container.exit?.at.latest, refusedBy(input, container)].some(
     (latest) => latest !== undefined && latest - unroutedAt.earliest < second,
   );
   const evidence = [...new Set([...unroutedAt.evidence, ...call.evidence])];
@@ -50,17 +50,17 @@ function leadOf(scene: Scene, endpoint: EndpointTimeline, container: ContainerTi
  * Without a hook or a turn the kubelet asks for the signal right when it starts (SIGNALS.md §2 S5): how long the runtime
  * takes after that is an assumption, and leaves no room for clients.
  */
-function signalCall(scene: Scene, container: ContainerTimeline): Interval | undefined {
+function signalCall(input: RuleInput, container: ContainerTimeline): Interval | undefined {
   const { name, kind, preStop, stopSignal } = container;
   const signal = stopSignal && !stopSignal.provisional ? stopSignal : undefined;
-  const call = preStop || kind === 'sidecar' ? signal : (markOf(scene, 'stopping', name)?.at ?? signal);
+  const call = preStop || kind === 'sidecar' ? signal : (markOf(input, 'stopping', name)?.at ?? signal);
   if (!call) return undefined;
   const latest = Math.min(call.latest, signal?.latest ?? Infinity);
   return { ...call, latest, shown: Math.min(call.shown, latest) };
 }
 
 /** By when (ms) a readiness probe had found the port closed, after the deletion. */
-function refusedBy({ trace, exit }: Scene, { name }: ContainerTimeline): number | undefined {
+function refusedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): number | undefined {
   const since = exit.deletion.accepted.client.lo;
   const stopping = exit.containers.find(({ spec }) => spec.name === name)?.stopping;
   const refused = trace.events.find(

@@ -17,22 +17,22 @@ import { atLeast } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
 import { isSignalFirm } from '../infer/view/told.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
-import type { Scene } from './scene.ts';
-import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
+import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './rule-input.ts';
 import { servingContainers } from './serving.ts';
 import { lostWithin } from './max-lost.ts';
 import type { GateSpec } from './policy.ts';
 import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
 
 /** Judges one limit. */
-export function gateOf(spec: GateSpec, scene: Scene | undefined, findings: readonly Finding[]): Gate {
+export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: readonly Finding[]): Gate {
   if (spec.kind === 'fail-on') return withoutFinding(spec.code, findings);
-  if (!scene)
+  if (!input)
     return { name: spec.kind, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
-  if (spec.kind === 'max-lost') return lostWithin(scene.trace, spec);
-  if (spec.kind === 'max-duration') return duration(scene, spec.ms);
-  if (spec.kind === 'max-grace-used') return graceUsed(scene, spec.share);
-  return drainLead(scene, spec.ms);
+  if (spec.kind === 'max-lost') return lostWithin(input.trace, spec);
+  if (spec.kind === 'max-duration') return duration(input, spec.ms);
+  if (spec.kind === 'max-grace-used') return graceUsed(input, spec.share);
+  return drainLead(input, spec.ms);
 }
 
 function withoutFinding(code: FindingCode, findings: readonly Finding[]): Gate {
@@ -42,7 +42,7 @@ function withoutFinding(code: FindingCode, findings: readonly Finding[]): Gate {
   return { name, passed: false, message: found.map(({ message }) => message).join('; ') };
 }
 
-function duration({ trace, timeline, exit }: Scene, limit: number): Gate {
+function duration({ trace, timeline, exit }: RuleInput, limit: number): Gate {
   const { ours, accepted } = exit.deletion;
   const start = ours ? onClient({ lo: ours.sent.at, hi: ours.sent.at + 1 }, []) : accepted;
   const end = exit.removal.removed;
@@ -56,35 +56,35 @@ function duration({ trace, timeline, exit }: Scene, limit: number): Gate {
 }
 
 /** The container that used most; a sidecar shares the grace period, so all that passed before its turn counts. */
-function graceUsed(scene: Scene, limit: number): Gate {
+function graceUsed(input: RuleInput, limit: number): Gate {
   const gate = { name: 'max-grace-used', limit: percent(limit) };
-  const used = ranExitsOf(scene).map((container) => ({ container, span: usedBy(scene, container) }));
+  const used = ranExitsOf(input).map((container) => ({ container, span: usedBy(input, container) }));
   const [most] = used.sort((a, b) => b.span.hi - a.span.hi || b.span.lo - a.span.lo);
   if (!most)
     return { ...gate, passed: true, message: 'no container was running, so none of the grace period was used' };
-  const share = { lo: most.span.lo / longestGrace(scene), hi: most.span.hi / shortestGrace(scene) };
-  const text = `${most.container.spec.name} used ${usedText(scene, most.container.spec.name, share)}`;
+  const share = { lo: most.span.lo / longestGrace(input), hi: most.span.hi / shortestGrace(input) };
+  const text = `${most.container.spec.name} used ${usedText(input, most.container.spec.name, share)}`;
   return { ...gate, ...atMost(share, limit, text, percent) };
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, ended 0.1s past the grace period`. */
-function usedText(scene: Scene, name: string, { lo, hi }: Span): string {
-  const container = ranIn(scene).find((one) => one.name === name);
-  const grace = graceText(scene);
+function usedText(input: RuleInput, name: string, { lo, hi }: Span): string {
+  const container = ranIn(input).find((one) => one.name === name);
+  const grace = graceText(input);
   if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
   if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
   const past = container?.pastGrace;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
   const shown = Math.min(Math.max(container?.graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
-  const ms = longestGrace(scene);
+  const ms = longestGrace(input);
   return `${shareText({ min: lo * ms, max: hi * ms, shown: shown * ms }, ms)} of its ${grace}`;
 }
 
-function usedBy(scene: Scene, container: ContainerExit): Span {
+function usedBy(input: RuleInput, container: ContainerExit): Span {
   const { stopping, hook, signal } = container;
   const known = stopping ?? hook?.start ?? signal;
-  const { accepted } = scene.exit.deletion;
-  const end = endOf(scene, container);
+  const { accepted } = input.exit.deletion;
+  const end = endOf(input, container);
   const longest = between(accepted, end).hi;
   if (!known) return { lo: 0, hi: longest };
   const span = between(known, end);
@@ -95,7 +95,7 @@ function usedBy(scene: Scene, container: ContainerExit): Span {
  * Where nothing tells its end for certain: not before the last sign that it ran, and not after the status that ends the pod.
  * That the object is gone proves no end (SIGNALS.md §2 "Force"), nor does a status prove that it ran on ("No earlier status").
  */
-function endOf({ exit }: Scene, { exit: ended, facts: { log } }: ContainerExit): Estimate {
+function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {
   if (ended && !ended.provisional) return ended.at;
   const spoke = log.lastLine && crossed(onNode(atLeast(log.lastLine.value - logStampLagMs), []), exit.kubelet.clock);
   const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke?.client.lo ?? -Infinity);
@@ -103,28 +103,28 @@ function endOf({ exit }: Scene, { exit: ended, facts: { log } }: ContainerExit):
 }
 
 /** The least lead of all pairs of a route that follows readiness and a container that serves it. */
-function drainLead(scene: Scene, limit: number): Gate {
+function drainLead(input: RuleInput, limit: number): Gate {
   const gate = { name: 'min-drain-lead', limit: limitText(limit) };
-  const unseen = unseenRoutes(scene);
+  const unseen = unseenRoutes(input);
   if (unseen !== undefined) return { ...gate, passed: false, message: unseen };
-  const routes = routesOf(scene);
-  if (routes.length === 0) return { ...gate, ...withoutRoutes(scene) };
-  const leads = routes.flatMap((route) => servingOf(scene, route).flatMap((one) => leadOf(scene.trace, route, one)));
+  const routes = routesOf(input);
+  if (routes.length === 0) return { ...gate, ...withoutRoutes(input) };
+  const leads = routes.flatMap((route) => servingOf(input, route).flatMap((one) => leadOf(input.trace, route, one)));
   const [least] = leads.sort((a, b) => a.span.lo - b.span.lo || a.span.hi - b.span.hi);
   if (!least) return { ...gate, passed: true, message: 'no container was running, so no stop signal was sent' };
   return { ...gate, ...leadAtLeast(least, limit) };
 }
 
 /** Where nobody knows which container serves, each of the main ones may. */
-function servingOf(scene: Scene, { service }: Route): ContainerExit[] {
-  const names = (servingContainers(scene, service) ?? mainsIn(scene)).map(({ name }) => name);
-  return scene.exit.containers.filter(({ spec }) => names.includes(spec.name));
+function servingOf(input: RuleInput, { service }: Route): ContainerExit[] {
+  const names = (servingContainers(input, service) ?? mainsIn(input)).map(({ name }) => name);
+  return input.exit.containers.filter(({ spec }) => names.includes(spec.name));
 }
 
 type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
 
 /** Those that the deletion unrouted, and those that something else had unrouted before, however shortly. */
-const routesOf = ({ trace, exit }: Scene): Route[] => [
+const routesOf = ({ trace, exit }: RuleInput): Route[] => [
   ...exit.endpoints.filter((one) => one.wasReady && !one.staysReady),
   ...unroutedBefore(trace, exit.deletion, exit.endpoints).filter(
     ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,

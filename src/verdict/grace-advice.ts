@@ -1,6 +1,6 @@
 /** Who is to blame for a grace that was too short: the spec, or a deletion that asked for less. Pure. */
 import { isWitnessed } from '../infer/deletion.ts';
-import type { Scene } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
 
 /** Seconds of grace that a deletion asked for, and the spec's that it gave up by that. */
 export interface LoweredGrace {
@@ -9,7 +9,7 @@ export interface LoweredGrace {
 }
 
 /** Undefined where the pod was left its own grace, or more. */
-export function loweredGrace({ trace, exit }: Scene): LoweredGrace | undefined {
+export function loweredGrace({ trace, exit }: RuleInput): LoweredGrace | undefined {
   const { deletion, kubelet } = exit;
   // The 0 of a state that was not seen to begin may be the kubelet's last DELETE, which nobody asked for (SIGNALS.md trap 2).
   const isAsked = deletion.grace > 0 || isWitnessed(trace, deletion.facts);
@@ -24,7 +24,7 @@ function lowered(asked: number, spec = 30): LoweredGrace | undefined {
 }
 
 /** A forced deletion says nothing about how long hook and drain should be. */
-export const isForced = (scene: Scene): boolean => loweredGrace(scene)?.asked === 0;
+export const isForced = (input: RuleInput): boolean => loweredGrace(input)?.asked === 0;
 
 /** What would have helped. */
 export interface Remedy {

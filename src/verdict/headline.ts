@@ -6,7 +6,7 @@ import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
 import { graceUsedLength } from './grace-used.ts';
 import { afterText, lengthText, secondsText, shareText } from './length-text.ts';
-import { graceText, mainsIn, markOf, ranIn, signalName } from './scene.ts';
+import { graceText, mainsIn, markOf, ranIn, signalName } from './rule-input.ts';
 import { list, plural } from './words.ts';
 
 export interface HeadlineInput {

@@ -15,17 +15,17 @@ import { gateOf } from './gates.ts';
 import { withImpliedLoss } from './max-lost.ts';
 import { outcomeUnseen, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
-import type { Scene } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
 
-/** `scene` is absent while nobody was seen to delete the pod. */
-export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): JudgedVerdict {
-  const outcomes = scene ? outcomesOf(scene) : [outcomeUnseen(trace)];
+/** `input` is absent while nobody was seen to delete the pod. */
+export function judge(trace: Trace, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
+  const outcomes = input ? outcomesOf(input) : [outcomeUnseen(trace)];
   const outcome = outcomes[0] ?? 'unknown';
   const holding = outcomes.filter((one) => one !== 'graceful' && one !== 'removed');
-  const findings = scene ? findingsOf(scene) : [];
+  const findings = input ? findingsOf(input) : [];
   const gates = withImpliedLoss(
     trace,
-    policy.gates.map((gate) => gateOf(gate, scene, findings)),
+    policy.gates.map((gate) => gateOf(gate, input, findings)),
   );
   const gatesFailed = gates.some((gate) => !gate.passed);
   const exitCode = exitCodeOf({
@@ -37,7 +37,7 @@ export function judge(trace: Trace, scene: Scene | undefined, policy: Policy): J
   return { outcome, exitCode, findings, gates };
 }
 
-const rules: ((scene: Scene) => FindingDraft[])[] = [
+const rules: ((input: RuleInput) => FindingDraft[])[] = [
   exitFindings,
   nearlySpentFindings,
   hookFindings,
@@ -49,11 +49,11 @@ const rules: ((scene: Scene) => FindingDraft[])[] = [
 ];
 
 /** The gravest first; among equals in the order of the table of findings. */
-function findingsOf(scene: Scene): JudgedFinding[] {
+function findingsOf(input: RuleInput): JudgedFinding[] {
   const weight = ({ severity, code }: JudgedFinding) =>
     -severities.indexOf(severity) * findingCodes.length + findingCodes.indexOf(code);
   return rules
-    .flatMap((rule) => rule(scene))
+    .flatMap((rule) => rule(input))
     .map(inRow)
     .sort((a, b) => weight(a) - weight(b));
 }

@@ -4,12 +4,12 @@ import type { Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { mayHaveCounted } from '../infer/view/unseen.ts';
 import { overran } from '../infer/view/phases.ts';
-import type { Scene } from './scene.ts';
-import { mainExitsOf, ranExitsOf } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
+import { mainExitsOf, ranExitsOf } from './rule-input.ts';
 
 /** All that hold, in order; the first is the outcome, and the exit code looks at all of them. */
-export function outcomesOf(scene: Scene): Outcome[] {
-  return order.filter((outcome) => holds[outcome](scene));
+export function outcomesOf(input: RuleInput): Outcome[] {
+  return order.filter((outcome) => holds[outcome](input));
 }
 
 /**
@@ -25,40 +25,40 @@ type Judged = Exclude<Outcome, 'not-started'>;
 
 const order: Judged[] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed'];
 
-const some = (scene: Scene, outcome: string): boolean => mainExitsOf(scene).some((one) => one.outcome === outcome);
+const some = (input: RuleInput, outcome: string): boolean => mainExitsOf(input).some((one) => one.outcome === outcome);
 
-const holds: Record<Judged, (scene: Scene) => boolean> = {
+const holds: Record<Judged, (input: RuleInput) => boolean> = {
   // Sidecars and ephemeral containers too: whatever still ran was left to itself.
-  forced: (scene) => ranExitsOf(scene).some((one) => one.outcome === 'abandoned'),
-  oom: (scene) => some(scene, 'oom'),
-  killed: (scene) => some(scene, 'killed'),
-  failed: (scene) => some(scene, 'failed'),
+  forced: (input) => ranExitsOf(input).some((one) => one.outcome === 'abandoned'),
+  oom: (input) => some(input, 'oom'),
+  killed: (input) => some(input, 'killed'),
+  failed: (input) => some(input, 'failed'),
   // What is not known may have been a kill, and so may what is not known of its neighbours.
-  overran: (scene) =>
-    !some(scene, 'unknown') &&
-    mainExitsOf(scene).some(
+  overran: (input) =>
+    !some(input, 'unknown') &&
+    mainExitsOf(input).some(
       (one) =>
         one.outcome !== 'killed' &&
-        (ended(one) ? overran(one) || cutOff(one) : scene.trace.gone !== undefined && cutOff(one)),
+        (ended(one) ? overran(one) || cutOff(one) : input.trace.gone !== undefined && cutOff(one)),
     ),
   stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isBlind(trace),
-  unknown: (scene) => isUntold(scene) || !scene.trace.gone || (mayHaveOverrun(scene) && !isBad(scene)),
-  graceful: (scene) => mainExitsOf(scene).length > 0 || ranExitsOf(scene).some(ended),
+  unknown: (input) => isUntold(input) || !input.trace.gone || (mayHaveOverrun(input) && !isBad(input)),
+  graceful: (input) => mainExitsOf(input).length > 0 || ranExitsOf(input).some(ended),
   removed: () => true,
 };
 
 /** Nothing tells the end of a main container, or, where none of them ran, the end of any other. */
-function isUntold(scene: Scene): boolean {
-  if (mainExitsOf(scene).length > 0) return some(scene, 'unknown');
-  const others = ranExitsOf(scene);
+function isUntold(input: RuleInput): boolean {
+  if (mainExitsOf(input).length > 0) return some(input, 'unknown');
+  const others = ranExitsOf(input);
   return others.length > 0 && others.every((one) => one.outcome === 'unknown' && !ended(one));
 }
 
-const mayHaveOverrun = (scene: Scene): boolean => mainExitsOf(scene).some((one) => one.mayHaveOverrun);
+const mayHaveOverrun = (input: RuleInput): boolean => mainExitsOf(input).some((one) => one.mayHaveOverrun);
 
 /** What a doubt about the grace would add is no worse than what is certain. */
-const isBad = (scene: Scene): boolean =>
-  (['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](scene));
+const isBad = (input: RuleInput): boolean =>
+  (['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](input));
 
 /** The pod's stream was lost, never came back, and nothing showed the pod since. */
 const isBlind = (trace: Trace): boolean =>

@@ -1,5 +1,5 @@
 /** What podexit knows and thinks of one exit: every renderer is given this. Pure. */
-import { conclusionsOf } from '../infer/conclusions.ts';
+import { conclusionsOf } from '../infer/conclude.ts';
 import { timelineFrom } from '../infer/timeline-from.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
@@ -20,7 +20,7 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const conclusions = conclusionsOf(trace);
   if (!conclusions) return undefined;
   const timeline = timelineFrom(trace, conclusions);
-  const scene = conclusions.exit && { trace, timeline, exit: conclusions.exit };
-  const verdict = judge(trace, scene, policy);
-  return { timeline, verdict, answer: answerOf(timeline, verdict, scene) };
+  const input = conclusions.exit && { trace, timeline, exit: conclusions.exit };
+  const verdict = judge(trace, input, policy);
+  return { timeline, verdict, answer: answerOf(timeline, verdict, input) };
 }

@@ -4,10 +4,10 @@ import type { Service } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
 import type { Gate } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Scene } from './scene.ts';
+import type { RuleInput } from './rule-input.ts';
 
 /** No endpoint seen is proof only where endpoints could be seen. */
-export function withoutRoutes({ trace, exit }: Scene): Omit<Gate, 'name'> {
+export function withoutRoutes({ trace, exit }: RuleInput): Omit<Gate, 'name'> {
   const blind =
     // Before its own DELETE a run waits for them, or states a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
@@ -24,15 +24,15 @@ const lanes: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpoin
  * no more than what was left of them; where every Service that may follow readiness had still to unroute it, nothing is
  * missing.
  */
-export function unseenRoutes(scene: Scene): string | undefined {
-  const { trace, exit } = scene;
+export function unseenRoutes(input: RuleInput): string | undefined {
+  const { trace, exit } = input;
   const isLate = trace.deletion?.underWay === true;
-  if ((!isLate && !wasAway(scene)) || !mayHideRoutes(trace, exit.endpoints)) return undefined;
+  if ((!isLate && !wasAway(input)) || !mayHideRoutes(trace, exit.endpoints)) return undefined;
   return isLate ? tooLate : away;
 }
 
 /** The slices were not in sync, or could not be read, when the deletion was accepted. */
-function wasAway({ trace, exit }: Scene): boolean {
+function wasAway({ trace, exit }: RuleInput): boolean {
   const { lo, hi } = exit.deletion.accepted.client;
   return (
     (trace.slicesSince ?? Infinity) > lo ||

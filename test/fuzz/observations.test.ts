@@ -18,7 +18,7 @@ import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
-import { timelineOf } from '../../src/infer/conclusions.ts';
+import { timelineOf } from '../../src/infer/conclude.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { reportOf } from '../../src/verdict/report.ts';

@@ -6,7 +6,7 @@ import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { TimelineMark } from '../../src/infer/conclusions.ts';
-import { conclusionsOf } from '../../src/infer/conclusions.ts';
+import { conclusionsOf } from '../../src/infer/conclude.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { exitReportFrom } from './exit-report.ts';

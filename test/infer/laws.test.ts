@@ -8,7 +8,7 @@ import { run } from '../../src/run/run.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { Sighting } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { conclusionsOf } from '../../src/infer/conclusions.ts';
+import { conclusionsOf } from '../../src/infer/conclude.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';

@@ -1,6 +1,6 @@
 /** The laws of the numeric timeline, over every state of every recording. */
 import { expect, it } from 'vitest';
-import { timelineOf } from '../../src/infer/conclusions.ts';
+import { timelineOf } from '../../src/infer/conclude.ts';
 import type { Interval, Timeline } from '../../src/infer/timeline.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import { reduce } from '../../src/model/reduce.ts';

@@ -2,15 +2,15 @@
 import type { StreamName } from '../../model/observation.ts';
 import type { FindingDraft } from '../finding.ts';
 import { brokenLogs } from '../../infer/broken-logs.ts';
-import type { Scene } from '../scene.ts';
-import { ranIn } from '../scene.ts';
+import type { RuleInput } from '../rule-input.ts';
+import { ranIn } from '../rule-input.ts';
 import { list } from '../words.ts';
 
-export function evidenceFindings(scene: Scene): FindingDraft[] {
-  const { trace, exit } = scene;
+export function evidenceFindings(input: RuleInput): FindingDraft[] {
+  const { trace, exit } = input;
   const since = exit.deletion.accepted.client.lo;
   const needed = (stream: StreamName) =>
-    touches[stream] !== undefined && (stream !== 'logs' || ranIn(scene).length > 0);
+    touches[stream] !== undefined && (stream !== 'logs' || ranIn(input).length > 0);
   const gaps = trace.gaps.filter((gap) => needed(gap.value.stream) && (gap.value.to ?? Infinity) > since);
   const refused = trace.refused.filter((one) => needed(one.value.stream));
   // A kubelet that has dropped a log answers 404: no right would bring it back.

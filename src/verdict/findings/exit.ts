@@ -3,32 +3,32 @@ import type { ContainerTimeline } from '../../infer/timeline.ts';
 import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, loweredGrace } from '../grace-advice.ts';
 import { afterText, lengthText } from '../length-text.ts';
-import type { Scene } from '../scene.ts';
-import { evidenceOf, graceText, longestGrace, ranIn, shortestGrace, signalName } from '../scene.ts';
+import type { RuleInput } from '../rule-input.ts';
+import { evidenceOf, graceText, longestGrace, ranIn, shortestGrace, signalName } from '../rule-input.ts';
 import { containerSpec } from '../serving.ts';
 
-export const exitFindings = (scene: Scene): FindingDraft[] =>
-  ranIn(scene).flatMap((container) => [
-    ...killed(scene, container),
-    ...ignoredSignal(scene, container),
-    ...nonzero(scene, container),
-    ...outOfMemory(scene, container),
-    ...oomInContainer(scene, container),
+export const exitFindings = (input: RuleInput): FindingDraft[] =>
+  ranIn(input).flatMap((container) => [
+    ...killed(input, container),
+    ...ignoredSignal(input, container),
+    ...nonzero(input, container),
+    ...outOfMemory(input, container),
+    ...oomInContainer(input, container),
   ]);
 
-function killed(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+function killed(input: RuleInput, container: ContainerTimeline): FindingDraft[] {
   if (container.outcome !== 'killed') return [];
   const { name, kind, probable, reaction } = container;
   const after = afterSignal(container);
   const was = probable ? 'was probably' : 'was';
-  const known = { container: name, evidence: evidenceOf(scene, container) };
+  const known = { container: name, evidence: evidenceOf(input, container) };
   if (kind === 'ephemeral')
     return [
       {
         ...known,
         code: 'sidecar-killed',
         severity: 'warning',
-        message: `debug container ${name} ${was} SIGKILLed${after}, when the ${graceText(scene)} ended: a shell does not exit on SIGTERM`,
+        message: `debug container ${name} ${was} SIGKILLed${after}, when the ${graceText(input)} ended: a shell does not exit on SIGTERM`,
         clause: `debug container ${name} ${was} SIGKILLed${after}`,
         advice: `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
       },
@@ -39,9 +39,9 @@ function killed(scene: Scene, container: ContainerTimeline): FindingDraft[] {
         ...known,
         code: 'sidecar-killed',
         severity: 'warning',
-        message: `sidecar ${name} ${was} SIGKILLed${after}, when the ${graceText(scene)} ended: sidecars get what the main containers leave of it`,
+        message: `sidecar ${name} ${was} SIGKILLed${after}, when the ${graceText(input)} ended: sidecars get what the main containers leave of it`,
         clause: `sidecar ${name} ${was} SIGKILLed${after}`,
-        advice: sidecarAdvice(scene, container),
+        advice: sidecarAdvice(input, container),
       },
     ];
   return [
@@ -49,10 +49,10 @@ function killed(scene: Scene, container: ContainerTimeline): FindingDraft[] {
       ...known,
       code: 'killed-at-grace',
       severity: 'error',
-      message: `${name} ${was} SIGKILLed${after}, when its ${graceText(scene)} ended (exit 137)`,
+      message: `${name} ${was} SIGKILLed${after}, when its ${graceText(input)} ended (exit 137)`,
       clause: `${name} was still running${after}`,
-      why: reaction === undefined ? whyIgnored(scene, name).replace(/^; /, '') || undefined : undefined,
-      advice: killAdvice(scene, container),
+      why: reaction === undefined ? whyIgnored(input, name).replace(/^; /, '') || undefined : undefined,
+      advice: killAdvice(input, container),
     },
   ];
 }
@@ -61,29 +61,29 @@ const afterSignal = (container: ContainerTimeline): string =>
   container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';
 
 /** A longer grace period helps only an application that reacts. */
-function killAdvice(scene: Scene, container: ContainerTimeline): string {
+function killAdvice(input: RuleInput, container: ContainerTimeline): string {
   const { name, reaction } = container;
-  if (reaction === undefined && containerSpec(scene.timeline.pod, name)?.ignoresTerm)
-    return handlingAdvice(scene, name);
+  if (reaction === undefined && containerSpec(input.timeline.pod, name)?.ignoresTerm)
+    return handlingAdvice(input, name);
   if (reaction === 'none')
     return `Make ${name} handle ${signalName(container)}; a longer grace period would only delay the SIGKILL.`;
-  return graceAdvice(loweredGrace(scene), {
+  return graceAdvice(loweredGrace(input), {
     usual: `Make ${name} exit sooner after ${signalName(container)}, or set terminationGracePeriodSeconds above what it needs.`,
     faster: `make ${name} exit sooner after ${signalName(container)}`,
   });
 }
 
-function sidecarAdvice(scene: Scene, container: ContainerTimeline): string {
-  if (container.reaction === 'none') return killAdvice(scene, container);
+function sidecarAdvice(input: RuleInput, container: ContainerTimeline): string {
+  if (container.reaction === 'none') return killAdvice(input, container);
   const { name } = container;
-  return graceAdvice(loweredGrace(scene), {
+  return graceAdvice(loweredGrace(input), {
     usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
     faster: `let ${name} stop faster`,
   });
 }
 
 /** Only where its log was followed: without that there is no reaction to miss. */
-function ignoredSignal(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+function ignoredSignal(input: RuleInput, container: ContainerTimeline): FindingDraft[] {
   const { name, reaction, drain } = container;
   if (reaction !== 'none') return [];
   const signal = signalName(container);
@@ -95,22 +95,22 @@ function ignoredSignal(scene: Scene, container: ContainerTimeline): FindingDraft
       container: name,
       message: `${name} showed no reaction to ${signal}${length}: no log line and no readiness change until SIGKILL`,
       clause: `${name} ignored ${signal}${length}`,
-      why: `no log line and no readiness change after ${signal}${whyIgnored(scene, name)}`,
-      advice: handlingAdvice(scene, name),
-      evidence: evidenceOf(scene, container),
+      why: `no log line and no readiness change after ${signal}${whyIgnored(input, name)}`,
+      advice: handlingAdvice(input, name),
+      evidence: evidenceOf(input, container),
     },
   ];
 }
 
-function whyIgnored(scene: Scene, name: string): string {
-  const spec = containerSpec(scene.timeline.pod, name);
+function whyIgnored(input: RuleInput, name: string): string {
+  const spec = containerSpec(input.timeline.pod, name);
   if (spec?.ignoresTerm) return '; its command says `trap "" TERM`';
   return spec?.shell ? '; its PID 1 is a shell, which seldom passes signals on' : '';
 }
 
 /** An ignored signal stays ignored through exec, so nothing helps before that trap has gone (POSIX, signal(7)). */
-function handlingAdvice(scene: Pick<Scene, 'timeline'>, name: string): string {
-  const spec = containerSpec(scene.timeline.pod, name);
+function handlingAdvice(input: Pick<RuleInput, 'timeline'>, name: string): string {
+  const spec = containerSpec(input.timeline.pod, name);
   if (spec?.ignoresTerm)
     return `Remove \`trap "" TERM\` from the command of ${name}: what is ignored there stays ignored even after exec.`;
   if (spec?.shell)
@@ -118,7 +118,7 @@ function handlingAdvice(scene: Pick<Scene, 'timeline'>, name: string): string {
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }
 
-function nonzero(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+function nonzero(input: RuleInput, container: ContainerTimeline): FindingDraft[] {
   const { name, outcome, exit, kind } = container;
   if (outcome !== 'failed' || exit?.code === undefined) return [];
   const after = afterSignal(container);
@@ -137,7 +137,7 @@ function nonzero(scene: Scene, container: ContainerTimeline): FindingDraft[] {
       advice: isStarved
         ? `Raise the memory limit of ${name}, or use less memory while shutting down.`
         : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
-      evidence: evidenceOf(scene, container),
+      evidence: evidenceOf(input, container),
     },
   ];
 }
@@ -148,7 +148,7 @@ const earlyKill = ({ stopSignal }: ContainerTimeline): string =>
     ? 'its own exit code, a SIGKILL by somebody else, or SIGKILL as the STOPSIGNAL of its image'
     : 'its own exit code, or a SIGKILL by somebody else';
 
-function outOfMemory(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+function outOfMemory(input: RuleInput, container: ContainerTimeline): FindingDraft[] {
   const { name, outcome, exit, stopSignal } = container;
   const isPerhaps = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
   if (outcome !== 'oom' && !isPerhaps) return [];
@@ -165,13 +165,13 @@ function outOfMemory(scene: Scene, container: ContainerTimeline): FindingDraft[]
       message,
       clause: `${name} ran out of memory${afterSignal(container)}`,
       advice: `Where shutting down takes ${name} more memory than its limit, raise resources.limits.memory or flush in smaller steps.`,
-      evidence: evidenceOf(scene, container),
+      evidence: evidenceOf(input, container),
     },
   ];
 }
 
 /** The reason stays from any process of the container, whatever the code of PID 1 (SIGNALS.md §5 "Exit codes"). */
-function oomInContainer(scene: Scene, container: ContainerTimeline): FindingDraft[] {
+function oomInContainer(input: RuleInput, container: ContainerTimeline): FindingDraft[] {
   const { name, outcome, exit } = container;
   if (exit?.reason !== 'OOMKilled' || (outcome !== 'completed' && outcome !== 'signalled')) return [];
   return [
@@ -182,7 +182,7 @@ function oomInContainer(scene: Scene, container: ContainerTimeline): FindingDraf
       message: `a process of ${name} was OOMKilled, though ${name} itself exited ${exit.code}`,
       clause: `a process of ${name} was OOMKilled`,
       advice: `Raise resources.limits.memory of ${name}: one of its processes needs more, in its life or while shutting down.`,
-      evidence: evidenceOf(scene, container),
+      evidence: evidenceOf(input, container),
     },
   ];
 }
@@ -190,51 +190,51 @@ function oomInContainer(scene: Scene, container: ContainerTimeline): FindingDraf
 const nearly = 0.75;
 
 /** Exited in time, but hook and drain together took at least three quarters of the grace period. */
-export function nearlySpentFindings(scene: Scene): FindingDraft[] {
-  return ranIn(scene).flatMap((container): FindingDraft[] => {
-    const used = leastUsed(scene, container);
-    if (used === undefined || !(used >= nearly * longestGrace(scene))) return [];
+export function nearlySpentFindings(input: RuleInput): FindingDraft[] {
+  return ranIn(input).flatMap((container): FindingDraft[] => {
+    const used = leastUsed(input, container);
+    if (used === undefined || !(used >= nearly * longestGrace(input))) return [];
     const { name, pastGrace, preStop } = container;
     if (pastGrace && preStop?.outcome === 'cut-off') return [];
     // It may yet turn out to have been cut off.
-    if (preStop?.outcome === 'unknown' && !scene.trace.gone) return [];
-    const text = usedText(scene, container, used);
+    if (preStop?.outcome === 'unknown' && !input.trace.gone) return [];
+    const text = usedText(input, container, used);
     return [
       {
         code: 'grace-nearly-spent',
         severity: 'warning',
         container: name,
         message: pastGrace
-          ? `${name} exited ${lengthText(pastGrace)} past its ${graceText(scene)} (not killed)`
-          : `${name} used ${text} of its ${graceText(scene)}: a slower shutdown will be SIGKILLed`,
-        clause: `${name} used ${text} of its ${graceText(scene)}`,
-        advice: graceAdvice(loweredGrace(scene), headroomRemedy(scene, container, used)),
-        evidence: evidenceOf(scene, container),
+          ? `${name} exited ${lengthText(pastGrace)} past its ${graceText(input)} (not killed)`
+          : `${name} used ${text} of its ${graceText(input)}: a slower shutdown will be SIGKILLed`,
+        clause: `${name} used ${text} of its ${graceText(input)}`,
+        advice: graceAdvice(loweredGrace(input), headroomRemedy(input, container, used)),
+        evidence: evidenceOf(input, container),
       },
     ];
   });
 }
 
 /** ms, at least; a sidecar is judged by its own part, without its wait for the others. */
-function leastUsed(scene: Scene, container: ContainerTimeline): number | undefined {
+function leastUsed(input: RuleInput, container: ContainerTimeline): number | undefined {
   const { kind, outcome, exit, graceUsed, drain, preStop } = container;
   if (exit?.code === undefined || outcome === 'killed' || outcome === 'oom') return undefined;
   if (kind === 'sidecar') return drain && drain.min + (preStop?.length?.min ?? 0);
-  return graceUsed && graceUsed.min * longestGrace(scene);
+  return graceUsed && graceUsed.min * longestGrace(input);
 }
 
-function usedText(scene: Scene, { kind, graceUsed }: ContainerTimeline, least: number): string {
+function usedText(input: RuleInput, { kind, graceUsed }: ContainerTimeline, least: number): string {
   if (kind === 'sidecar' || !graceUsed) return lengthText({ min: least, max: least, shown: least });
-  const grace = Math.max(1, scene.timeline.grace.effectiveSeconds) * 1000;
-  const most = graceUsed.max * shortestGrace(scene);
+  const grace = Math.max(1, input.timeline.grace.effectiveSeconds) * 1000;
+  const most = graceUsed.max * shortestGrace(input);
   return lengthText({ min: least, max: most, shown: Math.min(Math.max(graceUsed.shown * grace, least), most) });
 }
 
-function headroomRemedy(scene: Scene, container: ContainerTimeline, used: number) {
+function headroomRemedy(input: RuleInput, container: ContainerTimeline, used: number) {
   const { name, preStop } = container;
   const hook = preStop?.length?.min ?? 0;
   const faster = hook * 2 >= used ? 'shorten the preStop hook' : `make ${name} exit sooner`;
-  const holder = holderOf(scene, container);
+  const holder = holderOf(input, container);
   const needs = used / 1000 / nearly;
   if (holder !== undefined)
     return {
@@ -246,10 +246,10 @@ function headroomRemedy(scene: Scene, container: ContainerTimeline, used: number
 }
 
 /** The main container that a sidecar waited for when its own hook was certainly over (SIGNALS.md §2 S7). */
-function holderOf(scene: Scene, { kind, preStop }: ContainerTimeline): string | undefined {
+function holderOf(input: RuleInput, { kind, preStop }: ContainerTimeline): string | undefined {
   const hookEnd = preStop?.end;
   if (kind !== 'sidecar' || !hookEnd) return undefined;
-  const later = ranIn(scene).filter(
+  const later = ranIn(input).filter(
     (one) => one.kind === 'container' && one.exit && one.exit.at.earliest > hookEnd.latest,
   );
   return later.sort((a, b) => (b.exit?.at.latest ?? 0) - (a.exit?.at.latest ?? 0))[0]?.name;

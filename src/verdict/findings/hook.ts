@@ -4,15 +4,15 @@ import type { HookKind } from '../../model/kube.ts';
 import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, isForced, loweredGrace } from '../grace-advice.ts';
 import { lengthText } from '../length-text.ts';
-import type { Scene } from '../scene.ts';
-import { graceText, longestGrace, ranIn, signalName } from '../scene.ts';
+import type { RuleInput } from '../rule-input.ts';
+import { graceText, longestGrace, ranIn, signalName } from '../rule-input.ts';
 import { containerSpec } from '../serving.ts';
 
-export const hookFindings = (scene: Scene): FindingDraft[] =>
-  ranIn(scene).flatMap((container) => {
+export const hookFindings = (input: RuleInput): FindingDraft[] =>
+  ranIn(input).flatMap((container) => {
     const { preStop } = container;
     if (!preStop || preStop.provisional) return [];
-    return [...failed(container, preStop), ...cutOff(scene, container, preStop), ...heavy(scene, container, preStop)];
+    return [...failed(container, preStop), ...cutOff(input, container, preStop), ...heavy(input, container, preStop)];
   });
 
 const evidenceOf = ({ start, end }: PreStopExit): number[] => [
@@ -52,10 +52,10 @@ const failedAdvice: Record<HookKind, string> = {
     'The kubelet of this node may be older than 1.30, which has the sleep action on by default: use exec with sleep there.',
 };
 
-function cutOff(scene: Scene, container: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
+function cutOff(input: RuleInput, container: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
   const { name } = container;
   const { kind, outcome, outlasted } = preStop;
-  const planned = containerSpec(scene.timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
+  const planned = containerSpec(input.timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
   const sleepSeconds = preStop.sleepSeconds ?? planned;
   if (outcome !== 'cut-off') return [];
   const wanted = sleepSeconds === undefined ? '' : ` (it wanted ${sleepSeconds}s)`;
@@ -68,15 +68,15 @@ function cutOff(scene: Scene, container: ContainerTimeline, preStop: PreStopExit
   return [
     {
       code: 'prestop-cut-off',
-      severity: isForced(scene) ? 'warning' : 'error',
+      severity: isForced(input) ? 'warning' : 'error',
       container: name,
-      message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(scene)} ended${wanted}${left}`,
-      clause: `preStop was still running when the ${graceText(scene)} ended`,
+      message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(input)} ended${wanted}${left}`,
+      clause: `preStop was still running when the ${graceText(input)} ended`,
       why:
         sleepSeconds === undefined
           ? undefined
-          : `preStop sleeps ${sleepSeconds}s, the grace period is ${scene.timeline.grace.effectiveSeconds}s`,
-      advice: graceAdvice(loweredGrace(scene), {
+          : `preStop sleeps ${sleepSeconds}s, the grace period is ${input.timeline.grace.effectiveSeconds}s`,
+      advice: graceAdvice(loweredGrace(input), {
         usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
         faster: 'shorten the hook',
         needs: sleepSeconds,
@@ -88,20 +88,20 @@ function cutOff(scene: Scene, container: ContainerTimeline, preStop: PreStopExit
 
 const heavyShare = 0.5;
 
-function heavy(scene: Scene, container: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
+function heavy(input: RuleInput, container: ContainerTimeline, preStop: PreStopExit): FindingDraft[] {
   const { length, outcome } = preStop;
   if (!length || (outcome !== 'completed' && outcome !== 'failed')) return [];
-  if (length.min < heavyShare * longestGrace(scene)) return [];
+  if (length.min < heavyShare * longestGrace(input)) return [];
   const { name } = container;
-  const grace = `${scene.timeline.grace.effectiveSeconds}s`;
+  const grace = `${input.timeline.grace.effectiveSeconds}s`;
   return [
     {
       code: 'prestop-heavy',
       severity: 'warning',
       container: name,
-      message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(scene)}${container.stopSignal ? `, before ${signalName(container)} was sent` : ''}`,
-      clause: `preStop took ${took(preStop)} of ${grace} and left ${name} ${leftText(scene, length.shown)}`,
-      advice: graceAdvice(loweredGrace(scene), {
+      message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(input)}${container.stopSignal ? `, before ${signalName(container)} was sent` : ''}`,
+      clause: `preStop took ${took(preStop)} of ${grace} and left ${name} ${leftText(input, length.shown)}`,
+      advice: graceAdvice(loweredGrace(input), {
         usual:
           'The grace period counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
         faster: 'shorten the hook',
@@ -114,7 +114,7 @@ function heavy(scene: Scene, container: ContainerTimeline, preStop: PreStopExit)
 }
 
 /** The kubelet takes whole seconds of the hook off the grace period, and never leaves less than 2 s (SIGNALS.md §2 S8). */
-function leftText({ timeline: { grace } }: Scene, hook: number): string {
+function leftText({ timeline: { grace } }: RuleInput, hook: number): string {
   const left = grace.effectiveSeconds - Math.floor(hook / 1000);
   return left <= 2 ? "2s (the kubelet's minimum)" : `${left}s`;
 }

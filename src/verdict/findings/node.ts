@@ -13,35 +13,35 @@ import type { FindingDraft } from '../finding.ts';
 import type { Span } from '../../model/span.ts';
 import { second } from '../../model/span.ts';
 import type { Occurrence } from '../../model/trace.ts';
-import type { Scene } from '../scene.ts';
-import { mainExitsOf, markOf } from '../scene.ts';
+import type { RuleInput } from '../rule-input.ts';
+import { mainExitsOf, markOf } from '../rule-input.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 
 const silence = 10 * second;
 
-export const nodeFindings = (scene: Scene): FindingDraft[] => [
-  ...nodeSilent(scene),
-  ...slowStart(scene),
-  ...kubeletRestarted(scene),
-  ...runtimeUnavailable(scene),
-  ...graceShortenedIgnored(scene),
+export const nodeFindings = (input: RuleInput): FindingDraft[] => [
+  ...nodeSilent(input),
+  ...slowStart(input),
+  ...kubeletRestarted(input),
+  ...runtimeUnavailable(input),
+  ...graceShortenedIgnored(input),
 ];
 
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
-function hasKubelet({ exit }: Scene): boolean {
+function hasKubelet({ exit }: RuleInput): boolean {
   const pod = exit.deletion.facts.first.value;
   return pod.spec.nodeName !== undefined && !isFinished(pod) && exit.deletion.grace > 0;
 }
 
-function nodeSilent(scene: Scene): FindingDraft[] {
-  const { trace, exit } = scene;
-  if (!hasKubelet(scene)) return [];
+function nodeSilent(input: RuleInput): FindingDraft[] {
+  const { trace, exit } = input;
+  if (!hasKubelet(input)) return [];
   const { accepted, facts } = exit.deletion;
-  const first = firstSign(scene);
-  const listened = listenedUntil(scene);
+  const first = firstSign(input);
+  const listened = listenedUntil(input);
   const until = Math.min(listened, first?.at ?? (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now));
   const silent = until - accepted.client.hi;
-  const notReady = markOf(scene, 'node-not-ready');
+  const notReady = markOf(input, 'node-not-ready');
   const meanwhile = notReady !== undefined && (first === undefined || notReady.at.latest <= first.at + 1);
   if (silent < silence && !meanwhile) return [];
   const node = facts.first.value.spec.nodeName ?? 'the node';
@@ -69,7 +69,7 @@ function nodeSilent(scene: Scene): FindingDraft[] {
  * Until when (client ms) silence tells something: an Event could be read, or the status tells whether the kubelet knows of the
  * deletion (SIGNALS.md §2 S3). -Infinity: never.
  */
-function listenedUntil({ trace, exit }: Scene): number {
+function listenedUntil({ trace, exit }: RuleInput): number {
   const until = (stream: StreamName): number =>
     Math.min(
       ...trace.gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)),
@@ -91,18 +91,18 @@ interface Sign {
  * cut; what a late first look found, by the earliest that it can have been. Where no Event can tell (a namespace that ends
  * takes none) the application and its probes do.
  */
-function firstSign(scene: Scene): Sign | undefined {
-  const { trace, exit } = scene;
+function firstSign(input: RuleInput): Sign | undefined {
+  const { trace, exit } = input;
   const heard = (stream: StreamName) => (fact: { at: number; seq: number }) => ({
     at: heardSince(trace, stream, fact.at),
     seq: fact.seq,
   });
   const signs: Sign[] = [
-    ...[...exit.kubelet.killings].flatMap(([name, killings]) => killingSigns(scene, name, killings)),
-    ...(trace.acknowledged ? [asOld(scene, heard('pod')(trace.acknowledged))] : []),
+    ...[...exit.kubelet.killings].flatMap(([name, killings]) => killingSigns(input, name, killings)),
+    ...(trace.acknowledged ? [asOld(input, heard('pod')(trace.acknowledged))] : []),
     ...(trace.terminal ? [trace.terminal].map(heard('pod')) : []),
-    ...renewalsSince(scene),
-    ...signsOfLife(scene).filter(({ seenAt }) => seenAt >= exit.deletion.facts.seenAt),
+    ...renewalsSince(input),
+    ...signsOfLife(input).filter(({ seenAt }) => seenAt >= exit.deletion.facts.seenAt),
   ];
   return signs.sort((a, b) => a.at - b.at)[0];
 }
@@ -111,13 +111,13 @@ function firstSign(scene: Scene): Sign | undefined {
  * The kubelet renews its node's Lease every 10 s whatever its pods do: it lives, and something else keeps it from this pod
  * (SIGNALS.md §2 S2). What came just after the deletion may have been written before.
  */
-const renewalsSince = ({ trace, exit }: Scene): Sign[] =>
+const renewalsSince = ({ trace, exit }: RuleInput): Sign[] =>
   trace.nodeSigns.renewals
     .filter(({ at }) => at > exit.deletion.accepted.client.hi + millisecondsOf('delivery-lag'))
     .map(({ at }) => ({ at }));
 
 /** An Event that a first look lists was there before it: its own stamp tells since when. */
-function killingSigns({ trace, exit }: Scene, name: string, killings: readonly Occurrence[]): Sign[] {
+function killingSigns({ trace, exit }: RuleInput, name: string, killings: readonly Occurrence[]): Sign[] {
   const since = exit.containers.find(({ spec }) => spec.name === name)?.stopping?.client.lo ?? -Infinity;
   // A run that attaches may see the deletion before its first list of the Events.
   const cameLate = exit.deletion.facts.underWay || trace.began?.value.mode === 'attach';
@@ -128,7 +128,7 @@ function killingSigns({ trace, exit }: Scene, name: string, killings: readonly O
 }
 
 /** A status of the first look may be as old as the deletion. */
-function asOld({ exit }: Scene, sign: Sign): Sign {
+function asOld({ exit }: RuleInput, sign: Sign): Sign {
   const { underWay, seenSeq } = exit.deletion.facts;
   return underWay && sign.seq === seenSeq ? { ...sign, at: exit.deletion.accepted.client.lo, isOld: true } : sign;
 }
@@ -137,7 +137,7 @@ function asOld({ exit }: Scene, sign: Sign): Sign {
  * The application got its signal, or lost its readiness: the kubelet sent it, or probed it. A log also ends with the node.
  * A log that was opened late begins with lines that were written before.
  */
-const signsOfLife = ({ trace, exit }: Scene): (Sign & { seenAt: number })[] =>
+const signsOfLife = ({ trace, exit }: RuleInput): (Sign & { seenAt: number })[] =>
   [...trace.containers.values()].flatMap(({ log, readyLost }) => [
     ...log.signalLines.map(({ value, at, seq }) => {
       if (!exit.deletion.facts.underWay) return { at, seq, seenAt: at };
@@ -147,21 +147,21 @@ const signsOfLife = ({ trace, exit }: Scene): (Sign & { seenAt: number })[] =>
     ...(readyLost ? [{ ...readyLost, seenAt: readyLost.at }] : []),
   ]);
 
-function slowStart(scene: Scene): FindingDraft[] {
-  const { exit, trace } = scene;
+function slowStart(input: RuleInput): FindingDraft[] {
+  const { exit, trace } = input;
   const first = exit.kubelet.noticed;
   const stopped = exit.containers.some((container) => container.stopping);
-  if (!first || !stopped || !hasKubelet(scene)) return [];
+  if (!first || !stopped || !hasKubelet(input)) return [];
   const delay = between(exit.deletion.accepted, first);
   if (delay.lo < 3 * second) return [];
   // That the kubelet had just started, and may have known before, can still be on its way.
   const isHeardOut = trace.gone !== undefined || trace.heard >= first.client.hi + millisecondsOf('delivery-lag');
   if (!isHeardOut) return [];
-  const restart = restartUnderWay(scene);
+  const restart = restartUnderWay(input);
   const why = restart
     ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
     : 'it may have been pulling an image, running a postStart hook, or busy';
-  const length = markedLength(scene, delay);
+  const length = markedLength(input, delay);
   return [
     {
       code: 'slow-start',
@@ -179,14 +179,14 @@ function slowStart(scene: Scene): FindingDraft[] {
 }
 
 /** As the schedule of the timeline has it. */
-function markedLength(scene: Scene, { lo, hi }: Span): { min: number; max: number; shown: number } {
-  const [from, to] = [markOf(scene, 'accepted')?.at.shown, markOf(scene, 'acknowledged')?.at.shown];
+function markedLength(input: RuleInput, { lo, hi }: Span): { min: number; max: number; shown: number } {
+  const [from, to] = [markOf(input, 'accepted')?.at.shown, markOf(input, 'acknowledged')?.at.shown];
   const shown = from === undefined || to === undefined ? lo : to - from;
   return { min: lo, max: hi, shown: Math.min(Math.max(shown, lo), hi) };
 }
 
 /** A container whose probe fails is stopped with the pod's grace, and the pod's worker does nothing else meanwhile. */
-function restartUnderWay({ trace, exit }: Scene): Occurrence | undefined {
+function restartUnderWay({ trace, exit }: RuleInput): Occurrence | undefined {
   const { facts, grace } = exit.deletion;
   const isUnderWay = ({ reason, message, time, seq }: Occurrence): boolean =>
     reason === 'Killing' &&
@@ -197,9 +197,9 @@ function restartUnderWay({ trace, exit }: Scene): Occurrence | undefined {
 }
 
 /** Its grace counts anew from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
-function kubeletRestarted(scene: Scene): FindingDraft[] {
-  const { exit } = scene;
-  const found = exit.containers.flatMap((container) => restartOf(scene, container));
+function kubeletRestarted(input: RuleInput): FindingDraft[] {
+  const { exit } = input;
+  const found = exit.containers.flatMap((container) => restartOf(input, container));
   const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
   if (!earliest) return [];
   const { name, first, started, last } = earliest;
@@ -225,7 +225,7 @@ interface Restart {
 }
 
 /** It began twice with this container, and said in between that it had started; all by its own clock. */
-function restartOf({ trace }: Scene, { spec, killings }: ContainerExit): Restart[] {
+function restartOf({ trace }: RuleInput, { spec, killings }: ContainerExit): Restart[] {
   const [first] = killings;
   const last = killings.at(-1);
   if (!first || !last || first === last) return [];
@@ -236,14 +236,14 @@ function restartOf({ trace }: Scene, { spec, killings }: ContainerExit): Restart
 }
 
 /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
-function graceShortenedIgnored(scene: Scene): FindingDraft[] {
-  const { trace, exit } = scene;
+function graceShortenedIgnored(input: RuleInput): FindingDraft[] {
+  const { trace, exit } = input;
   const lowered = trace.graces.find(
     (one) => one.value.grace < exit.deletion.grace && one.seq !== trace.finalDelete?.seq,
   );
   const old = exit.deletion.grace;
   if (!lowered) return [];
-  const kept = mainExitsOf(scene).find(
+  const kept = mainExitsOf(input).find(
     (one) =>
       one.outcome === 'killed' &&
       one.stopping &&
@@ -272,7 +272,7 @@ const spanLength = ({ lo, hi }: Span): { min: number; max: number; shown: number
 });
 
 /** The kubelet could not stop the pod, waits, and begins again with a whole grace period (SIGNALS.md §2 S11). */
-function runtimeUnavailable({ trace, exit }: Scene): FindingDraft[] {
+function runtimeUnavailable({ trace, exit }: RuleInput): FindingDraft[] {
   const since = exit.deletion.accepted.client.lo;
   const failures = trace.events.filter(({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld);
   const [first] = failures;

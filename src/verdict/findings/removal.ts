@@ -5,19 +5,19 @@ import { controllerOf, isMirror } from '../../model/pod.ts';
 import type { FindingDraft } from '../finding.ts';
 import { secondsText } from '../length-text.ts';
 import { second } from '../../model/span.ts';
-import type { Scene } from '../scene.ts';
-import { isWholeDeletion, ranExitsOf } from '../scene.ts';
+import type { RuleInput } from '../rule-input.ts';
+import { isWholeDeletion, ranExitsOf } from '../rule-input.ts';
 import { list, plural } from '../words.ts';
 
-export const removalFindings = (scene: Scene): FindingDraft[] => [
-  ...finalizerHeld(scene),
-  ...slowCleanup(scene),
-  ...forceDeleted(scene),
-  ...unmanaged(scene),
+export const removalFindings = (input: RuleInput): FindingDraft[] => [
+  ...finalizerHeld(input),
+  ...slowCleanup(input),
+  ...forceDeleted(input),
+  ...unmanaged(input),
 ];
 
-function finalizerHeld(scene: Scene): FindingDraft[] {
-  const { trace, exit } = scene;
+function finalizerHeld(input: RuleInput): FindingDraft[] {
+  const { trace, exit } = input;
   const { finalizers, done, held: since } = exit.removal;
   if (!since || !trace.finalizing) return [];
   // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
@@ -28,7 +28,7 @@ function finalizerHeld(scene: Scene): FindingDraft[] {
   const held = until - from;
   if (held < second) return [];
   // What a first look, or a list after a gap, found at one end may have been so for longer.
-  const isSeen = sawAt(scene, from) && until === trace.gone?.at;
+  const isSeen = sawAt(input, from) && until === trace.gone?.at;
   const length = `${isSeen ? '' : 'at least '}${secondsText(held)}`;
   const names = `${plural(finalizers.length, 'finalizer').replace(/^\d+ /, '')} ${list(finalizers)}`;
   const clause = trace.gone ? `${names} held the pod for ${length}` : `${names} has held the pod for ${length}`;
@@ -46,10 +46,10 @@ function finalizerHeld(scene: Scene): FindingDraft[] {
 }
 
 /** What the pod's stream brought then (client ms) it brought as it happened. */
-const sawAt = ({ trace, exit: { deletion } }: Scene, at: number): boolean =>
+const sawAt = ({ trace, exit: { deletion } }: RuleInput, at: number): boolean =>
   heardSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
-function slowCleanup({ trace, exit }: Scene): FindingDraft[] {
+function slowCleanup({ trace, exit }: RuleInput): FindingDraft[] {
   const { done, finalDelete } = exit.removal;
   // Without a last DELETE of its own, what held a pod with finalizers is not known to be the clean-up.
   if (!done || !trace.terminal || (!finalDelete && trace.finalizing)) return [];
@@ -79,13 +79,13 @@ function slowCleanup({ trace, exit }: Scene): FindingDraft[] {
   ];
 }
 
-function forceDeleted(scene: Scene): FindingDraft[] {
-  const { trace, exit } = scene;
+function forceDeleted(input: RuleInput): FindingDraft[] {
+  const { trace, exit } = input;
   if (exit.removal.removed && mayBeItsKubelets({ trace, deletion: exit.deletion }))
     return exit.containers.some(({ spec }) => wasStoppedAsStatic({ trace, deletion: exit.deletion }, spec))
       ? []
       : [copyRemoved(exit.removal.removed.evidence)];
-  const left = ranExitsOf(scene).filter((one) => one.outcome === 'abandoned');
+  const left = ranExitsOf(input).filter((one) => one.outcome === 'abandoned');
   if (left.length === 0 || !exit.removal.removed) return [];
   const removed = exit.removal.removed;
   const evidence = [...new Set([...removed.evidence, ...left.flatMap((one) => one.exit?.at.evidence ?? [])])];
@@ -132,10 +132,10 @@ const copyRemoved = (evidence: readonly number[]): FindingDraft => ({
   evidence: [...evidence],
 });
 
-function unmanaged(scene: Scene): FindingDraft[] {
-  const { exit } = scene;
+function unmanaged(input: RuleInput): FindingDraft[] {
+  const { exit } = input;
   const pod = exit.deletion.facts.first.value;
-  if (controllerOf(pod) || isMirror(pod) || isWholeDeletion(scene)) return [];
+  if (controllerOf(pod) || isMirror(pod) || isWholeDeletion(input)) return [];
   return [
     {
       code: 'unmanaged-pod',

@@ -1,9 +1,9 @@
 /** Findings about our own request. */
 import type { FindingDraft } from '../finding.ts';
-import type { Scene } from '../scene.ts';
+import type { RuleInput } from '../rule-input.ts';
 
 /** A DELETE of a pod that is terminating is answered like any other (SIGNALS.md §1 "Repeat delete"). */
-export function requestFindings({ exit }: Scene): FindingDraft[] {
+export function requestFindings({ exit }: RuleInput): FindingDraft[] {
   const { outrun, facts, grace } = exit.deletion;
   if (!outrun?.answer) return [];
   const { verb, graceSeconds } = outrun;

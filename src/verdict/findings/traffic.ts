@@ -9,22 +9,22 @@ import { emptySpells } from '../empty-spells.ts';
 import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf } from '../loss.ts';
-import type { Scene } from '../scene.ts';
-import { isWholeDeletion, mainsIn, ranIn, signalName } from '../scene.ts';
+import type { RuleInput } from '../rule-input.ts';
+import { isWholeDeletion, mainsIn, ranIn, signalName } from '../rule-input.ts';
 import { servingContainers } from '../serving.ts';
 import { servicesNamed } from '../words.ts';
 
-export const trafficFindings = (scene: Scene): FindingDraft[] => [
-  ...requestsLost(scene),
-  ...drainRace(scene),
-  ...lastEndpoint(scene),
-  ...noReadyEndpoint(scene),
-  ...staysReady(scene),
-  ...notRemoved(scene),
+export const trafficFindings = (input: RuleInput): FindingDraft[] => [
+  ...requestsLost(input),
+  ...drainRace(input),
+  ...lastEndpoint(input),
+  ...noReadyEndpoint(input),
+  ...staysReady(input),
+  ...notRemoved(input),
 ];
 
 /** What a probe measured, before the deletion began excepted: that was not its doing. */
-function requestsLost({ timeline }: Scene): FindingDraft[] {
+function requestsLost({ timeline }: RuleInput): FindingDraft[] {
   const loss = lossOf(timeline);
   if (!loss || loss.cause === 'before-deletion') return [];
   return [
@@ -44,9 +44,9 @@ function requestsLost({ timeline }: Scene): FindingDraft[] {
 export const serviceName = (endpoint: EndpointTimeline): string => endpoint.service ?? endpoint.slice;
 
 /** The stop signal came less than a head start after the removal, or before it. */
-function drainRace(scene: Scene): FindingDraft[] {
-  const isGone = scene.trace.gone !== undefined;
-  const races = hasForced(scene) ? [] : drainLeads(scene).filter((lead) => isRace(lead, isGone));
+function drainRace(input: RuleInput): FindingDraft[] {
+  const isGone = input.trace.gone !== undefined;
+  const races = hasForced(input) ? [] : drainLeads(input).filter((lead) => isRace(lead, isGone));
   const [worst] = races.sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.max - b.lead.max);
   if (!worst) return [];
   const services = servicesNamed([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);
@@ -69,7 +69,7 @@ function drainRace(scene: Scene): FindingDraft[] {
 /** A lead that may have been a second is enough for some load balancers. */
 const isCertain = ({ lead }: DrainLead): boolean => lead.max < headStart;
 
-const hasForced = (scene: Scene): boolean => ranIn(scene).some(({ outcome }) => outcome === 'abandoned');
+const hasForced = (input: RuleInput): boolean => ranIn(input).some(({ outcome }) => outcome === 'abandoned');
 
 /** `0.02s after`, `≤0.02s after`, `0.4s before`; `≤`: the signal may also have come at any time before. */
 export function leadText({ lead }: DrainLead): string {
@@ -79,15 +79,15 @@ export function leadText({ lead }: DrainLead): string {
   return `${lengthText(lead)} after`;
 }
 
-function lastEndpoint(scene: Scene): FindingDraft[] {
-  if (isMeantToGo(scene)) return [];
-  const alone = scene.timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
+function lastEndpoint(input: RuleInput): FindingDraft[] {
+  if (isMeantToGo(input)) return [];
+  const alone = input.timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
   return [...new Set(alone.map(serviceName))].map((service) => ({
     code: 'last-endpoint' as const,
     severity: 'warning' as const,
-    message: `Service ${service} had no other ready ${familyWord(scene.trace, service, alone)}endpoint when the pod was removed from it`,
-    clause: `Service ${service} had no other ready ${familyWord(scene.trace, service, alone)}endpoint`,
-    advice: replicaAdvice(scene),
+    message: `Service ${service} had no other ready ${familyWord(input.trace, service, alone)}endpoint when the pod was removed from it`,
+    clause: `Service ${service} had no other ready ${familyWord(input.trace, service, alone)}endpoint`,
+    advice: replicaAdvice(input),
     evidence: [
       ...new Set(
         alone
@@ -99,7 +99,7 @@ function lastEndpoint(scene: Scene): FindingDraft[] {
 }
 
 /** A surge helps a rolling update of a Deployment, and nothing else. */
-function replicaAdvice({ timeline: { workload } }: Scene): string {
+function replicaAdvice({ timeline: { workload } }: RuleInput): string {
   if (!workload) return 'Let a Deployment with at least two replicas own the pod.';
   const two = 'Run at least two replicas, protected by a PodDisruptionBudget';
   return workload.kind === 'Deployment' || workload.kind === 'ReplicaSet'
@@ -115,24 +115,24 @@ function familyWord(trace: Trace, service: string, alone: readonly EndpointTimel
   return own.size < all.size ? `${[...own].join(' or ')} ` : '';
 }
 
-function noReadyEndpoint(scene: Scene): FindingDraft[] {
-  if (isMeantToGo(scene) && !isWholeDeletion(scene)) return [];
-  return emptySpells(scene.trace, scene.exit).map((spell) => {
+function noReadyEndpoint(input: RuleInput): FindingDraft[] {
+  if (isMeantToGo(input) && !isWholeDeletion(input)) return [];
+  return emptySpells(input.trace, input.exit).map((spell) => {
     const length = `${spell.open ? 'at least ' : ''}${lengthText({ min: spell.ms, max: spell.ms, shown: spell.ms })}`;
     return {
       code: 'no-ready-endpoint',
-      severity: isWholeDeletion(scene) ? 'info' : 'warning',
+      severity: isWholeDeletion(input) ? 'info' : 'warning',
       message: `Service ${spell.service} had no ready endpoint for ${length}${spell.open ? ', and still none at the end' : ''}`,
       clause: `Service ${spell.service} had no ready endpoint for ${length}`,
-      advice: isWholeDeletion(scene)
+      advice: isWholeDeletion(input)
         ? 'Expected: the whole workload was deleted.'
-        : `New connections had no ready backend meanwhile. ${replicaAdvice(scene)}`,
+        : `New connections had no ready backend meanwhile. ${replicaAdvice(input)}`,
       evidence: spell.evidence,
     };
   });
 }
 
-function staysReady({ timeline }: Scene): FindingDraft[] {
+function staysReady({ timeline }: RuleInput): FindingDraft[] {
   const kept = timeline.endpoints.filter((one) => one.staysReady && one.wasReady && wasReadyToTheEnd(one));
   return [...new Set(kept.map(serviceName))].map((service) => ({
     code: 'stays-ready' as const,
@@ -155,13 +155,13 @@ const wasReadyToTheEnd = ({ unroutedAt, removedAt, counted }: EndpointTimeline):
   !unroutedAt || counted.some((seq) => removedAt?.evidence.includes(seq));
 
 /** The container that serves had ended, and its endpoint was still ready: the endpoint controller did not act. */
-function notRemoved(scene: Scene): FindingDraft[] {
-  if (!isWatched(scene.trace)) return [];
-  const kept = scene.timeline.endpoints.flatMap((endpoint) => {
-    const ended = endOfServing(scene, endpoint);
+function notRemoved(input: RuleInput): FindingDraft[] {
+  if (!isWatched(input.trace)) return [];
+  const kept = input.timeline.endpoints.flatMap((endpoint) => {
+    const ended = endOfServing(input, endpoint);
     const { unroutedAt } = endpoint;
     if (!endpoint.wasReady || endpoint.staysReady || ended === undefined) return [];
-    const stayed = (unroutedAt?.earliest ?? scene.trace.now) - ended;
+    const stayed = (unroutedAt?.earliest ?? input.trace.now) - ended;
     const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
     return stayed > needed ? [{ endpoint, stayed }] : [];
   });
@@ -187,8 +187,8 @@ function notRemoved(scene: Scene): FindingDraft[] {
 }
 
 /** ms: by when all that serve the endpoint's Service had ended; undefined where that is not certain. */
-function endOfServing(scene: Scene, { service }: EndpointTimeline): number | undefined {
-  const serving = servingContainers(scene, service) ?? mainsIn(scene);
+function endOfServing(input: RuleInput, { service }: EndpointTimeline): number | undefined {
+  const serving = servingContainers(input, service) ?? mainsIn(input);
   const ends = serving.map(({ exit }) => (exit?.code === undefined ? Infinity : exit.at.latest));
   const last = Math.max(...ends);
   return ends.length > 0 && Number.isFinite(last) ? last : undefined;

@@ -1,5 +1,5 @@
 /** A program of its own: plays a recording into the live view on the real stdout. Usage: play-live.ts FILE [SPEED]. */
-import { timelineOf } from '../../../src/infer/conclusions.ts';
+import { timelineOf } from '../../../src/infer/conclude.ts';
 import { createLive } from '../../../src/render/live.ts';
 import { styleOf } from '../../../src/render/palette.ts';
 import { openReplay } from '../../../src/run/replay.ts';

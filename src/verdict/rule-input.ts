@@ -5,7 +5,7 @@ import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import type { MarkName } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 
-export interface Scene {
+export interface RuleInput {
   readonly trace: Trace;
   readonly timeline: Timeline;
   /** What the timeline was made from: for rules that need more than it keeps. */
@@ -13,32 +13,32 @@ export interface Scene {
 }
 
 /** Containers that ran when the deletion came. */
-export const ranIn = ({ timeline }: Pick<Scene, 'timeline'>): ContainerTimeline[] =>
+export const ranIn = ({ timeline }: Pick<RuleInput, 'timeline'>): ContainerTimeline[] =>
   timeline.containers.filter(({ ran }) => ran);
 
 /** Those of them whose end makes the outcome; sidecars only raise findings. */
-export const mainsIn = (scene: Pick<Scene, 'timeline'>): ContainerTimeline[] =>
-  ranIn(scene).filter(({ kind }) => kind === 'container' || kind === 'init');
+export const mainsIn = (input: Pick<RuleInput, 'timeline'>): ContainerTimeline[] =>
+  ranIn(input).filter(({ kind }) => kind === 'container' || kind === 'init');
 
 /** The same as the inference knows them. */
-export const mainExitsOf = ({ exit }: Scene): ContainerExit[] =>
+export const mainExitsOf = ({ exit }: RuleInput): ContainerExit[] =>
   exit.containers.filter((one) => one.ran && (one.spec.kind === 'container' || one.spec.kind === 'init'));
 
-export const ranExitsOf = ({ exit }: Scene): ContainerExit[] => exit.containers.filter((one) => one.ran);
+export const ranExitsOf = ({ exit }: RuleInput): ContainerExit[] => exit.containers.filter((one) => one.ran);
 
-export const markOf = ({ timeline }: Pick<Scene, 'timeline'>, name: MarkName, subject?: string): Mark | undefined =>
+export const markOf = ({ timeline }: Pick<RuleInput, 'timeline'>, name: MarkName, subject?: string): Mark | undefined =>
   timeline.marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
 
 /** The pod went with all of its kind: its namespace or its owner was deleted, and nothing is meant to follow it. */
-export const isWholeDeletion = ({ timeline }: Pick<Scene, 'timeline'>): boolean =>
+export const isWholeDeletion = ({ timeline }: Pick<RuleInput, 'timeline'>): boolean =>
   ['namespace-deletion', 'owner-deleted'].includes(timeline.trigger.kind);
 
 /** ms. The longest and the shortest grace period that the kubelet may have counted (SIGNALS.md §1 "Repeat delete"). */
-export const longestGrace = ({ timeline }: Pick<Scene, 'timeline'>): number => timeline.grace.counted.max * 1000;
-export const shortestGrace = ({ timeline }: Pick<Scene, 'timeline'>): number => timeline.grace.counted.min * 1000;
+export const longestGrace = ({ timeline }: Pick<RuleInput, 'timeline'>): number => timeline.grace.counted.max * 1000;
+export const shortestGrace = ({ timeline }: Pick<RuleInput, 'timeline'>): number => timeline.grace.counted.min * 1000;
 
 /** `6s grace period`. */
-export function graceText({ timeline: { grace } }: Pick<Scene, 'timeline'>): string {
+export function graceText({ timeline: { grace } }: Pick<RuleInput, 'timeline'>): string {
   const { min, max } = grace.counted;
   if (min !== max && Number.isFinite(max)) return `${min}–${max}s grace period`;
   return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
@@ -50,9 +50,9 @@ export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>
 
 /** What shows when it was told to stop and how it ended. */
 export function evidenceOf(
-  scene: Pick<Scene, 'timeline'>,
+  input: Pick<RuleInput, 'timeline'>,
   { name, stopSignal, kill, exit }: ContainerTimeline,
 ): number[] {
-  const stopping = markOf(scene, 'stopping', name)?.at;
+  const stopping = markOf(input, 'stopping', name)?.at;
   return [...new Set([stopping, stopSignal, kill, exit?.at].flatMap((one) => one?.evidence ?? []))];
 }

@@ -107,11 +107,11 @@ function missingFacts(trace: Trace): boolean {
   return unfinished || listed || successor || isCauseOnItsWay(trace, pod);
 }
 
-/** A kubelet that has much to tell posts its Events late, and without its Killing little is certain of an exit. */
+/** A busy kubelet posts its Events late, and without its Killing little is certain of an exit. */
 function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEnding }: Trace): boolean {
-  const isTellable = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
-  const isTold = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
-  return terminal !== undefined && isTellable && !isTold;
+  const mayHaveEvents = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
+  const hasKilling = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
+  return terminal !== undefined && mayHaveEvents && !hasKilling;
 }
 
 /** Its controller's Event may come after a pod that went at once: the streams know nothing of one another. */

@@ -2,6 +2,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt } from '../model/clock.ts';
 import { withDates } from '../model/dates.ts';
+import { second } from '../model/span.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import type { Fact, Trace } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
@@ -44,15 +45,16 @@ const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
   at === to || (stream !== 'logs' && from <= at && at < to);
 
 /**
- * ms: the longest that a change takes to arrive on a stream that is alive: `delivery-lag`, or more where the server's own stamps
- * prove more. A stamp that seems older than `slowest` is of a clock that was set back.
+ * ms: the longest that a change takes to arrive on a stream that is alive: `delivery-lag`, or where the server's own stamps prove
+ * more, the most that they allow. A stamp that seems older than `slowest` is of a clock that was set back.
  */
 export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
   if (!longest) return assumed;
   const known = measured.get(longest);
   if (known?.clocks === clocks) return known.lag;
-  const delay = longest.value + offsetAt(withDates(clocks.api, clocks.dates), longest.at).lo;
-  const lag = delay > assumed && delay <= slowest ? delay : assumed;
+  const { lo, hi } = offsetAt(withDates(clocks.api, clocks.dates), longest.at);
+  const [least, most] = [longest.value + lo, longest.value + second + hi];
+  const lag = least > assumed && least <= slowest ? Math.min(most, slowest) : assumed;
   measured.set(longest, { clocks, lag });
   return lag;
 }

@@ -9,7 +9,7 @@ import type { Bound, Clock } from '../model/clock.ts';
 import { offsetAt } from '../model/clock.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
-import { deliverableSince, deliveryLagOf } from './arrival.ts';
+import { deliverableSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 
 /** `others`: Killings that are older than the deletion by what the clock showed before. */
@@ -57,7 +57,7 @@ function lateEnd(
   const { opened, reopened = opened } = log;
   const end = logEndAtLeast({ log, terminated });
   if (terminated?.value.finishedAt === undefined || !end || end.at < since) return [];
-  const lag = millisecondsOf('log-end') + deliveryLagOf(trace);
+  const lag = millisecondsOf('log-end') + millisecondsOf('delivery-lag');
   // One that was reopened just before may have been at its end for as long as it was cut.
   if (reopened && reopened.at >= since && end.at - reopened.at <= lag) return [];
   const at = Math.min(deliverableSince(trace, 'logs', end.at), deliverableSince(trace, 'pod', terminated.at)) - lag;

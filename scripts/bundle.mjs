@@ -64,7 +64,7 @@ function split(root, more = {}) {
 /** An ES module as a CommonJS function, which bin/load.js calls. */
 async function asFunction(text) {
   const { code } = await transform(text, {
-    ...{ format: 'cjs', platform: 'node', target: 'node20', minifyWhitespace: true, minifySyntax: true },
+    ...{ format: 'cjs', platform: 'node', target: 'node20', minify: true },
     // import() becomes require, also of what is in another part.
     supported: { 'dynamic-import': false },
   });

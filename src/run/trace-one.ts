@@ -5,7 +5,7 @@ import type { Interrupted } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
-import { openStage } from './audience.ts';
+import { openOnDeletion, openStage } from './audience.ts';
 import type { Deadline } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
 import { leaveOnSignals } from './leaving.ts';
@@ -63,7 +63,9 @@ export async function traceOne(
     leftPod,
   );
   try {
-    stage = await stageAfterRequests(options, ports);
+    const { format, look, probes = [] } = options;
+    const open = () => openStage(format, look, ports);
+    stage = probes.length > 0 ? await open() : openOnDeletion(open);
     await run({
       source: live.sightings,
       logText: options.logText,
@@ -88,12 +90,6 @@ export async function traceOne(
     stage?.close();
     recorder.close();
   }
-}
-
-/** The first requests leave in this turn: what shows the trace is loaded while the cluster answers them. */
-async function stageAfterRequests({ format, look }: ExitOptions, ports: Ports): Promise<Stage> {
-  await new Promise<void>(ports.nextTurn);
-  return openStage(format, look, ports);
 }
 
 /** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */

@@ -47,7 +47,11 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
 
 /** The answer, not the request: its arrival is a moment of the report, and would be late behind the loading. */
 const hasNews = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
-  deletion !== undefined || began?.value.mode !== 'delete' || kind === 'answered' || kind === 'gap' || kind === 'refused';
+  deletion !== undefined ||
+  began?.value.mode !== 'delete' ||
+  kind === 'answered' ||
+  kind === 'gap' ||
+  kind === 'refused';
 
 const documentStage = (format: Format & { kind: DocumentKind }, ports: Ports): Stage => ({
   step: () => {},

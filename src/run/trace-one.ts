@@ -63,9 +63,7 @@ export async function traceOne(
     leftPod,
   );
   try {
-    const { format, look, probes = [] } = options;
-    const open = () => openStage(format, look, ports);
-    stage = probes.length > 0 ? await open() : openOnDeletion(open);
+    stage = await stageFor(options, ports);
     await run({
       source: live.sightings,
       logText: options.logText,
@@ -90,6 +88,12 @@ export async function traceOne(
     stage?.close();
     recorder.close();
   }
+}
+
+/** Probes are shown from their first request on. */
+async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports): Promise<Stage> {
+  const open = () => openStage(format, look, ports);
+  return probes.length > 0 ? await open() : openOnDeletion(open);
 }
 
 /** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */

@@ -34,7 +34,7 @@ export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
   for (const { name } of specs) stateEnd(stage, name, factsOfLastRun(known, name, clockOf(stage, stops.clock)));
   stateStored(stage, trace);
   statePromptness(stage, trace, deletion);
-  return { ...known, kubelet: kubeletOf(trace, deletion, stops, clockOf(stage, stops.clock)) };
+  return { ...known, kubelet: kubeletOf(trace, deletion, stops, stage, clockOf(stage, stops.clock)) };
 }
 
 type Known = Omit<PodNetwork, 'kubelet'>;

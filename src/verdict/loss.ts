@@ -80,37 +80,6 @@ export function noLossText(timeline: Timeline): string | undefined {
   return sent === 0 || failed > 0 ? undefined : `no loss measured (${plural(sent, 'request')})`;
 }
 
-/**
- * The card's row `requests`: `412 sent · 3 failed from +0.4s to +0.9s (connection refused)`. Undefined where no probe ran.
- */
-export function requestsText(timeline: Timeline): string | undefined {
-  if (timeline.probes.length === 0) return undefined;
-  const { sent } = lostBy(timeline.probes);
-  const loss = lossOf(timeline);
-  const unmeasured = timeline.probes
-    .flatMap(({ notMeasured }) => notMeasured)
-    .reduce((sum, { count }) => sum + count, 0);
-  const parts = [
-    `${sent} sent`,
-    loss
-      ? `${loss.failed} failed ${spanText(timeline, loss.first, loss.last)} (${kindsText(windowsOf(timeline))})`
-      : 'none failed',
-    ...(unmeasured === 0 ? [] : [`${unmeasured} not measured`]),
-  ];
-  return parts.join(' · ');
-}
-
-/** How long the pod itself still answered after its stop signal, ms: only a probe of `pod` can say. */
-export function servedAfterSignalMs(timeline: Timeline): number | undefined {
-  const signal = momentsOf(timeline).signal;
-  const answered = timeline.probes.flatMap(({ via, answered }) =>
-    via === 'pod-proxy' && answered ? [answered.last] : [],
-  );
-  if (signal === undefined || answered.length === 0) return undefined;
-  const after = Math.max(...answered) - signal;
-  return after > 0 ? after : undefined;
-}
-
 interface Moments {
   /** The first removal from a Service's ready endpoints. */
   unrouted?: number;
@@ -211,8 +180,6 @@ function momentsOf({ containers, endpoints, replacement }: Timeline): Moments {
 
 /** The next five seconds above what was measured and one more. */
 const preStopFor = (ms: number): number => Math.max(5, Math.ceil((ms / 1000 + 1) / 5) * 5);
-
-const windowsOf = ({ probes }: Timeline): FailureWindow[] => lossProbes(probes).flatMap(({ windows }) => windows);
 
 const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   refused: 'connection refused',

@@ -19,6 +19,7 @@ import { shortestStop } from './grace.ts';
 import { isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
 import { mayBeStopped } from './own-doing.ts';
 import { ranUntilEnd, wasStartedLate } from './ran.ts';
+import { servedOf } from './served.ts';
 import { nameOfSignal } from './signals.ts';
 import { factsOfLastRun, mayRunUntold } from './started-untold.ts';
 import { isUntellable } from './tellable.ts';
@@ -75,7 +76,7 @@ export function containerExit(
   const asked = { ...stop, turn, named: before?.stopSignal, restarts: before?.restartCount ?? 0 };
   // That it had a signal at all is often only likely: what follows of that must not date anything else.
   const { exit } = stage.suppose(() => stopped(context, known, asked));
-  return { ...known, ...exit };
+  return { ...known, ...exit, served: servedOf(context, name) };
 }
 
 /** Its basis: the Event's own nanoseconds were seen, of a repeated one only the second. */

@@ -131,7 +131,7 @@ function cueOf(row: Row, readyAt: number): Cue[] {
   if (row.type === 'log' && isPlayed(row.line, readyAt)) {
     return [{ kind: 'log', at: ms(row.at), pod: row.pod, container: row.container, line: lineOf(row.line) }];
   }
-  if (row.type !== 'log-end' || isPastEnd(ms(row.at), readyAt)) return [];
+  if (row.type !== 'log-end' || ms(row.at) - readyAt < 200) return [];
   return [{ kind: 'log-end', at: ms(row.at), pod: row.pod, container: row.container }];
 }
 

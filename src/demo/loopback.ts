@@ -72,11 +72,7 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
   const { clock = systemClock, tls, token } = options;
   const requests: RequestLog[] = [];
   let deletesAccepted = 0;
-  const serveOptions = {
-    ...serveOptionsOf(options),
-    backends: options.backends,
-    accepted: () => void (deletesAccepted += 1),
-  };
+  const serveOptions = { ...serveOptionsOf(options), accepted: () => void (deletesAccepted += 1) };
 
   async function handle(message: Incoming, response: Outgoing, body: string, nth: number): Promise<void> {
     const { cluster, interference } = play;
@@ -138,8 +134,9 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
   };
 }
 
-function serveOptionsOf({ streamingLists = 'serve', bookmarkMs = 60_000, version = 'v1.36.2' }: LoopbackOptions) {
-  return { streamingLists, bookmarkMs, version };
+function serveOptionsOf(options: LoopbackOptions) {
+  const { streamingLists = 'serve', bookmarkMs = 60_000, version = 'v1.36.2', backends } = options;
+  return { streamingLists, bookmarkMs, version, backends };
 }
 
 /** One playing of the scenario. */

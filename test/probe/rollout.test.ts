@@ -18,7 +18,7 @@ const counts = (probe: number, sent: number, failed = 0, at = 0): ProbeCounts =>
 
 function probesOf(...observations: readonly [at: number, ProbeObservation][]) {
   const probes = createSharedProbes();
-  observations.forEach(([at, one], index) => probes.take({ ...one, at, seq: index + 1 } as Observation));
+  observations.forEach(([at, one], index) => probes.take({ ...one, at, seq: index + 1 }));
   return probes;
 }
 

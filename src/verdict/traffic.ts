@@ -10,7 +10,7 @@ import { emptySpells } from './empty-spells.ts';
 import type { JudgedFinding } from './finding.ts';
 import { leadText, serviceName } from './findings/traffic.ts';
 import { lengthText, secondsText } from './length-text.ts';
-import { noLossText } from './loss.ts';
+import { noLossText, servedText } from './loss.ts';
 import type { RuleInput } from './rule-input.ts';
 import { isMeantToGo, mainsIn, ranIn, signalName } from './rule-input.ts';
 import { servingContainers } from './serving.ts';
@@ -49,10 +49,12 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
     enoughLead(input) ??
     notJudged('the stop signal or the removal was not observed');
   // A few requests a second do not see a gap of milliseconds: the risk stays.
-  const measured = noLossText(input.timeline);
-  const whole = measured === undefined ? reason : `${reason} · ${measured}`;
+  const measured = [...mainsIn(input).map(servedText), noLossText(input.timeline)].filter((one) => one !== undefined);
   const isSaid = capacity !== undefined && reason.startsWith(capacity);
-  return { traffic: { judgement, reason: whole, services }, capacity: isSaid ? undefined : capacity };
+  return {
+    traffic: { judgement, reason: [reason, ...measured].join(' · '), services },
+    capacity: isSaid ? undefined : capacity,
+  };
 }
 
 type Judged = Pick<TrafficAnswer, 'judgement' | 'reason'>;

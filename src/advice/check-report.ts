@@ -41,23 +41,26 @@ export interface CheckInput {
   /** Gates that are judged already. */
   gates: readonly Gate[];
   warnOnly: boolean;
-  run: CheckReport['run'];
 }
 
-export function checkReportOf({ checked, errors, failOn, gates: others, warnOnly, run }: CheckInput): CheckReport {
+export function checkReportOf({
+  checked,
+  errors,
+  failOn,
+  gates: others,
+  warnOnly,
+}: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
   const checks = checked.map(({ checked: one, manifest }) => reported(one, manifest)).sort(worstFirst);
   const gates = [...failOn.map((one) => failOnGate(one, checks)), ...others];
   const failed = gates.some(({ passed }) => !passed);
   // Input that cannot be read comes before a gate: what it holds has not been judged.
   const exitCode = errors.length > 0 ? 1 : failed && !warnOnly ? 5 : 0;
   return {
-    apiVersion: 'podexit/v1',
     kind: 'CheckReport',
     summary: summaryOf(checks, errors),
     checks,
     errors: [...errors],
     verdict: { exitCode, gates },
-    run,
   };
 }
 

@@ -2,6 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
+import type { Pen } from '../render/palette.ts';
 import { unlessLeft } from '../run/leaving.ts';
 import { connectCluster } from '../run/connected.ts';
 import { createDeadline } from '../run/deadline.ts';
@@ -20,7 +21,7 @@ import { readManifests } from './manifest/read-files.ts';
 import type { Manifest } from './manifest/parse.ts';
 import { specsOf } from './manifest/specs.ts';
 import type { OutputOptions } from './output.ts';
-import { print } from './output.ts';
+import { publish } from './output.ts';
 import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
 import { specOfWorkload } from './read-workload.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
@@ -69,27 +70,22 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
       'these files hold nothing that has pods',
       'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
     );
-  const report = checkReportOf({
+  const content = checkReportOf({
     ...found,
     failOn: options.failOn,
     gates: gatesOf(options, found.specs),
     warnOnly: options.warnOnly,
-    run: { command: 'check', version: ports.version, context: found.context },
   });
-  const complete = await print(
-    {
-      document: report,
-      text: (pen, columns) => checkText(report, pen, columns, options.source.kind === 'all'),
-      others: {
-        markdown: () => checkMarkdown(report),
-        sarif: () => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
-        junit: () => checkJunit(report),
-      },
+  const views = {
+    text: (report: CheckReport, pen: Pen, columns: number) =>
+      checkText(report, pen, columns, options.source.kind === 'all'),
+    others: {
+      markdown: checkMarkdown,
+      sarif: (report: CheckReport) => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
+      junit: checkJunit,
     },
-    options,
-    ports,
-  );
-  return complete ? report.verdict.exitCode : 1;
+  };
+  return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
 }
 
 async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions): Promise<Found> {

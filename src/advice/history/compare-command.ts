@@ -3,8 +3,8 @@ import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
-import type { OutputOptions } from '../output.ts';
-import { print } from '../output.ts';
+import type { Envelope, OutputOptions } from '../output.ts';
+import { publish } from '../output.ts';
 import { wrapped } from '../text.ts';
 import type { Comparison, Side } from './compare.ts';
 import { compare, lengthText } from './compare.ts';
@@ -18,12 +18,9 @@ export interface CompareOptions extends OutputOptions {
   replay: Replay;
 }
 
-interface CompareReport extends Comparison {
-  apiVersion: 'podexit/v1';
+interface CompareReport extends Envelope, Comparison {
   kind: 'CompareReport';
   summary: string;
-  verdict: { exitCode: number };
-  run: { command: string; version: string };
 }
 
 /** 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
@@ -36,24 +33,9 @@ export async function compareFiles(options: CompareOptions, ports: Ports): Promi
   const found = compare(await samplesOf(options.before), await samplesOf(options.after));
   const isWorse = found.change === 'worse' || found.change === 'mixed';
   const exitCode = options.failOnWorse && isWorse ? 5 : 0;
-  const report: CompareReport = {
-    apiVersion: 'podexit/v1',
-    kind: 'CompareReport',
-    summary: summaryOf(found),
-    ...found,
-    verdict: { exitCode },
-    run: { command: 'compare', version: ports.version },
-  };
-  const complete = await print(
-    {
-      document: report,
-      text: (pen, columns) => compareText(report, pen, columns),
-      others: { markdown: () => compareMarkdown(report) },
-    },
-    options,
-    ports,
-  );
-  return complete ? exitCode : 1;
+  const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } } as const;
+  const views = { text: compareText, others: { markdown: compareMarkdown } };
+  return publish<CompareReport>(content, { command: 'compare' }, views, options, ports);
 }
 
 function summaryOf({ change, better, worse }: Comparison): string {

@@ -2,7 +2,7 @@
 import { PodexitError } from '../../errors.ts';
 import type { Ports } from '../../run/ports.ts';
 import type { OutputOptions } from '../output.ts';
-import { print } from '../output.ts';
+import { publish } from '../output.ts';
 import type { Recommendation } from './recommend.ts';
 import { recommendationsFor } from './recommend.ts';
 import type { RecommendReport } from './recommend-text.ts';
@@ -32,25 +32,10 @@ export async function recommend(options: RecommendOptions, ports: Ports): Promis
     );
   const failed = found.some((one) => options.failOn.some((word) => fails[word](one)));
   const exitCode = failed ? 5 : 0;
-  const report: RecommendReport = {
-    apiVersion: 'podexit/v1',
-    kind: 'RecommendReport',
-    summary: found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; '),
-    workloads: found,
-    tooFew,
-    verdict: { exitCode },
-    run: { command: 'recommend', version: ports.version },
-  };
-  const complete = await print(
-    {
-      document: report,
-      text: (pen, columns) => recommendText(report, pen, columns),
-      others: { markdown: () => recommendMarkdown(report), html: () => recommendHtml(report) },
-    },
-    options,
-    ports,
-  );
-  return complete ? exitCode : 1;
+  const summary = found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; ');
+  const content = { kind: 'RecommendReport', summary, workloads: found, tooFew, verdict: { exitCode } } as const;
+  const views = { text: recommendText, others: { markdown: recommendMarkdown, html: recommendHtml } };
+  return publish<RecommendReport>(content, { command: 'recommend' }, views, options, ports);
 }
 
 const fails: Record<RecommendFailOn, (one: Recommendation) => boolean> = {

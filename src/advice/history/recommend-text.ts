@@ -1,19 +1,17 @@
 /** Recommendations for people: a card with a histogram, Markdown, HTML. */
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
+import type { Envelope } from '../output.ts';
 import { columnsOf, wrapped } from '../text.ts';
 import type { Recommendation, TooFew } from './recommend.ts';
 import { fewestExits } from './recommend.ts';
 import type { Bucket, Quantiles } from './statistics.ts';
 
-export interface RecommendReport {
-  apiVersion: 'podexit/v1';
+export interface RecommendReport extends Envelope {
   kind: 'RecommendReport';
   summary: string;
   workloads: Recommendation[];
   tooFew: TooFew[];
-  verdict: { exitCode: number };
-  run: { command: string; version: string };
 }
 
 const barWidth = 40;

@@ -1,7 +1,7 @@
 /** `explain [WORD]`: what the words of a report mean, or all words of a kind. */
 import type { Command } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import { explainWord } from '../run/explain-word.ts';
+import { explainTopic } from '../run/explain-topic.ts';
 
 export function addExplain(program: Command, ports: Ports, set: (code: number) => void): void {
   program
@@ -10,5 +10,5 @@ export function addExplain(program: Command, ports: Ports, set: (code: number) =
       'say what a phase, a mark, a finding or an outcome means, how it is known, and what to do; or list a kind, as in: explain findings',
     )
     .exitOverride()
-    .action(async (word: string | undefined) => set(await explainWord(word, ports)));
+    .action(async (word: string | undefined) => set(await explainTopic(word, ports)));
 }

@@ -2,7 +2,7 @@
 import { parseFormat, speaksJson } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
 import { withoutGivenSecrets } from './given-secrets.ts';
-import type { Spoken } from '../run/tell-error.ts';
+import type { StdoutFormat } from '../run/report-error.ts';
 import { runProgram } from './program.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
@@ -10,8 +10,8 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
   try {
     return await runProgram(asFlags(argv), ports, main);
   } catch (error) {
-    const { tellError } = await import('../run/tell-error.ts');
-    return tellError(withoutGivenSecrets(error, argv), spokenOf(argv), ports);
+    const { reportError } = await import('../run/report-error.ts');
+    return reportError(withoutGivenSecrets(error, argv), stdoutFormatOf(argv), ports);
   }
 }
 
@@ -23,7 +23,7 @@ function asFlags(argv: readonly string[]): readonly string[] {
 }
 
 /** Asked of argv itself, since the error may be about the flags. */
-function spokenOf(argv: readonly string[]): Spoken {
+function stdoutFormatOf(argv: readonly string[]): StdoutFormat {
   const asked = argv.flatMap((word, index) => {
     const match = /^(?:-o|--output)=?(.*)$/s.exec(word);
     return match === null ? [] : [match[1] || (argv[index + 1] ?? '')];

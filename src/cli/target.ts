@@ -23,7 +23,7 @@ export interface SelectorFlags {
 export function parseTarget(words: readonly string[], { selector, fieldSelector }: SelectorFlags = {}): Target {
   if (selector !== undefined || fieldSelector !== undefined)
     return parseSelector(words, selector ?? '', fieldSelector ?? '');
-  const [first = '', second, ...more] = words.flatMap((word) => (word.includes('/') ? word.split('/') : [word]));
+  const [first = '', second, ...more] = words.flatMap((text) => (text.includes('/') ? text.split('/') : [text]));
   if (more.length > 0 || first === '') throw notOne(words);
   if (second === undefined && isType(first)) throw noName(first);
   const resource = second === undefined ? 'pods' : typeOf(first);
@@ -40,11 +40,11 @@ export function parseTarget(words: readonly string[], { selector, fieldSelector 
 }
 
 /**
- * The resource behind a word such as `deploy`, `deployments.apps` or `deployments.v1.apps`. Another API group's kind of the same
+ * The resource behind a name such as `deploy`, `deployments.apps` or `deployments.v1.apps`. Another API group's kind of the same
  * name is none of ours: `services.serving.knative.dev`, `jobs.batch.volcano.sh`.
  */
-export function typeOf(word: string): WorkloadResource | 'pods' | undefined {
-  const [name = '', ...behind] = word.toLowerCase().split('.');
+export function typeOf(text: string): WorkloadResource | 'pods' | undefined {
+  const [name = '', ...behind] = text.toLowerCase().split('.');
   const found = (Object.keys(types) as (keyof typeof types)[]).find((resource) => types[resource].includes(name));
   return found !== undefined && groupsOf(found).includes(behind.join('.')) ? found : undefined;
 }
@@ -72,7 +72,7 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
   return { kind: 'selector', labels, fields };
 }
 
-const isType = (word: string): boolean => Object.values(types).some((words) => words.includes(word));
+const isType = (text: string): boolean => Object.values(types).some((words) => words.includes(text));
 
 /** As with kubectl's verbs for several kinds; a pod may still have such a name. */
 const noName = (type: string): Error =>
@@ -83,7 +83,7 @@ const noName = (type: string): Error =>
   );
 
 function notOne(words: readonly string[]): Error {
-  const named = words.filter((word) => word !== '');
+  const named = words.filter((text) => text !== '');
   return usageError(
     'target',
     named.length === 1
@@ -105,4 +105,4 @@ function nameFrom(name: string, resource: WorkloadResource | 'pods'): string {
 }
 
 /** No kind and no name has a "=" in it: what stands behind one may be the value of a flag whose dashes were forgotten. */
-const shown = (word: string): string => word.replace(/=[^]*$/, '=…').slice(0, 80);
+const shown = (text: string): string => text.replace(/=[^]*$/, '=…').slice(0, 80);

@@ -1,16 +1,16 @@
 /**
- * What the kubelet's acknowledging status tells where no Events may be read. It is written as the kubelet begins to
+ * What the kubelet's acknowledging status shows where Events may not be read. It is written as the kubelet begins to
  * terminate the pod, in the goroutine that goes on to the hooks and signals (SIGNALS.md §2 S3, S5 to S8).
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerFacts, Trace } from '../model/trace.ts';
-import { heardSince } from './arrival.ts';
+import { deliverableSince } from './arrival.ts';
 import { isWitnessed } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { shortestStop } from './grace.ts';
 import type { InferContext } from './context.ts';
 
-/** Nobody may read Events, so that no Killing can be expected. */
+/** Events may not be read, so no Killing can be expected. */
 const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
 
 /** ms: a kill that failed is tried again after this long at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
@@ -34,7 +34,7 @@ export function isKilledAtOnce(
   const isProbes = [...trace.containers.values()].some(
     ({ readyLost }) => readyLost !== undefined && readyLost.seq <= acknowledged.seq,
   );
-  if (isProbes || heardSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
+  if (isProbes || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
   const grace = facts.terminated?.value.exitCode === killedCode ? shortestStop(kubelet) : 0;
   const isAfterGrace = ended.client.hi >= deletion.accepted.client.lo + grace;
   return ended.client.hi < deletion.accepted.client.lo + backOff + (isAfterGrace ? grace : 0);
@@ -42,7 +42,7 @@ export function isKilledAtOnce(
 
 /**
  * A line that arrived live, after the deletion was seen, on a log that was followed by then, was written because of it, if
- * it names the signal: without Events no clock would tell.
+ * it names the signal: without Events no clock shows that.
  */
 export const namesOwnSignal = (
   { trace, deletion }: InferContext,
@@ -54,4 +54,4 @@ export const namesOwnSignal = (
   log.opened !== undefined &&
   log.opened.at + millisecondsOf('log-end') <= deletion.facts.seenAt &&
   line.at >= deletion.facts.seenAt &&
-  heardSince(trace, 'logs', line.at) === line.at;
+  deliverableSince(trace, 'logs', line.at) === line.at;

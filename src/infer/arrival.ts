@@ -1,4 +1,4 @@
-/** When something that the API told was written: no later than it arrived, and not long before. */
+/** When something that the API reported was written: no later than it arrived, and not long before. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import type { Fact, Trace } from '../model/trace.ts';
@@ -6,14 +6,14 @@ import type { Estimate } from './estimate.ts';
 import { narrowed, notBefore, onClient } from './estimate.ts';
 
 /**
- * A change told on `stream`, caused by what `cause` dates. A stream that had just been resumed delivers what happened
+ * When a change that arrived on `stream` was written. `cause`: what it cannot precede. A stream that had just been resumed delivers what happened
  * while it was cut, and what a first look finds may be as old as its cause; otherwise the assumed delivery lag bounds how
  * old the news can be.
  */
 export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
-  const lo = isOldNews(trace, fact, stream) ? -Infinity : heardSince(trace, stream, fact.at) - lag;
-  const told = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
-  return narrowed(told, { ...notBefore(cause), evidence: [] });
+  const lo = isOldNews(trace, fact, stream) ? -Infinity : deliverableSince(trace, stream, fact.at) - lag;
+  const arrived = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
+  return narrowed(arrived, { ...notBefore(cause), evidence: [] });
 }
 
 /** A run that came to a deletion under way does not learn from its first look at the pod since when that was so. */
@@ -22,9 +22,9 @@ const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamNa
 
 /**
  * The earliest that what arrived at `at` could have arrived on a stream that was never cut (client ms): `at`, or when a
- * stream that had just been resumed, or listed anew, or whose gap still lasts, had last been alive.
+ * stream that had just been resumed, or listed again, or whose gap still lasts, had last been alive.
  */
-export function heardSince(trace: Trace, stream: StreamName, at: number): number {
+export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {
   const resumed = trace.resumes.filter(
     (one) => one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + lag,
   );
@@ -33,7 +33,7 @@ export function heardSince(trace: Trace, stream: StreamName, at: number): number
 }
 
 /**
- * What is told in a gap, or by the list that ends it, may have happened at any time since the gap began. Each container's log
+ * What arrives in a gap, or by the list that ends it, may have happened at any time since the gap began. Each container's log
  * is a stream of its own: a gap in one lasts beside the others.
  */
 const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>

@@ -1,9 +1,9 @@
-/** Logs whose connection broke for good while the pod was still there: what was written after that went unheard. */
+/** Logs whose connection broke for good while the pod was still there: what was written after that was not received. */
 import type { Fact, Trace } from '../model/trace.ts';
 
 export interface BrokenLog {
   readonly container: string;
-  /** The last that was heard. */
+  /** The last that was received. */
   readonly ended: Fact<{ readonly clean: boolean }>;
 }
 

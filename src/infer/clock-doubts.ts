@@ -9,7 +9,7 @@ import type { Bound, Clock } from '../model/clock.ts';
 import { offsetAt } from '../model/clock.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
-import { heardSince } from './arrival.ts';
+import { deliverableSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 
 /** `others`: Killings that are older than the deletion by what the clock showed before. */
@@ -33,7 +33,7 @@ function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
   const all = [...trace.containers.values()];
   const finished = all.flatMap(({ terminated }) => parseFloor(terminated?.value.finishedAt)?.hi ?? []);
   const last = Math.max(...finished);
-  // A node that was cut off, or stood still, tells everything late.
+  // A node that was cut off, or paused, reports everything late.
   const isAway = trace.nodeReady.some(({ value, at }) => value !== 'True' && at >= deletion.facts.seenAt);
   return isAway ? [] : all.flatMap((facts) => lateEnd(trace, facts, { last, since: deletion.facts.seenAt }));
 }
@@ -58,8 +58,8 @@ function lateEnd(
   const end = logEndAtLeast({ log, terminated });
   if (terminated?.value.finishedAt === undefined || !end || end.at < since) return [];
   const lag = millisecondsOf('log-end') + millisecondsOf('delivery-lag');
-  // One that was opened anew just before may have been at its end for as long as it was cut.
+  // One that was reopened just before may have been at its end for as long as it was cut.
   if (reopened && reopened.at >= since && end.at - reopened.at <= lag) return [];
-  const at = Math.min(heardSince(trace, 'logs', end.at), heardSince(trace, 'pod', terminated.at)) - lag;
+  const at = Math.min(deliverableSince(trace, 'logs', end.at), deliverableSince(trace, 'pod', terminated.at)) - lag;
   return [{ at, value: last - at, seq: Math.max(end.seq, terminated.seq) }];
 }

@@ -7,7 +7,7 @@ import type { Bound, Clock } from '../model/clock.ts';
 import type { Span } from '../model/span.ts';
 import { second } from '../model/span.ts';
 import type { Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
-import { heardSince } from './arrival.ts';
+import { deliverableSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Row } from './network.ts';
 import type { Origin, Stage } from './stage.ts';
@@ -166,7 +166,7 @@ function postingOf(
   return {
     stamp: named,
     written: created,
-    heardAt: isOld ? -Infinity : heardSince(trace, 'events', at),
+    heardAt: isOld ? -Infinity : deliverableSince(trace, 'events', at),
     seq,
     lag: queued(event, trace.events) * millisecondsOf('event-lag'),
     isEarlier: storedBy <= accepted.client.lo,
@@ -185,13 +185,13 @@ const burst = 10_000;
 const renewalOf = (trace: Trace, { value: { stamp, written }, at, seq }: Fact<Renewal>): Posting => ({
   stamp,
   written,
-  heardAt: heardSince(trace, 'lease', at),
+  heardAt: deliverableSince(trace, 'lease', at),
   seq,
   lag: millisecondsOf('event-lag'),
   isEarlier: false,
 });
 
-/** Nobody heard of the node: what comes then, or after it, may have waited. */
+/** The node was not ready: what arrives then, or just after it, may have waited. */
 const isAwayBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): boolean =>
   nodeReady.some(
     ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= by + millisecondsOf('delivery-lag'),

@@ -43,7 +43,7 @@ export interface TimelinePhase {
 
 export interface Conclusions {
   readonly pod: Pod;
-  /** Absent while nobody was seen to delete the pod. */
+  /** Absent until a deletion is seen. */
   readonly exit?: Exit;
   readonly marks: readonly TimelineMark[];
   readonly phases: readonly TimelinePhase[];

@@ -6,10 +6,10 @@ import type { ContainerFacts, Fact, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
-import { logEndThatTells } from './exit.ts';
+import { exitLogEnd } from './exit.ts';
 import type { InferContext } from './context.ts';
 import { numberOfSignal } from './signals.ts';
-import { mayRunUntold } from './started-untold.ts';
+import { mayHaveRestarted } from './unreported-start.ts';
 
 export function outcomeOf(
   context: InferContext,
@@ -20,8 +20,8 @@ export function outcomeOf(
   const { trace, kubelet } = context;
   const { value: end } = facts.terminated ?? {};
   if (!end || !ended) {
-    const logEnd = logEndThatTells(trace, facts, kubelet.killings.get(spec.name) ?? []);
-    const isThere = lastSeenRunning(trace, spec) || mayRunUntold(context, spec);
+    const logEnd = exitLogEnd(trace, facts, kubelet.killings.get(spec.name) ?? []);
+    const isThere = lastSeenRunning(trace, spec) || mayHaveRestarted(context, spec);
     return !end && isThere && isLeft(context, logEnd) ? 'abandoned' : 'unknown';
   }
   if (end.exitCode === 0) return 'completed';
@@ -35,7 +35,7 @@ export function outcomeOf(
 
 /**
  * The object went while it ran, as its last status has it. That may be old, and a log ends once its container has
- * (SIGNALS.md §5): one that ended before the removal was heard of tells of a container that ended before the removal, or
+ * (SIGNALS.md §5): a log that ended before the removal arrived shows a container that ended before the removal, or
  * may have. Where the DELETE itself removed the object nothing was stopped before that; there only what was earlier counts.
  */
 function isLeft(context: InferContext, logEnd: Fact<unknown> | undefined): boolean {
@@ -53,7 +53,7 @@ function isLeft(context: InferContext, logEnd: Fact<unknown> | undefined): boole
 export const mayBeItsKubelets = ({ trace, deletion }: Pick<InferContext, 'trace' | 'deletion'>): boolean =>
   isMirror(deletion.facts.first.value) && deletion.grace === 0 && trace.requests.length === 0;
 
-/** Its kubelet was heard to stop it, and removed the copy afterwards: the manifest is gone. */
+/** Its kubelet reported that it stopped it, and removed the copy afterwards: the manifest is gone. */
 export const wasStoppedAsStatic = (
   context: Pick<InferContext, 'trace' | 'deletion'>,
   { name }: Pick<ContainerSpec, 'name'>,
@@ -65,8 +65,8 @@ export const wasStoppedAsStatic = (
   );
 
 /**
- * Where the API does not tell the stop signal it is the image's (SIGNALS.md §2 S8): one of those that ask a program to end.
- * One that tells of a crash (SEGV, ABRT, BUS), or of a broken pipe, is nobody's.
+ * Where the API does not name the stop signal it is the image's (SIGNALS.md §2 S8): one of those that ask a program to end.
+ * A signal of a crash (SEGV, ABRT, BUS) or of a broken pipe is no stop signal.
  */
 const fitsStopSignal = (code: number, own: number | undefined): boolean =>
   own !== undefined

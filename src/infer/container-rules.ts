@@ -17,11 +17,11 @@ import { exitOf } from './exit.ts';
 import { mayHaveGone } from './gone-before.ts';
 import { shortestStop } from './grace.ts';
 import { isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
-import { mayBeStopped } from './own-doing.ts';
-import { ranUntilEnd, wasStartedLate } from './ran.ts';
+import { mayBeStopped } from './kubelets-own-stop.ts';
+import { ranUntilEnd, wasStartedLate } from './was-running.ts';
 import { nameOfSignal } from './signals.ts';
-import { factsOfLastRun, mayRunUntold } from './started-untold.ts';
-import { isUntellable } from './tellable.ts';
+import { factsOfLastRun, mayHaveRestarted } from './unreported-start.ts';
+import { killingsMissing } from './missing-events.ts';
 import { hookFacts } from './hook.ts';
 import type { PodNetwork } from './pod-network.ts';
 import { isMadeUp } from './pod-network.ts';
@@ -49,18 +49,19 @@ export function containerExit(
   // Whatever a status still says, nothing runs in a pod that has Succeeded.
   const over = pod.status.phase === 'Succeeded';
   const { terminated } = facts;
-  const isTold =
+  const isReported =
     terminated?.value.finishedAt !== undefined && !isMadeUp(terminated.value.reason, terminated.value.exitCode);
-  const ended = isTold && stage.net.has(moment('exit', name)) ? stage.read(moment('exit', name)) : undefined;
+  const ended = isReported && stage.net.has(moment('exit', name)) ? stage.read(moment('exit', name)) : undefined;
   const startedLate = wasStartedLate(context, spec, facts);
-  const runs = (isRunning(before?.state) && !over) || killings.length > 0 || startedLate || mayRunUntold(context, spec);
+  const runs =
+    (isRunning(before?.state) && !over) || killings.length > 0 || startedLate || mayHaveRestarted(context, spec);
   const ran = runs || ranUntilEnd(context, spec, { status: before, ended });
   const base = { spec, facts, ran: ran !== false, killings, settled: false, assumes: [] };
   const lag = signalLag(pod.spec.runtimeClassName, runtimeOf(pod));
   const isStatic = wasStoppedAsStatic(context, spec);
   if (!ran && !isStatic) return { ...base, outcome: 'not-running' };
   const isKnown = killings.length > 0;
-  // The API had not heard yet that it was over.
+  // Its end had not been reported to the API yet.
   if (!isKnown && !isStatic && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   // That the kubelet knew by then does not say that it began with what it was still about to start.
@@ -122,8 +123,8 @@ function judge(context: PodNetwork, { spec, facts, killings }: Known, stop: Stop
     call?.proved === true ||
     seeming === 'killed' ||
     wasStopped(context, { killings, ended, failed: asked?.failure !== undefined });
-  // Where no Killing can be heard of, the code is the best that is known; elsewhere its absence tells.
-  const isPassedOver = !isTouched && !isUntellable(context.trace, ended);
+  // Where Killings may be missing, the code is the best that is known; elsewhere their absence is evidence.
+  const isPassedOver = !isTouched && !killingsMissing(context.trace, ended);
   const outcome = seeming === 'signalled' && isPassedOver ? 'unknown' : seeming;
   const hook = asked && !isTouched ? { ...asked, outcome: 'unknown' as const, doubted: true as const } : asked;
   const kill = outcome === 'killed' && ended ? killWith(context, spec, facts, isLate) : 'none';
@@ -172,7 +173,7 @@ function read(
   const exit = exitOf(context, spec, facts, { ...stop, hooked, called: judged.call !== undefined });
   const signal = signalOf(context, known, stop, { ...judged, exit });
   const hookEnd = moment('hook-end', spec.name);
-  // A sleep goes on when its container has ended by itself: then no signal tells when it was over.
+  // A sleep goes on when its container has ended by itself: then no signal shows when it was over.
   const isBounded = hook?.kind !== 'sleep' || judged.isEffect || signal?.proved === true;
   if (hook && signal && isBounded && !isBefore(signal, hook.end)) stage.notAfter(hookEnd, signal);
   const isSure = kill === 'late' || kill === 'silent';
@@ -226,13 +227,13 @@ function signalOf(
   return { ...stage.read(at), proved: call.proved, name: nameOfSignal(named ?? spec.container.lifecycle?.stopSignal) };
 }
 
-/** Of a hook that perhaps never ran it counts only where no Event could have told of it. */
+/** Of a hook that perhaps never ran it counts only where its Events may be missing. */
 const mayHaveOverrun = (
   { trace }: PodNetwork,
   { hook, exit, graceEnd }: Pick<ContainerExit, 'hook' | 'exit'> & { graceEnd: Estimate },
 ): boolean =>
   hook?.outcome === 'unknown' &&
-  !(hook.doubted && !isUntellable(trace, exit?.at)) &&
+  !(hook.doubted && !killingsMissing(trace, exit?.at)) &&
   !isBefore(hook.end, graceEnd) &&
   exit !== undefined &&
   !exit.provisional &&

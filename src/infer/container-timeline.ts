@@ -8,7 +8,7 @@ import { reactionOf } from './reaction.ts';
 import type { TimelineScale } from './timeline-scale.ts';
 import { shownLength } from './timeline-scale.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
-import { isFirm, isSignalFirm, told } from './view/told.ts';
+import { isEndSettled, isSignalSettled, capAtNow } from './view/cap-at-now.ts';
 
 interface Context {
   readonly trace: Trace;
@@ -22,8 +22,8 @@ export function containerTimeline(context: Context, container: ContainerExit): C
   const { spec, outcome, ran, graceEnd } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
-  const kill = told(trace, container.kill);
-  const ended = told(trace, container.exit?.at);
+  const kill = capAtNow(trace, container.kill);
+  const ended = capAtNow(trace, container.exit?.at);
   const exitAt = ended && scale.interval(ended, `exited/${spec.name}`);
   return {
     name: spec.name,
@@ -49,9 +49,9 @@ function preStopOf(
   length: Length | undefined,
 ): PreStopExit | undefined {
   const { hook, ran, spec } = container;
-  const start = ran ? told(trace, hook?.start) : undefined;
+  const start = ran ? capAtNow(trace, hook?.start) : undefined;
   if (!hook || !start) return undefined;
-  const end = told(trace, hook.end);
+  const end = capAtNow(trace, hook.end);
   return {
     kind: hook.kind,
     outcome: hook.outcome,
@@ -61,7 +61,7 @@ function preStopOf(
     sleepSeconds: hook.sleepSeconds,
     mayHaveDied: hook.mayHaveDied && !isOver(container, hook.end),
     outlasted: isOver(container, hook.end),
-    provisional: !isFirm(trace, container),
+    provisional: !isEndSettled(trace, container),
   };
 }
 
@@ -69,12 +69,12 @@ const isOver = ({ exit }: ContainerExit, at: Estimate): boolean =>
   exit !== undefined && !exit.provisional && isBefore(exit.at, at);
 
 function stopSignalOf({ trace, scale }: Context, container: ContainerExit): StopSignal | undefined {
-  const signal = told(trace, container.signal);
+  const signal = capAtNow(trace, container.signal);
   if (!signal) return undefined;
   return {
     ...scale.interval(signal, `stop-signal/${container.spec.name}`),
     signal: container.signal?.name,
-    provisional: !isSignalFirm(trace, container),
+    provisional: !isSignalSettled(trace, container),
   };
 }
 

@@ -20,11 +20,11 @@ export interface HookFacts extends HookEnd {
   readonly start: Estimate;
   /** The kubelet perhaps never touched the container: then the hook did not run at all. */
   readonly doubted?: true;
-  /** That it failed may yet be told: the status overtook the Event. */
+  /** Its failure may yet be reported: the status overtook the Event. */
   readonly mayFail?: true;
   /** It cannot have signalled the application itself. */
   readonly inert: boolean;
-  /** FailedPreStopHook, where it was told. */
+  /** FailedPreStopHook, where it arrived. */
   readonly failure?: Occurrence;
   /** Length of a sleep action, s. */
   readonly sleepSeconds?: number;
@@ -47,7 +47,7 @@ export interface ExitFacts {
 export interface ContainerExit {
   readonly spec: ContainerSpec;
   readonly facts: ContainerFacts;
-  /** It ran when the deletion came, or the kubelet stopped it; or may have, where nobody can tell. */
+  /** It ran when the deletion came, or the kubelet stopped it; or may have, where that is unknown. */
   readonly ran: boolean;
   /** It had ended when it was first looked at, and perhaps before the deletion. */
   readonly mayBeOlder?: true;
@@ -55,13 +55,13 @@ export interface ContainerExit {
   /** The outcome is the likelier of two that the evidence allows. */
   readonly probable?: true | undefined;
   readonly killings: readonly Occurrence[];
-  /** The kubelet began to stop it: K. Absent where no Killing told. */
+  /** The kubelet began to stop it: K. Absent without a Killing. */
   readonly stopping?: Estimate;
   readonly hook?: HookFacts | undefined;
   readonly signal?: SignalFacts | undefined;
   readonly kill?: Estimate | undefined;
   readonly exit?: ExitFacts | undefined;
-  /** A status told its end: until then a kill may fail, or the kubelet start anew, and hook and signal come again. */
+  /** A status reported its end: until then a kill may fail, or the kubelet restart, and hook and signal come again. */
   readonly settled: boolean;
   /** From when the grace counted that was the last: the last K. */
   readonly counted?: Estimate;

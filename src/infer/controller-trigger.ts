@@ -3,7 +3,7 @@ import type { Pod } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
-import { isTimely, late } from './around.ts';
+import { isAroundDeletion, deliveryLag } from './cause-window.ts';
 import type { Lowering, Scaling } from './scaling.ts';
 import { loweredNear, scalingsOf, shrunkNear, wantedAt } from './scaling.ts';
 import { comingTemplate, hasPlace, otherTemplate } from './template.ts';
@@ -16,20 +16,20 @@ import type { Rule, Trigger } from './trigger-rule.ts';
  */
 export const byController: Rule = (trace, { facts }) => {
   const pod = facts.first.value;
-  const told = deletedBy(trace);
+  const named = deletedBy(trace);
   const controller = controllerOf(pod);
   const owner = controller && trace.owners.get(controller.uid);
   if (!controller) return undefined;
   const lowered = loweredNear(owner, trace);
-  const unnamed = told ? undefined : unnamedOf(trace, controller, lowered);
-  const isUnheard = lowered !== undefined && mayBeUntold(trace, controller.name);
-  if (!told && !unnamed && !isUnheard) return undefined;
-  const shown = [...(told ? [told] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
+  const unnamed = named ? undefined : unnamedOf(trace, controller, lowered);
+  const isMissing = lowered !== undefined && eventMayBeMissing(trace, controller.name);
+  if (!named && !unnamed && !isMissing) return undefined;
+  const shown = [...(named ? [named] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
   const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
-  const scaled = owner && scaledDown(trace, pod, owner, told);
+  const scaled = owner && scaledDown(trace, pod, owner, named);
   if (controller.kind === 'ReplicaSet') return bySet(trace, pod, { above: aboveOf(trace, owner), scaled, evidence });
   const isPlaced = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
-  const template = scaled && isPlaced ? undefined : otherTemplate(trace, pod, facts.seenAt + late);
+  const template = scaled && isPlaced ? undefined : otherTemplate(trace, pod, facts.seenAt + deliveryLag);
   if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };
   return scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined;
 };
@@ -56,12 +56,14 @@ const leastBurst = 2;
 const namedBy = (trace: Trace, owner: string): number =>
   new Set(
     trace.events
-      .filter((event) => event.reason === 'SuccessfulDelete' && event.about.name === owner && isTimely(event, trace))
+      .filter(
+        (event) => event.reason === 'SuccessfulDelete' && event.about.name === owner && isAroundDeletion(event, trace),
+      )
       .map(({ message }) => message),
   ).size;
 
 interface SetFacts {
-  /** The Deployment, where it was told. */
+  /** The Deployment, where it is known. */
   readonly above: OwnerFacts | undefined;
   readonly scaled: Scaled | undefined;
   readonly evidence: readonly number[];
@@ -71,13 +73,13 @@ type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
 
 /**
  * A rollout may be stuck for hours: its template is there, and deletes nothing. Only what comes up around the deletion
- * tells that it went on. Where that and a lower number fit both, what came last before the deletion caused it, if
+ * shows that it went on. Where that and a lower number fit both, what came last before the deletion caused it, if
  * it was seen to; else it is not known.
  */
 function bySet(trace: Trace, pod: Pod, { above, scaled, evidence }: SetFacts): Trigger | undefined {
   const coming = comingTemplate(trace, pod);
   if (!scaled) {
-    const seqs = coming?.seqs ?? (above && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + late));
+    const seqs = coming?.seqs ?? (above && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + deliveryLag));
     return seqs && { kind: 'rollout', evidence: [...evidence, ...seqs] };
   }
   if (!coming) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
@@ -93,7 +95,7 @@ function aboveOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | unde
 }
 
 /** What the user set went down: a Deployment's replicas, or those of a controller that nothing owns. */
-function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, told: Occurrence | undefined): Scaled | undefined {
+function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, named: Occurrence | undefined): Scaled | undefined {
   const { kind, metadata } = owner.last.value;
   const [above] = metadata.ownerReferences ?? [];
   if (kind === 'ReplicaSet' && above) {
@@ -102,7 +104,7 @@ function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, told: Occurrence 
   }
   const outOfPlace = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
   // A ReplicaSet of its own deletes a pod only where it has too many.
-  return lastOf(loweredNear(owner, trace)) ?? (outOfPlace || kind === 'ReplicaSet' ? told : undefined);
+  return lastOf(loweredNear(owner, trace)) ?? (outOfPlace || kind === 'ReplicaSet' ? named : undefined);
 }
 
 const lastOf = (lowering: Lowering | undefined): Scaled | undefined => lowering?.facts.at(-1);
@@ -113,7 +115,7 @@ function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurre
     one.way === 'down' &&
     one.set === set &&
     one.to === wantedAt(deployment, one.event.at) &&
-    isTimely(one.event, trace);
+    isAroundDeletion(one.event, trace);
   return scalingsOf(trace).find(isIt)?.event;
 }
 
@@ -125,16 +127,16 @@ export function deletedBy(trace: Trace): Occurrence | undefined {
       event.reason === 'SuccessfulDelete' &&
       name !== undefined &&
       event.message.split(/\s+/).includes(name) &&
-      isTimely(event, trace),
+      isAroundDeletion(event, trace),
   );
 }
 
-/** No Event of the controller can be heard of (SIGNALS.md trap 32), and it is not known to have chosen another pod. */
-function mayBeUntold(trace: Trace, owner: string): boolean {
+/** Events of the controller may be missing (SIGNALS.md trap 32), and it is not known to have chosen another pod. */
+function eventMayBeMissing(trace: Trace, owner: string): boolean {
   const isOwners = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
     value.stream === 'owner-events' && value.to === undefined;
-  const isUnheard = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwners);
+  const isMissing = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwners);
   const chose = (event: Occurrence): boolean =>
-    event.reason === 'SuccessfulDelete' && event.about.name === owner && isTimely(event, trace);
-  return isUnheard && !trace.events.some(chose);
+    event.reason === 'SuccessfulDelete' && event.about.name === owner && isAroundDeletion(event, trace);
+  return isMissing && !trace.events.some(chose);
 }

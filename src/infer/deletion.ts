@@ -11,7 +11,7 @@ import { meet, second } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Gap } from '../model/observation.ts';
 import type { DeletionFacts, Fact, RequestFacts, Trace } from '../model/trace.ts';
-import { heardSince } from './arrival.ts';
+import { deliverableSince } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { onClient } from './estimate.ts';
 
@@ -20,7 +20,7 @@ export interface Deletion {
   /** The request of ours that began it. */
   readonly ours?: RequestFacts;
   /** A request of ours that was executed, and found the pod deleted by somebody else. */
-  readonly outrun?: RequestFacts;
+  readonly deletedByOther?: RequestFacts;
   readonly accepted: Estimate;
   /** Grace of the first deletionTimestamp, seconds. */
   readonly grace: number;
@@ -33,9 +33,9 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const facts = trace.deletion;
   if (!facts) return undefined;
   const request = lastRequest(trace, facts);
-  const isOutdone = request !== undefined && isOutrun(trace, facts, request);
-  const isOutdated = request !== undefined && !isOutdone && isAskedBefore(trace, facts, request);
-  const ours = isOutdone || isOutdated ? undefined : request;
+  const isByOther = request !== undefined && wasDeletedByOther(trace, facts, request);
+  const isOutdated = request !== undefined && !isByOther && isAskedBefore(trace, facts, request);
+  const ours = isByOther || isOutdated ? undefined : request;
   const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(facts, ours) };
   const causal = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
   const dated = withDates(causal, trace.clocks.dates);
@@ -47,7 +47,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   return {
     facts,
     ...(ours ? { ours } : {}),
-    ...(request?.answer && !ours ? { outrun: request } : {}),
+    ...(request?.answer && !ours ? { deletedByOther: request } : {}),
     accepted: onClient(client, evidence, 'observed'),
     grace: firstGrace(facts),
     api,
@@ -63,8 +63,9 @@ const graceOf = ({ metadata, spec }: Pod): number =>
 /** An answer with the unchanged pod is a webhook's, or says that the deed is still to come. */
 function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
   const { value, at } = ours?.answer ?? {};
-  const tells = value && value.status < 300 && (!value.pod || value.pod.metadata.deletionTimestamp !== undefined);
-  return Math.min(facts.seenAt, tells && at !== undefined ? at : Infinity) + 1;
+  const showsDeletion =
+    value && value.status < 300 && (!value.pod || value.pod.metadata.deletionTimestamp !== undefined);
+  return Math.min(facts.seenAt, showsDeletion && at !== undefined ? at : Infinity) + 1;
 }
 
 /** Flow control turns a request away before it is executed. */
@@ -92,7 +93,7 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
  * "Response body"); so something must show that the deletion is older than the request, or another one's. What is older
  * than the last of several tries may be the work of one before it.
  */
-function isOutrun(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
+function wasDeletedByOther(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   if (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) return true;
   const isRetry = firstTry(trace) !== request;
   if (isRetry && !hadCause(trace, facts)) return false;
@@ -122,14 +123,14 @@ function hasOtherGrace(first: Pod, { graceSeconds }: RequestFacts): boolean {
 /**
  * A DELETE that finds a condition which was not there when it was sent came after its author's. An eviction writes its own
  * before it deletes, and onto a pod that is terminating too (SIGNALS.md §1 "Eviction", trap 26): where that came later
- * than deletionTimestamp, somebody else had set it. A server that writes none (1.25 and older) tells nothing by that.
+ * than deletionTimestamp, somebody else had set it. A server that writes none (1.25 and older) shows nothing by that.
  */
 function hasOtherCause(trace: Trace, first: Pod, { verb, sent }: RequestFacts): boolean {
-  const told = causeIn(first);
-  const isNew = trace.disruption?.value === told && (trace.disruption?.seq ?? -Infinity) > sent.seq;
+  const reason = causeIn(first);
+  const isNew = trace.disruption?.value === reason && (trace.disruption?.seq ?? -Infinity) > sent.seq;
   // The kubelet's own condition causes no deletion (SIGNALS.md §4).
-  if (verb === 'delete') return told !== undefined && told !== 'TerminationByKubelet' && isNew;
-  if (told !== byEviction) return trace.pod !== undefined && causeIn(trace.pod.value) === byEviction;
+  if (verb === 'delete') return reason !== undefined && reason !== 'TerminationByKubelet' && isNew;
+  if (reason !== byEviction) return trace.pod !== undefined && causeIn(trace.pod.value) === byEviction;
   const since = parseTime(conditionOf(first, 'DisruptionTarget')?.lastTransitionTime) ?? -Infinity;
   return since > (parseTime(first.metadata.deletionTimestamp) ?? Infinity) - graceOf(first) * second;
 }
@@ -149,7 +150,7 @@ function isAskedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts
   const asked = requestTime(trace, facts);
   if (asked === undefined) return false;
   const { hi } = toClient(upTo(trace.clocks.api, facts.seenAt + 1), asked, facts.seenAt + 1);
-  // Before the pod was last seen without it, nobody deleted it: then the clock was set.
+  // Before the pod was last seen without it, it was not deleted: then the clock was set.
   return trace.notDeletingAt <= hi && hi + millisecondsOf('server-skew') < sentSince(trace, request);
 }
 
@@ -172,7 +173,7 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
 export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
   const isHidden = ({ value: { stream, from, to = Infinity } }: Fact<Gap>): boolean =>
     stream === 'pod' && from <= first.at && first.at <= to;
-  const isTimely = heardSince(trace, 'pod', first.at) === first.at;
+  const isTimely = deliverableSince(trace, 'pod', first.at) === first.at;
   return !underWay && (isTimely || (isAnswer && !trace.gaps.some(isHidden)));
 }
 

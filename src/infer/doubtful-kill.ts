@@ -9,22 +9,22 @@ import type { Estimate } from './estimate.ts';
 import { isBefore, moved, notBefore } from './estimate.ts';
 import { likelyStop } from './grace.ts';
 import { wasLoweredLate } from './kubelet.ts';
-import type { Rounds } from './rounds.ts';
+import type { StopAttempts } from './stop-attempts.ts';
 import type { InferContext } from './context.ts';
 
 /** Whether 137 may be something else than the kill at the end of the grace, though its time fits that. */
 export function isDoubtfulKill(
   context: InferContext,
   facts: ContainerFacts,
-  { began, killings, ended, since, isLate }: Rounds & { since: Estimate; isLate: boolean },
+  { began, killings, ended, since, isLate }: StopAttempts & { since: Estimate; isLate: boolean },
 ): boolean {
   const { trace, deletion, kubelet } = context;
   // Where the grace is not certain it must fit the one that was seen, or the longest: chance hits another moment more often.
   const isEarly = isBefore(ended ?? began, afterStop(began, likelyStop(kubelet)));
-  const isTold = isWitnessed(trace, deletion.facts)
+  const isReported = isWitnessed(trace, deletion.facts)
     ? !wasLoweredLate(trace, deletion)
     : ended && isPrompt(context, since, ended);
-  if (isEarly && !isTold) return true;
+  if (isEarly && !isReported) return true;
   const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
   return !isLate && (isUntimed || (killings.length === 0 && isVague(context, began)));
 }
@@ -41,7 +41,7 @@ function isPrompt({ deletion }: InferContext, since: Estimate, ended: Estimate):
 /** ms: the whole second of finishedAt, and as much for the kill to take effect. */
 const promptly = 2000;
 
-/** By our own clock its log ended when a kill can have come, and not before: that tells where the node's clock was set. */
+/** By our own clock its log ended when a kill can have come, and not before: that decides where the node's clock was set. */
 const endsWithKill = (facts: ContainerFacts, since: Estimate): boolean =>
   (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= since.client.lo;
 

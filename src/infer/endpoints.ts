@@ -114,9 +114,9 @@ const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefine
 
 /** The write lies between its cause (or its own stamp) and its arrival. */
 function changeOf(trace: Trace, deletion: Deletion, state: Fact<SliceState>, cause = deletion.accepted): Estimate {
-  const told = arrival(trace, state, 'endpointslices', cause);
+  const arrived = arrival(trace, state, 'endpointslices', cause);
   const { written } = state.value;
-  return written ? narrowed(told, onClient(toClient(deletion.api, written, state.at + 1), [state.seq])) : told;
+  return written ? narrowed(arrived, onClient(toClient(deletion.api, written, state.at + 1), [state.seq])) : arrived;
 }
 
 /** An endpoint leaves on the terminal phase, so not before the last container, unless the object went first (trap 16). */

@@ -54,13 +54,13 @@ export function narrowed(estimate: Estimate, by: Estimate): Estimate {
 
 /**
  * Carries what is known on one clock over to the other, through the node clock's offset. Of a node's clock that was set
- * nothing is kept: its stamps do not tell how long anything took.
+ * nothing is kept: its stamps do not show how long anything took.
  */
 export function crossed(estimate: Estimate, clock: Clock): Estimate {
   const near = nearTo(estimate.client, clock, estimate.node);
   if (isStepped(clock)) {
-    const told = toClient(clock, estimate.node, near, estimate.client.lo);
-    return { ...estimate, client: meet(estimate.client, told), node: anyTime };
+    const shown = toClient(clock, estimate.node, near, estimate.client.lo);
+    return { ...estimate, client: meet(estimate.client, shown), node: anyTime };
   }
   const client = meet(estimate.client, toClient(clock, estimate.node, near));
   const node = meet(estimate.node, toRemote(clock, client));

@@ -3,12 +3,12 @@ import { logStampLagMs, millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import type { ContainerFacts, LogFacts, Occurrence, Trace } from '../model/trace.ts';
-import { heardSince } from './arrival.ts';
+import { deliverableSince } from './arrival.ts';
 import type { ExitFacts } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { longestStop, minimumGrace } from './grace.ts';
 import type { PodNetwork } from './pod-network.ts';
-import { isStart } from './rounds.ts';
+import { isStart } from './stop-attempts.ts';
 import { moment } from './stage.ts';
 import type { Stop } from './stop.ts';
 
@@ -33,7 +33,7 @@ export function exitOf(
     const { exitCode: code, reason } = terminated.value;
     return { at: stage.read(at), code, ...(reason === undefined ? {} : { reason }), provisional: false };
   }
-  const end = logEndThatTells(trace, facts, asked.killings);
+  const end = exitLogEnd(trace, facts, asked.killings);
   const signal = asked.called ? stage.read(moment('stop-signal', spec.name)) : undefined;
   if (!end || !signal || end.at + 1 < signal.client.lo || terminated) return undefined;
   stateLogEnd(context, spec, facts, { ...asked, endAt: end.at, seq: end.seq, signal });
@@ -77,11 +77,11 @@ function stateLogEnd(
 /** The earliest (client ms) that a log which ended at `at` can have ended: its connection may have been away. */
 function endedSince({ trace }: PodNetwork, reopened: { at: number } | undefined, at: number): number {
   if (reopened && at - reopened.at <= millisecondsOf('delivery-lag')) return -Infinity;
-  return heardSince(trace, 'logs', at);
+  return deliverableSince(trace, 'logs', at);
 }
 
 /** The end of its log, where nothing speaks against it being that of the container. */
-export function logEndThatTells(
+export function exitLogEnd(
   trace: Trace,
   { log: { ended: end } }: ContainerFacts,
   killings: readonly Occurrence[],

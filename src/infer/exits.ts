@@ -4,7 +4,7 @@ import { laterOf } from '../model/span.ts';
 import type { ContainerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, notBefore, unbounded } from './estimate.ts';
-import { isToStart } from './own-doing.ts';
+import { isToStart } from './kubelets-own-stop.ts';
 import { containerExit } from './container-rules.ts';
 import type { PodNetwork } from './pod-network.ts';
 
@@ -33,7 +33,7 @@ const alone = { turn: undefined, mainsOver: false };
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 
-/** What a sidecar waits for, taken together one by one: for each of them anew all ends would be compared again. */
+/** What a sidecar waits for, folded one by one, so that the ends are not compared again for each sidecar. */
 interface Waited {
   /** One of them ran. */
   readonly ran: boolean;

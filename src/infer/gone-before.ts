@@ -1,4 +1,4 @@
-/** Whether a container may have ended before its stop signal was due: then none was sent, and none is told. */
+/** Whether a container may have ended before its stop signal was due: then none was sent, and none is reported. */
 import type { Clock } from '../model/clock.ts';
 import { stepsOf } from '../model/clock.ts';
 import { earlierOf } from '../model/span.ts';
@@ -24,7 +24,7 @@ export const mayHaveGone = (ending: Ending): boolean =>
 /**
  * By the clock of its node the second of its end was over before the kubelet began with it, or before its turn: the kubelet had
  * not noticed yet (trap 7). Where that clock is doubted something came late, and a late log is more likely than a clock
- * that was set; of one that certainly was stamps tell no order.
+ * that was set; of one that certainly was, stamps show no order.
  */
 function isOlder({ clock, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
   const ended = parseFloor(terminated?.value.finishedAt);
@@ -48,7 +48,7 @@ function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd 
  * A sleep, and the wait for a turn, go on when their container has ended by itself: then no signal came (SIGNALS.md §2 S6,
  * S7). Few end just then, and most that are asked to end do so at once: so it is doubted only where nearly all of the time
  * that the exit may have been at lies before; of one that has ended by itself before, where any of it does. A code of a signal
- * tells that one came.
+ * shows that one came.
  */
 function mayHaveGoneBefore({ hook, turn, exit, outcome, graceEnd, restarts }: Ending): boolean {
   if (!exit || outcome === 'killed' || outcome === 'signalled') return false;

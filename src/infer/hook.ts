@@ -9,10 +9,10 @@ import { isBefore } from './estimate.ts';
 import { graceSpan } from './grace.ts';
 import type { HookEnd, HookFacts } from './container.ts';
 import { belongs } from './kubelet.ts';
-import { isNewRound, outlived } from './rounds.ts';
-import { isUntellable, isWarningUntellable } from './tellable.ts';
+import { beginsNewAttempt, outlived } from './stop-attempts.ts';
+import { killingsMissing, warningsMissing } from './missing-events.ts';
 import type { PodNetwork } from './pod-network.ts';
-import { wokeAt } from './standstill.ts';
+import { pauseEndOf } from './kubelet-pause.ts';
 import type { Stop } from './stop.ts';
 import { sinceOf } from './stop.ts';
 import { moment } from './stage.ts';
@@ -26,22 +26,22 @@ interface Ask extends Stop {
 }
 
 /** The hook of a container, whose end is stated in the network. */
-export function hookFacts(context: PodNetwork, spec: ContainerSpec, rounds: Stop): HookFacts | undefined {
+export function hookFacts(context: PodNetwork, spec: ContainerSpec, stop: Stop): HookFacts | undefined {
   const hook = hookOf(spec.container);
   if (!hook) return undefined;
   const { trace, kubelet, stage } = context;
-  const found = failureOf(context, spec, rounds);
-  const ask = { ...rounds, ...found, context, spec };
+  const found = failureOf(context, spec, stop);
+  const ask = { ...stop, ...found, context, spec };
   const { outcome, mayHaveDied } = stateHookEnd(ask);
-  const isComing = !found.failure && hook.kind !== 'sleep' && mayBeComing(context, rounds.ended);
+  const isComing = !found.failure && hook.kind !== 'sleep' && mayBeComing(context, stop.ended);
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
   const isUntouched =
-    rounds.killings.length === 0 &&
+    stop.killings.length === 0 &&
     !found.failure &&
-    ((kubelet.killings.size > 0 && !isUntellable(trace, rounds.ended)) || mayBeComing(context, rounds.ended));
+    ((kubelet.killings.size > 0 && !killingsMissing(trace, stop.ended)) || mayBeComing(context, stop.ended));
   return {
     kind: hook.kind,
-    start: rounds.began,
+    start: stop.began,
     end: stage.read(moment('hook-end', spec.name), basisOf(outcome)),
     outcome: isUntouched ? 'unknown' : outcome,
     inert: hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true,
@@ -83,7 +83,7 @@ function notAfterEnd({ context, spec }: Ask, ended: Estimate): boolean {
   });
 }
 
-/** The longest that it can take: the grace, which counts anew with each round. */
+/** The longest that it can take: the grace, which restarts with each round. */
 function stateGrace(ask: Ask, lag: number): void {
   const { context, spec, killings } = ask;
   const { hi } = graceSpan(context.kubelet);
@@ -109,21 +109,21 @@ function sleepEnd(ask: Ask, length: number): Result {
   if (over && context.stage.read(start).client.lo + least > over.at + 1)
     return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
-  const woke = wokeAt(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
-  const isBounded = !woke && !isLeaseUnheard(context);
+  const resumed = pauseEndOf(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
+  const isBounded = !resumed && !isLeaseUnwatched(context);
   context.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
-  if (!isBounded && !woke && ask.ended) notAfterEnd(ask, ask.ended);
-  if (woke)
+  if (!isBounded && !resumed && ask.ended) notAfterEnd(ask, ask.ended);
+  if (resumed)
     context.stage.within(
       end,
-      { node: atMost(woke.at + soon) },
-      { because: 'the kubelet stood still', evidence: woke.evidence },
+      { node: atMost(resumed.at + soon) },
+      { because: 'the kubelet stood still', evidence: resumed.evidence },
     );
   return { outcome: isCut ? 'cut-off' : isWhole ? 'completed' : 'unknown' };
 }
 
-/** Nobody listened to the node's Lease, from which a kubelet that stood still is known. */
-const isLeaseUnheard = ({ trace }: PodNetwork): boolean =>
+/** The node's Lease was not watched, which would show a kubelet that paused. */
+const isLeaseUnwatched = ({ trace }: PodNetwork): boolean =>
   trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined);
 
 const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
@@ -138,31 +138,31 @@ function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
   const { context, spec, killings, ended, lag, began } = ask;
   const { stage, kubelet } = context;
   const end = moment('hook-end', spec.name);
-  const told = toldAt(ask, failure);
+  const failedAt = failureMoment(ask, failure);
   const graceEnd = graceEndOf(ask);
-  const again = isOfLaterRound(context, failure, began, killings);
+  const again = isOfLaterAttempt(context, failure, began, killings);
   const soon = isLate ? Infinity : millisecondsOf(lag);
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [failure.seq] };
   // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
-  const outlivedIt = ended !== undefined && isBefore(ended, told);
-  if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, told))) {
+  const outlivedIt = ended !== undefined && isBefore(ended, failedAt);
+  if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, failedAt))) {
     if (again) notAfterEnd(ask, ended);
     else {
       const sooner = (axis: 'client' | 'node') => ({
-        lo: Math.min(told[axis].lo, graceEnd[axis].lo),
-        hi: told[axis].hi,
+        lo: Math.min(failedAt[axis].lo, graceEnd[axis].lo),
+        hi: failedAt[axis].hi,
       });
       stage.within(end, { client: sooner('client'), node: sooner('node') }, proof);
       stateGrace(ask, soon);
     }
     return { outcome: 'unknown', mayHaveDied: true };
   }
-  // Where its clock was set nothing may tell whether the container ended first.
+  // Where its clock was set, nothing may show whether the container ended first.
   if (stage.stepped.node && ended && !isBefore(graceEnd, ended)) return stated('unknown', notAfterEnd(ask, ended));
   // In a second round the failure is that round's, and the first hook may have ended at any time before.
-  const until = { client: atMost(told.client.hi), node: atMost(told.node.hi) };
-  if (again) return stated(isBefore(told, graceEnd) ? 'failed' : 'unknown', stage.within(end, until, proof));
-  if (isBefore(graceEnd, told)) {
+  const until = { client: atMost(failedAt.client.hi), node: atMost(failedAt.node.hi) };
+  if (again) return stated(isBefore(failedAt, graceEnd) ? 'failed' : 'unknown', stage.within(end, until, proof));
+  if (isBefore(graceEnd, failedAt)) {
     stage.follows(
       moment('counted', spec.name),
       end,
@@ -172,16 +172,16 @@ function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
     stage.within(end, until, proof);
     return { outcome: 'cut-off' };
   }
-  if (!isBefore(told, graceEnd)) return stated('unknown', stage.within(end, until, proof));
+  if (!isBefore(failedAt, graceEnd)) return stated('unknown', stage.within(end, until, proof));
   stage.within(end, until, proof);
   stage.stamp('node', end, failure.time, failure.at + 1, proof, began.client.lo);
-  return ended === undefined || isBefore(told, ended)
+  return ended === undefined || isBefore(failedAt, ended)
     ? { outcome: 'failed' }
     : { outcome: 'unknown', mayHaveDied: true };
 }
 
 /** When the failure happened, in a moment of its own: what follows of it is decided by that. */
-function toldAt({ context, spec, began }: Ask, { time, at, seq }: Occurrence): Estimate {
+function failureMoment({ context, spec, began }: Ask, { time, at, seq }: Occurrence): Estimate {
   const name = `hook-failure/${spec.name}`;
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [seq] };
   context.stage.within(name, { client: { lo: began.client.lo, hi: at + 1 } }, proof);
@@ -206,14 +206,14 @@ function graceEndOf({ context, spec, killings }: Ask): Estimate {
 }
 
 /** What begins a new round before the hook failed; what comes after it took nothing of it back. */
-function isOfLaterRound(
+function isOfLaterAttempt(
   { trace }: PodNetwork,
   failure: Occurrence,
   began: Estimate,
   [, ...others]: readonly Occurrence[],
 ): boolean {
-  const rounds = trace.events.filter((one) => isNewRound(one) && !one.isOld && one.time.hi >= began.node.lo);
-  return [...others, ...rounds].some(({ named, time }) => Math.min(named ?? Infinity, time.lo) <= failure.time.hi);
+  const retries = trace.events.filter((one) => beginsNewAttempt(one) && !one.isOld && one.time.hi >= began.node.lo);
+  return [...others, ...retries].some(({ named, time }) => Math.min(named ?? Infinity, time.lo) <= failure.time.hi);
 }
 
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
@@ -243,12 +243,12 @@ function silentEnd(ask: Ask): Result {
 
 /** No failure was reported, by a stream that would have brought it, and it has had the time to come. */
 function isSilence({ trace }: PodNetwork, end: Estimate): boolean {
-  const isHeard = trace.gone !== undefined || trace.heard >= end.client.hi + eventPatience;
-  return !isDeaf(trace) && !isWarningUntellable(trace) && isHeard;
+  const isDue = trace.gone !== undefined || trace.lastReceivedAt >= end.client.hi + eventPatience;
+  return !areEventsMissing(trace) && !warningsMissing(trace) && isDue;
 }
 
 /** What the kubelet posted may never have come. */
-const isDeaf = (trace: Trace): boolean =>
+const areEventsMissing = (trace: Trace): boolean =>
   trace.gaps.some((gap) => gap.value.stream === 'events') || trace.refused.some((one) => one.value.stream === 'events');
 
 /** ms: an Event has come by then. */
@@ -256,13 +256,13 @@ const eventPatience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag
 
 /** An Event of it may be on its way: the status of its end overtook it. */
 function mayBeComing({ trace }: PodNetwork, ended: Estimate | undefined): boolean {
-  const isOver = trace.gone !== undefined || isDeaf(trace);
-  return !isOver && trace.heard < (ended?.client.hi ?? Infinity) + eventPatience;
+  const isOver = trace.gone !== undefined || areEventsMissing(trace);
+  return !isOver && trace.lastReceivedAt < (ended?.client.hi ?? Infinity) + eventPatience;
 }
 
 /**
  * A failure that is older than the deletion is not this exit's. Where only the acceptance bounds it, and the clocks do not
- * tell, it counts if it came live after the deletion, and no kill for another reason can have run that hook.
+ * decide, it counts if it came live after the deletion, and no kill for another reason can have run that hook.
  */
 function failureOf(context: PodNetwork, spec: ContainerSpec, stop: Stop): Pick<Ask, 'failure' | 'doubted'> {
   const { trace, deletion, kubelet } = context;

@@ -10,8 +10,8 @@ import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
 import { withCause, withCreations, withPostings, withRenewals } from './node-clock.ts';
-import { mayBeOwn } from './own-doing.ts';
-import { isNewRound, isStart } from './rounds.ts';
+import { mayBeOwn } from './kubelets-own-stop.ts';
+import { beginsNewAttempt, isStart } from './stop-attempts.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
 
@@ -36,13 +36,13 @@ export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
   };
 }
 
-const isAnew = (event: Occurrence): boolean => isNewRound(event) && !event.isOld;
+const isAnew = (event: Occurrence): boolean => beginsNewAttempt(event) && !event.isOld;
 
 const isStop = (event: Occurrence): boolean =>
   event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
 
 /**
- * A repeated Event names the nanoseconds of its first occurrence. Where that was not told itself and may be of this
+ * A repeated Event names the nanoseconds of its first occurrence. Where that one did not arrive and may be of this
  * deletion, the kubelet began then, not at the repetition.
  */
 function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Deletion, clock: Clock): Occurrence[] {
@@ -63,7 +63,7 @@ function groupByContainer(events: Occurrence[]): Map<string, Occurrence[]> {
   return groups;
 }
 
-/** A stamp that certainly lies before the deletion was accepted, or was told before we asked, is an older story's. */
+/** A stamp that certainly lies before the deletion was accepted, or that arrived before we asked, is not of this deletion. */
 export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurrence): boolean {
   if (deletion.ours && event.seq < deletion.ours.sent.seq) return false;
   const client = toClient(upTo(clock, event.at + 1), event.time, event.at + 1);
@@ -72,12 +72,12 @@ export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: O
 
 /**
  * The first sign of the kubelet: its Killing, or the status that knows of the deletion. Where neither came at all, what the
- * application says of its signal, or the end itself, tells that the kubelet knew by then, and not since when.
+ * application says of its signal, or the end itself, shows that the kubelet knew by then, not since when.
  */
 function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
   const killings = own.map((event) => {
-    const told = onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq]);
-    return crossed(narrowed(onNode(event.time, [event.seq], 'observed'), told), clock);
+    const arrived = onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq]);
+    return crossed(narrowed(onNode(event.time, [event.seq], 'observed'), arrived), clock);
   });
   const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
   const signs = killings.length + statuses.length > 0 ? [...killings, ...statuses] : lateSigns(trace, deletion);
@@ -85,8 +85,8 @@ function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: C
   if (!first) return undefined;
   const earliest = others.reduce(earlier, first);
   // A kubelet that had been there before this one took what it knew with it.
-  const anew = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= earliest.node.hi);
-  const sign = anew
+  const isRestarted = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= earliest.node.hi);
+  const sign = isRestarted
     ? { ...earliest, client: { lo: -Infinity, hi: earliest.client.hi }, node: atMost(earliest.node.hi) }
     : earliest;
   const since = narrowed(sign, { ...notBefore(deletion.accepted), evidence: [] });
@@ -140,8 +140,8 @@ const lowered = (trace: Trace, deletion: Deletion): Grace[] =>
   trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
 
 /**
- * The pod's own states have an order: this one was written after the kubelet had told that it knew. A probe's status may tell so
- * before it begins (S3): so a Killing must have been told before this can have been written. That it came first proves nothing:
+ * The pod's own states have an order: this one was written after the kubelet had reported that it knew. A probe's status may do so
+ * before it begins (S3): so a Killing must have arrived before this can have been written. That it came first proves nothing:
  * each stream may be late by itself.
  */
 function isAfterBegin(trace: Trace, deletion: Deletion, own: readonly Occurrence[], grace: Grace): boolean {
@@ -159,7 +159,7 @@ const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
 
 /**
  * Where the first state of the deletion was not seen, its grace may have been lowered before: the kubelet may have begun with
- * the pod's own. The last DELETE's 0 tells nothing of it either (trap 2).
+ * the pod's own. The last DELETE's 0 shows nothing of it either (trap 2).
  */
 const unseenGrace = (trace: Trace, deletion: Deletion): number =>
   isWitnessed(trace, deletion.facts) ? 0 : (ownGrace(deletion) ?? 0);

@@ -8,7 +8,7 @@ import { noLessThan, noMoreThan, offsetAt, toClient, upTo } from '../model/clock
 import type { Span } from '../model/span.ts';
 import { second } from '../model/span.ts';
 import type { Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
-import { heardSince } from './arrival.ts';
+import { deliverableSince } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 
 /** Nothing that the kubelet did because of the deletion is earlier than its acceptance. */
@@ -66,11 +66,10 @@ function withPosting(trace: Trace, clock: Clock, event: Occurrence, deletion: De
   if (event.component !== 'kubelet' || event.named === undefined || event.count > 1) return clock;
   const created = createdAt(event, deletion);
   const delivered = event.isOld ? -Infinity : event.at - millisecondsOf('delivery-lag');
-  const posted = Math.max(created?.lo ?? -Infinity, delivered);
   const lag = queued(event, trace.events) * millisecondsOf('event-lag');
-  const told = posted - lag;
-  if (!Number.isFinite(told)) return clock;
-  const limit = { at: Math.min(event.at, told), value: event.named - told, seq: event.seq };
+  const posted = Math.max(created?.lo ?? -Infinity, delivered) - lag;
+  if (!Number.isFinite(posted)) return clock;
+  const limit = { at: Math.min(event.at, posted), value: event.named - posted, seq: event.seq };
   if (limit.value < offsetAt(clock, limit.at).lo) return clock;
   const isEarlier = created !== undefined && created.hi <= deletion.accepted.client.lo;
   return isEarlier || isWitnessed(witnesses(trace, deletion), limit, lag) ? noMoreThan(clock, limit) : clock;
@@ -99,7 +98,7 @@ function queued(event: Occurrence, all: readonly Occurrence[]): number {
 const burst = 10_000;
 
 /**
- * A renewal of the node's Lease that a watch told as it came bounds a node clock that is ahead, as an Event does, and also
+ * A renewal of the node's Lease that a watch delivered as it came bounds a node clock that is ahead, as an Event does, and also
  * where the deletion makes no Event. It may have been held back too: one that contradicts what the node showed is dropped,
  * and where one has since the deletion, the node stands still or its clock was set: then none is believed.
  */
@@ -114,7 +113,7 @@ export function withRenewals(trace: Trace, deletion: Deletion, clock: Clock): Cl
     .reduce(noMoreThan, clock);
 }
 
-/** Nobody heard of the node: what comes then, or after it, may have waited. */
+/** The node was not ready: what arrives then, or just after it, may have waited. */
 const isAwayBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): boolean =>
   nodeReady.some(
     ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= by + millisecondsOf('delivery-lag'),
@@ -123,10 +122,10 @@ const isAwayBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): boolea
 const renewalLag = millisecondsOf('event-lag');
 
 function renewedBy(trace: Trace, { api }: Deletion, { value: { stamp, written }, at, seq }: Fact<Renewal>): Bound {
-  const delivered = heardSince(trace, 'lease', at) - millisecondsOf('delivery-lag');
+  const delivered = deliverableSince(trace, 'lease', at) - millisecondsOf('delivery-lag');
   const stored = written ? toClient(api, written, at + 1).lo : -Infinity;
-  const told = Math.max(delivered, stored) - renewalLag;
-  return { at: Math.min(at, told), value: stamp - told, seq };
+  const posted = Math.max(delivered, stored) - renewalLag;
+  return { at: Math.min(at, posted), value: stamp - posted, seq };
 }
 
 /** What the node showed at any time, but for this sign itself: one that was held back agrees with itself. */

@@ -1,4 +1,4 @@
-/** When the kubelet acted, as rows: its Killings, the statuses that tell of an end, and the clocks that these tie. */
+/** When the kubelet acted, as rows: its Killings, the statuses that report an end, and the clocks that these tie. */
 import { logStampLagMs } from '../model/assumptions.ts';
 import type { Clock } from '../model/clock.ts';
 import { offsetAt } from '../model/clock.ts';
@@ -13,7 +13,7 @@ import type { Kubelet } from './context.ts';
 import { kubeletOf } from './kubelet.ts';
 import type { InferContext } from './context.ts';
 import { probeResultsOf } from './probes.ts';
-import { factsOfLastRun } from './started-untold.ts';
+import { factsOfLastRun } from './unreported-start.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
 import { moment, Stage } from './stage.ts';
 
@@ -54,7 +54,7 @@ function stateAcceptance({ trace, deletion, stage }: PodNetwork): void {
   if (asked) stage.stamp('api', 'accepted', asked, client.hi, { because, evidence: [deletion.facts.seenSeq] });
 }
 
-/** K: the Event's own nanoseconds; a repeated Event only tells the second of its last occurrence (trap 19). */
+/** K: the Event's own nanoseconds; a repeated Event only has the second of its last occurrence (trap 19). */
 function stateStopping({ deletion, stage }: PodNetwork, container: string, killings: readonly Occurrence[]): void {
   const [first] = killings;
   if (!first) return;

@@ -7,7 +7,7 @@ import type { Fact, ProbeFacts } from '../model/trace.ts';
 import type { FailureStretch, FailureWindow, ProbeResult } from './probe-result.ts';
 import type { Mark } from './timeline.ts';
 
-/** Between which latencies are told apart; ms, client clock. */
+/** Latencies before, during and after are separated here; ms, client clock. */
 export interface ProbeMoments {
   /** The request, or the acceptance where it was not ours. */
   readonly requested?: number;
@@ -22,7 +22,7 @@ const windowGapMs = 1000;
 export const probeResultsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeResult[] =>
   [...probes].sort(([one], [other]) => one - other).map(([, facts]) => resultOf(facts, moments));
 
-/** Failures of the dying pod itself are no loss: it stops to answer, and nobody should still be sent to it (docs/traffic.md). */
+/** Failures of the dying pod itself are no loss: it stops answering, and no client should still be sent to it (docs/traffic.md). */
 export const lossProbes = (results: readonly ProbeResult[]): ProbeResult[] =>
   results.filter(({ via }) => via !== 'pod-proxy');
 

@@ -9,11 +9,11 @@ export function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'se
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
   const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
   if (spoke || facts.readyLost !== undefined || probesFailed(trace, container)) return 'seen';
-  return wasHeard(trace, container) ? 'none' : undefined;
+  return wasLogFollowed(trace, container) ? 'none' : undefined;
 }
 
 /** Its log was followed from before the signal until the kill, with nothing missing in between. */
-function wasHeard(trace: Trace, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {
+function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {
   if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
   const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;
   const missed = trace.gaps.some(
@@ -24,15 +24,15 @@ function wasHeard(trace: Trace, { spec, facts: { log }, signal, kill }: Containe
       value.from < kill.client.hi,
   );
   // A line may be on its way for as long as a stream may be late, and the Event of a failed probe a little longer.
-  const heardFor = trace.gone ? Infinity : trace.heard - kill.client.hi;
-  const isLogOut = log.ended !== undefined || heardFor >= millisecondsOf('delivery-lag');
-  const isProbeOut = heardFor >= millisecondsOf('delivery-lag') + millisecondsOf('event-lag');
-  return isLogOut && isProbeOut && !endedBefore && !missed;
+  const watchedFor = trace.gone ? Infinity : trace.lastReceivedAt - kill.client.hi;
+  const isLogComplete = log.ended !== undefined || watchedFor >= millisecondsOf('delivery-lag');
+  const areProbesComplete = watchedFor >= millisecondsOf('delivery-lag') + millisecondsOf('event-lag');
+  return isLogComplete && areProbesComplete && !endedBefore && !missed;
 }
 
 function probesFailed(trace: Trace, { spec, signal, kill }: ContainerExit): boolean {
   const from = signal?.node.hi ?? Infinity;
-  // A probe that may have failed before the kill is a change: what certainly showed nothing is told.
+  // A probe that may have failed before the kill is a change: only what certainly showed nothing is reported.
   const to = kill?.node.hi ?? -Infinity;
   return trace.events.some(
     (event) =>

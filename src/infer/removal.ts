@@ -55,10 +55,10 @@ function doneAt(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[
 function finalAt(trace: Trace, deletion: Deletion, done: Estimate | undefined): Estimate | undefined {
   const final = trace.finalDelete;
   if (!final || !isFinished(final.value) || !done) return undefined;
-  const told = arrival(trace, final, 'pod', done);
+  const arrived = arrival(trace, final, 'pod', done);
   const stamp = parseFloor(final.value.metadata.deletionTimestamp);
-  if (!stamp) return told;
+  if (!stamp) return arrived;
   // That it came late the stamp does not prove: the server's clock may have been set back just as well.
-  const { lo } = toClient(deletion.api, stamp, final.at + 1, told.client.lo);
-  return lo <= told.client.hi ? narrowed(told, onClient(atLeast(lo), [final.seq])) : told;
+  const { lo } = toClient(deletion.api, stamp, final.at + 1, arrived.client.lo);
+  return lo <= arrived.client.hi ? narrowed(arrived, onClient(atLeast(lo), [final.seq])) : arrived;
 }

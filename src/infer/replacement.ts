@@ -1,6 +1,6 @@
 /**
  * The pod that takes over: of the same name, or of the same owner, and in the same place where pods have places. It comes after
- * the deletion; only a rollout may have made it before, where nobody else comes.
+ * the deletion; only a rollout may have made it before, where no other pod comes.
  */
 import { toClient } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
@@ -17,7 +17,7 @@ import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { crossed, narrowed, notBefore, onClient, onNode, unbounded } from './estimate.ts';
 import type { Kubelet } from './context.ts';
-import { takesPlaceOf } from './place.ts';
+import { isReplacementSlot } from './replacement-slot.ts';
 import { isOfNewerTemplate } from './template.ts';
 
 export interface Replacement {
@@ -43,18 +43,18 @@ export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
   const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(deletion, facts);
-  const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && takesPlaceOf(own, facts);
+  const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && isReplacementSlot(own, facts);
   const all = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
   for (const isMeant of rankedFor(own)) {
     const [uid, facts] = all.find((one) => isMeant(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
-    // Who was there in the deletion's own second may have come for it: then whoever came later did not.
+    // A pod created in the deletion's own second may be the replacement: then a later one is not.
     const isDoubtful = (one: Sibling): boolean =>
       isMeant(one[1].pod) && isOf('unknown', one) && !isBefore(one) && !isYounger(one[1], facts);
     if (all.some(isDoubtful)) return undefined;
     if (uid !== undefined && facts) return replacement(trace, clocks, uid, facts);
   }
-  // Which of several stands for this pod nobody can tell, and before the pod is gone one may still come for it.
+  // Which of several replaces this pod is unknown, and before the pod is gone one may still come for it.
   if (trigger !== 'rollout' || !trace.gone) return undefined;
   const ahead = all.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
   const [only] = ahead;
@@ -64,7 +64,7 @@ export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind
 type Sibling = readonly [uid: string, facts: SiblingFacts];
 
 /**
- * Whoever comes up afterwards comes for something else. A ReplicaSet deletes a pod of its own only to have fewer, for a rollout
+ * A pod that comes up afterwards replaces another one. A ReplicaSet deletes a pod of its own only to have fewer, for a rollout
  * or for good: where it is not known which, neither is whether another one was wanted.
  */
 function isUnwanted(trace: Trace, own: Pod, trigger: TriggerKind): boolean {
@@ -94,7 +94,7 @@ function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFa
   const { deletion } = clocks;
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
   const seen = toldBy(trace, facts, facts.seen, unbounded);
-  const told = stamp
+  const known = stamp
     ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq]))
     : seen;
   // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
@@ -102,10 +102,11 @@ function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFa
   const after = facts.listedFirst
     ? !isCounted
     : isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
-  const since = isCounted && trace.kin ? onClient({ lo: trace.kin.value.sentAt, hi: Infinity }, [trace.kin.seq]) : told;
+  const since =
+    isCounted && trace.kin ? onClient({ lo: trace.kin.value.sentAt, hi: Infinity }, [trace.kin.seq]) : known;
   const created = after
-    ? narrowed(told, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
-    : narrowed(told, since);
+    ? narrowed(known, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
+    : narrowed(known, since);
   const scheduled = scheduledAt(trace, deletion, facts, created);
   const started = facts.started && startedAt(clocks, facts.started, scheduled ?? created);
   const ready = facts.ready && toldBy(trace, facts, facts.ready, created);
@@ -129,7 +130,7 @@ function scheduledAt(trace: Trace, { api }: Deletion, facts: SiblingFacts, creat
 }
 
 /**
- * A kubelet stamps the start, and tells it when it comes to it: only the stamp bounds it from below, and only where the
+ * A kubelet stamps the start, and reports it later: only the stamp bounds it from below, and only where the
  * replacement runs on the node whose clock is known.
  */
 function startedAt(
@@ -137,10 +138,10 @@ function startedAt(
   { value, seq, at }: NonNullable<SiblingFacts['started']>,
   scheduled: Estimate,
 ): Estimate {
-  const told = narrowed(onClient(atMost(at + 1), [seq], 'observed'), { ...notBefore(scheduled), evidence: [] });
+  const known = narrowed(onClient(atMost(at + 1), [seq], 'observed'), { ...notBefore(scheduled), evidence: [] });
   const stamp = parseFloor(value.at);
   const isSameNode = value.node !== undefined && value.node === deletion.facts.first.value.spec.nodeName;
-  return stamp && isSameNode ? crossed(narrowed(told, onNode(stamp, [seq])), kubelet.clock) : told;
+  return stamp && isSameNode ? crossed(narrowed(known, onNode(stamp, [seq])), kubelet.clock) : known;
 }
 
 /** What stands in a late first list may have been so for long. */

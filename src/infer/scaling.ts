@@ -1,6 +1,6 @@
 /** What a Deployment says in its Events that it did to its ReplicaSets (SIGNALS.md §4). */
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
-import { isTimely, late, near } from './around.ts';
+import { isAroundDeletion, deliveryLag, withinCauseWindow } from './cause-window.ts';
 import { isMerged, newestMessage } from './merged.ts';
 
 export interface Scaling {
@@ -25,12 +25,12 @@ const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;
 
 /** The ReplicaSet that was scaled up last; undefined where that is not known. */
 export function newestGrown(trace: Trace, until: number): Scaling | undefined {
-  const told = scalingsOf(trace).filter(({ way, event }) => way === 'up' && event.at <= until);
-  const newest = told.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
+  const known = scalingsOf(trace).filter(({ way, event }) => way === 'up' && event.at <= until);
+  const newest = known.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
   return newest && !isHiddenSince(trace, newest) ? newest : undefined;
 }
 
-/** A list tells only the newest of those that became one Event: whoever was scaled up between is not told. */
+/** A list holds only the newest of those that were merged into one Event: what was scaled up between is lost. */
 const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>
   events.some(
     (event) =>
@@ -41,7 +41,7 @@ const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>
       event.time.hi > newest.event.time.lo,
   );
 
-/** The times that an owner came to want fewer pods, around the deletion: what is told of them, and by how many in all. */
+/** The times that an owner came to want fewer pods, around the deletion: the facts that show them, and by how many in all. */
 export interface Lowering {
   readonly facts: readonly Pick<Fact<unknown>, 'seq' | 'at'>[];
   readonly by: number;
@@ -51,7 +51,7 @@ export interface Lowering {
 export function loweredNear(owner: OwnerFacts | undefined, trace: Trace): Lowering | undefined {
   const steps = (owner?.wanted ?? []).flatMap((fact, index, all) => {
     const by = (all[index - 1]?.value ?? fact.value) - fact.value;
-    return by > 0 && near(fact, trace) ? [{ fact, by }] : [];
+    return by > 0 && withinCauseWindow(fact, trace) ? [{ fact, by }] : [];
   });
   return steps.length === 0
     ? undefined
@@ -60,7 +60,9 @@ export function loweredNear(owner: OwnerFacts | undefined, trace: Trace): Loweri
 
 /** By its Deployment's Events about it. */
 export function shrunkNear(set: string, trace: Trace): Lowering | undefined {
-  const steps = scalingsOf(trace).filter((one) => one.way === 'down' && one.set === set && isTimely(one.event, trace));
+  const steps = scalingsOf(trace).filter(
+    (one) => one.way === 'down' && one.set === set && isAroundDeletion(one.event, trace),
+  );
   return steps.length === 0
     ? undefined
     : {
@@ -71,4 +73,4 @@ export function shrunkNear(set: string, trace: Trace): Lowering | undefined {
 
 /** How many pods an owner wanted at a time (client ms); undefined where that is not known. */
 export const wantedAt = ({ wanted }: OwnerFacts, at: number): number | undefined =>
-  (wanted.findLast((fact) => fact.at <= at + late) ?? wanted[0])?.value;
+  (wanted.findLast((fact) => fact.at <= at + deliveryLag) ?? wanted[0])?.value;

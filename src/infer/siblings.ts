@@ -5,11 +5,11 @@ import { controllerOf, isOlder } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
 
-/** `unknown`: created in the second of the deletion, or nothing tells; it is neither said to be old nor a replacement. */
+/** `unknown`: created in the second of the deletion, or unknown; it is neither said to be old nor a replacement. */
 export type Age = 'old' | 'new' | 'unknown';
 
 /**
- * Who came up while we watched is new, and who was there before anything was asked is old. What a list first told after
+ * A pod that came up while we watched is new, one that was there before the request is old. What a list first held after
  * that is judged by who was there before, and else by the API server's own clock: its creation against the second in which it
  * took the deletion. What holds for all of them is found once: there may be thousands.
  */

@@ -1,4 +1,4 @@
-/** Signals by name and number (Linux). The API tells a stop signal only where lifecycle.stopSignal is in use. */
+/** Signals by name and number (Linux). The API names a stop signal only where lifecycle.stopSignal is in use. */
 const named = [
   ...['HUP', 'INT', 'QUIT', 'ILL', 'TRAP', 'ABRT', 'BUS', 'FPE', 'KILL', 'USR1', 'SEGV', 'USR2', 'PIPE', 'ALRM'],
   ...['TERM', 'STKFLT', 'CHLD', 'CONT', 'STOP', 'TSTP', 'TTIN', 'TTOU', 'URG', 'XCPU', 'XFSZ', 'VTALRM', 'PROF'],
@@ -9,11 +9,11 @@ const numbers = new Map<string, number>([...named, ['SIGIOT', 6], ['SIGCLD', 17]
 
 const realTime = { first: 34, last: 64 };
 
-/** `SIGTERM` for `TERM`, `SIGTERM` or `15`; undefined where the API told none. */
-export function nameOfSignal(told: string | undefined): string | undefined {
-  if (told === undefined || told === '') return undefined;
-  if (/^\d+$/.test(told)) return nameOfNumber(Number(told)) ?? told;
-  return told.startsWith('SIG') ? told : `SIG${told}`;
+/** `SIGTERM` for `TERM`, `SIGTERM` or `15`; undefined where the API names none. */
+export function nameOfSignal(given: string | undefined): string | undefined {
+  if (given === undefined || given === '') return undefined;
+  if (/^\d+$/.test(given)) return nameOfNumber(Number(given)) ?? given;
+  return given.startsWith('SIG') ? given : `SIG${given}`;
 }
 
 function nameOfNumber(number: number): string | undefined {
@@ -21,8 +21,8 @@ function nameOfNumber(number: number): string | undefined {
   return number === realTime.first ? 'SIGRTMIN' : `SIGRTMIN+${number - realTime.first}`;
 }
 
-export function numberOfSignal(told: string | undefined): number | undefined {
-  const name = nameOfSignal(told);
+export function numberOfSignal(given: string | undefined): number | undefined {
+  const name = nameOfSignal(given);
   if (name === undefined) return undefined;
   const [, end, offset = '0'] = /^SIGRT(MIN|MAX)([+-]\d{1,2})?$/.exec(name) ?? [];
   if (end === undefined) return numbers.get(name);

@@ -8,7 +8,7 @@ import type { HookFacts } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { graceSpan } from './grace.ts';
 import type { PodNetwork } from './pod-network.ts';
-import { isInTime, isRoundOpen } from './rounds.ts';
+import { isInTime, mayHaveRetried } from './stop-attempts.ts';
 import { moment } from './stage.ts';
 import type { Stop } from './stop.ts';
 import { sinceOf } from './stop.ts';
@@ -48,22 +48,22 @@ export function stateSignal(
   const due = turn ? waited(own, turn, began, grace) : own;
   const isPrompt = !hook && !turn && isKilledAtOnce(context, facts, ended);
   const leansOnAcknowledgement = isPrompt && isInTime(context, stop);
-  const isOpen = !leansOnAcknowledgement && isRoundOpen(context, stop, due);
+  const isOpen = !leansOnAcknowledgement && mayHaveRetried(context, stop, due);
   const wait = millisecondsOf(lag) + (leansOnAcknowledgement ? millisecondsOf('kill-at-once') : 0);
   const max = isOpen || turn ? Infinity : wait;
-  const isLaterRound = isOpen && hook?.failure !== undefined && killings.length !== 1;
-  const callAt = isLaterRound ? moment('began', spec.name) : ready;
+  const isLaterAttempt = isOpen && hook?.failure !== undefined && killings.length !== 1;
+  const callAt = isLaterAttempt ? moment('began', spec.name) : ready;
   stage.follows(callAt, at, { max }, { because: isOpen || turn ? 'the signal follows the hook (§2 S8)' : lag });
   if (turn) {
     const latest = isOpen ? Infinity : millisecondsOf(lag);
-    const lo = isLaterRound ? { client: -Infinity, node: -Infinity } : { client: due.client.lo, node: due.node.lo };
+    const lo = isLaterAttempt ? { client: -Infinity, node: -Infinity } : { client: due.client.lo, node: due.node.lo };
     const limits = {
       client: { lo: lo.client, hi: due.client.hi + latest },
       node: { lo: lo.node, hi: due.node.hi + latest },
     };
     stage.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
-  const since = isLaterRound ? stage.read(callAt) : turn ? due : own;
+  const since = isLaterAttempt ? stage.read(callAt) : turn ? due : own;
   const line = signalLine(context, facts, stop, { hook, since });
   const isPossible = ended ? context.stage.notAfter(at, ended) : true;
   if (line)

@@ -3,22 +3,22 @@ import type { Occurrence } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { graceSpan } from './grace.ts';
-import type { Rounds } from './rounds.ts';
+import type { StopAttempts } from './stop-attempts.ts';
 import type { InferContext } from './context.ts';
-import { isUntellable } from './tellable.ts';
+import { killingsMissing } from './missing-events.ts';
 import { widthOf } from '../model/span.ts';
-import { isNewRound, isStart, outlived } from './rounds.ts';
+import { beginsNewAttempt, isStart, outlived } from './stop-attempts.ts';
 import type { PodNetwork } from './pod-network.ts';
 import { moment } from './stage.ts';
 
 /** What is known of a container's stop when its hook, signal and end are judged. */
-export interface Stop extends Rounds {
+export interface Stop extends StopAttempts {
   /** Nothing but the acceptance says when the kubelet can have begun with it at the earliest. */
   readonly isOpen: boolean;
 }
 
 /**
- * States when the kubelet began: with its Killing, unless the kubelet had started anew by then and took the Events of a
+ * States when the kubelet began: with its Killing, unless the kubelet had restarted by then and took the Events of a
  * first round with it; without any Killing by when it was first seen to know. `knows`: it was seen to know of this container.
  */
 export function stateBegan(
@@ -47,8 +47,8 @@ export function stateBegan(
 const killedCode = 137;
 
 /**
- * States the last time that the kubelet began with it: from then the grace counts anew (SIGNALS.md §2 S11, trap 36). Where a
- * kill failed, or the kubelet started anew, and no Killing came after it: at any time since. `code`: that it exited with.
+ * States the last time that the kubelet began with it: from then the grace counts again (SIGNALS.md §2 S11, trap 36). Where a
+ * kill failed, or the kubelet restarted, and no Killing came after it: at any time since. `code`: that it exited with.
  */
 export function stateCounted(context: PodNetwork, container: string, stop: Stop, code: number | undefined): Estimate {
   const { trace, kubelet, stage } = context;
@@ -61,14 +61,17 @@ export function stateCounted(context: PodNetwork, container: string, stop: Stop,
     stage.within(latest, { client: { lo: -Infinity, hi: last.at + 1 } }, proof);
     stage.stamp('node', latest, last.time, last.at + 1, proof);
   }
-  const told = last ? stage.read(latest) : stop.began;
+  const latestStart = last ? stage.read(latest) : stop.began;
   // What the kubelet began again after its end is nothing to it.
   const isAnew = trace.events.some(
     (one) =>
-      isNewRound(one) && !one.isOld && one.time.hi >= told.node.lo && one.time.lo <= (ended?.node.hi ?? Infinity),
+      beginsNewAttempt(one) &&
+      !one.isOld &&
+      one.time.hi >= latestStart.node.lo &&
+      one.time.lo <= (ended?.node.hi ?? Infinity),
   );
   // A kubelet that keeps time leaves nothing alive so long that was not killed then: it was another round, or another grace.
-  const isUnkilled = ended !== undefined && code !== killedCode && outlived(kubelet, told, ended, lag);
+  const isUnkilled = ended !== undefined && code !== killedCode && outlived(kubelet, latestStart, ended, lag);
   const max = isAnew || isUnkilled ? Infinity : 0;
   stage.follows(
     last ? latest : moment('began', container),
@@ -82,7 +85,7 @@ export function stateCounted(context: PodNetwork, container: string, stop: Stop,
     { min: graceSpan(kubelet).lo, max: graceSpan(kubelet).hi },
     { because: 'the grace (§2 S1)' },
   );
-  return stage.read(at, max === 0 ? told.basis : 'inferred');
+  return stage.read(at, max === 0 ? latestStart.basis : 'inferred');
 }
 
 /**
@@ -96,7 +99,7 @@ export function sinceOf({ stage }: PodNetwork, { isOpen, killings }: Pick<Stop, 
 }
 
 /**
- * The kubelet did stop it: its Killing tells, its hook failed, or it still ran when the kubelet knew. One that may have
+ * The kubelet did stop it: it has a Killing, its hook failed, or it still ran when the kubelet knew. One that may have
  * ended before was perhaps never touched (trap 7): no Killing, no hook, no signal.
  */
 export function wasStopped(
@@ -109,11 +112,11 @@ export function wasStopped(
 }
 
 /**
- * No Killing told it: others of the pod had theirs, so that this one may have ended before the kubelet began (trap 7), or
- * nobody had, and the kubelet was heard of late.
+ * It has no Killing: others of the pod had theirs, so that this one may have ended before the kubelet began (trap 7), or
+ * none had, and the kubelet's first sign came late.
  */
 export const isVague = ({ trace, kubelet }: InferContext, began: Estimate): boolean =>
-  (kubelet.killings.size > 0 && !isUntellable(trace)) || widthOf(began.client) > vague;
+  (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(began.client) > vague;
 
 /** ms: more than two stamps of whole seconds are in doubt by. */
 const vague = 2000;

@@ -1,10 +1,10 @@
-/** What tells a rollout: the pod's controller, or what owns that, has a second template (SIGNALS.md §4). */
+/** What shows a rollout: the pod's controller, or what owns that, has a second template (SIGNALS.md §4). */
 import type { Owner, Pod } from '../model/kube.ts';
 import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../model/trace.ts';
 import { newestGrown, scalingsOf } from './scaling.ts';
-import { askedAt, isNearStamp, late, near, prompt } from './around.ts';
+import { requestedAt, isStampNearRequest, deliveryLag, withinCauseWindow, controllerDelay } from './cause-window.ts';
 
 /** The observations that show another template than the pod's; undefined where none does. */
 export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly number[] | undefined {
@@ -28,33 +28,33 @@ export interface Coming {
 /** Undefined where nothing does: a template that has been there for long, and is not getting ready, deletes no pod. */
 export function comingTemplate(trace: Trace, pod: Pod): Coming | undefined {
   const controller = controllerOf(pod);
-  const grown = controller && grownBeside(trace, controller.name, (trace.deletion?.seenAt ?? 0) + late);
+  const grown = controller && grownBeside(trace, controller.name, (trace.deletion?.seenAt ?? 0) + deliveryLag);
   const events = controller && grown && isRecent(grown, trace) ? [grown.seq, ...shrunk(trace, controller.name)] : [];
   const newer = [...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod));
   const ready = newer.flatMap((one) => becameReady(one, trace) ?? []);
-  const told = newer.flatMap((one) => {
-    if (isNearStamp(one.pod.metadata.creationTimestamp, trace) || wasReadied(one, trace)) return [one.seen.seq];
+  const coming = newer.flatMap((one) => {
+    if (isStampNearRequest(one.pod.metadata.creationTimestamp, trace) || wasReadied(one, trace)) return [one.seen.seq];
     return becameReady(one, trace)?.seq ?? [];
   });
-  const seqs = [...events, ...told];
+  const seqs = [...events, ...coming];
   return seqs.length > 0 ? { seqs, ready } : undefined;
 }
 
 /** It became ready while we watched. */
 const becameReady = ({ seen, ready }: SiblingFacts, trace: Trace): Fact<true> | undefined =>
-  ready && ready.seq !== seen.seq ? near(ready, trace) : undefined;
+  ready && ready.seq !== seen.seq ? withinCauseWindow(ready, trace) : undefined;
 
 /** It was ready when it was first seen, and says since when. */
 const wasReadied = ({ pod }: SiblingFacts, trace: Trace): boolean => {
   const condition = conditionOf(pod, 'Ready');
-  return condition?.status === 'True' && isNearStamp(condition.lastTransitionTime, trace);
+  return condition?.status === 'True' && isStampNearRequest(condition.lastTransitionTime, trace);
 };
 
-/** Told live around the deletion, or written then; what is counted again says when it was counted. */
+/** It arrived live around the deletion, or was written then; a repeated Event has the time of its repetition. */
 const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace): boolean =>
   isOld
-    ? (count > 1 ? time : (created ?? time)).hi >= askedAt(trace) - prompt
-    : at >= (trace.deletion?.seenAt ?? 0) - prompt;
+    ? (count > 1 ? time : (created ?? time)).hi >= requestedAt(trace) - controllerDelay
+    : at >= (trace.deletion?.seenAt ?? 0) - controllerDelay;
 
 /** The Deployment grows a ReplicaSet that is not the pod's; that of an earlier rollout was followed by the pod's own. */
 function scaledUp(trace: Trace, own: string, until: number): readonly number[] {

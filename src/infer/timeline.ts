@@ -93,7 +93,7 @@ export interface ContainerTimeline {
   readonly preStop?: PreStopExit;
   readonly stopSignal?: StopSignal;
   readonly kill?: Interval;
-  /** Whether a log line or a change of readiness followed the stop signal; absent where nobody watched for it. */
+  /** Whether a log line or a change of readiness followed the stop signal; absent where that was not watched. */
   readonly reaction?: 'none' | 'seen';
   /** `code` is absent while only the end of its log is known. */
   readonly exit?: { readonly at: Interval; readonly code?: number; readonly reason?: string };

@@ -4,7 +4,7 @@ import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '..
 import type { TriggerKind } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, OwnerFacts, Trace } from '../model/trace.ts';
-import { askedAt, inTime, late, near, prompt } from './around.ts';
+import { requestedAt, arrivedInTime, deliveryLag, withinCauseWindow, controllerDelay } from './cause-window.ts';
 import { byController, deletedBy } from './controller-trigger.ts';
 import type { Deletion } from './deletion.ts';
 import { isWitnessed } from './deletion.ts';
@@ -46,12 +46,12 @@ const byCondition: Rule = (trace, { facts }) => {
     (event) =>
       event.about.kind === 'Pod' && eventsOf[kind]?.includes(event.reason) && !event.message.startsWith('Cancelling'),
   );
-  const told = trace.disruption?.value === reason ? trace.disruption : undefined;
+  const seen = trace.disruption?.value === reason ? trace.disruption : undefined;
   const drained = kind === 'eviction-api' ? trace.cordoned : undefined;
   return {
     kind,
     evidence: [
-      ...(told ? [told.seq] : []),
+      ...(seen ? [seen.seq] : []),
       facts.seenSeq,
       ...events.map((event) => event.seq),
       ...(drained ? [drained.seq] : []),
@@ -61,13 +61,13 @@ const byCondition: Rule = (trace, { facts }) => {
 };
 
 /**
- * Where the write that set deletionTimestamp was not seen itself, the condition's own stamp tells whether it came later.
+ * Where the write that set deletionTimestamp was not seen itself, the condition's own stamp shows whether it came later.
  * That of an eviction is by the clock that set the deadline too; any other one by a controller's.
  */
 function isAfterwards(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
   const since = parseTime(lastTransitionTime);
   if (since === undefined || (trace.deletion && isWitnessed(trace, trace.deletion))) return false;
-  return since > askedAt(trace) + (kind === 'eviction-api' ? 0 : late);
+  return since > requestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
 }
 
 const eventsOf: Partial<Record<TriggerKind, string[]>> = {
@@ -76,7 +76,7 @@ const eventsOf: Partial<Record<TriggerKind, string[]>> = {
   'device-taint': ['DeviceTaintManagerEviction'],
 };
 
-/** Without a condition PodGC still writes Failed before its DELETE with grace 0, over containers that nobody stopped. */
+/** Without a condition PodGC still writes Failed before its DELETE with grace 0, over containers that were not stopped. */
 const byPodGc: Rule = (_trace, { facts }) => {
   const pod = facts.first.value;
   const swept =
@@ -103,12 +103,12 @@ const byJob: Rule = (trace, { facts }) => {
   const controller = controllerOf(pod);
   if (controller?.kind !== 'Job') return undefined;
   const job = trace.owners.get(controller.uid);
-  const gone = inTime(job?.gone, trace);
+  const gone = arrivedInTime(job?.gone, trace);
   if (gone && !(job && isExpired(job, trace))) return undefined;
-  const told = deletedBy(trace);
+  const event = deletedBy(trace);
   const ended = isFinished(pod) && !gone ? undefined : job && endedNear(job, trace);
-  if (!told && !ended && !gone) return undefined;
-  return { kind: 'job', evidence: [facts.seenSeq, ...[told, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
+  if (!event && !ended && !gone) return undefined;
+  return { kind: 'job', evidence: [facts.seenSeq, ...[event, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
 };
 
 /** Its time to live has passed since it ended: a Job that goes before that was deleted by somebody. */
@@ -116,7 +116,7 @@ function isExpired(job: OwnerFacts, trace: Trace): boolean {
   const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
   if (!job.ended || ttl === undefined) return false;
   const ended = endStampOf(job);
-  return ended === undefined || ended + ttl * 1000 <= askedAt(trace) + late;
+  return ended === undefined || ended + ttl * 1000 <= requestedAt(trace) + deliveryLag;
 }
 
 const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
@@ -126,9 +126,9 @@ const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
 function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
   const { first, ended } = job;
   if (!ended) return undefined;
-  if (ended.seq !== first.seq) return near(ended, trace);
+  if (ended.seq !== first.seq) return withinCauseWindow(ended, trace);
   const at = endStampOf(job);
-  return at !== undefined && Math.abs(at - askedAt(trace)) <= prompt ? ended : undefined;
+  return at !== undefined && Math.abs(at - requestedAt(trace)) <= controllerDelay ? ended : undefined;
 }
 
 /** An owner that went before the pod was marked; no Event names it (trap 38). The pod must still have been its own. */
@@ -138,13 +138,13 @@ const byOwner: Rule = (trace, { facts }) => {
     (trace.owners.get(uid)?.last.value.metadata.ownerReferences ?? []).map((owner) => owner.uid),
   );
   const gone = [...new Set([...named, ...above])].flatMap(
-    (uid) => inTime(trace.owners.get(uid)?.gone, trace, soon) ?? [],
+    (uid) => arrivedInTime(trace.owners.get(uid)?.gone, trace, soon) ?? [],
   );
   if (gone.length === 0) return undefined;
   return { kind: 'owner-deleted', evidence: [...gone.map((one) => one.seq), facts.seenSeq] };
 };
 
-/** The garbage collector acts after the owner is gone, so what is told much later did not cause it. */
+/** The garbage collector acts after the owner is gone, so what arrives much later did not cause it. */
 const soon = 1000;
 
 const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, byController];

@@ -22,12 +22,12 @@ export const assumptions = {
   'silent-kill': 1,
   /** A process ends this soon after SIGKILL; only one that waits for a disk or a device takes longer. */
   'kill-lag': 2,
-  /** Where no status will tell an end: a log that ended in order did so this soon after its container, not with its kubelet. */
+  /** Where no status will report an end: a log that ended in order did so this soon after its container, not with its kubelet. */
   'log-end': 1,
   /**
    * The kubelet posts an Event this soon after its stamp, or after the one before it; a renewal of its Lease too. Dropped
    * where an arrival contradicts it, and unless the node's clock was known before, for an Event of the deletion, or by
-   * another sign: a node that stands still holds back what it has to tell.
+   * another sign: a paused node posts late.
    */
   'event-lag': 1,
   /** A change of the API arrives this long after it was written at the latest, on a stream that is alive. */

@@ -27,7 +27,7 @@ export const emptyTrace: Trace = {
   clocks: { api: unknownClock, dates: [], node: unknownClock },
   nodeSigns: { renewals: [] },
   now: -Infinity,
-  heard: -Infinity,
+  lastReceivedAt: -Infinity,
 };
 
 /** Of a container of which nothing is known. */

@@ -135,7 +135,7 @@ export interface Gap {
 /**
  * A stream was cut and goes on from where it was: nothing is lost, but what arrives now may have happened at any time
  * since `since` (ms, client clock), when the stream was last known to be alive. Or two streams of the same meet: a run was
- * handed what was heard before it, until `since`, and its own first list follows.
+ * handed what was received before it, until `since`, and its own first list follows.
  */
 export interface Resumed {
   kind: 'resumed';

@@ -25,8 +25,8 @@ export function reduce(trace: Trace, observation: Observation): Trace {
   const fold = folds[observation.kind] as Fold<ObservationKind>;
   const next = fold(trace, observation);
   const now = Math.max(next.now, observation.at);
-  const heard = isSettled(observation) ? next.heard : now;
-  return now === next.now && heard === next.heard ? next : { ...next, now, heard };
+  const lastReceivedAt = isSettled(observation) ? next.lastReceivedAt : now;
+  return now === next.now && lastReceivedAt === next.lastReceivedAt ? next : { ...next, now, lastReceivedAt };
 }
 
 /** The session's own decision: also the end of a recording that stopped earlier than a run would have. */

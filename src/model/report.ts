@@ -306,7 +306,7 @@ export interface ExitReport {
     node?: string;
     owner?: { kind: string; name: string };
     runtimeClass?: string;
-    /** status.reason (`Evicted`, `DeadlineExceeded`, …) of a pod that its kubelet ended and nobody deleted. */
+    /** status.reason (`Evicted`, `DeadlineExceeded`, …) of a pod that its kubelet ended without a deletion. */
     reason?: string;
   };
   grace: { requestedSeconds: number | null; specSeconds: number; effectiveSeconds: number; deadline: Time };

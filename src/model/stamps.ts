@@ -1,6 +1,6 @@
 /**
  * Kubernetes' ways to write a time, as milliseconds since the epoch (fractions allowed). None says whose clock it is:
- * that is the reader's to know (SIGNALS.md §5 "Clocks"). What is no time, or a time nobody can mean (year 1 is how
+ * that is the reader's to know (SIGNALS.md §5 "Clocks"). What is no time, or a time that cannot be meant (year 1 is how
  * Go prints "never"), is undefined.
  */
 import type { Span } from './span.ts';

@@ -105,7 +105,7 @@ export interface SliceState {
   /** The pod's own endpoint; absent: not listed. */
   readonly own?: { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean };
   readonly otherReady: number;
-  /** The slice itself is gone: it tells of no endpoint, nor of there being none. */
+  /** The slice itself is gone: it shows no endpoint, nor of there being none. */
   readonly deleted?: true;
   /** managedFields of the write, apiserver clock. */
   readonly written?: Span;
@@ -142,7 +142,7 @@ export interface OwnerFacts {
   readonly gone?: Fact<true>;
   /** How many pods it wanted, each time that changed, oldest first. */
   readonly wanted: readonly Fact<number>[];
-  /** A Job that is suspended, or done with its work in one way or another: what tells it. */
+  /** A Job that is suspended, or done: the condition that shows it. */
   readonly ended?: Fact<string>;
 }
 
@@ -233,12 +233,12 @@ export interface Trace {
   /** By their number. */
   readonly probes: ReadonlyMap<number, ProbeFacts>;
   readonly interrupted?: Fact<Interrupted['signal']>;
-  /** `api`: what stamps tell of the API server's clock; `dates`: what `Date` headers tell of it. */
+  /** `api`: what stamps show of the API server's clock; `dates`: what `Date` headers show of it. */
   readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
   /** Client time of the newest observation. */
   readonly now: number;
   /** Client time of the newest one that the cluster said; what was waited for after it may have gone unheard. */
-  readonly heard: number;
+  readonly lastReceivedAt: number;
 }

@@ -43,20 +43,21 @@ export async function* askDeletion(
 }
 
 async function untilAllowed(cluster: Cluster, target: DeleteTarget, pod: Raw, asking: Asking): Promise<void> {
-  for (let told = false; !asking.signal.aborted && !asking.isOvertaken?.(); told = true) {
+  for (let warned = false; !asking.signal.aborted && !asking.isOvertaken?.(); warned = true) {
     try {
       for await (const _ of deletePod(cluster, { ...target, dryRun: true }, asking));
       return;
     } catch (error) {
       if (refusesDryRuns(error)) return;
       if (!isBudgetRefusal(error)) throw error;
-      if (!told) asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
+      if (!warned)
+        asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
     }
     await passed(cluster.surroundings, retryMs, asking.signal);
   }
 }
 
-/** A webhook that would do something is not called for a dry run (apiserver `NewDryRunUnsupportedErr`): only the eviction tells. */
+/** A webhook that would do something is not called for a dry run (apiserver `NewDryRunUnsupportedErr`): only the eviction shows its answer. */
 const refusesDryRuns = (error: unknown): boolean =>
   error instanceof PodexitError && /does not support dry run/.test(error.message);
 

@@ -1,4 +1,4 @@
-/** Who is told on stdout while a run goes on, by format. A renderer that throws is dropped and named; the run goes on. */
+/** What stdout shows while a run goes on, by format. A renderer that throws is dropped and named; the run goes on. */
 import type { DocumentKind, Format } from './formats.ts';
 import { isDocument } from './formats.ts';
 import type { Ports } from './ports.ts';

@@ -58,7 +58,7 @@ function budgetText(budget: Budget): string {
 const neverAllows = ({ allowed, healthy, desired, expected }: Budget): boolean =>
   allowed === 0 && expected > 0 && healthy >= expected && desired >= expected;
 
-/** The server's refusal of an eviction, told with the budgets behind it. */
+/** The server's refusal of an eviction, with the budgets behind it. */
 export function explainRefusal(refused: PodexitError, budgets: readonly Budget[] | undefined): PodexitError {
   if (!budgets || budgets.length === 0) return refused;
   const several = budgets.length > 1 ? ' (the eviction API refuses a pod that several budgets cover)' : '';
@@ -67,7 +67,7 @@ export function explainRefusal(refused: PodexitError, budgets: readonly Budget[]
     `${refused.message}; ${budgets.map(budgetText).join('; ')}${several}`,
     budgets.some(neverAllows)
       ? 'Add a replica, or relax minAvailable or maxUnavailable of the budget: to wait for its pods changes nothing.'
-      : 'Wait until more of its siblings are healthy (--retry-evict does), or delete it without --evict, which heeds no budget.',
+      : 'Wait until more of its siblings are healthy (--retry-evict does), or delete it without --evict, which ignores budgets.',
     { cause: refused },
   );
 }

@@ -14,7 +14,7 @@ export interface Gauges {
   origin: number;
   /** Monotonic; on Linux it stands still while the machine sleeps. */
   monotonic(): number;
-  /** Since the epoch; whoever may set the clock sets it. */
+  /** Since the epoch; follows the system clock, which may be set at any time. */
   wall(): number;
   /** Since the machine was started, its sleep included; coarse. */
   uptime(): number;
@@ -54,13 +54,13 @@ export interface Reading {
 }
 
 /**
- * The wall clock when the monotonic one began, as near to what the process says of it (`told`) as readings allow: a process
+ * The wall clock when the monotonic one began, as near to what the process says of it (`reported`) as readings allow: a process
  * that had to wait between its own two readings, at its start, is off by as much. ms.
  */
-export function originWithin(told: number, readings: readonly Reading[]): number {
+export function originWithin(reported: number, readings: readonly Reading[]): number {
   const least = Math.max(...readings.map(({ wall, after }) => wall - after));
   const most = Math.min(...readings.map(({ wall, before }) => wall + 1 - before));
-  return Math.min(Math.max(told, least), Math.max(least, most));
+  return Math.min(Math.max(reported, least), Math.max(least, most));
 }
 
 /** Enough that one of them is not interrupted. */

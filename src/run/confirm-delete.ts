@@ -46,7 +46,7 @@ export async function confirmed(
     unlessLate(deadline, readToDelete(cluster, found), () => unread(cluster, `pod/${found.name}`)),
   );
   const question = questionOf(cluster, pod as unknown as Pod, options);
-  const answer = await unlessLeft(ports, (left) => deadline.unhurried(async () => ports.ask?.(question, left)));
+  const answer = await unlessLeft(ports, (left) => deadline.pauseWhile(async () => ports.ask?.(question, left)));
   return /^y(es)?$/i.test(answer?.trim() ?? '') ? { ...found, uid } : undefined;
 }
 

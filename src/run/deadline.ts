@@ -8,7 +8,7 @@ export interface Deadline {
   /** Client ms at which it is; undefined: never. */
   readonly until: number | undefined;
   /** Waits for a person, whose time does not count. */
-  unhurried<T>(work: () => Promise<T>): Promise<T>;
+  pauseWhile<T>(work: () => Promise<T>): Promise<T>;
   cancel(): void;
 }
 
@@ -27,7 +27,7 @@ export function createDeadline(clock: Clock, timeoutMs: number | null): Deadline
     get until() {
       return until;
     },
-    async unhurried(work) {
+    async pauseWhile(work) {
       cancel();
       const since = clock.now();
       try {
@@ -46,16 +46,16 @@ export function createDeadline(clock: Clock, timeoutMs: number | null): Deadline
 
 /** Throws `late()` where the time is over first; requests that go on end with their connection. */
 export async function unlessLate<T>({ signal }: Deadline, work: Promise<T>, late: () => PodexitError): Promise<T> {
-  let deaf = (): void => {};
+  let unsubscribe = (): void => {};
   const over = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(late());
     if (signal.aborted) return giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
-    deaf = () => signal.removeEventListener('abort', giveUp);
+    unsubscribe = () => signal.removeEventListener('abort', giveUp);
   });
   try {
     return await Promise.race([work, over]);
   } finally {
-    deaf();
+    unsubscribe();
   }
 }

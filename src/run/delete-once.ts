@@ -6,8 +6,8 @@ import { askDeletion } from './ask-deletion.ts';
 import type { Deadline } from './deadline.ts';
 import { unlessLate } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
-import type { HowFar } from './how-far.ts';
-import { fateOf, furtherBy } from './how-far.ts';
+import type { DeletionProgress } from './deletion-progress.ts';
+import { fateOf, advanceBy } from './deletion-progress.ts';
 import { unlessLeft } from './leaving.ts';
 import { readToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
@@ -40,7 +40,7 @@ export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<num
 
 /** How far the request has come. */
 interface Sent {
-  stage: HowFar;
+  stage: DeletionProgress;
 }
 
 const leftAt = ({ stage }: Sent, { cluster, name, dryRun }: DeleteOnce): string => {
@@ -58,9 +58,9 @@ async function sendOnce(options: DeleteOnce, { stderr }: Ports, sent: Sent, left
   const signal = AbortSignal.any([deadline.signal, left]);
   const warn = (message: string): void => void stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
   for await (const sighting of askDeletion(cluster, target, pod, { signal, retryEvict, warn }))
-    sent.stage = furtherBy(sent.stage, sighting, uid);
+    sent.stage = advanceBy(sent.stage, sighting, uid);
   if (sent.stage === 'gone')
-    warn(`no answer told what became of the request, but pod "${name}" is gone: by it, or by somebody else`);
+    warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
 }
 
 const notInTime = (name: string, { namespace, reach }: Cluster, evict: boolean): PodexitError =>

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
 import type { ReportFile } from './writable.ts';
 
-/** Throws `usage.same-file` where a report is the recording, by whatever path. `recording`: the file and the word for it. */
+/** Throws `usage.same-file` where a report is the recording, by whatever path. `recording`: the file and its flag. */
 export function assertDistinct(recording: { file: string; what: string }, reports: readonly ReportFile[]): void {
   const identity = identityOf(recording.file);
   const same = identity === undefined ? undefined : reports.find(({ file }) => identityOf(file) === identity);

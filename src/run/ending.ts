@@ -5,9 +5,9 @@ import { triggerOf } from '../infer/trigger.ts';
 import type { Pod } from '../model/kube.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { containersOf, controllerOf, isFinished, isRunning, statusesOf } from '../model/pod.ts';
-import { wasStartedSince } from '../infer/started-untold.ts';
+import { wasStartedSince } from '../infer/unreported-start.ts';
 import { agesIn, olderThanDeletion } from '../infer/siblings.ts';
-import { takesPlaceOf } from '../infer/place.ts';
+import { isReplacementSlot } from '../infer/replacement-slot.ts';
 import { isOfNewerTemplate } from '../infer/template.ts';
 import { second } from '../model/span.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
@@ -59,7 +59,7 @@ function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
   const isMeant = (own: Pod, one: SiblingFacts): boolean =>
-    takesPlaceOf(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
+    isReplacementSlot(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
   const mayTakeOver = (one: SiblingFacts): boolean => ageOf(one) === 'new' && (!own || isMeant(own, one));
   for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
   return false;
@@ -107,11 +107,11 @@ function missingFacts(trace: Trace): boolean {
   return unfinished || listed || successor || isCauseOnItsWay(trace, pod);
 }
 
-/** A kubelet that has much to tell posts its Events late, and without its Killing little is certain of an exit. */
+/** A busy kubelet posts its Events late, and without its Killing little is certain of an exit. */
 function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEnding }: Trace): boolean {
-  const isTellable = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
-  const isTold = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
-  return terminal !== undefined && isTellable && !isTold;
+  const mayHaveEvents = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
+  const hasKilling = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
+  return terminal !== undefined && mayHaveEvents && !hasKilling;
 }
 
 /** Its controller's Event may come after a pod that went at once: the streams know nothing of one another. */

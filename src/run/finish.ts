@@ -22,7 +22,7 @@ export interface FinishOptions {
   publish: Publish;
 }
 
-/** Shows the report, writes the files, tells others, and says with which code to leave. `failed`: something else could not be done. */
+/** Shows the report, writes the files, publishes it, and returns the exit code. `failed`: something else could not be done. */
 export async function finish(
   trace: Trace,
   options: FinishOptions,
@@ -33,7 +33,7 @@ export async function finish(
   const report = reportOf(trace, options.policy);
   if (!report) return leftUnread(trace);
   const shown = stage.end(trace, report);
-  // What stdout cannot be told is no reason to lose the files.
+  // A closed stdout is no reason to lose the files.
   await shown.catch(() => undefined);
   const code = await conclude(report, options, ports, failed);
   await shown;
@@ -71,12 +71,9 @@ function leftUnread({ interrupted, timers, began }: Trace): number {
   const pod = `pod "${began?.value.name ?? '?'}" in namespace "${began?.value.namespace ?? '?'}"`;
   if (interrupted?.value === 'SIGPIPE') return signalCodes.SIGPIPE;
   if (interrupted)
-    throw new PodexitError(
-      'run.left',
-      `${pod} had not been read when podexit was told to leave`,
-      'Nothing was deleted.',
-      { exitCode: signalCodes[interrupted.value] },
-    );
+    throw new PodexitError('run.left', `interrupted before ${pod} had been read`, 'Nothing was deleted.', {
+      exitCode: signalCodes[interrupted.value],
+    });
   if (timers.some(({ value }) => value === 'timeout'))
     throw new PodexitError(
       'pod.unread',

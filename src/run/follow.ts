@@ -7,7 +7,7 @@ import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { namesStopSignal } from '../model/observe/line.ts';
 import type { Gate } from './gate.ts';
-import { fateInBrief, howFar } from './how-far.ts';
+import { briefFate, deletionProgress } from './deletion-progress.ts';
 import type { Run } from './live-run.ts';
 import { sayWaiting } from './say-waiting.ts';
 import type { Raw, Target } from './watched.ts';
@@ -15,25 +15,25 @@ import { printFields, printLabels } from './selectors.ts';
 import { asRaw, metadataOf, nameOf, namespaceOf, uidOf } from './watched.ts';
 
 export interface Following {
-  /** Told when the stream is in sync, or will never be. */
+  /** Opened when the stream is in sync, or will never be. */
   gate?: Gate;
   /** Sees each sighting before it is delivered. */
   look?: (sighting: Sighting) => void;
   /** Ends this stream before the run ends. */
   signal?: AbortSignal;
   /** Whether the stream is alive. */
-  hears?: (isSo: boolean) => void;
+  onAlive?: (isSo: boolean) => void;
 }
 
-/** Runs one list-and-watch. Only the stream of the pods themselves can end the run; others are lost with a word. */
-export async function follow(run: Run, target: Target, { gate, look, signal, hears }: Following = {}): Promise<void> {
+/** Runs one list-and-watch. Only the stream of the pods themselves can end the run; the loss of any other is a stated gap. */
+export async function follow(run: Run, target: Target, { gate, look, signal, onAlive }: Following = {}): Promise<void> {
   const { options } = run;
   const isOfPods = target === run.pods;
   const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
   gate?.expect(target.stream);
   const waiting = isOfPods ? sayWaiting(whatOf(options), options.clock, options.warn) : undefined;
-  const health = run.lanes.open(target.stream, options.clock.now(), {
-    hears,
+  const health = run.streams.open(target.stream, options.clock.now(), {
+    onAlive,
     waitingFor: waiting?.because,
     ...(isOfPods ? { isNeeded: true } : {}),
   });
@@ -58,7 +58,7 @@ export async function follow(run: Run, target: Target, { gate, look, signal, hea
   } finally {
     waiting?.over();
     gate?.open(target.stream);
-    run.lanes.close(health);
+    run.streams.close(health);
   }
 }
 
@@ -92,7 +92,7 @@ async function stopWithoutPodWatch(run: Run, why: string): Promise<void> {
   const trace = run.traceOf('');
   const what = options.several
     ? `the pods of ${options.several.target} cannot be watched any longer (${why}); `
-    : `pod "${options.name}" cannot be watched any longer (${why}); ${fateInBrief[howFar(trace, run.requested)]}, and `;
+    : `pod "${options.name}" cannot be watched any longer (${why}); ${briefFate[deletionProgress(trace, run.requested)]}, and `;
   options.warn(`${what}the report covers what was seen until now`);
   await deliver({ at, kind: 'gap', stream: run.pods.stream, from: at, cause: 'refused' });
   last({ at, kind: 'timer', name: 'settled' });
@@ -110,7 +110,7 @@ export async function followContainer(
   const stream = `logs/${uidOf(pod)}/${container}`;
   const ofPod = options.several && typeof uid === 'string' ? { pod: uid } : {};
   gate?.expect(stream);
-  const health = run.lanes.open('logs', options.clock.now());
+  const health = run.streams.open('logs', options.clock.now());
   const target = {
     namespace: namespaceOf(pod) ?? options.namespace,
     pod: nameOf(pod),
@@ -128,7 +128,7 @@ export async function followContainer(
     await lose(run, { stream: 'logs', container, ...ofPod }, error);
   } finally {
     gate?.open(stream);
-    run.lanes.close(health);
+    run.streams.close(health);
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 
-/** Waits until every expected lane is open. Lanes may be expected while the wait is on. */
+/** Waits until every expected lane is open. StreamHealth may be expected while the wait is on. */
 export interface Gate {
   expect(lane: string): void;
   open(lane: string): void;
-  /** The lanes that are expected, and not open yet. */
+  /** The streams that are expected, and not open yet. */
   shut(): string[];
-  /** The lanes that are still shut when `ms` have passed (or the signal aborts). */
+  /** The streams that are still shut when `ms` have passed (or the signal aborts). */
   wait(clock: Clock, ms: number, signal: AbortSignal): Promise<string[]>;
 }
 

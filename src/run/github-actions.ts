@@ -12,7 +12,7 @@ import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 
 /** A summary that cannot be written is a warning: what the step is about has been done. */
-export async function tellGithub(report: Report, format: Format, ports: Ports): Promise<void> {
+export async function publishToGithub(report: Report, format: Format, ports: Ports): Promise<void> {
   const { stdout, stderr, env } = ports;
   const commands = isForPeople(format) ? stdout : stderr;
   for (const annotation of githubAnnotations(report)) commands.write(`${annotation}\n`);

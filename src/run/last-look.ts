@@ -1,5 +1,5 @@
 /**
- * One look at the pod before a run says that it is still there: its stream may have died without a word, or have been away for
+ * One look at the pod before a run says that it is still there: its stream may have died silently, or have been away for
  * longer than the run waits.
  */
 import type { Answer } from '../kube/cluster.ts';
@@ -14,7 +14,7 @@ import { asRaw, uidOf } from './watched.ts';
 const patience = 1000;
 
 /**
- * What it finds is told. Where nobody answers in time, or nothing that a pod could be told by, its stream is lost unless it has
+ * What it finds is delivered. Without an answer in time, or with one that does not show the pod, its stream counts as lost unless it has
  * just spoken: that it carries nothing says no more than the silence of the server.
  */
 export async function lookOnceMore(run: Run, key: string): Promise<void> {
@@ -30,14 +30,14 @@ export async function lookOnceMore(run: Run, key: string): Promise<void> {
   const answer = await look(cluster, place, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
   for (const sighting of answer?.dated ?? []) await run.deliver(sighting);
   const found = answer && readLook(answer);
-  if (!found) return run.lanes.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
-  if (!found.object || uidOf(found.object) !== trace.uid) await tellMissed(run, trace, found.at);
+  if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
+  if (!found.object || uidOf(found.object) !== trace.uid) await reportMissed(run, trace, found.at);
   await run.deliver({ kind: 'looked', ...found, ...ofPod });
 }
 
 type Look = { at: number; sentAt: number; object?: Raw };
 
-/** The pod, or that there is none. A login page, a proxy's own words or a refusal say nothing of it. */
+/** The pod, or that there is none. A login page, a proxy's own answer or a refusal say nothing of it. */
 function readLook({ at, sentAt, status, body }: Answer): Look | undefined {
   const object = asRaw(body);
   if (status === 200 && object['kind'] === 'Pod') return { at, sentAt, object };
@@ -45,7 +45,7 @@ function readLook({ at, sentAt, status, body }: Answer): Look | undefined {
 }
 
 /** It is gone, and its stream did not say so: whatever came since it was last seen may be missing. */
-async function tellMissed({ deliver, pods, options: { several } }: Run, trace: Trace, at: number): Promise<void> {
+async function reportMissed({ deliver, pods, options: { several } }: Run, trace: Trace, at: number): Promise<void> {
   if (trace.gone) return;
   const ofPod = several ? { pod: trace.uid ?? '' } : {};
   await deliver({

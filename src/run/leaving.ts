@@ -1,15 +1,15 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
 import { PodexitError } from '../errors.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import type { HowFar, Left } from './how-far.ts';
-import { fateOf } from './how-far.ts';
+import type { DeletionProgress, Left } from './deletion-progress.ts';
+import { fateOf } from './deletion-progress.ts';
 import type { Live } from './live-run.ts';
 import type { Ports } from './ports.ts';
 
 /** Returns how to stop listening. */
 export function leaveOnSignals(
   ports: Ports,
-  live: { interrupt: Live['interrupt']; howFar(): HowFar },
+  live: { interrupt: Live['interrupt']; deletionProgress(): DeletionProgress },
   warn: (message: string) => void,
   /** Undefined: none is known yet. */
   pod: () => Left | undefined,
@@ -19,10 +19,10 @@ export function leaveOnSignals(
     if (interrupted) return ports.leave(signalCodes[signal]);
     interrupted = true;
     const left = pod();
-    if (left) warn(`${signal}: ${fateOf(live.howFar(), left)}`);
+    if (left) warn(`${signal}: ${fateOf(live.deletionProgress(), left)}`);
     live.interrupt(signal);
   });
-  // `| head` has seen enough: nobody is left to be told.
+  // `| head` has seen enough: no reader is left.
   void ports.stdout.closed.then(() => live.interrupt('SIGPIPE'));
   return stop;
 }
@@ -37,17 +37,17 @@ export async function unlessLeft<T>(
   fate = (): string => 'Nothing was deleted.',
 ): Promise<T> {
   const leaving = new AbortController();
-  let deaf = (): void => {};
+  let unsubscribe = (): void => {};
   const left = new Promise<never>((_, reject) => {
-    deaf = ports.onSignal((signal) => {
+    unsubscribe = ports.onSignal((signal) => {
       const exitCode = signalCodes[signal];
-      reject(new PodexitError('run.left', `${signal}: podexit was told to leave`, fate(), { exitCode }));
+      reject(new PodexitError('run.left', `${signal}: interrupted`, fate(), { exitCode }));
       leaving.abort();
     });
   });
   try {
     return await Promise.race([work(leaving.signal), left]);
   } finally {
-    deaf();
+    unsubscribe();
   }
 }

@@ -5,8 +5,8 @@ import type { Trace } from '../model/trace.ts';
 import type { ProbeSettings } from '../probe/settings.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './found-pod.ts';
-import type { HowFar } from './how-far.ts';
-import type { Lanes } from './lanes.ts';
+import type { DeletionProgress } from './deletion-progress.ts';
+import type { StreamHealth } from './stream-health.ts';
 import type { Probing } from './probing.ts';
 import type { Raw, Target } from './watched.ts';
 
@@ -30,13 +30,13 @@ export interface Several {
   start?(this: void): void;
   /** Whether one more terminating pod is traced. */
   wants(this: void, uid: string, pod: Raw): boolean;
-  readonly onlooker: Onlooker;
+  readonly listener: PodListener;
   /** The trace of the pod `uid` has come to its end. */
   ended(this: void, uid: string): void;
 }
 
-/** Whoever wants to know more of the pods and their owners than their traces. */
-export interface Onlooker {
+/** Follows more of the pods and their owners than their traces hold. */
+export interface PodListener {
   /** Every state of every pod; undefined: it is gone. */
   seen(this: void, uid: string, pod: Raw | undefined): void;
   /** It is gone, and how it ended was not seen; `why` is a sentence's end. */
@@ -44,11 +44,11 @@ export interface Onlooker {
   /** All pods that there are. */
   listed(this: void, pods: readonly Raw[]): void;
   /** Whether silence of their stream means that nothing happens. */
-  hears(this: void, isSo: boolean): void;
+  onAlive(this: void, isSo: boolean): void;
   /** What an owner's stream brings. */
   owner(this: void, sighting: Sighting, target: Target): void;
   /** Whether silence of that stream means that nothing happens. */
-  ownerHears(this: void, target: Target, isSo: boolean): void;
+  ownerAlive(this: void, target: Target, isSo: boolean): void;
 }
 
 export interface LiveOptions extends FoundPod {
@@ -80,18 +80,18 @@ export interface LiveOptions extends FoundPod {
 
 export interface Live {
   sightings: AsyncIterable<Sighting>;
-  /** To be told of each new trace: the source ends by it. */
+  /** To be called with each new trace: the source ends by it. */
   onTrace(trace: Trace, key?: string): void;
   /** Ends the run with what is known so far; the deletions themselves go on. */
   interrupt(signal: Interrupted['signal']): void;
   /** No further pod is wanted: ends when those that are traced have ended. */
   finish(): void;
-  /** Closes what is still open: for whoever takes no more sightings, also before their end. */
+  /** Closes what is still open: where no more sightings are taken, also before their end. */
   stop(): void;
   /** How many traces go on. */
   readonly going: number;
   /** How far the deletion of a trace's pod is by now. */
-  howFarOf(key: string): HowFar;
+  progressOf(key: string): DeletionProgress;
 }
 
 /** What all parts of one run share. */
@@ -99,7 +99,7 @@ export interface Run {
   readonly options: LiveOptions;
   /** Aborted when the run is over. */
   readonly signal: AbortSignal;
-  readonly lanes: Lanes;
+  readonly streams: StreamHealth;
   readonly timers: Map<string, () => void>;
   /** Streams whose refusal has been said. */
   readonly warned: Set<StreamName>;
@@ -120,10 +120,10 @@ export interface Run {
   limitByGrace(this: void, seconds: number): void;
   /** Hands a sighting over; resolves when it has been taken. Held back until `begin`. */
   deliver(this: void, sighting: Sighting): Promise<void>;
-  /** Tells how the run began, before all that was seen until now: only the pod can tell its mode. */
+  /** Delivers how the run began, before all that was seen until now: its mode is known only by the pod. */
   begin(this: void, mode: Mode): void;
   /** Ends the run with an error. */
   fail(this: void, error: unknown): void;
-  /** Tells one more sighting and ends. */
+  /** Delivers one more sighting and ends. */
   last(this: void, sighting: Sighting): void;
 }

@@ -1,5 +1,5 @@
 /**
- * A live run as a source of sightings: what conduct.ts opens and sends, and how each trace ends: when its pod is gone and the
+ * A live run as a source of sightings: what runDeletion.ts opens and sends, and how each trace ends: when its pod is gone and the
  * last facts are in, by --timeout, or when somebody leaves. Everything that it decides on becomes a sighting, so that a
  * recording of the run replays to the same reports.
  */
@@ -7,9 +7,9 @@ import { setMaxListeners } from 'node:events';
 import type { Began, Gap, Mode, Sighting, StreamName } from '../model/observation.ts';
 import { createTracks } from './tracks.ts';
 import { onePod } from './traces.ts';
-import { conduct } from './conduct.ts';
-import { howFar } from './how-far.ts';
-import { createLanes } from './lanes.ts';
+import { runDeletion } from './run-deletion.ts';
+import { deletionProgress } from './deletion-progress.ts';
+import { createStreamHealth } from './stream-health.ts';
 import type { Live, LiveOptions, Run } from './live-run.ts';
 import type { Queue } from './queue.ts';
 import { createQueue } from './queue.ts';
@@ -23,8 +23,8 @@ export function liveSource(options: LiveOptions): Live {
   const stop = new AbortController();
   // One listener for each stream and request that is open: more than Node's guess of what is a leak.
   setMaxListeners(0, stop.signal);
-  const tell = (sighting: Sighting): void => void put(sighting);
-  const suspension = watchSuspension(clock, () => run.lanes.streams(), tell);
+  const deliver = (sighting: Sighting): void => void put(sighting);
+  const suspension = watchSuspension(clock, () => run.streams.names(), deliver);
   const close = (): boolean => {
     if (stop.signal.aborted) return false;
     suspension.cancel();
@@ -38,7 +38,7 @@ export function liveSource(options: LiveOptions): Live {
   const run: Run = {
     options,
     signal: stop.signal,
-    lanes: createLanes(() => void (isLeaving || tracks.considerAll())),
+    streams: createStreamHealth(() => void (isLeaving || tracks.considerAll())),
     timers: new Map(),
     warned: new Set(),
     pods: several?.pods ?? podTarget(options.namespace, options.name),
@@ -49,7 +49,7 @@ export function liveSource(options: LiveOptions): Live {
     traces: () => tracks.traces(),
     limitByGrace: (seconds) => tracks.limitByGrace(seconds),
     deliver: async (sighting) => {
-      suspension.before(sighting.at).forEach(tell);
+      suspension.before(sighting.at).forEach(deliver);
       await put(sighting);
     },
     begin,
@@ -57,7 +57,7 @@ export function liveSource(options: LiveOptions): Live {
     last: (sighting) => {
       if (isLeaving || stop.signal.aborted) return;
       isLeaving = true;
-      // Left before the pod was known: what was asked for is all that can be told.
+      // Left before the pod was known: what was asked for is all that is known.
       begin(options.mode);
       run.probing?.flush();
       unsureStreams(run).forEach((gap) => void queue.put(gap));
@@ -65,7 +65,7 @@ export function liveSource(options: LiveOptions): Live {
     },
   };
   const tracks = createTracks(run, { unread: suspension.unread, end, isLeaving: () => isLeaving });
-  void conduct(run).catch(run.fail);
+  void runDeletion(run).catch(run.fail);
   return {
     sightings: queue,
     onTrace: (trace, key = onePod) => tracks.take(trace, key),
@@ -75,13 +75,13 @@ export function liveSource(options: LiveOptions): Live {
     get going() {
       return tracks.going();
     },
-    howFarOf: (key) => howFar(run.traceOf(key), run.requested),
+    progressOf: (key) => deletionProgress(run.traceOf(key), run.requested),
   };
 }
 
-/** What has been told as lost already is told once. */
-const unsureStreams = ({ lanes, options, traceOf }: Run): Sighting[] =>
-  lanes
+/** What has been delivered as lost is not delivered again. */
+const unsureStreams = ({ streams, options, traceOf }: Run): Sighting[] =>
+  streams
     .unsure()
     .filter(({ stream }) => !traceOf(onePod)?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
     .map(({ stream, since }) => ({
@@ -96,7 +96,7 @@ const unsureStreams = ({ lanes, options, traceOf }: Run): Sighting[] =>
 const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
   gap.stream === stream && gap.to === undefined && gap.container === undefined;
 
-/** `began` comes first in every recording, also where streams told something before it could be said. */
+/** `began` comes first in every recording, also where streams delivered something before it could be written. */
 function heldUntilBegun(options: LiveOptions, queue: Queue<Sighting>): Pick<Run, 'begin'> & { put: Run['deliver'] } {
   const held: Sighting[] = [];
   const openedAt = options.clock.now();

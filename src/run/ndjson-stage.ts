@@ -11,20 +11,20 @@ import type { Ports } from './ports.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * Marks are worth telling again only when something was observed about the pod; notes tell that. A `Date` alone is never
- * told: what it narrows comes with the next observation, or with the report. A run asks each of its streams at the end, and
+ * Marks are printed again only when something was observed about the pod, which its notes show. A `Date` alone is never
+ * printed: what it narrows comes with the next observation, or with the report. A run asks each of its streams at the end, and
  * ten answers would stand between the last lines of the watches and their marks.
  */
 export function ndjsonStage({ stdout }: Ports): Stage {
   const ndjson = createNdjson((lines) => stdout.write(lines));
-  let told: Trace['notes'];
+  let printed: Trace['notes'];
   let looks: Looks = [];
   return {
     step: (trace, observation) => {
-      if (trace.notes === told || observation.kind === 'dated' || isChatter(trace, observation, looks)) return;
-      told = trace.notes;
+      if (trace.notes === printed || observation.kind === 'dated' || isChatter(trace, observation, looks)) return;
+      printed = trace.notes;
       looks = afterLook(looks, trace, observation);
-      tellNews(ndjson, trace);
+      writeNews(ndjson, trace);
     },
     end: async (_trace, report) => ndjson.end(exitReportOf(report)),
     say: () => false,
@@ -32,7 +32,7 @@ export function ndjsonStage({ stdout }: Ports): Stage {
   };
 }
 
-function tellNews(ndjson: Ndjson, trace: Trace): void {
+function writeNews(ndjson: Ndjson, trace: Trace): void {
   const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
   const at = printTime(trace.now, 'earlier');
   ndjson.marks(

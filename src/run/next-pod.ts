@@ -49,13 +49,13 @@ export async function nextPodOf(
       return (uid ??= one) === one;
     },
     ended: () => over.abort(),
-    onlooker: {
+    listener: {
       seen: (_uid, pod) => void (pod && limit.saw(pod)),
       missed: (pod, why) => void (limit.again(), stderr.write(missedText(pod, why))),
       listed: () => {},
-      hears: () => {},
+      onAlive: () => {},
       owner: () => {},
-      ownerHears: () => {},
+      ownerAlive: () => {},
     },
   };
   return {

@@ -43,7 +43,7 @@ export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{
   return { pod, uid };
 }
 
-/** 404, told apart: no such pod, or no such namespace (the server's answer is the same for both). */
+/** 404 means one of two things: no such pod, or no such namespace (the server's answer is the same for both). */
 export async function noSuchPod(cluster: Cluster, namespace: string, name: string): Promise<PodexitError> {
   const answer = await getObject(cluster, `/api/v1/namespaces/${encodeURIComponent(namespace)}`).catch(() => undefined);
   if (answer?.status === 404)

@@ -75,7 +75,7 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
     close,
     flush: () => all().forEach((one) => one.flush()),
     async finish(trace) {
-      // Whoever bears its name from now on is another pod.
+      // A pod of the same name is another pod from now on.
       if (pod) close(pod.uid);
       await untilOver(options, trace);
       await Promise.all(all().map((one) => one.stop()));

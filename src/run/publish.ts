@@ -1,4 +1,4 @@
-/** Who else is told of a report: GitHub Actions and an OpenTelemetry collector. None of it changes the exit code. */
+/** Where else a report goes: GitHub Actions and an OpenTelemetry collector. None of it changes the exit code. */
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Format } from './formats.ts';
@@ -11,12 +11,12 @@ export interface Publish {
   readonly otlp: 'always' | 'auto' | 'never';
 }
 
-/** Tells them, each loaded only where it is asked for. A failure is a warning on stderr. */
+/** Publishes it there, each part loaded only where it is asked for. A failure is a warning on stderr. */
 export async function publish(report: Report, { github, otlp }: Publish, format: Format, ports: Ports): Promise<void> {
   const { env } = ports;
   if (github ?? env['GITHUB_ACTIONS'] === 'true') {
-    const { tellGithub } = await import('./github-actions.ts');
-    await tellGithub(report, format, ports);
+    const { publishToGithub } = await import('./github-actions.ts');
+    await publishToGithub(report, format, ports);
   }
   // Empty counts as not set, as in OpenTelemetry's specification.
   const named = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];

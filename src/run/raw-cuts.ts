@@ -28,14 +28,14 @@ export function cutsOf(rows: readonly Row[]): Cuts {
   return { lasting: new Set(open.values()), since };
 }
 
-/** A stream that was away from `from` until a list at `to` told of it again (ms). */
+/** A stream that was away from `from` until a list at `to` showed it again (ms). */
 export interface Absence {
   stream: StreamName;
   from: number;
   to: number;
 }
 
-/** As the lists tell them at their time: whoever ends before that has to state them. */
+/** As the lists show them at their time: a run that ends before has to state them. */
 export function absencesIn(rows: readonly Row[], subject: Subject | undefined = subjectOf(rows)): Absence[] {
   const targets = subject ? targetsOf(rows, subject) : [];
   return [...cutsOf(rows).since].flatMap(([{ at: to, resource }, from]) =>

@@ -15,10 +15,10 @@ export function lateIn(rows: readonly Row[], targets: readonly Target[], due: nu
   const firsts = firstsIn(rows);
   const late = new Map<StreamName, Row | undefined>();
   for (const stream of streamsOf(targets)) {
-    const heard = targets.filter((target) => target.stream === stream).map((target) => heardOf(target, firsts));
-    if (heard.every((first) => first !== undefined && first.row.type === 'list' && first.place < due)) continue;
-    const isWhole = heard.every((first) => first !== undefined);
-    const last = heard.reduce((a, b) => ((b?.place ?? -1) > (a?.place ?? -1) ? b : a), undefined);
+    const found = targets.filter((target) => target.stream === stream).map((target) => firstOf(target, firsts));
+    if (found.every((first) => first !== undefined && first.row.type === 'list' && first.place < due)) continue;
+    const isWhole = found.every((first) => first !== undefined);
+    const last = found.reduce((a, b) => ((b?.place ?? -1) > (a?.place ?? -1) ? b : a), undefined);
     if (isWhole || !optional.has(stream)) late.set(stream, isWhole ? last?.row : undefined);
   }
   return late;
@@ -31,7 +31,7 @@ interface First {
 
 interface Firsts {
   list?: First;
-  /** A change tells that somebody listens, if not since when, and nothing of what was there before. */
+  /** A change proves that the stream was watched, not since when, and nothing of what was there before. */
   change?: First;
 }
 
@@ -47,8 +47,8 @@ function firstsIn(rows: readonly Row[]): Map<string, Firsts> {
   return firsts;
 }
 
-/** By what a stream is heard first. Of all but Events the state is what counts, and only a list has that. */
-function heardOf({ stream, resource }: Target, firsts: ReadonlyMap<string, Firsts>): First | undefined {
+/** By what a stream is found first. Of all but Events the state is what counts, and only a list has that. */
+function firstOf({ stream, resource }: Target, firsts: ReadonlyMap<string, Firsts>): First | undefined {
   const { list, change } = firsts.get(resource) ?? {};
   if (!ofEvents.has(stream) || !change) return list;
   return !list || change.place < list.place ? change : list;

@@ -16,7 +16,7 @@ import { streamsOf, takes, targetsOf, withKind } from './raw-targets.ts';
 import type { Target } from './watched.ts';
 import { metadataOf } from './watched.ts';
 
-/** A list row tells its arrival only; its request left at most this long before. */
+/** A list row holds its arrival only; its request was sent at most this long before. */
 const requestLag = 1000;
 /** What a log stream brings within this time of its opening was written before it: a live run asks for tailLines=0. */
 const initialBurst = 25;
@@ -31,7 +31,7 @@ export function* rawSightings(
   yield { at: first, ...began(subject) };
   const targets = targetsOf(rows, subject);
   const late = lateIn(rows, targets, dueAt(rows, subject));
-  // A live run states it when its DELETE has to go; nothing is told of such a stream until then anyway.
+  // A live run states it when its DELETE has to go; such a stream delivers nothing until then anyway.
   for (const stream of late.keys()) yield { at: first, kind: 'gap', stream, from: first, cause: 'not-synced' };
   const logs = new Map<string, number>();
   let requested: RequestRow | undefined;
@@ -40,13 +40,13 @@ export function* rawSightings(
   for (const row of rows) {
     if (row === subject.request) requested = subject.request;
     yield* sightingsOf(row, { subject, targets, late, logs, requested, response, cuts, rows });
-    for (const [stream, heard] of late) if (row === heard) yield { at: row.at, kind: 'synced', stream };
+    for (const [stream, first] of late) if (row === first) yield { at: row.at, kind: 'synced', stream };
   }
 }
 
 /**
  * Where among the rows the pod was asked to go, or went without being asked: by then a live run has its streams in sync. Who
- * came to a deletion under way, which a list tells, is in sync when he can be.
+ * joined a deletion under way, which a list shows, is in sync as early as possible.
  */
 function dueAt(rows: readonly Row[], { name, request }: Subject): number {
   const marked = marksIn(rows).get(name) ?? Infinity;

@@ -46,14 +46,14 @@ function doubtOf(answer: ResponseRow | undefined): Removal['doubt'] {
 /**
  * Which of the removals of one pod marked it: none that was sent when it was marked already (at `markedAt` among the rows), and
  * none that was refused where another was not. Of several that were accepted the first: those after it found it marked,
- * whether or not that had been told by then.
+ * whether or not that was known by then.
  */
 export function markingOf(ofPod: readonly Removal[], markedAt = Infinity): Removal | undefined {
   const before = ofPod.filter(({ place }) => place < markedAt);
   return (before.length > 0 ? before : ofPod).toSorted((a, b) => a.doubt - b.doubt)[0];
 }
 
-/** Where among the rows each pod is first told to be on its way out, or gone. */
+/** Where among the rows each pod is first shown terminating, or gone. */
 export function marksIn(rows: readonly Row[]): Map<unknown, number> {
   const marks = new Map<unknown, number>();
   for (const [place, row] of rows.entries())
@@ -65,7 +65,7 @@ export function marksIn(rows: readonly Row[]): Map<unknown, number> {
   return marks;
 }
 
-/** The states of pods that a row tells. */
+/** The states of pods that a row holds. */
 export function podsIn(row: Row): Raw[] {
   if (row.type === 'list' && row.resource === 'pods') return row.objects;
   return row.type === 'watch' && row.resource === 'pods' ? [row.object] : [];
@@ -106,7 +106,7 @@ const isEmpty = ({ body }: RequestRow): boolean => Object.keys(body).length === 
 const optionsOf = (request: RequestRow): Raw =>
   verbOf(request) === 'evict' ? asRaw(request.body['deleteOptions']) : request.body;
 
-/** As a request begins: its answer is told by it. */
+/** As a request begins: its answer refers to it. */
 const lineOf = (row: RequestRow | ResponseRow): string => `${row.method} ${pathOf(row)}`;
 
 const pathOf = ({ path }: RequestRow | ResponseRow): string => path.split('?', 1)[0] ?? '';

@@ -6,7 +6,7 @@ import { marksIn, podsIn, removalsOf } from './raw-requests.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, nameOf, namespaceOf, uidOf } from './watched.ts';
 
-/** A list row tells its arrival only; its request left at most this long before. */
+/** A list row holds its arrival only; its request was sent at most this long before. */
 const requestLag = 1000;
 /** What a log brings within this time of its opening was written before it: it was opened for a pod that was alive. */
 const initialBurst = 25;

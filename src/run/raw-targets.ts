@@ -52,7 +52,7 @@ export const streamsOf = (targets: readonly Target[]): StreamName[] => [
   ...new Set(targets.map(({ stream }) => stream)),
 ];
 
-/** Whether a live run would have been told of the object by this target. */
+/** Whether a live run would have received the object by this target. */
 export const takes = (target: Target & { keep?: Set<string> }, object: Raw): boolean =>
   target.keep ? target.keep.has(textOf(metadataOf(object)['name'])) : selects(target, object);
 

@@ -14,7 +14,7 @@ import type { Trace } from '../model/trace.ts';
 import type { Traces } from './traces.ts';
 import { createTraces } from './traces.ts';
 import { endingOf } from './ending.ts';
-import { needed } from './lanes.ts';
+import { needed } from './stream-health.ts';
 import { lastNewsMs, lostPatience } from './next-step.ts';
 import type { Absence } from './raw-cuts.ts';
 import { absencesIn } from './raw-cuts.ts';
@@ -31,7 +31,7 @@ export interface Replay {
   traces: Traces;
 }
 
-/** Opens a recording; of one of its pods alone where `pod` names it. `warn` is told what was forgiven. Throws a PodexitError for what is no recording. */
+/** Opens a recording; of one of its pods alone where `pod` names it. `warn` gets what was forgiven. Throws a PodexitError for what is no recording. */
 export async function openReplay(file: string, warn: (message: string) => void, pod?: string): Promise<Replay> {
   const lines = readLines(file, (line) =>
     warn(`${file} was cut in line ${line}: the report covers what was recorded until then`),
@@ -46,7 +46,7 @@ export async function openReplay(file: string, warn: (message: string) => void, 
   const kind = readHeader(first.value.value, file);
   const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
   if (kind.kind === 'podexit') return { sightings: recorded(lines, file), logText: kind.header.logText, traces };
-  // Whoever recorded a namespace kept what its containers said.
+  // A recording of a namespace holds its containers' logs.
   const rows = await rowsOf(first.value, lines);
   const sightings =
     pod === undefined && isOfSeveral(rows) ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod));
@@ -100,7 +100,7 @@ function* endedOneByOne(sightings: Iterable<Sighting>): Generator<Sighting> {
 
 /**
  * Ends where a live run would have ended: its timer is an observation, here in the recording's own time. What is still away by
- * then is told as the gap that a live run would have stated.
+ * then becomes the gap that a live run would have stated.
  */
 export function* endedLikeLive(sightings: Iterable<Sighting>, absences: readonly Absence[] = []): Generator<Sighting> {
   let trace = emptyTrace;
@@ -119,7 +119,7 @@ export function* endedLikeLive(sightings: Iterable<Sighting>, absences: readonly
     yield* lastWords(trace, next, absences);
     return;
   }
-  // Whoever recorded it stopped before a live run would have.
+  // The recording stopped before a live run would have.
   const end = endOf(trace, absences);
   if (end) yield* lastWords(trace, end, absences);
 }
@@ -152,9 +152,9 @@ function backAt(trace: Trace, at: number, absences: readonly Absence[]): number 
 }
 
 function* lastWords(trace: Trace, { at, settled }: End, absences: readonly Absence[]): Generator<Sighting> {
-  const isTold = ({ stream, from }: Absence): boolean =>
+  const isStated = ({ stream, from }: Absence): boolean =>
     trace.gaps.some(({ value }) => value.stream === stream && value.from === from);
-  for (const absence of absences.filter((one) => one.from <= at && !isTold(one)))
+  for (const absence of absences.filter((one) => one.from <= at && !isStated(one)))
     yield { at, kind: 'gap', stream: absence.stream, from: absence.from, cause: 'disconnected' };
   if (settled) yield { at, kind: 'timer', name: 'settled' };
 }

@@ -9,7 +9,7 @@ import { isDocument } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { ReportFile } from './writable.ts';
 
-/** False, and a word on stderr, where it could not be written. */
+/** False, and a warning on stderr, where it could not be written. */
 export async function writeReport({ file, format }: ReportFile, report: Report, ports: Ports): Promise<boolean> {
   try {
     await writeWhole(file, await contentOf(format, report), ports);

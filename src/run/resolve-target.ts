@@ -15,7 +15,7 @@ export interface Resolving {
   target: Target;
   pick?: Pick;
   deadline: Deadline;
-  /** Aborted where nobody wants an answer any more. */
+  /** Aborted where the answer is no longer wanted. */
   left: AbortSignal;
 }
 
@@ -34,7 +34,7 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
     ...(pick === undefined ? {} : { pick }),
     ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty
       ? {}
-      : { ask: (question: string) => deadline.unhurried(() => ask(question, left)) }),
+      : { ask: (question: string) => deadline.pauseWhile(() => ask(question, left)) }),
     now: clock.now(),
     random,
   });

@@ -1,4 +1,4 @@
-/** The reports of a run over several pods: each is made when its trace has ended, shown, written and told to others. */
+/** The reports of a run over several pods: each is made when its trace has ended, shown, written and published. */
 import type { Traces } from './traces.ts';
 import type { ExitReport } from '../model/report.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
@@ -15,7 +15,7 @@ export interface Results {
   readonly reports: ExitReport[];
   /** Of files that could not be written. */
   readonly codes: number[];
-  /** Takes each trace at its end, as the log tells it. */
+  /** Takes each trace at its end, as the log has it. */
   audience(traces: Traces, target: string): Audience;
   /** The trace has come to its end, or the run has. */
   take(traces: Traces, key: string): void;
@@ -32,8 +32,8 @@ export function createResults(
   const { reports, codes } = options.reported ?? { reports: [], codes: [] };
   const nameOf = ownNames();
   let writing: Promise<void> = Promise.resolve();
-  const tell = async (report: Report, pod: ExitReport['pod']): Promise<void> => {
-    await output.tell(report);
+  const show = async (report: Report, pod: ExitReport['pod']): Promise<void> => {
+    await output.ended(report);
     codes.push(await finishFiles(report, nameOf(pod), options.reports, ports));
     await publish(report, options.publish, options.format, ports);
   };
@@ -44,7 +44,7 @@ export function createResults(
     if (!report) return;
     const exit = exitReportOf(report);
     reports.push(exit);
-    writing = writing.then(() => tell(report, exit.pod));
+    writing = writing.then(() => show(report, exit.pod));
   };
   return {
     reports,

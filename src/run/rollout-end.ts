@@ -3,16 +3,16 @@ import { forTerminal } from '../render/safe-text.ts';
 import type { Rollout } from './rollout.ts';
 import { quietMs } from './rollout-progress.ts';
 
-/** `quiet`: nobody tells when the rollout is done, and nothing has changed for long. `left`: by a limit, a signal, or a failure. */
+/** `quiet`: it cannot be determined when the rollout is done, and nothing has changed for long. `left`: by a limit, a signal, or a failure. */
 export type HowOver = 'done' | 'quiet' | 'left';
 
 /** A line for stderr. */
 export const waitingText = (owners: readonly string[]): string =>
   `podexit: no pod is terminating now; waiting until ${listed(owners)} has rolled out\n`;
 
-/** A line for stderr, of an owner of which nobody tells when it has rolled out. */
-export const untoldText = (owner: string): string =>
-  `podexit: when the rollout is done cannot be told: ${forTerminal(owner)}; waiting until every pod that was there at ` +
+/** A line for stderr, of an owner whose status does not show when it has rolled out. */
+export const notFollowedText = (owner: string): string =>
+  `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
   `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
 
 /** Without a code it is only worth saying. Undefined where the run came to its end, or a signal ended it. */
@@ -34,9 +34,9 @@ export function shortcomingOf(
   }
   if (gaveUp !== undefined && progress.pending().length > 0)
     return { words: `gave up ${gaveUp}: ${listed(progress.pending())} had not rolled out`, code: notOver };
-  if (gaveUp !== undefined && !progress.isTold())
+  if (gaveUp !== undefined && !progress.isEndKnown())
     return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: notOver };
-  if (gaveUp !== undefined && progress.isDeaf())
+  if (gaveUp !== undefined && progress.hasLostWatch())
     return { words: `gave up ${gaveUp}: what happened since a watch was lost is not known`, code: notKnown };
   if (over === 'quiet')
     return { words: `no pod has changed for ${quietMs / 1000} s; whether the rollout is done is not known` };

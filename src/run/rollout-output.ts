@@ -27,7 +27,7 @@ export interface RolloutOutput {
   say?(text: string): boolean;
   /** Gives the terminal back, whatever happened. */
   close?(): void;
-  tell(report: Report): Promise<void>;
+  ended(report: Report): Promise<void>;
   end(reports: readonly ExitReport[], summary: RolloutSummary): Promise<void>;
 }
 
@@ -40,12 +40,12 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
       return jsonOutput(ports);
     case 'ndjson':
       return {
-        tell: async (report) => stdout.write(await each(report)),
+        ended: async (report) => stdout.write(await each(report)),
         end: async (_items, summary) => stdout.write(`${jsonText(summary, summaryOrder)}\n`),
       };
     case 'yaml':
       return {
-        tell: async (report) => stdout.write(`---\n${await each(report)}`),
+        ended: async (report) => stdout.write(`---\n${await each(report)}`),
         end: async (_items, summary) => stdout.write(`---\n${jsonText(summary, summaryOrder, 2)}\n`),
       };
     case 'live':
@@ -54,11 +54,11 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'wide':
     case 'markdown':
       return {
-        tell: async (report) => stdout.write(`${await each(report)}\n`),
+        ended: async (report) => stdout.write(`${await each(report)}\n`),
         end: async () => {},
       };
     case 'name':
-      return { tell: async (report) => stdout.write(await each(report)), end: async () => {} };
+      return { ended: async (report) => stdout.write(await each(report)), end: async () => {} };
     default:
       throw new PodexitError(
         'usage.output',
@@ -72,7 +72,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
 function jsonOutput({ stdout }: Ports): RolloutOutput {
   const reports: Report[] = [];
   return {
-    tell: async (report) => void reports.push(report),
+    ended: async (report) => void reports.push(report),
     end: async (exits, summary) => {
       const { target, exitCode, unseen } = summary;
       const { sentence } = rolloutNumbers(target, reports, [exitCode], unseen);
@@ -132,7 +132,7 @@ function linesOutput(look: LookOptions, ports: Ports): RolloutOutput {
   const columns = stdout.isTty ? stdout.columns() : Infinity;
   const reports: Report[] = [];
   return {
-    tell: async (report) => {
+    ended: async (report) => {
       reports.push(report);
       stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
     },
@@ -166,7 +166,7 @@ function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
         const ended = reports.map((report) => ({ timeline: report.timeline, report }));
         return { target, namespace, pods: [...ended, ...open.map((timeline) => ({ timeline }))] };
       }),
-    tell: async (report) => {
+    ended: async (report) => {
       reports.push(report);
       live.ended(report);
     },

@@ -3,7 +3,7 @@ import type { Sighting } from '../model/observation.ts';
 import { deploymentOf } from './candidates.ts';
 import type { Progress } from './rollout-progress.ts';
 import { isRolledOut } from './rollout-state.ts';
-import type { Onlooker } from './live-run.ts';
+import type { PodListener } from './live-run.ts';
 import type { Target as PodTarget, WorkloadResource } from './target.ts';
 import { pathText, workloadKinds, workloadPath } from './target.ts';
 import type { Raw, Target } from './watched.ts';
@@ -11,15 +11,15 @@ import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf } from './watched.ts'
 
 export type SeveralTarget = Exclude<PodTarget, { kind: 'pod' }>;
 
-type OwnerEars = Pick<Onlooker, 'owner' | 'ownerHears' | 'listed'>;
+type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
 
-/** Tells `progress` of the workload itself, or of the topmost owners of the pods that match. */
+/** Reports to `progress` the workload itself, or of the topmost owners of the pods that match. */
 export function followOwners(
   namespace: string,
   target: SeveralTarget,
   progress: Progress,
   onStalled: (words: string) => void,
-): OwnerEars {
+): OwnerListener {
   const followed = new Set<string>();
   const moved = new Set<string>();
   const expect = (path: string): void => {
@@ -40,7 +40,7 @@ export function followOwners(
       for (const pod of pods.filter((one) => !isFinishedPod(one))) {
         const { path, unknown } = topmostOwner(namespace, pod);
         if (path !== undefined) expect(path);
-        if (unknown !== undefined) progress.ownerUntold(unknown);
+        if (unknown !== undefined) progress.ownerNotFollowed(unknown);
       }
       progress.ownersKnown();
     },
@@ -54,7 +54,7 @@ export function followOwners(
           continue;
         }
         const above = foreignOwnerOf(object);
-        if (above !== undefined) progress.ownerUntold(above);
+        if (above !== undefined) progress.ownerNotFollowed(above);
         progress.ownerSeen(path, isRolledOut(object));
         // One that was stalled when the run began may go on.
         if (!isStalled(object)) moved.add(path);
@@ -66,17 +66,17 @@ export function followOwners(
       if (sighting.kind === 'refused') finish(path, `${pathText(path)} may not be watched`);
       if (sighting.kind === 'listed' && sighting.objects.length === 0) finish(path, `${pathText(path)} is gone`);
     },
-    ownerHears(stream, isSo) {
+    ownerAlive(stream, isSo) {
       const path = pathIn(stream, namespace, { metadata: { name: stream.name ?? '' } });
-      if (followed.has(path)) progress.ownerHears(path, isSo);
+      if (followed.has(path)) progress.ownerAlive(path, isSo);
     },
   };
 }
 
-/** Nobody tells any more how far it has come: it is not waited for. */
+/** Its status can no longer be read: it is not waited for. */
 function finishOwner(progress: Progress, path: string, why: string): void {
-  progress.ownerUntold(why);
-  progress.ownerHears(path, true);
+  progress.ownerNotFollowed(why);
+  progress.ownerAlive(path, true);
   progress.ownerSeen(path, true);
 }
 

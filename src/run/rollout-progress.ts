@@ -1,73 +1,73 @@
 /** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
 import type { Surroundings } from '../kube/surroundings.ts';
 import { passed } from '../kube/surroundings.ts';
-import type { Onlooker } from './live-run.ts';
+import type { PodListener } from './live-run.ts';
 import { pathText } from './target.ts';
 import type { Raw } from './watched.ts';
 import { isFinishedPod, metadataOf, uidOf } from './watched.ts';
 
-export interface Progress extends Omit<Onlooker, 'owner' | 'ownerHears'> {
+export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
   /** Whether the owner at `path` has rolled out. */
   ownerSeen(path: string, isDone: boolean): void;
-  /** Nobody tells when this owner (in words) has rolled out. */
-  ownerUntold(owner: string): void;
+  /** It cannot be determined when this owner (in words) has rolled out. */
+  ownerNotFollowed(owner: string): void;
   /** The rollout has begun, whether or not a pod terminates for it. */
   begun(): void;
-  /** Each owner has been told of once. */
+  /** Each owner is known. */
   ownersKnown(): void;
   /** Its trace has come to an end. */
   podTraced(uid: string): void;
   /** Whether silence of the owner at `path` means that nothing happens. */
-  ownerHears(this: void, path: string, isSo: boolean): void;
+  ownerAlive(this: void, path: string, isSo: boolean): void;
   /** A watch is lost now: nothing is over for its silence. */
-  isDeaf(): boolean;
+  hasLostWatch(): boolean;
   /** Owners that have not rolled out, as a person names them. */
   pending(): string[];
   /** Whether it is known when the rollout is done. */
-  isTold(): boolean;
+  isEndKnown(): boolean;
   /** Resolves when something has rolled out or ended and it has been quiet since, or on abort. */
   untilOver(surroundings: Surroundings, signal: AbortSignal): Promise<'done' | 'quiet' | 'left'>;
 }
 
-/** What a person is told meanwhile. */
+/** What the user sees meanwhile. */
 export interface Says {
   /** Once: which owners are not done when no pod terminates. */
   waits(owners: string[]): void;
-  /** Of each owner once: nobody tells when it has rolled out. */
-  untold(owner: string): void;
+  /** Of each owner once: it cannot be determined when it has rolled out. */
+  notFollowed(owner: string): void;
 }
 
-/** ms; between two streams the later news may come first. */
+/** ms; of two streams the later change may arrive first. */
 const settleMs = 1000;
-/** ms without any change of the pods after which a rollout of which nobody tells is no longer waited for. */
+/** ms without any change of the pods after which a rollout whose end cannot be determined is no longer waited for. */
 export const quietMs = 60_000;
 
 /** `running`: how many traces are under way. */
 export function createProgress(running: () => number, says: Partial<Says> = {}): Progress {
   const owners = new Map<string, boolean>();
-  const untold = new Set<string>();
+  const notFollowed = new Set<string>();
   const terminating = new Set<string>();
   const traced = new Set<string>(); // Also those that were given up on.
   const roster = createRoster();
   let [areKnown, hasBegun, hasWaited] = [false, false, false];
   const lost = new Set<string>();
-  const bell = createBell();
+  const bell = createSignal();
   const { wake, podChanged } = bell;
-  const heard = (what: string, isSo: boolean): void => {
+  const setAlive = (what: string, isSo: boolean): void => {
     if (isSo) lost.delete(what);
     else lost.add(what);
     podChanged();
   };
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isCalm = (): boolean => terminating.size === 0 && running() === 0;
-  const isTold = (): boolean => untold.size === 0 || roster.areFirstGone(traced);
+  const isEndKnown = (): boolean => notFollowed.size === 0 || roster.areFirstGone(traced);
   const isOver = (): boolean =>
     areKnown && hasBegun && lost.size === 0 && isCalm() && [...owners.values()].every(Boolean);
   return {
     ownerSeen: (path, isDone) => void (owners.set(path, isDone), wake()),
-    ownerUntold(owner) {
-      if (!untold.has(owner)) says.untold?.(owner);
-      untold.add(owner);
+    ownerNotFollowed(owner) {
+      if (!notFollowed.has(owner)) says.notFollowed?.(owner);
+      notFollowed.add(owner);
       wake();
     },
     begun: () => void ((hasBegun = true), podChanged()),
@@ -86,9 +86,9 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       podChanged();
     },
     missed: () => void ((hasBegun = true), podChanged()),
-    hears: (isSo) => heard('pods', isSo),
-    ownerHears: (path, isSo) => heard(path, isSo),
-    isDeaf: () => lost.size > 0,
+    onAlive: (isSo) => setAlive('pods', isSo),
+    ownerAlive: (path, isSo) => setAlive(path, isSo),
+    hasLostWatch: () => lost.size > 0,
     podTraced(uid) {
       traced.add(uid);
       terminating.delete(uid);
@@ -98,8 +98,8 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       says.waits?.(pending());
     },
     pending,
-    isTold,
-    untilOver: (surroundings, signal) => untilOver({ isOver, isTold, bell }, surroundings, signal),
+    isEndKnown,
+    untilOver: (surroundings, signal) => untilOver({ isOver, isEndKnown, bell }, surroundings, signal),
   };
 }
 
@@ -118,8 +118,8 @@ function createRoster() {
   };
 }
 
-/** Wakes whoever waits for news. */
-function createBell() {
+/** Wakes what waits for changes. */
+function createSignal() {
   let ring = (): void => {};
   let changed = new AbortController();
   const wake = (): void => ring();
@@ -137,24 +137,24 @@ function createBell() {
 
 interface Awaited {
   isOver(): boolean;
-  isTold(): boolean;
-  bell: ReturnType<typeof createBell>;
+  isEndKnown(): boolean;
+  bell: ReturnType<typeof createSignal>;
 }
 
 async function untilOver(
-  { isOver, isTold, bell }: Awaited,
+  { isOver, isEndKnown, bell }: Awaited,
   surroundings: Surroundings,
   signal: AbortSignal,
 ): Promise<'done' | 'quiet' | 'left'> {
   signal.addEventListener('abort', bell.wake, { once: true });
   while (!signal.aborted) {
     if (!isOver()) await bell.rung();
-    else if (isTold()) {
+    else if (isEndKnown()) {
       await passed(surroundings, settleMs, signal);
-      if (isOver() && isTold() && !signal.aborted) return 'done';
+      if (isOver() && isEndKnown() && !signal.aborted) return 'done';
     } else {
       const isQuiet = await passed(surroundings, quietMs, AbortSignal.any([signal, bell.change()]));
-      if (isQuiet && isOver()) return isTold() ? 'done' : 'quiet';
+      if (isQuiet && isOver()) return isEndKnown() ? 'done' : 'quiet';
     }
   }
   return 'left';

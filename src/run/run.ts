@@ -9,7 +9,7 @@ import type { Trace } from '../model/trace.ts';
 import type { Traces } from './traces.ts';
 import { createTraces, onePod } from './traces.ts';
 
-/** Somebody who is told of each step: a renderer that streams. It only reads. */
+/** Sees each step: a renderer that streams. It only reads. */
 export interface Audience {
   /** `key`: of the trace (traces.ts); in a run about one pod it has no meaning. */
   step(trace: Trace, observation: Observation, key?: string): void;

@@ -1,17 +1,17 @@
-/** No silent waiting: after a while a person is told what the run waits for, and again at growing steps. */
+/** No silent waiting: after a while the user is shown what the run waits for, and again at growing steps. */
 import type { Clock } from './clock.ts';
 
 export interface Waiting {
-  /** Why it has not come yet, in words: the newest reason is told. */
+  /** Why it has not come yet, in words: the newest reason is shown. */
   because(reason: string): void;
-  /** It has come, or nobody waits for it any longer. */
+  /** It has come, or is no longer waited for. */
   over(): void;
 }
 
-/** ms until the first word; each further one comes when the waiting has become twice as long. */
-const firstWordMs = 3000;
+/** ms until the first message; each further one comes when the waiting has become twice as long. */
+const firstMessageMs = 3000;
 
-/** `what` is waited for from now on; `reason` is told until a better one is known. */
+/** `what` is waited for from now on; `reason` is shown until a better one is known. */
 export function sayWaiting(
   { what, reason }: { what: string; reason: string },
   clock: Clock,
@@ -31,7 +31,7 @@ export function sayWaiting(
       Math.max(0, since + after - clock.now()),
     );
   };
-  arm(firstWordMs);
+  arm(firstMessageMs);
   return {
     because: (newer) => void (why = newer),
     over: () => {

@@ -22,7 +22,7 @@ export const operators: Record<string, (value: string | undefined, values: strin
   DoesNotExist: (value) => value === undefined,
 };
 
-/** Whatever the second selects the first selects too, as far as their words show it. */
+/** Everything that the second selects the first selects too, as far as their text shows it. */
 export const covers = (wide: LabelSelector, narrow: LabelSelector): boolean =>
   requirementsOf(wide).every((one) => requirementsOf(narrow).some((other) => isImplied(one, other)));
 
@@ -40,7 +40,7 @@ function isImplied({ key, operator, values }: Requirement, by: Requirement): boo
   return operator === by.operator && values.every((value) => by.values.includes(value));
 }
 
-/** A label selector as somebody wrote it; undefined where it has words that this does not know. */
+/** A label selector as somebody wrote it; undefined where it has operators that this does not know. */
 export function readLabels(text: string): LabelSelector | undefined {
   const parts = text.split(/,(?![^()]*\))/).map((part) => part.trim());
   if (parts.length === 1 && parts[0] === '') return {};
@@ -49,28 +49,30 @@ export function readLabels(text: string): LabelSelector | undefined {
 }
 
 function readRequirement(text: string): Requirement | undefined {
-  const { not, key = '', sign, value = '', word, list = '' } = requirement.exec(text)?.groups ?? {};
+  const { not, key = '', sign, value = '', operator, list = '' } = requirement.exec(text)?.groups ?? {};
   if (key === '') return undefined;
   if (sign !== undefined) return { key, operator: sign === '!=' ? 'NotIn' : 'In', values: [value] };
-  if (word !== undefined)
-    return { key, operator: word === 'in' ? 'In' : 'NotIn', values: list.split(',').map((one) => one.trim()) };
+  if (operator !== undefined)
+    return { key, operator: operator === 'in' ? 'In' : 'NotIn', values: list.split(',').map((one) => one.trim()) };
   return { key, operator: not ? 'DoesNotExist' : 'Exists', values: [] };
 }
 
 /** As apimachinery's labels.Parse reads it, but for the comparisons with numbers. */
 const requirement =
-  /^(?:(?<not>!)\s*)?(?<key>[\w./-]+)(?:\s*(?<sign>==|=|!=)\s*(?<value>[\w.-]*)|\s+(?<word>in|notin)\s*\((?<list>[\w.,\s-]*)\))?$/;
+  /^(?:(?<not>!)\s*)?(?<key>[\w./-]+)(?:\s*(?<sign>==|=|!=)\s*(?<value>[\w.-]*)|\s+(?<operator>in|notin)\s*\((?<list>[\w.,\s-]*)\))?$/;
 
 /** A label selector as a query parameter. */
 export function printLabels({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const words: Record<string, (key: string, values: string[]) => string> = {
+  const printers: Record<string, (key: string, values: string[]) => string> = {
     In: (key, values) => `${key} in (${values.join(',')})`,
     NotIn: (key, values) => `${key} notin (${values.join(',')})`,
     Exists: (key) => key,
     DoesNotExist: (key) => `!${key}`,
   };
   const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
-  return [...equal, ...matchExpressions.flatMap((one) => words[one.operator]?.(one.key, one.values) ?? [])].join(',');
+  return [...equal, ...matchExpressions.flatMap((one) => printers[one.operator]?.(one.key, one.values) ?? [])].join(
+    ',',
+  );
 }
 
 /** A field selector as a query parameter; `\`, `,` and `=` are escaped as apimachinery does. */

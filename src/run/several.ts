@@ -19,31 +19,31 @@ export function logsSince(pod: Raw): number | undefined {
 
 export const isTerminatingPod = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
 
-/** Looks at what the pods' stream brings, before it is delivered: opens what the pods need, and tells the onlooker. */
+/** Looks at what the pods' stream brings, before it is delivered: opens what the pods need, and calls the listener. */
 export function lookAtPods(
   run: Run,
   several: Several,
   shared: SharedStreams,
   gate: Gate,
 ): (sighting: Sighting) => void {
-  const { onlooker, wants } = several;
+  const { listener, wants } = several;
   const alive = new Map<string, Raw>();
   const terminating = new Set<string>();
   const take = (pod: Raw, isRemoved: boolean, isNews = true): void => {
     const uid = uidOf(pod);
-    onlooker.seen(uid, isRemoved ? undefined : pod);
+    listener.seen(uid, isRemoved ? undefined : pod);
     if (isRemoved || isTerminatingPod(pod)) alive.delete(uid);
     else alive.set(uid, pod);
     if (isRemoved) {
       run.probing?.close(uid);
-      if (!terminating.delete(uid) && wasForced(pod)) onlooker.missed(pod, 'it was removed at once');
+      if (!terminating.delete(uid) && wasForced(pod)) listener.missed(pod, 'it was removed at once');
       return;
     }
     shared.open(pod, gate);
     if (!isTerminatingPod(pod) || terminating.has(uid)) return;
     terminating.add(uid);
     if (!wants(uid, pod)) return;
-    if (isNews) tellLateStreams(run, uid, gate);
+    if (isNews) reportLateStreams(run, uid, gate);
     shared.openPlace(pod);
     shared.openLogs(pod, logsSince(pod));
     run.probing?.open({ name: nameOf(pod), uid });
@@ -56,16 +56,16 @@ export function lookAtPods(
     for (const [uid, pod] of alive) {
       if (there.has(uid)) continue;
       alive.delete(uid);
-      if (!isFinishedPod(pod)) onlooker.missed(pod, 'it went while the watch of the pods was lost');
+      if (!isFinishedPod(pod)) listener.missed(pod, 'it went while the watch of the pods was lost');
     }
-    onlooker.listed(pods);
+    listener.listed(pods);
     // Who comes to a deletion under way has missed its beginning on every stream.
     pods.forEach((pod) => take(pod, false, alive.has(uidOf(pod))));
   };
 }
 
-/** What is not in sync as a pod begins to terminate may have told of its beginning. */
-function tellLateStreams({ options, deliver }: Run, pod: string, gate: Gate): void {
+/** What is not in sync as a pod begins to terminate may have missed its beginning. */
+function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): void {
   const at = options.clock.now();
   for (const stream of gate.shut())
     if (!stream.includes('/'))

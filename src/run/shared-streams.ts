@@ -32,7 +32,7 @@ import {
 export interface SharedStreams {
   /** Asks for the Services, which need no pod. */
   listServices(gate: Gate): void;
-  /** Who routes to the pod, and who owns it. `gate` is told when routes are in sync. */
+  /** Who routes to the pod, and who owns it. `gate` opens when routes are in sync. */
   open(pod: Raw, gate?: Gate): void;
   /** An owner that is known before any of its pods. */
   openOwner(owner: { kind: string; name: string }): void;
@@ -82,7 +82,7 @@ export function createSharedStreams(run: Run): SharedStreams {
       if (!run.options.followLogs) return;
       for (const container of runningContainers(pod))
         once(`log/${uidOf(pod)}/${container}`, () => {
-          if (logs.open >= mostLogs) return tellLogsLeftOut(run, logs);
+          if (logs.open >= mostLogs) return warnLogsLeftOut(run, logs);
           logs.open += 1;
           void followContainer(run, pod, container, {
             ...(gate ? { gate } : {}),
@@ -101,7 +101,7 @@ function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, w
   for (const target of nodeTargets(node)) if (count <= mostNodes || target.stream !== 'lease') watch(target);
 }
 
-function tellLogsLeftOut({ options }: Run, logs: { areLeftOut: boolean }): void {
+function warnLogsLeftOut({ options }: Run, logs: { areLeftOut: boolean }): void {
   if (logs.areLeftOut) return;
   logs.areLeftOut = true;
   options.warn(
@@ -120,14 +120,14 @@ function createRoutes(run: Run): Routes {
   const namespace = options.several?.namespace ?? options.namespace;
   let listing: Promise<Raw[] | undefined> | undefined;
   let candidates: readonly Raw[] = [];
-  let isTold = false;
+  let isListed = false;
   let stop = new AbortController();
   const openFor = async (pod: Raw, gate: Gate | undefined): Promise<void> => {
     const services = await (listing ??= listServices(run, servicesTarget(namespace), gate));
     if (!services || signal.aborted) return ['services', 'endpointslices'].forEach((one) => gate?.open(one));
     const own = candidateServices(services, pod);
-    if (isTold && own.every((service) => candidates.includes(service))) return;
-    isTold = true;
+    if (isListed && own.every((service) => candidates.includes(service))) return;
+    isListed = true;
     candidates = [...new Set([...candidates, ...own])];
     const at = options.clock.now();
     await deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
@@ -191,9 +191,9 @@ function createOwners({ options }: Run, watch: Watch) {
       if (target.stream === 'owner-events') watch(target);
       else
         watch(target, {
-          hears: (isSo) => several?.onlooker.ownerHears(target, isSo),
+          onAlive: (isSo) => several?.listener.ownerAlive(target, isSo),
           look: (sighting) => {
-            several?.onlooker.owner(sighting, target);
+            several?.listener.owner(sighting, target);
             if (sighting.kind !== 'listed') return;
             if (!shared) return above(asRaw(sighting.objects[0]));
             const isKnown = (object: Raw): boolean =>

@@ -57,7 +57,7 @@ export async function traceOne(
     ports,
     {
       interrupt: (signal) => ((left.by = signal), live.interrupt(signal)),
-      howFar: () => live.howFarOf(isNext ? (subject.uid() ?? '') : onePod),
+      deletionProgress: () => live.progressOf(isNext ? (subject.uid() ?? '') : onePod),
     },
     warn,
     leftPod,

@@ -43,7 +43,7 @@ export interface TraceOptions {
   verbosity: number;
 }
 
-/** What tracing one pod needs, whoever chose it. */
+/** What tracing one pod needs, however it was chosen. */
 export type ExitOptions = Omit<
   TraceOptions,
   'connection' | 'target' | 'pick' | 'ignoreNotFound' | 'interactive' | 'once'

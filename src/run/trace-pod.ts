@@ -27,7 +27,7 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
     return await onCluster(cluster, advisingSameCluster(options), deadline, ports);
   } catch (error) {
     // kubectl's --ignore-not-found is about the object, never about its namespace or its rights; it says nothing then,
-    // under no -o, and so nothing is said here: a script tells it by an empty stdout.
+    // under no -o, and so nothing is said here: a script sees it by an empty stdout.
     const missing = error instanceof PodexitError && notFound.has(error.code);
     if (options.ignoreNotFound && missing) return 0;
     throw error;
@@ -53,7 +53,7 @@ async function onCluster(cluster: Cluster, options: TraceOptions, deadline: Dead
   return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
 }
 
-/** kubectl's words and exit code, but on stderr: nothing happened, so there is no report, and stdout stays empty. */
+/** kubectl's message and exit code, but on stderr: nothing happened, so there is no report, and stdout stays empty. */
 function cancelled({ stderr }: Ports): number {
   stderr.write('podexit: deletion is cancelled\n');
   return 0;

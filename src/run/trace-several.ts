@@ -18,7 +18,7 @@ import { recorderFor } from './recording-file.ts';
 import { assertRecordable, assertWritable } from './writable.ts';
 import { selectorInTime } from './resolve-target.ts';
 import type { Rollout } from './rollout.ts';
-import { shortcomingOf, untoldText, waitingText } from './rollout-end.ts';
+import { shortcomingOf, notFollowedText, waitingText } from './rollout-end.ts';
 import type { RolloutOutput } from './rollout-output.ts';
 import { rolloutOutput } from './rollout-output.ts';
 import type { SeveralTarget } from './rollout-owners.ts';
@@ -45,7 +45,7 @@ export async function traceSeveral(
   await assertRecordable(record);
   await assertWritable(reports);
   const output = rolloutOutput(advisingSameCluster(options), terminal);
-  const ports = speakingThrough(output, terminal);
+  const ports = writingThrough(output, terminal);
   const { clock, stdout, stderr } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
@@ -55,7 +55,7 @@ export async function traceSeveral(
     const selector = await selectorInTime(cluster, options.target, deadline);
     const progress = createProgress(() => going(), {
       waits: (owners) => stderr.write(waitingText(owners)),
-      untold: (owner) => stderr.write(untoldText(owner)),
+      notFollowed: (owner) => stderr.write(notFollowedText(owner)),
     });
     const rollout: Rollout = {
       cluster,
@@ -84,7 +84,7 @@ export async function traceSeveral(
   }
 }
 
-/** What was traced is told also where the watching fails half-way; the error comes after it. */
+/** What was traced is reported also where the watching fails half-way; the error comes after it. */
 async function follow(
   rollout: Rollout,
   target: SeveralTarget,
@@ -101,7 +101,7 @@ async function follow(
   counts(() => live.going);
   for (const { signal } of [deadline, limit, stop])
     signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
-  const deaf = leaveOnSignal(rollout, live);
+  const unsubscribe = leaveOnSignal(rollout, live);
   const over = progress.untilOver(cluster.surroundings, stop.signal).finally(() => stop.abort());
   const failures: unknown[] = [];
   const results = createResults({ ...options, reported: rollout }, output, ports);
@@ -121,7 +121,7 @@ async function follow(
   } finally {
     stop.abort();
     live.stop();
-    deaf();
+    unsubscribe();
     recorder.close();
     if (failures.length > 0) output.close?.();
   }
@@ -138,10 +138,10 @@ async function follow(
   return summary.exitCode;
 }
 
-/** ms in which an owner's new state is told after the command that changed it has ended. */
-const tellingMs = 3000;
+/** ms in which an owner's new state arrives after the command that changed it has ended. */
+const ownerReactionMs = 3000;
 
-/** Starts the rollout; what it changes nothing of is over when its owner has been heard of. */
+/** Starts the rollout; what it changes nothing of is over when its owner's state has arrived. */
 function starterOf(
   rollout: Rollout,
   start: RolloutStart,
@@ -152,7 +152,7 @@ function starterOf(
   const argv = commandOf(start, targetText(target), cluster.namespace, connection, ports.env);
   return () =>
     void runCommand(argv, ports, stop.signal)
-      .then(() => ports.clock.setTimeout(progress.begun, tellingMs))
+      .then(() => ports.clock.setTimeout(progress.begun, ownerReactionMs))
       .catch((error: unknown) => {
         rollout.failure = error as PodexitError;
         stop.abort();
@@ -163,7 +163,7 @@ function starterOf(
 const notDone = 1;
 
 /** Messages scroll by above the table where there is one: written beside it they would tear it. */
-function speakingThrough({ say }: RolloutOutput, ports: Ports): Ports {
+function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
   const { stderr } = ports;
   const write = (text: string): void => {
     if (!say?.(text)) stderr.write(text);
@@ -199,9 +199,9 @@ function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelecto
       limit.again();
       progress.podTraced(uid);
     },
-    onlooker: {
+    listener: {
       ...owners,
-      hears: progress.hears,
+      onAlive: progress.onAlive,
       listed(pods) {
         owners.listed(pods);
         progress.listed(pods);

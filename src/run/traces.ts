@@ -25,7 +25,7 @@ export interface Traces {
   keys(): readonly string[];
   /** What was asked while the run lasted, by number. */
   probes(): ReadonlyMap<number, ProbeFacts>;
-  /** Its exit is told: nothing that comes concerns it any more. */
+  /** Its exit is reported: nothing that comes concerns it any more. */
   close(key: string): void;
 }
 

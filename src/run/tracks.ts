@@ -1,6 +1,6 @@
 /** The traces of a live run, and how each comes to its end: its pod is gone and the last facts are in, or --timeout is over. */
 import type { Trace } from '../model/trace.ts';
-import type { Lanes } from './lanes.ts';
+import type { StreamHealth } from './stream-health.ts';
 import { lookOnceMore } from './last-look.ts';
 import type { Run } from './live-run.ts';
 import { lastNewsMs, nextStep } from './next-step.ts';
@@ -111,16 +111,16 @@ function cancelTimers({ timeLimit, cancelSettling }: Track): void {
 /** As the log has the end of a trace. */
 type How = 'timeout' | 'settled' | 'over';
 
-/** What is next of a trace: its end, or ms until somebody looks again; undefined: nothing until more is observed. */
-function nextOf({ options, lanes }: Run, trace: Trace, unread: () => number): How | number | undefined {
+/** What is next of a trace: its end, or ms until the next look; undefined: nothing until more is observed. */
+function nextOf({ options, streams }: Run, trace: Trace, unread: () => number): How | number | undefined {
   const now = options.clock.now();
   const { several } = options;
-  const step = several ? nextStep(trace, sharedStreams(lanes), now, lastNewsMs) : nextStep(trace, lanes, now);
+  const step = several ? nextStep(trace, sharedStreams(streams), now, lastNewsMs) : nextStep(trace, streams, now);
   if (step.kind === 'end') return 'over';
   if (step.kind === 'go-on') return undefined;
   const wait = step.kind === 'wait' ? step.until - now : unread();
   if (wait <= 0) return step.kind === 'settled' ? 'settled' : 'over';
-  if (!several) lanes.doubt();
+  if (!several) streams.doubt();
   return wait;
 }
 
@@ -148,10 +148,10 @@ function giveUp(run: Run, key: string, around: Around, end: (name: How) => void)
 }
 
 /**
- * Streams that many pods share are not asked at each pod's end whether they have told all: that would be most of what is asked.
+ * Streams that many pods share are not asked at each pod's end whether they have delivered everything: that would be most of what is asked.
  * They are waited for where one is known to be lost.
  */
-const sharedStreams = (lanes: Lanes) => ({
-  areWhole: () => !lanes.isComingBack(),
-  isComingBack: () => lanes.isComingBack(),
+const sharedStreams = (streams: StreamHealth) => ({
+  areWhole: () => !streams.isComingBack(),
+  isComingBack: () => streams.isComingBack(),
 });

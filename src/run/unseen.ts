@@ -1,4 +1,4 @@
-/** Pods of a target that are gone, and nobody saw how they ended: said as soon as it is known. */
+/** Pods of a target that are gone and whose end was not seen: said as soon as it is known. */
 import { forTerminal } from '../render/safe-text.ts';
 import type { Raw } from './watched.ts';
 import { nameOf } from './watched.ts';

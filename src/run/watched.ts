@@ -94,7 +94,7 @@ export function sliceTarget(namespace: string, services: readonly string[]): Tar
   };
 }
 
-/** Services whose selector matches the pod first, then those without one: their slices are somebody else's, and may hold it. */
+/** Services whose selector matches the pod first, then those without one: their slices are managed elsewhere, and may hold it. */
 export function candidateServices(services: readonly Raw[], pod: Raw): Raw[] {
   const labels = stringsOf(metadataOf(pod)['labels']);
   const { namespace } = metadataOf(pod);
@@ -225,7 +225,7 @@ export function siblingTarget(namespace: string, owner: Raw): Target | undefined
 
 /**
  * The pods of the pod's own controller, by the label that such a controller puts into the selector of each: a pod without it
- * would not be its own. None where names or nodes tell successors anyway, or no such label is there.
+ * would not be its own. None where names or nodes show successors anyway, or no such label is there.
  */
 export function kinTarget(namespace: string, pod: Raw): Target | undefined {
   const labels = stringsOf(metadataOf(pod)['labels']);

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../model/clock.ts';
 import { toClient } from '../model/clock.ts';
-import { heardSince } from '../infer/arrival.ts';
+import { deliverableSince } from '../infer/arrival.ts';
 import type { Exit } from '../infer/conclusions.ts';
 import type { Fact, SliceState, Trace } from '../model/trace.ts';
 
@@ -62,9 +62,9 @@ function spellsOf(trace: Trace, api: Clock, service: string): Spell[] {
 }
 
 /** What lasts is claimed only for as long as the stream was watched. */
-const watchedUntil = ({ heard, gaps }: Trace): number =>
+const watchedUntil = ({ lastReceivedAt, gaps }: Trace): number =>
   Math.min(
-    heard,
+    lastReceivedAt,
     ...gaps.flatMap(({ value }) => (value.stream === 'endpointslices' && value.to === undefined ? value.from : [])),
   );
 
@@ -74,8 +74,10 @@ const latest = (api: Clock, { value, at }: Fact<SliceState>): number =>
 
 /** As early as it can have been: what comes on a stream that is alive came when it arrived. */
 function earliest(trace: Trace, api: Clock, { value, at }: Fact<SliceState>): number {
-  const heard = heardSince(trace, 'endpointslices', at);
-  return heard === at ? at : Math.max(heard, value.written ? toClient(api, value.written, at).lo : heard);
+  const deliverable = deliverableSince(trace, 'endpointslices', at);
+  return deliverable === at
+    ? at
+    : Math.max(deliverable, value.written ? toClient(api, value.written, at).lo : deliverable);
 }
 
 const readyIn = (state: SliceState): number => state.otherReady + (state.own?.ready ? 1 : 0);

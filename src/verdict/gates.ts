@@ -15,7 +15,7 @@ import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { atLeast } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
-import { isSignalFirm } from '../infer/view/told.ts';
+import { isSignalSettled } from '../infer/view/cap-at-now.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { RuleInput } from './rule-input.ts';
 import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './rule-input.ts';
@@ -146,7 +146,7 @@ function leadOf(trace: Trace, endpoint: Route, container: ContainerExit): Lead[]
     container: spec.name,
     signal: signal?.name ?? 'SIGTERM',
   };
-  if (!signal || !isSignalFirm(trace, container)) return [{ span: { lo: -Infinity, hi: Infinity }, ...names }];
+  if (!signal || !isSignalSettled(trace, container)) return [{ span: { lo: -Infinity, hi: Infinity }, ...names }];
   const unrouted = endpoint.unrouted?.client ?? { lo: trace.now, hi: Infinity };
   return [{ span: { lo: signal.client.lo - unrouted.hi, hi: signal.client.hi - unrouted.lo }, ...names }];
 }

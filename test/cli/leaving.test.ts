@@ -61,7 +61,7 @@ describe.concurrent('a signal', () => {
       await serving('prestop-sleep', {}, async ({ server, flags }) => {
         const left = await leave([server.pod, ...flags, '-o', 'ndjson'], signal);
         expect(left.code).toBe(code);
-        expect(left.stderr).toContain(`${signal}: the deletion of pod "${server.pod}" goes on without us`);
+        expect(left.stderr).toContain(`${signal}: pod "${server.pod}" is still terminating`);
         expect(left.toldAfter).toBeLessThan(1000);
         expect(left.leftAfter).toBeLessThan(2500);
         const last = JSON.parse(left.stdout.trimEnd().split('\n').at(-1) ?? '') as { report?: ExitReport } & ExitReport;
@@ -157,7 +157,7 @@ describe.concurrent('what is said of the deletion by whoever leaves', () => {
   it('somebody else asked for it: it goes on', async () => {
     await serving('taint-evicted', {}, async ({ server, flags }) => {
       const said = await saidOn([server.pod, ...flags, '--attach', '-o', 'ndjson'], (out) => out.includes('accepted'));
-      expect(said).toContain(`SIGINT: the deletion of pod "${server.pod}" goes on without us`);
+      expect(said).toContain(`SIGINT: pod "${server.pod}" is still terminating`);
     });
   });
 

@@ -39,7 +39,7 @@ describe.skipIf(!python)(`a question at a terminal${python ? '' : ' (skipped: th
   it.each(ways)('%s instead of a choice ends `check` with %i', (how, code) =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const left = await leftAt(how, 'Which one', ['check', '-l', 'app=checkout', ...flags]);
-      expect(left.shown).toContain('podexit was told to leave');
+      expect(left.shown).toContain('interrupted');
       expect(left.status).toBe(code);
     }),
   );

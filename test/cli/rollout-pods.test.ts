@@ -102,9 +102,9 @@ describe('pods of an owner that nobody can follow', () => {
         setTimeout(() => end(server, 'web-1', 'u2'), 7000);
       });
       const ran = await runMain([...traced, ...flags]);
-      expect(ran.stderr.match(/when the rollout is done cannot be told: CloneSet web is not followed/g)).toHaveLength(
-        1,
-      );
+      expect(
+        ran.stderr.match(/cannot determine when the rollout completes: CloneSet web is not followed/g),
+      ).toHaveLength(1);
       expect((JSON.parse(ran.stdout) as { exits: ExitReport[] }).exits.map(({ pod }) => pod.name)).toEqual([
         'web-0',
         'web-1',

@@ -45,7 +45,7 @@ it('a pod that is gone after an answer that tells nothing may have been deleted 
   const ran = await runMain(['web', '--wait=false', ...flags]);
   expect(ran.code).toBe(0);
   expect(ran.stderr).toBe(
-    'podexit: no answer told what became of the request, but pod "web" is gone: by it, or by somebody else\n',
+    'podexit: no answer to the delete request arrived, but pod "web" is gone: deleted by it, or by another client\n',
   );
 });
 
@@ -86,7 +86,7 @@ describe('Ctrl-C', () => {
   ])('%s says what became of the pod', async (_, method, words, fate) => {
     const ran = await leftAt(method, words.split(' '));
     expect(ran).toMatchObject({ code: 130, stdout: '' });
-    expect(ran.stderr).toContain('SIGINT: podexit was told to leave');
+    expect(ran.stderr).toContain('SIGINT: interrupted');
     expect(ran.stderr).toContain(fate);
   });
 });

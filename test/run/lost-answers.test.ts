@@ -41,16 +41,16 @@ describe('a request that fails', () => {
     const { report, warnings } = await runOf(cluster, {});
     expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
     expect(warnings).toEqual([
-      'the deletion of pod "web" in namespace "shop" failed (422): not on Fridays; the pod is being deleted all the same, and the report tells how',
+      'the deletion of pod "web" in namespace "shop" failed (422): not on Fridays; the pod is being deleted all the same, and the report shows how',
     ]);
   });
 
   it.each([
-    ['sent no more', false, 'pod "web" is already terminating: somebody else was faster, no eviction is sent', 1],
+    ['sent no more', false, 'pod "web" is already terminating: another client was faster, no eviction is sent', 1],
     [
       'sent for its grace',
       true,
-      'pod "web" in namespace "shop" was gone before its eviction was asked for; the report tells how',
+      'pod "web" in namespace "shop" was gone before its eviction was asked for; the report shows how',
       2,
     ],
   ])('because somebody else was first, while it waited for a budget, is %s', async (_, insist, warning, requests) => {

@@ -31,7 +31,7 @@ describe('a deletion that came before ours', () => {
   ])('is followed, and no %s is sent', async (verb, options) => {
     const { report, warnings, sent } = await overtaken(options);
     expect(sent).toEqual([]);
-    expect(warnings).toEqual([`pod "web" is already terminating: somebody else was faster, no ${verb} is sent`]);
+    expect(warnings).toEqual([`pod "web" is already terminating: another client was faster, no ${verb} is sent`]);
     expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
     expect(report?.marks.map(({ name }) => name)).not.toContain('requested');
     expect(report?.trigger.kind).not.toBe('podexit');

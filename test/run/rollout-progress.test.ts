@@ -73,9 +73,9 @@ describe('where nobody tells when the rollout is done', () => {
   };
   /** One of two pods has ended. */
   const halfway = (told: string[] = []) => {
-    const progress = begun({ untold: (owner) => void told.push(owner) });
-    progress.ownerUntold('CloneSet web is not followed');
-    progress.ownerUntold('CloneSet web is not followed');
+    const progress = begun({ notFollowed: (owner) => void told.push(owner) });
+    progress.ownerNotFollowed('CloneSet web is not followed');
+    progress.ownerNotFollowed('CloneSet web is not followed');
     progress.listed(['u1', 'u2'].map(living));
     hasEnded(progress, 'u1');
     return progress;
@@ -113,9 +113,9 @@ describe('where nobody tells when the rollout is done', () => {
 
   it('silence of a watch that is lost is no quiet', async () => {
     const progress = halfway();
-    progress.hears(false);
+    progress.onAlive(false);
     expect(await howOver(progress)).toBe('left');
-    progress.hears(true);
+    progress.onAlive(true);
     expect(await howOver(progress)).toBe('quiet');
   });
 });

@@ -13,7 +13,7 @@ const pause = 100;
 const isPlain = (observation: Observation): boolean => observation.kind === 'line' && observation.namesSignal !== true;
 
 /**
- * Of sixty containers that all log a thousand lines come in a second. What comes soon after several others is told with the next
+ * Of sixty containers that all log a thousand lines come in a second. What comes soon after several others is shown with the next
  * news, or with the report; a few lines, as an exit brings them, are never kept waiting.
  */
 export const isChatter = (trace: Trace, observation: Observation, looks: Looks): boolean =>

@@ -7,7 +7,7 @@ import { onClient } from '../estimate.ts';
 import type { MarkName } from '../../model/report.ts';
 import type { Exit, TimelineMark } from '../conclusions.ts';
 import { killTrouble } from './kill-trouble.ts';
-import { told } from './told.ts';
+import { capAtNow } from './cap-at-now.ts';
 
 export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
   const marks = [
@@ -22,7 +22,7 @@ export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
   return inOrder(
     exit,
     marks.flatMap((one) => {
-      const at = told(trace, one.at);
+      const at = capAtNow(trace, one.at);
       return at ? [{ ...one, at }] : [];
     }),
   );
@@ -133,7 +133,7 @@ function requestMarks({ deletion }: Exit): TimelineMark[] {
   ];
 }
 
-/** Of what we asked for ourselves: told by nobody else. */
+/** Our own request: only we know of it. */
 export const requestMark = (request: RequestFacts): TimelineMark[] =>
   mark('requested', sentAt(request), { note: `${request.verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
 
@@ -148,7 +148,7 @@ function kubeletMarks(trace: Trace, exit: Exit): TimelineMark[] {
 function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
   const subject = spec.name;
-  // Until all that may be told of its hook has come, what came after it may not have come at all.
+  // Until every Event of its hook has come, what came after it may not have come at all.
   const provisional = !container.settled || hook?.mayFail === true;
   const lost = facts.readyLost;
   return [

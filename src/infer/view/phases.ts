@@ -5,19 +5,19 @@ import { between, onClient } from '../estimate.ts';
 import type { PhaseName } from '../../model/report.ts';
 import type { Exit, TimelinePhase } from '../conclusions.ts';
 import type { Trace } from '../../model/trace.ts';
-import { isFirm, told } from './told.ts';
+import { isEndSettled, capAtNow } from './cap-at-now.ts';
 
 export function phasesOf(trace: Trace, exit: Exit): TimelinePhase[] {
   const phases = [
     ...requestPhases(exit),
     ...exit.endpoints.flatMap(({ slice, unrouted }) => phase('route-removal', exit.deletion.accepted, unrouted, slice)),
-    ...exit.containers.filter((one) => one.ran && isFirm(trace, one)).flatMap(containerPhases),
+    ...exit.containers.filter((one) => one.ran && isEndSettled(trace, one)).flatMap(containerPhases),
     ...removalPhases(exit),
     ...replacePhases(exit),
   ];
   return phases.flatMap((one) => {
-    const start = told(trace, one.start);
-    const end = told(trace, one.end);
+    const start = capAtNow(trace, one.start);
+    const end = capAtNow(trace, one.end);
     return start && end ? [{ ...one, start, end }] : [];
   });
 }

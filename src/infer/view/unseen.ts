@@ -1,4 +1,4 @@
-/** What is known of an end whose deletion nobody saw: what we asked for, and since when the pod is gone. */
+/** What is known of a pod whose deletion was not seen: what we asked for, and since when the pod is gone. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { arrival } from '../arrival.ts';
 import type { Estimate } from '../estimate.ts';
@@ -17,11 +17,11 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
   return [...(request ? requestMark(request) : []), ...mark('removed', removed)];
 }
 
-/** It was executed, or nobody knows: a server in trouble may have done it all the same. */
+/** It was executed, or that is unknown: a server in trouble may have done it all the same. */
 export const mayHaveCounted = (request: RequestFacts): boolean =>
   !request.answer || isExecuted(request) || request.answer.value.status >= 500;
 
 const isExecuted = ({ answer }: RequestFacts): boolean => answer !== undefined && answer.value.status < 300;
 
-/** Its last state tells that it was there, and is older than its arrival by `delivery-lag` at most. */
+/** Its last state shows that it was there, and is older than its arrival by `delivery-lag` at most. */
 const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);

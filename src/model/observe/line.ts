@@ -8,7 +8,7 @@ export function namesStopSignal(text: string): boolean {
   return (signalName.test(line) && !aboutTerminal.test(line)) || signalWords.test(line);
 }
 
-/** SIGTERM, `signal: terminated`, or TERM as a word of its own; not SIGKILL, which nobody receives. */
+/** SIGTERM, `signal: terminated`, or TERM as a word of its own; not SIGKILL, which no process receives. */
 const signalName = /\bSIG(TERM|INT|QUIT|HUP|USR1|USR2|WINCH)\b|\bsignal[ :=]+(15|2|3|terminated|interrupt)\b|\bTERM\b/;
 const signalWords =
   /\b(received|got|caught|trapped|handling)\b.{0,24}\b(termination|shutdown|stop|interrupt|exit)? ?signal\b/i;

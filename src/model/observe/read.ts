@@ -1,5 +1,5 @@
 /**
- * Reading values that nobody vouches for: an API server, a webhook, or a file may put anything anywhere. A value of
+ * Reading untrusted values: an API server, a webhook, or a file may put anything anywhere. A value of
  * the wrong type is as good as absent. Nothing here throws.
  */
 

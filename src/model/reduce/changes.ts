@@ -66,5 +66,5 @@ function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: 
   return nodeReached({ ...trace, nodeSigns }, stamp, seen);
 }
 
-/** Those of some minutes: older ones tell less of a clock that drifts. */
+/** Those of some minutes: older ones say less of a clock that drifts. */
 const mostRenewals = 16;

@@ -1,4 +1,4 @@
-/** What the pod's statuses tell of its containers: that they run, since when, and how they ended. */
+/** What the pod's statuses report of its containers: that they run, since when, and how they ended. */
 import type { ContainerStatus, Pod } from '../kube.ts';
 import { isOlder, isRunning, isTerminating, statusesOf } from '../pod.ts';
 import { parseTime } from '../stamps.ts';

@@ -115,8 +115,8 @@ function timeOf(event: Event): Span {
  */
 function stamps(trace: Trace, event: Event, seen: Seen): Trace {
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
-  const heard = counted(withSign(trace, event, seen), event);
-  const known = nodeReached(heard, parseEventName(event.metadata.name), seen);
+  const signed = counted(withSign(trace, event, seen), event);
+  const known = nodeReached(signed, parseEventName(event.metadata.name), seen);
   return nodeReached(known, parseTime(event.lastTimestamp), seen);
 }
 

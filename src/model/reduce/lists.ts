@@ -30,7 +30,7 @@ function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   return gone(trace, wasForced(trace) ? 'deleted' : 'absent', o, 'a new list does not have the pod');
 }
 
-/** A DELETE with grace 0 answers with the object as it was removed: nobody needs to have seen the removal. */
+/** A DELETE with grace 0 answers with the object as it was removed: the removal itself need not be seen. */
 const wasForced = (trace: Trace): boolean =>
   trace.requests.some((request) => request.answer?.value.pod?.metadata.deletionGracePeriodSeconds === 0);
 

@@ -41,7 +41,7 @@ const toldBy = (owner: Owner): string => {
   return `${owner.kind} ${owner.metadata.name} wants ${wanted(owner)}${revision}`;
 };
 
-/** How many pods it is to have: of a DaemonSet nobody says so, its nodes do. */
+/** How many pods it is to have: a DaemonSet has no such number, its nodes decide. */
 const wanted = ({ kind, spec, status }: Owner): number =>
   (kind === 'DaemonSet' ? status.desiredNumberScheduled : spec.replicas) ?? 0;
 

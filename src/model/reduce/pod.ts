@@ -1,4 +1,4 @@
-/** What a state of the pod tells. States may come late, twice, or from a server that is behind. */
+/** What a state of the pod shows. States may come late, twice, or from a server that is behind. */
 import type { Pod } from '../kube.ts';
 import { conditionOf, isFinished, isOlder, isRunning, isTerminating, statusesOf } from '../pod.ts';
 import type { DeletionFacts, GoneHow, Trace } from '../trace.ts';
@@ -24,7 +24,7 @@ export function foldPod(trace: Trace, pod: Pod, seen: Seen, source: Source = {})
   return steps.reduce<Trace>((next, step) => step(next, pod, seen, source), known);
 }
 
-/** A server, or something before it, may tell of pods that nobody asked for: of another name or namespace. */
+/** A server, or something before it, may report pods that were not asked for: of another name or namespace. */
 function isForeign({ began }: Trace, { metadata: { name, namespace } }: Pod): boolean {
   if (!began) return false;
   const differs = (received: string | undefined, asked: string): boolean =>
@@ -76,7 +76,7 @@ const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
   );
 };
 
-/** An answer may tell the same state as a watch did before it. */
+/** An answer may hold the same state as a watch did before it. */
 function confirmed(deletion: DeletionFacts, { metadata }: Pod, isAnswer: boolean): DeletionFacts {
   const { resourceVersion } = deletion.first.value.metadata;
   const isSame = resourceVersion !== undefined && metadata.resourceVersion === resourceVersion;
@@ -96,7 +96,7 @@ const foldGrace: Step = (trace, pod, seen) => {
 
 /**
  * The kubelet wrote a status that knows of the deletion (SIGNALS.md §2 S3); PodGC writes one too, for a node that does not
- * answer. Kubernetes before 1.35 does not tell.
+ * answer. Kubernetes before 1.35 does not say.
  */
 const foldAcknowledged: Step = (trace, pod, seen) => {
   const wanted = trace.deletion?.first.value.metadata.generation;
@@ -112,7 +112,7 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
 };
 
 /**
- * managedFields tell when the kubelet last wrote the status: since the deletion was asked for, or since it was not yet.
+ * managedFields say when the kubelet last wrote the status: since the deletion was asked for, or since it was not yet.
  * Where they say nothing PodGC is recognised by its condition, and by the terminal phase that it writes over running containers
  * (SIGNALS.md §4).
  */
@@ -125,7 +125,7 @@ function isKubelets({ deletion, before }: Trace, pod: Pod): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = deletion?.first.value.metadata ?? {};
   const asked = (parseTime(deletionTimestamp) ?? Infinity) - deletionGracePeriodSeconds * 1000;
   const earlier = before ? kubeletWrote(before.value) : undefined;
-  // A deadline that was set anew since (a forced DELETE) is no measure.
+  // A deadline that was set again since (a forced DELETE) is no measure.
   return written >= asked || (before ? written !== earlier : isNewest(pod, written));
 }
 

@@ -1,12 +1,12 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { toClient } from '../../model/clock.ts';
-import { heardSince } from '../../infer/arrival.ts';
-import { askedAt } from '../../infer/around.ts';
+import { deliverableSince } from '../../infer/arrival.ts';
+import { requestedAt } from '../../infer/cause-window.ts';
 import type { ContainerExit } from '../../infer/container.ts';
 import { between } from '../../infer/estimate.ts';
-import { isUnwritten } from '../../infer/tellable.ts';
-import { isStart } from '../../infer/rounds.ts';
+import { killingsUnwritten } from '../../infer/missing-events.ts';
+import { isStart } from '../../infer/stop-attempts.ts';
 import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
 import type { FindingDraft } from '../finding.ts';
@@ -39,7 +39,10 @@ function nodeSilent(input: RuleInput): FindingDraft[] {
   const { accepted, facts } = exit.deletion;
   const first = firstSign(input);
   const listened = listenedUntil(input);
-  const until = Math.min(listened, first?.at ?? (trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now));
+  const until = Math.min(
+    listened,
+    first?.at ?? (trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now),
+  );
   const silent = until - accepted.client.hi;
   const notReady = markOf(input, 'node-not-ready');
   const meanwhile = notReady !== undefined && (first === undefined || notReady.at.latest <= first.at + 1);
@@ -75,7 +78,7 @@ function listenedUntil({ trace, exit }: RuleInput): number {
       ...trace.gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)),
     );
   const isTold = exit.deletion.facts.first.value.status.observedGeneration !== undefined;
-  return Math.max(isUnwritten(trace) ? -Infinity : until('events'), isTold ? until('pod') : -Infinity);
+  return Math.max(killingsUnwritten(trace) ? -Infinity : until('events'), isTold ? until('pod') : -Infinity);
 }
 
 /** `at`: client ms. `isOld`: it was there at the first look, and is no older than that. */
@@ -94,7 +97,7 @@ interface Sign {
 function firstSign(input: RuleInput): Sign | undefined {
   const { trace, exit } = input;
   const heard = (stream: StreamName) => (fact: { at: number; seq: number }) => ({
-    at: heardSince(trace, stream, fact.at),
+    at: deliverableSince(trace, stream, fact.at),
     seq: fact.seq,
   });
   const signs: Sign[] = [
@@ -122,8 +125,8 @@ function killingSigns({ trace, exit }: RuleInput, name: string, killings: readon
   // A run that attaches may see the deletion before its first list of the Events.
   const cameLate = exit.deletion.facts.underWay || trace.began?.value.mode === 'attach';
   return killings.map(({ at, seq, isOld }) => {
-    const heard = heardSince(trace, 'events', at);
-    return isOld && cameLate ? { at: Math.min(heard, since), seq, isOld } : { at: heard, seq };
+    const deliverable = deliverableSince(trace, 'events', at);
+    return isOld && cameLate ? { at: Math.min(deliverable, since), seq, isOld } : { at: deliverable, seq };
   });
 }
 
@@ -155,7 +158,8 @@ function slowStart(input: RuleInput): FindingDraft[] {
   const delay = between(exit.deletion.accepted, first);
   if (delay.lo < 3 * second) return [];
   // That the kubelet had just started, and may have known before, can still be on its way.
-  const isHeardOut = trace.gone !== undefined || trace.heard >= first.client.hi + millisecondsOf('delivery-lag');
+  const isHeardOut =
+    trace.gone !== undefined || trace.lastReceivedAt >= first.client.hi + millisecondsOf('delivery-lag');
   if (!isHeardOut) return [];
   const restart = restartUnderWay(input);
   const why = restart
@@ -192,7 +196,7 @@ function restartUnderWay({ trace, exit }: RuleInput): Occurrence | undefined {
     reason === 'Killing' &&
     / failed (?:liveness|startup) probe, /.test(message) &&
     seq < facts.seenSeq &&
-    time.hi + grace * second >= askedAt(trace);
+    time.hi + grace * second >= requestedAt(trace);
   return trace.events.findLast(isUnderWay);
 }
 

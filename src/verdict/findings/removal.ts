@@ -1,5 +1,5 @@
 /** Findings about what came after the containers, and about force. */
-import { heardSince } from '../../infer/arrival.ts';
+import { deliverableSince } from '../../infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-outcome.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import type { FindingDraft } from '../finding.ts';
@@ -24,7 +24,7 @@ function finalizerHeld(input: RuleInput): FindingDraft[] {
   const ended = done ? trace.terminal?.at : undefined;
   const began = ended === undefined ? exit.deletion.accepted.client.hi : Infinity;
   const from = Math.max(ended ?? -Infinity, Math.min(trace.finalizing.at, began));
-  const until = trace.gone ? heardSince(trace, 'pod', trace.gone.at) : trace.now;
+  const until = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now;
   const held = until - from;
   if (held < second) return [];
   // What a first look, or a list after a gap, found at one end may have been so for longer.
@@ -47,14 +47,14 @@ function finalizerHeld(input: RuleInput): FindingDraft[] {
 
 /** What the pod's stream brought then (client ms) it brought as it happened. */
 const sawAt = ({ trace, exit: { deletion } }: RuleInput, at: number): boolean =>
-  heardSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
+  deliverableSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
 function slowCleanup({ trace, exit }: RuleInput): FindingDraft[] {
   const { done, finalDelete } = exit.removal;
   // Without a last DELETE of its own, what held a pod with finalizers is not known to be the clean-up.
   if (!done || !trace.terminal || (!finalDelete && trace.finalizing)) return [];
   const end = trace.finalDelete ?? trace.gone;
-  const took = (end ? heardSince(trace, 'pod', end.at) : trace.now) - trace.terminal.at;
+  const took = (end ? deliverableSince(trace, 'pod', end.at) : trace.now) - trace.terminal.at;
   if (took <= 5 * second) return [];
   // SIGNALS.md §2 S10, S12: the status that ends the containers is written once their sandbox is stopped.
   const sandbox =

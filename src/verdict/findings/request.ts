@@ -4,9 +4,9 @@ import type { RuleInput } from '../rule-input.ts';
 
 /** A DELETE of a pod that is terminating is answered like any other (SIGNALS.md §1 "Repeat delete"). */
 export function requestFindings({ exit }: RuleInput): FindingDraft[] {
-  const { outrun, facts, grace } = exit.deletion;
-  if (!outrun?.answer) return [];
-  const { verb, graceSeconds } = outrun;
+  const { deletedByOther, facts, grace } = exit.deletion;
+  if (!deletedByOther?.answer) return [];
+  const { verb, graceSeconds } = deletedByOther;
   const asked = graceSeconds === null || graceSeconds === grace ? '' : ` instead of the ${graceSeconds}s asked for`;
   return [
     {
@@ -16,7 +16,7 @@ export function requestFindings({ exit }: RuleInput): FindingDraft[] {
       clause: 'another client had deleted the pod before',
       advice:
         'Find out who else deletes these pods: a controller, a drain, an autoscaler. A second request rarely shortens a kill in progress.',
-      evidence: [outrun.sent.seq, outrun.answer.seq, facts.seenSeq],
+      evidence: [deletedByOther.sent.seq, deletedByOther.answer.seq, facts.seenSeq],
     },
   ];
 }

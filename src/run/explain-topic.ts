@@ -3,8 +3,8 @@ import { PodexitError } from '../errors.ts';
 import type { Topic } from '../verdict/explain/topics.ts';
 import type { Ports } from './ports.ts';
 
-/** The exit code, 0. Throws `explain.unknown` with the nearest words there are. */
-export async function explainWord(word: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
+/** The exit code, 0. Throws `explain.unknown` with the nearest names there are. */
+export async function explainTopic(name: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
   const { pluralOf, topics, topicKinds } = await import('../verdict/explain/topics.ts');
   const { renderExplanation, renderFigures, renderKind, renderTopics } = await import('../render/explain.ts');
   const { penFor, styleOf } = await import('../render/palette.ts');
@@ -16,27 +16,27 @@ export async function explainWord(word: string | undefined, { stdout, env, platf
     stdout.write(pen.letters(text));
     return 0;
   };
-  if (word === undefined) return show(`${renderTopics(topics, columns, bold)}${more}`);
-  const asked = word.toLowerCase();
+  if (name === undefined) return show(`${renderTopics(topics, columns, bold)}${more}`);
+  const asked = name.toLowerCase();
   if (asked === 'figures') return show(renderFigures(columns, bold));
   const found = topics.filter((topic) => topic.name === asked);
   if (found.length > 0) return show(renderExplanation(found, columns, bold));
   const kind = topicKinds.find((one) => asked === one || asked === pluralOf(one));
   if (kind) return show(`${renderKind(kind, topics, columns, bold)}${more}`);
-  throw unknownWord(word, topics);
+  throw unknownTopic(name, topics);
 }
 
-const more = '\nkubectl podexit explain WORD tells more of one.\n';
+const more = '\nkubectl podexit explain NAME prints more about one.\n';
 
 /** Near is what shares a part of its name, else what speaks of it. */
-function unknownWord(word: string, topics: readonly Topic[]): PodexitError {
-  const parts = word.toLowerCase().match(/[a-z]{3,}/g) ?? [];
+function unknownTopic(name: string, topics: readonly Topic[]): PodexitError {
+  const parts = name.toLowerCase().match(/[a-z]{3,}/g) ?? [];
   const named = topics.filter(({ name }) => parts.some((part) => name.includes(part)));
-  const told = topics.filter(({ text }) => parts.some((part) => text.is.toLowerCase().includes(part)));
-  const near = [...new Set((named.length > 0 ? named : told).map(({ name }) => name))];
+  const mentioned = topics.filter(({ text }) => parts.some((part) => text.is.toLowerCase().includes(part)));
+  const near = [...new Set((named.length > 0 ? named : mentioned).map(({ name }) => name))];
   return new PodexitError(
     'explain.unknown',
-    `there is no outcome, phase, mark, trigger, finding, gate, gap or assumption "${word.slice(0, 80)}"`,
+    `there is no outcome, phase, mark, trigger, finding, gate, gap or assumption "${name.slice(0, 80)}"`,
     near.length > 0 ? `Near it: ${near.join(', ')}` : 'All of them: kubectl podexit explain',
   );
 }

@@ -1,13 +1,13 @@
-/** How far the deletion is, as far as this run knows: what may be said of it to somebody who leaves. Pure. */
+/** How far the deletion is, as far as this run knows: what a user who interrupts may be shown of it. Pure. */
 import type { Sighting } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { asRaw } from './watched.ts';
 
-export type HowFar =
+export type DeletionProgress =
   | 'not-asked'
   /** Every answer so far was flow control's: none of the requests was executed. */
   | 'turned-away'
-  /** A request went out, and nothing tells yet what became of it. */
+  /** A request was sent, and its result is not known yet. */
   | 'asked'
   | 'under-way'
   | 'gone';
@@ -16,7 +16,7 @@ export type HowFar =
 const tooManyRequests = 429;
 
 /** `requested`: a request has left, whether the trace knows it yet or not. */
-export function howFar(trace: Trace | undefined, requested: boolean): HowFar {
+export function deletionProgress(trace: Trace | undefined, requested: boolean): DeletionProgress {
   if (trace?.gone) return 'gone';
   const answers = trace?.requests.map(({ answer }) => answer?.value.status) ?? [];
   if (trace?.deletion || answers.some((status) => status !== undefined && status < 300)) return 'under-way';
@@ -25,7 +25,7 @@ export function howFar(trace: Trace | undefined, requested: boolean): HowFar {
 }
 
 /** The same of a run that keeps no trace: one sighting of its request for the pod `uid` after the other. */
-export function furtherBy(stage: HowFar, sighting: Sighting, uid: string): HowFar {
+export function advanceBy(stage: DeletionProgress, sighting: Sighting, uid: string): DeletionProgress {
   switch (sighting.kind) {
     case 'requested':
       return 'asked';
@@ -46,26 +46,26 @@ export interface Left {
 }
 
 /** One sentence of the pod's fate after us, with where to look on. */
-export function fateOf(stage: HowFar, { namespace, name, reach }: Left): string {
+export function fateOf(stage: DeletionProgress, { namespace, name, reach }: Left): string {
   const look = `look with: kubectl get pod ${name} -n ${namespace}${reach} -w`;
   switch (stage) {
     case 'not-asked':
       return `pod "${name}" was not deleted by this command`;
     case 'turned-away':
-      return `the busy server has turned the deletion of pod "${name}" away, and it is not asked for again; ${look}`;
+      return `the API server throttled the delete of pod "${name}" (429), which is not retried; ${look}`;
     case 'asked':
       return `the deletion of pod "${name}" was asked for, but it is not known whether the server accepted it; ${look}`;
     case 'under-way':
-      return `the deletion of pod "${name}" goes on without us; ${look}`;
+      return `pod "${name}" is still terminating; ${look}`;
     case 'gone':
       return `pod "${name}" is gone already`;
   }
 }
 
 /** The same in a few words, where the pod has been named. */
-export const fateInBrief: Record<HowFar, string> = {
+export const briefFate: Record<DeletionProgress, string> = {
   'not-asked': 'it was not deleted by this command',
-  'turned-away': 'the busy server has turned its deletion away',
+  'turned-away': 'the API server throttled its delete (429)',
   asked: 'it is not known whether the server accepted its deletion',
   'under-way': 'its deletion goes on',
   gone: 'it is gone',

@@ -1,4 +1,4 @@
-/** Whether an Event of the kubelet would certainly have been told: only then does it say something that none was. */
+/** Whether Events of the kubelet may be missing: only where none can be does their absence prove anything. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
@@ -10,32 +10,36 @@ const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
 
 /**
  * The stream of them was lost before the Killings of this deletion could come, and never came back: a list that closes a gap has
- * them all. The kubelet writes those of all containers at once when it begins (SIGNALS.md §2 S3): where one was heard before the
+ * them all. The kubelet writes those of all containers at once when it begins (SIGNALS.md §2 S3): where one arrived before the
  * loss, the others would have been. `by`: client ms before which they were written.
  */
 function isLost({ gaps, gone, events, deletion, requests }: Trace, by: number): boolean {
   const began = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
-  const heard = events.find(({ reason, at }) => reason === 'Killing' && at >= began)?.at ?? Infinity;
-  const due = Math.min(heard, gone?.at ?? Infinity, by + millisecondsOf('event-lag') + millisecondsOf('delivery-lag'));
+  const killedAt = events.find(({ reason, at }) => reason === 'Killing' && at >= began)?.at ?? Infinity;
+  const due = Math.min(
+    killedAt,
+    gone?.at ?? Infinity,
+    by + millisecondsOf('event-lag') + millisecondsOf('delivery-lag'),
+  );
   return gaps.some(({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < due);
 }
 
 /**
- * No absence of a Killing tells anything. `ended`: the end of the container whose Killing it is, where that is known: it was
+ * The absence of a Killing proves nothing. `ended`: the end of the container whose Killing it is, where that is known: it was
  * written before.
  */
-export const isUntellable = (trace: Trace, ended?: Estimate): boolean =>
-  isUnwritten(trace) || isLost(trace, ended?.client.hi ?? Infinity);
+export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
+  killingsUnwritten(trace) || isLost(trace, ended?.client.hi ?? Infinity);
 
 /**
  * Nor would it on a stream that is whole: of those that are alike ten become one, which names the first, and none is made any
  * more once a pod has spent what the kubelet allows it (SIGNALS.md §2.1).
  */
-export const isUnwritten = (trace: Trace): boolean =>
+export const killingsUnwritten = (trace: Trace): boolean =>
   isClosed(trace) || isSpent(trace.normals) || areKillingsMerged(trace);
 
 /** The same of a Warning. */
-export const isWarningUntellable = ({ namespaceEnding, warnings }: Trace): boolean =>
+export const warningsMissing = ({ namespaceEnding, warnings }: Trace): boolean =>
   namespaceEnding !== undefined || isSpent(warnings);
 
 const areKillingsMerged = ({ events }: Trace): boolean =>
@@ -45,7 +49,7 @@ const isSpent = (counts: ReadonlyMap<string, number>): boolean =>
   [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewest;
 
 /**
- * The filter starts with 25 of a type and gives one back every 5 min. What is older than an hour is not told any more (the
+ * The filter starts with 25 of a type and gives one back every 5 min. What is older than an hour is not listed any more (the
  * TTL): if that had spent everything, 12 have come back since.
  */
 const fewest = 12;

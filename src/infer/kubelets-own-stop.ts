@@ -14,7 +14,7 @@ const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExce
 const ownEvents = new Set(['Evicted', 'Preempting', 'DeadlineExceeded']);
 
 /**
- * The kubelet ended the pod for a reason of its own; a status tells it only once nothing runs (SIGNALS.md §2). `by`: the
+ * The kubelet ended the pod for a reason of its own; a status reports it only once nothing runs (SIGNALS.md §2). `by`: the
  * node's time (ms) at which it began to stop it: what it decided after that stopped nothing.
  */
 function isKubeletsOwn({ pod, events, deletion }: Trace, by: number): boolean {
@@ -57,7 +57,7 @@ export function isToStart(deletion: Deletion, spec: ContainerSpec): boolean {
   return state?.waiting !== undefined || (isRestarted && (state?.terminated?.exitCode ?? 0) !== 0);
 }
 
-/** Where containers are started again nobody stops the sidecars of those that have ended. */
+/** Where containers are restarted, the sidecars of those that have ended go on. */
 const startsAnew = ({ facts }: Deletion): boolean => facts.first.value.spec.restartPolicy === 'Always';
 
 /**
@@ -82,7 +82,7 @@ function isOlderKill({ trace, deletion, kubelet }: InferContext, spec: Container
   const isLater = event.time.lo > (own[0]?.time.lo ?? Infinity);
   // One of the second in which this run started ended the run before it, but for a postStart hook, which fails as a run starts.
   const edge = event.message === 'FailedPostStartHook' ? 'lo' : 'hi';
-  // The status at its end may tell of a later run.
+  // The status at its end may be of a later run.
   const starts = [
     statusIn(deletion, spec)?.state.running?.startedAt,
     trace.containers.get(name)?.terminated?.value.startedAt,

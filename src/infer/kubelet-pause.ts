@@ -1,5 +1,6 @@
 /**
- * A kubelet that stood still while it waited goes on late: a sleep hook ends, and its signal is sent, when it wakes. A late
+ * A kubelet that paused (frozen, starved of CPU) while it waited goes on late: a sleep hook ends, and its signal is sent, when it
+ * resumes. A late
  * renewal of its node's Lease shows that, and so does an application that names its signal long after it was due.
  */
 import type { ContainerSpec } from '../model/pod.ts';
@@ -8,18 +9,18 @@ import type { Fact } from '../model/trace.ts';
 import type { PodNetwork } from './pod-network.ts';
 
 /** Node clock, ms. */
-interface Waking {
+interface PauseEnd {
   readonly at: number;
   /** The log line that shows it. */
   readonly evidence: readonly number[];
 }
 
-/** The last time that the kubelet woke after a wait was due; undefined where nothing shows that it slept. `due`: node clock. */
-export function wokeAt(
+/** When the kubelet last resumed after a wait was due; undefined where nothing shows a pause. `due`: node clock. */
+export function pauseEndOf(
   { trace }: PodNetwork,
   { name, kind }: ContainerSpec,
   due: { readonly from: number; readonly to: number },
-): Waking | undefined {
+): PauseEnd | undefined {
   const { listedRenewal, renewals } = trace.nodeSigns;
   const stamps = [...(listedRenewal ? [listedRenewal] : []), ...renewals.map(stampOf)];
   const late = stamps.filter(

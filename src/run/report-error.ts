@@ -5,14 +5,14 @@ import { forTerminal, safeLines } from '../render/safe-text.ts';
 import type { Ports } from './ports.ts';
 
 /** What stdout speaks, where programs read it: one document, or a line each. */
-export type Spoken = 'document' | 'lines' | undefined;
+export type StdoutFormat = 'document' | 'lines' | undefined;
 
 /** The exit code. Where stdout speaks JSON, the error does too. */
-export function tellError(error: unknown, spoken: Spoken, { stdout, stderr }: Ports): number {
+export function reportError(error: unknown, spoken: StdoutFormat, { stdout, stderr }: Ports): number {
   if (!(error instanceof PodexitError)) {
     stdout.write(asJson(unexpected(error), spoken));
-    const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    stderr.write(`podexit: unexpected error, please report it\n${safeLines(told)}\n`);
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    stderr.write(`podexit: unexpected error, please report it\n${safeLines(text)}\n`);
     return 1;
   }
   stdout.write(asJson(error, spoken));
@@ -21,7 +21,7 @@ export function tellError(error: unknown, spoken: Spoken, { stdout, stderr }: Po
   return error.exitCode;
 }
 
-function asJson(error: PodexitError, spoken: Spoken): string {
+function asJson(error: PodexitError, spoken: StdoutFormat): string {
   if (spoken === undefined) return '';
   return spoken === 'lines' ? renderErrorLine(error) : renderErrorJson(error);
 }

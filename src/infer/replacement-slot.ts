@@ -1,6 +1,6 @@
 /**
- * Some owners give their pods places: a StatefulSet by name, a DaemonSet by node, an indexed Job by index. Who comes up
- * in another place has work of its own.
+ * Some owners give their pods places: a StatefulSet by name, a DaemonSet by node, an indexed Job by index. A pod
+ * in another place is no replacement.
  */
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
@@ -10,9 +10,9 @@ const index = (pod: Pod): string | undefined => pod.metadata.labels?.['batch.kub
 
 /**
  * Whether it may take over from `own`: it is in the same place, or there are no places. Until a DaemonSet's pod has a
- * node nobody can tell which one it is for.
+ * node it is unknown which one it is for.
  */
-export function takesPlaceOf(own: Pod, { pod, node }: SiblingFacts): boolean {
+export function isReplacementSlot(own: Pod, { pod, node }: SiblingFacts): boolean {
   const sameName = pod.metadata.name === own.metadata.name;
   switch (controllerOf(own)?.kind) {
     case 'StatefulSet':

@@ -11,7 +11,7 @@ import type { InferContext } from './context.ts';
 
 /**
  * `status`: of the first state of the deletion that was seen; where that is a later one (trap 2), what ended in it may have
- * ended because of the deletion. 'perhaps': nothing tells which of the two it was.
+ * ended because of the deletion. 'perhaps': nothing shows which of the two it was.
  */
 export function ranUntilEnd(
   context: InferContext,

@@ -1,8 +1,8 @@
 /** What Ctrl-C says of the deletion: what is true at that moment, and no more. */
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
-import type { HowFar } from '../../src/run/how-far.ts';
-import { fateOf, howFar } from '../../src/run/how-far.ts';
+import type { DeletionProgress } from '../../src/run/deletion-progress.ts';
+import { fateOf, deletionProgress } from '../../src/run/deletion-progress.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
@@ -47,8 +47,8 @@ describe('Ctrl-C', () => {
       [busy],
       soon((server) => deletesOf(server) > 0, 300),
     );
-    expect(ran.stderr).toContain(`SIGINT: the busy server has turned the deletion of pod "${ran.pod}" away`);
-    expect(ran.stderr).not.toContain('goes on');
+    expect(ran.stderr).toContain(`SIGINT: the API server throttled the delete of pod "${ran.pod}" (429)`);
+    expect(ran.stderr).not.toContain('still terminating');
     expect(ran).toMatchObject({ code: 130, accepted: 0 });
   });
 
@@ -60,12 +60,12 @@ describe('Ctrl-C', () => {
       soon((server) => deletesOf(server) > 0, 300),
     );
     expect(ran.stderr).toContain(`the deletion of pod "${ran.pod}" was asked for, but it is not known whether`);
-    expect(ran.stderr).not.toContain('goes on');
+    expect(ran.stderr).not.toContain('still terminating');
     expect(ran).toMatchObject({ code: 130, accepted: 0 });
   });
 });
 
-describe('how far a deletion is', () => {
+describe('the progress of a deletion', () => {
   const fact = <T>(value: T) => ({ value, seq: 1, at: 1 });
   const request = (status?: number): RequestFacts => ({
     verb: 'delete',
@@ -81,10 +81,10 @@ describe('how far a deletion is', () => {
     ['turned-away', { ...emptyTrace, requests: [request(429)] }, true],
     ['under-way', { ...emptyTrace, requests: [request(429), request(200)] }, true],
     ['gone', { ...emptyTrace, requests: [request(200)], gone: fact('deleted') }, true],
-  ] as [HowFar, Trace, boolean][])('%s', (stage, trace, requested) => {
-    expect(howFar(trace, requested)).toBe(stage);
+  ] as [DeletionProgress, Trace, boolean][])('%s', (stage, trace, requested) => {
+    expect(deletionProgress(trace, requested)).toBe(stage);
     const said = fateOf(stage, { namespace: 'shop', name: 'web', reach: ' --context=far' });
-    expect(said.includes('goes on')).toBe(stage === 'under-way');
+    expect(said.includes('still terminating')).toBe(stage === 'under-way');
     expect(said.includes('kubectl')).toBe(said.includes('web -n shop --context=far'));
   });
 });

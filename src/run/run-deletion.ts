@@ -1,6 +1,6 @@
 /**
  * A run from its first request to its DELETEs: opens what is watched, and sends them when the streams are in sync, and only
- * then. The end comes by what the traces tell (live.ts).
+ * then. The end comes by the traces (live.ts).
  */
 import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
@@ -26,7 +26,7 @@ const syncPatience = 3000;
 const markPatience = 30_000;
 
 /** Throws a PodexitError for what stands in the way of the run; what its streams meet ends it by `run.fail`. */
-export async function conduct(run: Run): Promise<void> {
+export async function runDeletion(run: Run): Promise<void> {
   const { options } = run;
   const { several, mode } = options;
   const gate = createGate();
@@ -84,7 +84,7 @@ function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<Raw[]> 
   return new Promise((resolve) => {
     void follow(run, run.pods, {
       gate,
-      hears: several?.onlooker.hears,
+      onAlive: several?.listener.onAlive,
       look: (sighting) => {
         lookAt(sighting);
         if (sighting.kind === 'listed') resolve(sighting.objects.map(asRaw));
@@ -174,10 +174,10 @@ async function request(run: Run, pod: Raw): Promise<void> {
   if (signal.aborted || run.traceOf(uid)?.gone) return;
   const namespace = namespaceOf(pod) ?? options.namespace;
   const target = { namespace, name: nameOf(pod), uid, graceSeconds, evict: mode === 'evict' };
-  const tell = once(() => options.warn(alreadyTerminating(options, pod, 'somebody else was faster')));
+  const warn = once(() => options.warn(alreadyTerminating(options, pod, 'another client was faster')));
   const isOvertaken = (): boolean => {
     if (!isBegunElsewhere(run, pod)) return false;
-    tell();
+    warn();
     return !options.insist;
   };
   const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, isOvertaken };
@@ -189,7 +189,7 @@ async function request(run: Run, pod: Raw): Promise<void> {
       await deliver(isOfPod ? { ...sighting, pod: uid } : sighting);
     }
   } catch (error) {
-    tellOvertaken(run, uid, error);
+    warnOvertaken(run, uid, error);
   }
   const trace = run.traceOf(uid);
   if (signal.aborted || trace?.deletion || trace?.gone) return;
@@ -201,21 +201,21 @@ const isBegunElsewhere = (run: Run, pod: Raw): boolean =>
   run.traceOf(uidOf(pod))?.deletion !== undefined && !isTerminatingPod(pod);
 
 /** An error of the request where the deletion goes on without it, somebody else's or our own: it costs no report. */
-function tellOvertaken({ options, traceOf }: Run, uid: string, error: unknown): void {
+function warnOvertaken({ options, traceOf }: Run, uid: string, error: unknown): void {
   const trace = traceOf(uid);
   if (!(error instanceof PodexitError && (trace?.deletion || trace?.gone))) throw error;
   const fate = trace.gone ? 'the pod is gone' : 'the pod is being deleted';
   const allTheSame = error.code === 'pod.gone' ? '' : `${fate} all the same, and `;
-  options.warn(`${error.message}; ${allTheSame}the report tells how`);
+  options.warn(`${error.message}; ${allTheSame}the report shows how`);
 }
 
-/** Counts only while the pods' stream has a connection: what was never heard is nobody's fault. */
+/** Counts only while the pods' stream has a connection: a lost stream does not count. */
 function expectMark(run: Run, pod: Raw): void {
   const { clock, namespace } = run.options;
   const check = (): void => {
     const trace = run.traceOf(uidOf(pod));
     if (trace?.deletion || trace?.gone) return;
-    if (run.lanes.lost().some(({ stream }) => stream === run.pods.stream)) return expectMark(run, pod);
+    if (run.streams.lost().some(({ stream }) => stream === run.pods.stream)) return expectMark(run, pod);
     run.fail(deletionNotBegun(namespace, nameOf(pod), markPatience / 1000));
   };
   run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, markPatience));

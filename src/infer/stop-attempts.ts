@@ -1,4 +1,4 @@
-/** Whether the kubelet kept time: a kill that failed, or a kubelet that started anew, begins everything again (S11, trap 36). */
+/** Whether the kubelet kept time: a failed kill or a restarted kubelet begins everything again (S11, trap 36). */
 import type { AssumptionName } from '../model/assumptions.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
 import { second } from '../model/span.ts';
@@ -9,8 +9,8 @@ import { longestStop, minimumGrace } from './grace.ts';
 import type { Kubelet } from './context.ts';
 import type { InferContext } from './context.ts';
 
-/** What is known of a container's stop when its rounds are judged. */
-export interface Rounds {
+/** What is known of a container's stop when its attempts are judged. */
+export interface StopAttempts {
   readonly began: Estimate;
   readonly killings: readonly Occurrence[];
   readonly ended: Estimate | undefined;
@@ -18,37 +18,37 @@ export interface Rounds {
 }
 
 /**
- * The kubelet did not keep time: a kill failed, the kubelet started anew, or the container outlived every deadline.
+ * The kubelet did not keep time: a kill failed, the kubelet restarted, or the container outlived every deadline.
  * Everything begins again then, with a signal only if none was sent before (trap 36), and nothing but the exit or a
  * line that names the signal bounds it from above.
  */
-export function isRoundOpen(
+export function mayHaveRetried(
   { trace, kubelet }: InferContext,
-  { killings, ended, began, lag }: Rounds,
+  { killings, ended, began, lag }: StopAttempts,
   ready: Estimate,
 ): boolean {
   const last = killings.at(-1);
   const since = killings[0]?.time.lo ?? began.node.lo;
   const again =
     killings.length > 1 ||
-    trace.events.some((event) => isNewRound(event) && event.time.hi >= since) ||
+    trace.events.some((event) => beginsNewAttempt(event) && event.time.hi >= since) ||
     trace.nodeReady.some(
       (ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (killings[0]?.at ?? -Infinity),
     );
   const late = killings.length < 2 && ended !== undefined && outlived(kubelet, began, ended, lag);
-  // Without any Killing seen, rounds that failed would not have been seen either.
+  // Without any Killing seen, attempts that failed would not have been seen either.
   // Of an Event that was repeated before, only its last time is known.
   const repeated = (killings[0]?.count ?? 1) > 2;
   return again || late || repeated || last === undefined || !Number.isFinite(ready.client.hi);
 }
 
 /** Without any Killing nothing speaks against one round, begun when the kubelet was first seen to know. */
-export const isInTime = ({ trace, kubelet }: InferContext, { ended, began, lag }: Rounds): boolean =>
-  !trace.events.some(isNewRound) &&
+export const isInTime = ({ trace, kubelet }: InferContext, { ended, began, lag }: StopAttempts): boolean =>
+  !trace.events.some(beginsNewAttempt) &&
   !trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
   !(ended !== undefined && outlived(kubelet, began, ended, lag));
 
-/** It lived past hook, minimum grace and kill: whoever had to keep the time did not. */
+/** It lived past hook, minimum grace and kill: the kubelet did not keep time. */
 export function outlived(kubelet: Kubelet, began: Estimate, ended: Estimate, lag: AssumptionName): boolean {
   const deadline = longestStop(kubelet) + minimumGrace + second + millisecondsOf(lag);
   return isBefore(moved(began, { lo: 0, hi: deadline }), ended);
@@ -57,4 +57,4 @@ export function outlived(kubelet: Kubelet, began: Estimate, ended: Estimate, lag
 export const isStart = (event: Occurrence): boolean =>
   event.reason === 'Starting' && event.about.kind === 'Node' && event.component === 'kubelet';
 
-export const isNewRound = (event: Occurrence): boolean => event.reason === 'FailedKillPod' || isStart(event);
+export const beginsNewAttempt = (event: Occurrence): boolean => event.reason === 'FailedKillPod' || isStart(event);

@@ -1,4 +1,4 @@
-/** Runs of a container that no status tells, only the Event of their start. */
+/** Runs of a container that no status reports, only the Event of their start. */
 import { toClient } from '../model/clock.ts';
 import { noContainerFacts } from '../model/empty-trace.ts';
 import type { Pod } from '../model/kube.ts';
@@ -9,13 +9,13 @@ import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import type { InferContext } from './context.ts';
 
 /**
- * An Event tells its start, and nothing its end: a status is written only once a postStart hook is over, and one that was on
+ * An Event reports its start, and nothing its end: a status is written only once a postStart hook is over, and one that was on
  * its way when the object was removed is never written (SIGNALS.md §2 "Force").
  */
-export const mayRunUntold = ({ trace, deletion }: InferContext, spec: ContainerSpec): boolean =>
+export const mayHaveRestarted = ({ trace, deletion }: InferContext, spec: ContainerSpec): boolean =>
   deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
 
-/** Without the end of the run before, of its status and of its log, where only an Event tells of another. */
+/** Without the end of the run before, of its status and of its log, where only an Event reports a later one. */
 export function factsOfLastRun({ trace, deletion, kubelet }: InferContext, { name }: ContainerSpec): ContainerFacts {
   const facts = trace.containers.get(name) ?? noContainerFacts;
   const first = deletion.facts.first.value;
@@ -33,7 +33,7 @@ export function factsOfLastRun({ trace, deletion, kubelet }: InferContext, { nam
   };
 }
 
-/** The Event of a start that is, by its kubelet's clock, after the last end of the container that is told. */
+/** The Event of a start that is, by its kubelet's clock, after the last end of the container that was reported. */
 function startSince({ events }: Trace, pod: Pod, name: string): Occurrence | undefined {
   const status = statusesOf(pod).find((one) => one.name === name);
   if (isFinished(pod) || isRunning(status?.state)) return undefined;

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { createStreamHealth } from '../../src/run/stream-health.ts';
+
+describe('a stream that is lost', () => {
+  it('is lost since the earliest time that anybody told of: what was taken for its last word may have been behind', () => {
+    const streams = createStreamHealth(() => {});
+    const health = streams.open('pod', 0);
+    health.lost(30_000);
+    health.lost(10_000);
+    expect(streams.lost()).toEqual([{ stream: 'pod', since: 10_000 }]);
+    health.lost(20_000);
+    expect(streams.lost()).toEqual([{ stream: 'pod', since: 10_000 }]);
+  });
+
+  it('is lost anew once it has flowed again', () => {
+    const streams = createStreamHealth(() => {});
+    const health = streams.open('pod', 0);
+    health.lost(10_000);
+    health.flows();
+    health.lost(30_000);
+    expect(streams.lost()).toEqual([{ stream: 'pod', since: 30_000 }]);
+  });
+});

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
-import { asObject } from '../../model/observe/read.ts';
+import { asObject, asString } from '../../model/observe/read.ts';
 import type { Outcome } from '../../model/report.ts';
 import { connectCluster } from '../../run/connected.ts';
 import type { Ports } from '../../run/ports.ts';
@@ -104,7 +104,7 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
         report: ofExit(exit, 'recording', `from the recording ${path}`),
         card: await replay(path, words),
       });
-      found.push({ startedAt: String(asObject(exit['run'])['startedAt'] ?? ''), make });
+      found.push({ startedAt: asString(asObject(exit['run'])['startedAt']) ?? '', make });
     }
   }
   return found

@@ -3,46 +3,29 @@ import type { CoreV1Event, KubernetesObject, V1Pod } from '@kubernetes/client-no
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
-import { listOnce } from '../../kube/list.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
 import type { Target } from '../../run/target.ts';
 import { targetText, workloadKinds } from '../../run/target.ts';
+import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf } from './event-facts.ts';
 import type { EndedPod, GonePod, Remains } from './gone-pod.ts';
 import { endedPods, gonePod, nodeOfPod, remainsOf } from './gone-pod.ts';
 import type { Found, WhyReport } from './report.ts';
 import { momentOf } from './report.ts';
 
-async function listAll(cluster: Cluster, path: string, fieldSelector?: string): Promise<unknown[] | undefined> {
-  const result = await listOnce(
-    cluster,
-    { stream: 'owner', path, fieldSelector },
-    { signal: new AbortController().signal },
-  );
-  return result.kind === 'listed' ? result.objects : undefined;
-}
-
-const inNamespace = (namespace: string, resource: string, root = '/api/v1'): string =>
-  `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
-
 /** What may not be listed is left out: then the Events speak alone. Throws `why.events`. */
 export async function readRemains(cluster: Cluster): Promise<Remains> {
-  const { namespace } = cluster;
-  const events = await listAll(cluster, inNamespace(namespace, 'events'));
-  if (!events)
+  const events = await listAll(cluster, { resource: 'events' });
+  if (!Array.isArray(events))
     throw new PodexitError(
       'why.events',
-      `the Events of namespace "${namespace}" cannot be read`,
+      `the Events of namespace "${cluster.namespace}" cannot be read (${events.status})`,
       'Ask for list of events, or give recordings with --from, or an audit log with --audit-log.',
     );
-  const pods = ((await listAll(cluster, inNamespace(namespace, 'pods'))) ?? []) as V1Pod[];
-  const workloads: KubernetesObject[] = [];
-  for (const [resource, { kind, group }] of Object.entries(workloadKinds))
-    if (kind !== 'Service')
-      for (const one of (await listAll(cluster, inNamespace(namespace, resource, `/apis/${group}`))) ?? [])
-        workloads.push({ ...asObject(one), kind });
-  return remainsOf(events as CoreV1Event[], { pods, workloads });
+  const { objects } = await readWorkloads(cluster);
+  const pods = objects.filter(({ kind }) => kind === 'Pod') as V1Pod[];
+  return remainsOf(events as CoreV1Event[], { pods, workloads: objects.filter(({ kind }) => kind !== 'Pod') });
 }
 
 const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
@@ -78,15 +61,11 @@ const unknownPod = (what: string, namespace: string): PodexitError =>
 export async function fromEvents(cluster: Cluster, name: string, remains: Remains): Promise<Found> {
   const { namespace } = cluster;
   const node = nodeOfPod(name, remains);
+  const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${node}`;
   const nodeEvents =
-    node === undefined
-      ? []
-      : await listAll(
-          cluster,
-          inNamespace('default', 'events'),
-          `involvedObject.kind=Node,involvedObject.name=${node}`,
-        );
-  const story = gonePod(name, { ...remains, nodeFacts: factsOf((nodeEvents ?? []) as CoreV1Event[]) });
+    node === undefined ? [] : await listAll(cluster, { resource: 'events', namespace: 'default', fieldSelector });
+  const nodeFacts = Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : [];
+  const story = gonePod(name, { ...remains, nodeFacts });
   const answer = await getObject(cluster, podPath(namespace, name));
   const pod = answer.status === 200 ? (asObject(answer.body) as V1Pod) : undefined;
   if (pod && (story.uid === undefined || uidOf(pod) === story.uid)) {
@@ -115,7 +94,9 @@ export async function fromEvents(cluster: Cluster, name: string, remains: Remain
         'exit codes, and whether a container was killed: the pod is gone, and no Event says it',
         ...(story.trigger === 'unknown' ? ['which user deleted it'] : []),
         ...(story.grace || !wasStopped ? [] : ['its grace period: neither its owner nor a replacement is there']),
-        ...(nodeEvents ? [] : [`whether node ${node} was drained or ran out of memory: its Events cannot be read`]),
+        ...(Array.isArray(nodeEvents)
+          ? []
+          : [`whether node ${node} was drained or ran out of memory: its Events cannot be read`]),
       ],
       nextTime: nextTimeText(name, story),
     },

@@ -6,7 +6,7 @@ import type { Json } from '../../model/observe/read.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import type { Envelope } from '../output.ts';
-import { columnsOf, wrapped } from '../text.ts';
+import { columnsOf, wrapped } from '../output.ts';
 
 /** ms since the epoch. The clocks of node, controller and API server may differ by as much as the interval is wide. */
 export interface StoryMoment {

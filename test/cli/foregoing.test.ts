@@ -81,7 +81,8 @@ it.concurrent('--all-terminating tells of each pod when it was unrouted', () =>
     const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
     expect(exits.map(({ endpoints }) => endpoints.map(({ unroutedAt }) => unroutedAt?.basis))).toEqual([['observed']]);
     expect(exits.flatMap(({ gaps }) => gaps)).toEqual([]);
-  }));
+  }),
+);
 
 it.concurrent('--attach with a pod proves no lead where its slices were not in sync when the deletion came', () =>
   during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server }) => {
@@ -91,4 +92,5 @@ it.concurrent('--attach with a pod proves no lead where its slices were not in s
       passed: false,
       message: expect.stringMatching(/were not being watched/) as string,
     });
-  }));
+  }),
+);

@@ -10,14 +10,16 @@ it.concurrent('a pod that nothing replaces', () =>
     expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'graceful', exitCode: 0 } });
     expect(ran.stderr).toContain(`pod "${server.pod}" is gone, but no replacement of it was seen by --timeout\n`);
     expect(ran.code).toBe(3);
-  }));
+  }),
+);
 
 it.concurrent('and one whose replacement is ready in time is none of that', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const ran = await runMain([server.pod, '--wait-replacement', '--timeout=20s', '-o', 'json', ...flags]);
     expect(ran.stderr).not.toContain('is gone, but');
     expect(ran.code).toBe(0);
-  }));
+  }),
+);
 
 it.concurrent('a rollout that is stuck after its first pod', () => {
   const scenario = loadRecording('rolling-update');

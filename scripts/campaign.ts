@@ -18,7 +18,7 @@ import { seeded } from '../test/helpers/seeded.ts';
 
 /** Largest share of runs that may end as `unknown`. */
 const mostUnknown = 0.01;
-const atOnce = 12;
+const atOnce = 6;
 
 interface Calm {
   name: string;

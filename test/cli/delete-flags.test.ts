@@ -72,7 +72,7 @@ it('-i deletes nothing unless the answer is yes', () =>
     expect(server.deletesAccepted).toBe(1);
   }));
 
-describe.concurrent.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
+describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
   'under -o %s nothing to report is no document',
   (format) => {
     const run = (target: string, flag: string, answers?: string[]) =>
@@ -113,7 +113,7 @@ describe('flags that are refused', () => {
   });
 });
 
-describe.concurrent('--evict', () => {
+describe('--evict', () => {
   it('explains which budget refused, and how many it allows', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));

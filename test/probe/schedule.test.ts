@@ -68,7 +68,13 @@ it('blames nobody for connections that broke while the machine slept', async () 
 it('lets at most 2,000 requests wait, and counts what it does not send', () => {
   const tally = createTally(0, false, 0);
   const sender = createSender({
-    client: { send: () => () => undefined, isKeptFree: false, forgetKept: () => undefined, close: () => undefined },
+    client: {
+      send: () => () => undefined,
+      isKeptFree: false,
+      resent: 0,
+      forgetKept: () => undefined,
+      close: () => undefined,
+    },
     timeoutMs: 60_000,
     hasKept: false,
     now: Date.now,

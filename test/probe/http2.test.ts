@@ -74,8 +74,8 @@ it.runIf(hasOpenssl)(
   async () => {
     const { server, url, close } = await secureServer();
     server.on('request', (_, answer) => answer.end());
-    const { result, trouble } = await probing(url, {}, () => sleep(300));
-    const insecure = await probing(url, { insecure: true }, () => sleep(300));
+    const { result, trouble } = await probing(url, patient, () => sleep(300));
+    const insecure = await probing(url, { ...patient, insecure: true }, () => sleep(300));
     await close();
     expect(Object.keys(kindsOf(result))).toEqual(['tls']);
     expect((trouble as { hint?: string }).hint).toContain('--probe-ca');

@@ -22,7 +22,7 @@ it.runIf(hasOpenssl)('speaks HTTP/2 where the server chooses it, on new connecti
   expect(trouble).toBeUndefined();
   expect([...versions]).toEqual(['2.0']);
   expect(result).toMatchObject({ sent: answered, failed: 0 });
-  expect(result.kept?.sent).toBeGreaterThan(10);
+  expect(result.kept?.sent).toBeGreaterThan(2);
 });
 
 it.runIf(hasOpenssl)('loses nothing by a GOAWAY that lets requests end, nor by one that takes none', async () => {

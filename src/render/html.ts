@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Timeline } from '../infer/timeline.ts';
-import type { FixAnswer } from '../verdict/answer.ts';
+import type { FixAnswer } from '../verdict/fix.ts';
 import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout-summary.ts';

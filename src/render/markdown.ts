@@ -1,6 +1,6 @@
 /** `-o markdown`: the answer in at most ten lines for a pull request or an incident, everything else folded below it. */
 import type { Interval, Phase } from '../infer/timeline.ts';
-import type { FixAnswer } from '../verdict/answer.ts';
+import type { FixAnswer } from '../verdict/fix.ts';
 import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
 import { requestsText } from '../verdict/loss.ts';
 import type { Report } from '../verdict/report.ts';
@@ -68,12 +68,11 @@ function answerSection(report: Report): string {
     .slice(0, 3)
     .map(({ label, words }) => `- ${forMarkdownCode(label)} ${forMarkdown(words.map(({ text }) => text).join(''))}`);
   const { judgement, reason } = answer.traffic;
-  const requests = requestsText(timeline);
   const failed = verdict.gates.filter(({ passed }) => !passed).slice(0, 2);
   const lines = [
     ...rows,
     `- traffic ${judgement.replace('-', ' ')}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,
-    ...(requests === undefined ? [] : [`- requests: ${forMarkdown(requests, 1000)}`]),
+    ...timeline.probes.slice(0, 1).map((probe) => `- requests ${forMarkdown(requestsText(timeline, probe), 1000)}`),
     ...failed.map(({ message }) => `- gate ${forMarkdown(message, 1000)}`),
     ...(answer.why === undefined ? [] : [`- why: ${forMarkdown(answer.why, 1000)}`]),
   ];

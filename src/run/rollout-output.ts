@@ -76,10 +76,9 @@ function documentOutput(kind: 'html' | 'markdown' | 'junit', { stdout }: Ports):
   const reports: Report[] = [];
   return {
     ended: async (report) => void reports.push(report),
-    end: async (_items, { target, exitCode, unseen }) => {
+    end: async (_items, summary) => {
       const { renderRollout } = await import('./documents.ts');
-      const numbers = rolloutNumbers(target, reports, [exitCode], unseen);
-      stdout.write(await renderRollout(kind, numbers, reports));
+      stdout.write(await renderRollout(kind, numbersOf(summary, reports), reports));
     },
   };
 }

@@ -11,8 +11,7 @@ import { unseenIn } from './helpers/unseen.ts';
 
 const killed = reportNamed('multi-container');
 const several = [reportNamed('graceful-exit'), reportNamed('sigkill-after-grace'), hostileReport];
-const rollout = (reports = several): string =>
-  renderRolloutHtml(rolloutNumbers('deployment/web', reports, [], []), reports);
+const rollout = (reports = several): string => renderRolloutHtml(rolloutNumbers('deployment/web', reports), reports);
 
 describe('the HTML report', () => {
   it('allows, by its policy, exactly the style and the script that it holds', () => {

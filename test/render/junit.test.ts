@@ -61,7 +61,7 @@ describe('JUnit XML', () => {
 
   it('has one case for each of several pods, also for one that was not observed', () => {
     const reports = [killed, reportNamed('graceful-exit')];
-    const all = parseXml(renderRolloutJunit(rolloutNumbers('deployment/web', reports, [], ['web-x']), reports));
+    const all = parseXml(renderRolloutJunit(rolloutNumbers('deployment/web', reports, { unseen: ['web-x'] }), reports));
     expect(xsdFaults(schema, all)).toEqual([]);
     expect(all.attributes).toMatchObject({ tests: '3', failures: '1', errors: '1' });
     const names = all.children[0]!.children.filter(({ name }) => name === 'testcase').map(

@@ -29,7 +29,7 @@ describe('a comment about several pods', () => {
     ...Array.from({ length: 4 }, () => reportNamed('sigkill-after-grace')),
     hostileReport,
   ];
-  const text = renderRolloutMarkdown(rolloutNumbers('deployment/web', reports, [], ['web-x']), reports);
+  const text = renderRolloutMarkdown(rolloutNumbers('deployment/web', reports, { unseen: ['web-x'] }), reports);
 
   it('has at most ten lines, and a folded row for each pod', () => {
     expect(visible(text).length).toBeLessThanOrEqual(10);

@@ -101,7 +101,7 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
 describe('flags that are refused', () => {
   it.each([
     [['x', '--cascade'], /--cascade is not supported: a pod has no dependents/],
-    [['x', '--cascade=foreground'], /--cascade is refused/],
+    [['x', '--cascade=foreground'], /--cascade is not supported/],
     [['x', '--attach', '--evict'], /--attach never deletes/],
     [['x', '--attach', '--wait=false'], /--attach never deletes/],
     [['x', '--retry-evict'], /needs --evict/],

@@ -37,6 +37,8 @@ export interface GonePod {
   /** The pod's owner first, then what owns that. */
   owners: Owner[];
   grace?: WhyReport['grace'];
+  /** The next pod of its name was there before its kubelet began to stop it: the object was removed under its containers. */
+  wasForced: boolean;
 }
 
 export function gonePod(name: string, remains: Remains): GonePod {
@@ -64,6 +66,8 @@ export function gonePod(name: string, remains: Remains): GonePod {
     ...triggerOf(isCancelled ? undefined : caused, deleted, remains, { owners, next, moments }),
     owners,
     grace: stop && graceOf(stop, read, next, remains, owners),
+    wasForced:
+      stop !== undefined && next?.goneBy !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
   };
 }
 
@@ -171,10 +175,10 @@ function parentOf(replicaSet: Owner, { facts, workloads }: Pick<Remains, 'facts'
   return name === undefined ? undefined : { kind: 'Deployment', name, isInferred: true };
 }
 
-/** The pod that came in its place: of a StatefulSet the next one of its name, whose creation proves that this one was gone. */
+/** The pod that came in its place. */
 interface Successor {
   pod?: V1Pod;
-  /** ms since the epoch: by then this pod was removed; only of a StatefulSet. */
+  /** ms since the epoch: by then this pod was removed, since another one has its name. */
   goneBy?: number;
   moment: StoryMoment;
 }
@@ -189,34 +193,42 @@ function successorOf(
   owner: Owner | undefined,
 ): Successor | undefined {
   if (!stop) return undefined;
-  const isLater = (pod: V1Pod): boolean => createdAt(pod) >= stop.at - 2 * uncertaintyMs && pod.metadata?.uid !== uid;
-  const [sibling] = pods
-    .filter((pod) => isLater(pod) && pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
-    .sort((a, b) => createdAt(a) - createdAt(b));
-  const same = pods.find((pod) => pod.metadata?.name === name && isLater(pod));
+  const others = pods.filter((pod) => uid !== undefined && pod.metadata?.uid !== uid);
+  const same = others.find((pod) => pod.metadata?.name === name);
+  const heard = same ? undefined : firstOfNext(name, uid, stop, facts);
+  const sibling = others
+    .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
+    .filter((pod) => pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
+    .sort((a, b) => createdAt(a) - createdAt(b))[0];
   const pod = same ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
-  const heard = facts.find(
-    (one) => one.kind === 'Pod' && one.name === name && one.at > stop.at && isOther(one.uid, uid),
-  );
-  const goneBy = Math.min(same ? createdAt(same) + 1000 : Infinity, heard ? heard.at + uncertaintyMs : Infinity);
-  const earliest = pod ? createdAt(pod) : heard ? heard.at - uncertaintyMs : NaN;
+  const [earliest, latest] = pod
+    ? [createdAt(pod), createdAt(pod) + 1000]
+    : heard
+      ? [heard.at - uncertaintyMs, heard.at + uncertaintyMs]
+      : [NaN, NaN];
   if (!Number.isFinite(earliest)) return undefined;
-  const what =
-    pod && !same ? `pod ${pod.metadata?.name} was created, perhaps as its replacement` : `the next ${name} was created`;
+  const isSibling = pod !== undefined && pod !== same;
+  const what = isSibling
+    ? `pod ${pod.metadata?.name} was created, perhaps as its replacement`
+    : `the next ${name} was created`;
   const source = pod ? 'creationTimestamp' : 'Events of the next pod';
-  const moment = {
-    name: 'replacement-created',
-    what,
-    earliest,
-    latest: earliest + (pod ? 1000 : 2000),
-    source,
-    isBad: false,
-  };
-  return { pod, goneBy: Number.isFinite(goneBy) ? goneBy : undefined, moment };
+  const moment = { name: 'replacement-created', what, earliest, latest, source, isBad: false };
+  return { pod, goneBy: isSibling ? undefined : latest, moment };
 }
 
-const isOther = (one: string | undefined, uid: string | undefined): boolean =>
-  one !== undefined && uid !== undefined && one !== uid;
+/** A uid with an Event before the stop is that of an older pod of the name, whose kubelet may still write of it. */
+function firstOfNext(
+  name: string,
+  uid: string | undefined,
+  stop: EventFacts,
+  facts: readonly EventFacts[],
+): EventFacts | undefined {
+  const others = facts.filter(
+    (one) => one.kind === 'Pod' && one.name === name && one.uid !== undefined && one.uid !== uid,
+  );
+  const older = new Set(others.filter(({ at }) => at <= stop.at).map((one) => one.uid));
+  return uid === undefined ? undefined : others.find((one) => !older.has(one.uid));
+}
 
 /** The template's, since the pod's own is gone with it; a --grace-period of the deletion would have replaced it. */
 function graceOf(

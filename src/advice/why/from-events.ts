@@ -10,7 +10,7 @@ import { targetText, workloadKinds } from '../../run/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf } from './event-facts.ts';
 import type { EndedPod, GonePod, Remains } from './gone-pod.ts';
-import { endedPods, gonePod, nodeOfPod, remainsOf } from './gone-pod.ts';
+import { endedPods, gonePod, nodeOfPod } from './gone-pod.ts';
 import type { Found, WhyReport } from './report.ts';
 import { momentOf } from './report.ts';
 
@@ -25,7 +25,8 @@ export async function readRemains(cluster: Cluster): Promise<Remains> {
     );
   const { objects } = await readWorkloads(cluster);
   const pods = objects.filter(({ kind }) => kind === 'Pod') as V1Pod[];
-  return remainsOf(events as CoreV1Event[], { pods, workloads: objects.filter(({ kind }) => kind !== 'Pod') });
+  const workloads = objects.filter(({ kind }) => kind !== 'Pod');
+  return { facts: factsOf(events as CoreV1Event[]), pods, workloads };
 }
 
 const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
@@ -65,7 +66,7 @@ export async function fromEvents(cluster: Cluster, name: string, remains: Remain
   const nodeEvents =
     node === undefined ? [] : await listAll(cluster, { resource: 'events', namespace: 'default', fieldSelector });
   const nodeFacts = Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : [];
-  const story = gonePod(name, { ...remains, nodeFacts });
+  const story = gonePod(name, remains, nodeFacts);
   const answer = await getObject(cluster, podPath(namespace, name));
   const pod = answer.status === 200 ? (asObject(answer.body) as V1Pod) : undefined;
   if (pod && (story.uid === undefined || uidOf(pod) === story.uid)) {

@@ -2,28 +2,20 @@
  * A pod that is gone, from Events and from the objects around it: who owned and deleted it, when it was stopped, and whether it
  * was still there at the end of its grace period. No Event holds an exit code, so nothing here says how a container exited. Pure.
  */
-import type { CoreV1Event, KubernetesObject, V1Pod } from '@kubernetes/client-node';
+import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import type { EventFacts, ReadEvent } from './event-facts.ts';
-import { factsOf, isStop, momentAt, readEvent, uncertaintyMs } from './event-facts.ts';
+import { isStop, momentAt, readEvent, uncertaintyMs } from './event-facts.ts';
 import type { StoryMoment, WhyReport } from './report.ts';
 
 /** A namespace as it is now, with what is left of the last hour. */
 export interface Remains {
   facts: readonly EventFacts[];
-  /** Of the pod's node. */
-  nodeFacts: readonly EventFacts[];
   pods: readonly V1Pod[];
   /** ReplicaSets, Deployments, StatefulSets, DaemonSets and Jobs, each with its kind. */
   workloads: readonly KubernetesObject[];
 }
-
-export const remainsOf = (events: readonly CoreV1Event[], rest: Omit<Remains, 'facts' | 'nodeFacts'>): Remains => ({
-  facts: factsOf(events),
-  nodeFacts: [],
-  ...rest,
-});
 
 export type Owner = NonNullable<WhyReport['owners']>[number];
 
@@ -41,8 +33,9 @@ export interface GonePod {
   wasForced: boolean;
 }
 
-export function gonePod(name: string, remains: Remains): GonePod {
-  const { facts, nodeFacts } = remains;
+/** `nodeFacts`: of its node. */
+export function gonePod(name: string, remains: Remains, nodeFacts: readonly EventFacts[] = []): GonePod {
+  const { facts } = remains;
   const own = latestOfName(facts.filter((one) => one.kind === 'Pod' && one.name === name));
   const stop = own.find(isStop);
   const read = own.flatMap((one) => readEvent(one) ?? []);
@@ -105,19 +98,13 @@ const aroundNode = (facts: readonly EventFacts[], stop: EventFacts): StoryMoment
 /** Who changed the workload before its controller deleted the pod: a program's name, not a person's (managedFields). */
 function changeOf(owner: Owner | undefined, { workloads }: Remains, before: number): StoryMoment[] {
   const object = workloads.find((one) => isSameObject(one, owner));
-  const changes = asArray(asObject(object?.metadata)['managedFields'])
+  const last = asArray(asObject(object?.metadata)['managedFields'])
     .map(asObject)
-    .map((one) => ({
-      by: asString(one['manager']) ?? '',
-      at: Date.parse(String(one['time'])),
-      part: one['subresource'],
-    }))
-    .filter(
-      ({ by, at, part }) => part !== 'status' && !by.startsWith('kube-controller') && at <= before + uncertaintyMs,
-    )
-    .filter(({ at }) => at > before - 600_000)
-    .sort((a, b) => a.at - b.at);
-  const last = changes.at(-1);
+    .filter((one) => one['subresource'] !== 'status')
+    .map((one) => ({ by: asString(one['manager']) ?? '', at: Date.parse(String(one['time'])) }))
+    .filter(({ by, at }) => !by.startsWith('kube-controller') && at > before - 600_000 && at <= before + uncertaintyMs)
+    .sort((a, b) => a.at - b.at)
+    .at(-1);
   if (!last || !owner) return [];
   const what = `${owner.kind.toLowerCase()}/${owner.name} was changed by the program ${last.by}`;
   const source = 'managedFields';
@@ -142,20 +129,12 @@ function ownersOf(name: string, { facts, workloads }: Remains): Owner[] {
   const fitting = workloads
     .filter((one) => one.kind !== 'Deployment' && mayOwn(one.kind ?? '', one.metadata?.name ?? '', name))
     .sort((a, b) => (b.metadata?.name?.length ?? 0) - (a.metadata?.name?.length ?? 0))[0];
-  const own: Owner | undefined = known
-    ? { kind: known.kind, name: known.name, uid: known.uid, isInferred: false }
-    : fitting && ownerFrom(fitting, true);
-  if (!own) return [];
+  const { kind, name: of, uid } = known ?? { kind: fitting?.kind, ...fitting?.metadata };
+  if (kind === undefined || of === undefined) return [];
+  const own: Owner = { kind, name: of, uid, isInferred: !known };
   const parent = own.kind === 'ReplicaSet' ? parentOf(own, { facts, workloads }) : undefined;
   return parent ? [own, parent] : [own];
 }
-
-const ownerFrom = ({ kind = '', metadata }: KubernetesObject, isInferred: boolean): Owner => ({
-  kind,
-  name: metadata?.name ?? '',
-  uid: metadata?.uid,
-  isInferred,
-});
 
 const isSameObject = ({ kind, metadata }: KubernetesObject, owner: Owner | undefined): boolean =>
   kind === owner?.kind && metadata?.name === owner?.name && (owner?.uid === undefined || metadata?.uid === owner.uid);
@@ -238,29 +217,22 @@ function graceOf(
   { workloads }: Remains,
   owners: readonly Owner[],
 ): WhyReport['grace'] {
-  const template = workloads.find((one) => isSameObject(one, owners[0]));
+  const { spec } = asObject(workloads.find((one) => isSameObject(one, owners[0])));
   const specs: [unknown, string][] = [
-    [
-      asObject(asObject(asObject(template)['spec'])['template'])['spec'],
-      `template of ${owners[0]?.kind} ${owners[0]?.name}`,
-    ],
+    [asObject(asObject(spec)['template'])['spec'], `template of ${owners[0]?.kind} ${owners[0]?.name}`],
     [next?.pod?.spec, `spec of its replacement ${next?.pod?.metadata?.name}`],
   ];
-  const [found] = specs.flatMap(([spec, source]) => {
-    const seconds = asSeconds(asObject(spec)['terminationGracePeriodSeconds']);
+  const [found] = specs.flatMap(([one, source]) => {
+    const seconds = asSeconds(asObject(one)['terminationGracePeriodSeconds']);
     return seconds === undefined ? [] : [{ seconds, source }];
   });
   if (!found) return undefined;
   const end = stop.at + found.seconds * 1000;
   const seen = Math.max(...read.filter((one) => one.provesPresence).map(({ moment }) => moment.earliest));
-  const atItsEnd =
-    next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs
-      ? 'gone'
-      : seen > end + uncertaintyMs
-        ? 'still-there'
-        : 'unknown';
-  const [from, until] = [new Date(end - uncertaintyMs).toISOString(), new Date(end + uncertaintyMs).toISOString()];
-  return { ...found, end: { earliest: from, latest: until }, atItsEnd };
+  const isGone = next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs;
+  const atItsEnd = isGone ? 'gone' : seen > end + uncertaintyMs ? 'still-there' : 'unknown';
+  const stamp = (at: number): string => new Date(at).toISOString();
+  return { ...found, end: { earliest: stamp(end - uncertaintyMs), latest: stamp(end + uncertaintyMs) }, atItsEnd };
 }
 
 function triggerOf(

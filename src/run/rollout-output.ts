@@ -12,7 +12,7 @@ import type { RolloutSummary } from '../verdict/rollout.ts';
 import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
 import type { KeyOrder } from '../render/key-order.ts';
-import { reportOrder } from '../render/key-order.ts';
+import { probeOrder, reportOrder } from '../render/key-order.ts';
 import { rolloutNumbers } from '../verdict/rollout-summary.ts';
 import { workloadKinds } from './target.ts';
 import { shownText } from './finish.ts';
@@ -51,8 +51,11 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'live':
     case 'lines':
       return rolloutTerminal(format.kind, look, ports);
-    case 'wide':
+    case 'html':
     case 'markdown':
+    case 'junit':
+      return documentOutput(format.kind, ports);
+    case 'wide':
       return {
         ended: async (report) => stdout.write(`${await each(report)}\n`),
         end: async () => {},
@@ -63,9 +66,21 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
       throw new PodexitError(
         'usage.output',
         `-o ${format.kind} is one document for one pod, and --all-terminating has several`,
-        'Use -o lines, json, ndjson, yaml, wide, markdown or name, or write the documents with --report.',
+        'Use another format, e.g. -o json, or write one document for each pod with --report.',
       );
   }
+}
+
+/** One page about all pods. */
+function documentOutput(kind: 'html' | 'markdown' | 'junit', { stdout }: Ports): RolloutOutput {
+  const reports: Report[] = [];
+  return {
+    ended: async (report) => void reports.push(report),
+    end: async (_items, summary) => {
+      const { renderRollout } = await import('./documents.ts');
+      stdout.write(await renderRollout(kind, numbersOf(summary, reports), reports));
+    },
+  };
 }
 
 /** One document: the RolloutReport of all pods. */
@@ -74,19 +89,22 @@ function jsonOutput({ stdout }: Ports): RolloutOutput {
   return {
     ended: async (report) => void reports.push(report),
     end: async (exits, summary) => {
-      const { target, exitCode, unseen } = summary;
-      const { sentence } = rolloutNumbers(target, reports, [exitCode], unseen);
+      const { probes, ...rest } = summary;
       const document = {
         apiVersion: 'podexit/v1',
         kind: 'RolloutReport',
-        workload: workloadOf(target),
-        summary: { ...summary, sentence },
+        workload: workloadOf(summary.target),
+        summary: { ...rest, sentence: numbersOf(summary, reports).sentence },
         exits,
+        probes,
       };
       stdout.write(`${jsonText(document, documentOrder, 2)}\n`);
     },
   };
 }
+
+const numbersOf = ({ target, exitCode, unseen, probes }: RolloutSummary, reports: readonly Report[]) =>
+  rolloutNumbers(target, reports, { codes: [exitCode], unseen, probes });
 
 /** `deployment/checkout` as kind and name; a selector is its own name. */
 function workloadOf(target: string): { kind: string; name: string } {
@@ -114,6 +132,7 @@ const documentOrder: KeyOrder = {
   workload: { kind: null, name: null },
   summary: { ...summaryOrder, sentence: null },
   exits: reportOrder,
+  probes: probeOrder,
 };
 
 /** The live table where the terminal can be painted over and `live` is wanted, else lines. */
@@ -137,8 +156,7 @@ function linesOutput(look: LookOptions, ports: Ports): RolloutOutput {
       stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
     },
     end: async (_items, summary) => {
-      const numbers = rolloutNumbers(summary.target, reports, [summary.exitCode], summary.unseen);
-      const lines = rolloutCardLines(numbers, { pen, columns, flags: look.reach });
+      const lines = rolloutCardLines(numbersOf(summary, reports), { pen, columns, flags: look.reach });
       stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
     },
   };
@@ -177,7 +195,7 @@ function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
     },
     end: async (_items, summary) => {
       stopResizing();
-      live.end(rolloutNumbers(summary.target, reports, [summary.exitCode], summary.unseen));
+      live.end(numbersOf(summary, reports));
     },
     close: () => {
       stopResizing();

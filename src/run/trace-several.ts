@@ -2,7 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Interrupted } from '../model/observation.ts';
-import { probeReportsOf } from './shared-probes.ts';
+import { lossCodes, probeReportsOf } from './shared-probes.ts';
 import { createTraces } from './traces.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
@@ -132,6 +132,7 @@ async function follow(
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, what, await over);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
+  codes.push(...lossCodes(traces, options.policy));
   const summary = summaryOf(what, reports, codes, [...unseen.values()], probeReportsOf(traces, reports));
   await output.end(reports, summary);
   if (failures.length > 0) throw failures[0];

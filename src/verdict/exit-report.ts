@@ -28,8 +28,8 @@ import type {
   TrafficReport,
 } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
-import type { TrafficAnswer } from './answer.ts';
 import type { Report } from './report.ts';
+import type { TrafficAnswer } from './traffic.ts';
 
 export function exitReportOf({ timeline, verdict, answer }: Report, run?: RunReport): ExitReport {
   const { mode, pod, grace, trigger, clocks } = timeline;
@@ -121,7 +121,7 @@ const thousandths = (min: number, max: number): Range => ({
 });
 
 function containerReport(container: ContainerTimeline): ContainerReport {
-  const { name, kind, outcome, preStop, stopSignal, kill, exit, drain, pastGrace } = container;
+  const { name, kind, outcome, preStop, stopSignal, kill, exit, drain, pastGrace, servedUntil } = container;
   const hook = preStop?.end && !preStop.provisional ? { ...preStop, end: preStop.end } : undefined;
   return {
     name,
@@ -135,6 +135,7 @@ function containerReport(container: ContainerTimeline): ContainerReport {
     preStopSeconds: hook?.length && secondsRange(hook.length),
     drainSeconds: drain && secondsRange(drain),
     pastGraceSeconds: pastGrace && secondsRange(pastGrace),
+    servedUntil: servedUntil && instant(servedUntil),
   };
 }
 

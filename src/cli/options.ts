@@ -43,19 +43,30 @@ export function traceOptions(words: readonly string[], flags: Flags, version: st
     now: flags.now,
     force: flags.force,
   });
-  const never = flags.attach ? 'attach' : flags.allTerminating ? 'all-terminating' : undefined;
+  const chosen = chosenBy(words, flags);
+  const isNode = chosen.target.kind === 'node';
+  const never = flags.attach
+    ? '--attach'
+    : flags.allTerminating
+      ? '--all-terminating'
+      : isNode
+        ? 'node/NAME'
+        : undefined;
   if (never !== undefined && grace.named)
     throw usageError(
       'attach',
-      `--${never} never deletes, so no grace flag goes with it`,
-      `Leave out --${never}, or the grace flag.`,
+      `${never} never deletes, so no grace flag goes with it`,
+      `Leave out ${never}, or the grace flag.`,
     );
-  if (flags.allTerminating && flags.waitReplacement)
-    throw usageError('all-terminating', '--wait-replacement is for one pod, and --all-terminating traces several');
+  if ((flags.allTerminating || isNode || chosen.target.kind === 'pods') && flags.waitReplacement)
+    throw usageError(
+      'all-terminating',
+      `--wait-replacement is for one pod, and ${flags.allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
+    );
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
   return {
     connection: connectionOf(flags, version),
-    ...chosenBy(words, flags),
+    ...chosen,
     confirm: !flags.yes && confirmFrom(flags),
     graceSeconds: grace.seconds,
     insist: grace.named,

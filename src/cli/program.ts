@@ -15,7 +15,7 @@ import { policyFrom } from './gate-flags.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
-import { addRollout } from './rollout.ts';
+import { addRollout, behindDashes } from './rollout.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { addCompare, addRecommend } from './history.ts';
@@ -83,7 +83,7 @@ export function buildProgram(
     .usage('TARGET [flags]')
     .argument(
       '[target...]',
-      'POD, TYPE/NAME or TYPE NAME; TYPE: pod, deployment, statefulset, daemonset, replicaset, job, service',
+      'POD…, TYPE/NAME or TYPE NAME; TYPE: pod, deployment, statefulset, daemonset, replicaset, job, service, node',
     )
     .version(version, '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -94,8 +94,10 @@ export function buildProgram(
   addConnectionFlags(
     addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))),
   ).action(async (words: string[], flags: Flags) => {
-    const options = traceOptions(words, flags, version, stdout.isTty);
-    set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, ports));
+    const command = behindDashes(program);
+    const target = words.slice(0, words.length - command.length);
+    const options = traceOptions(target, flags, version, stdout.isTty);
+    set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, command, ports));
   });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
   for (const [name, add] of Object.entries(commands))
@@ -105,13 +107,26 @@ export function buildProgram(
 
 const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
 
-async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
+async function trace(
+  options: TraceOptions,
+  { allTerminating }: Flags,
+  command: readonly string[],
+  ports: Ports,
+): Promise<number> {
   const { target } = options;
   if ('template' in options.format) await (await import('../run/documents.ts')).assertRenderable(options.format);
-  if (!allTerminating) return tracePod(options, ports);
-  if (target.kind !== 'pod')
-    return (await import('../run/trace-several.ts')).traceSeveral({ ...options, target }, ports);
-  throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
+  if (command.length > 0 && target.kind !== 'node')
+    throw usageError(
+      'command',
+      'a command after -- goes with a node or a rollout',
+      'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
+    );
+  const isOne = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;
+  if (isOne) return tracePod({ ...options, target }, ports);
+  if (target.kind === 'pod' || (target.kind === 'pods' && allTerminating))
+    throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
+  const start = command.length > 0 ? { kind: 'command' as const, argv: command } : undefined;
+  return (await import('../run/trace-several.ts')).traceSeveral({ ...options, target, start }, ports);
 }
 
 /** Two columns that fit a terminal of 80 with the longer of the two names. */
@@ -131,9 +146,11 @@ Exit codes:
 const exampleLines = [
   ['checkout-754699c75f-5qlrp', 'delete it, trace its exit'],
   ['deploy/checkout --pick=oldest', 'a pod of a workload'],
+  ['web-0 web-1', 'several at once'],
   ['-l app=checkout --evict', 'evict, not delete'],
   ['deploy/checkout --attach', 'the next that ends'],
   ['deploy/checkout --all-terminating', 'all that a rollout ends'],
+  ['node/n1 -- kubectl drain n1', 'what a drain ends'],
   ['check web-0', 'a forecast, no deletion'],
   ['web-0 -n shop -o json > exit.json', 'for programs'],
   ['demo', 'no cluster needed'],

@@ -13,7 +13,7 @@ export function addTraceFlags(command: Command): Command {
       'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s; for the next pod of a workload, since the last one ended',
     )
     .option('--wait-replacement', 'go on until the replacement is ready')
-    .option('--record <file>', 'write what is observed to FILE, for replay; one file a pod with --all-terminating')
+    .option('--record <file>', 'write what is observed to FILE, for replay')
     .option('-v, --v <level>', 'show evidence, phases and assumptions; from 2 to 9 also log requests to stderr');
 }
 

@@ -3,7 +3,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { listOnce } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
 import type { Raw } from './watched.ts';
-import { asRaw, metadataOf, selects } from './watched.ts';
+import { asRaw, metadataOf, namespaceOf, selects } from './watched.ts';
 
 export interface Budget {
   name: string;
@@ -19,7 +19,7 @@ export interface Budget {
 
 /** The budgets whose selector matches the pod; undefined where they may not be listed. */
 export async function budgetsOf(cluster: Cluster, pod: Raw, signal: AbortSignal): Promise<Budget[] | undefined> {
-  const path = `/apis/policy/v1/namespaces/${encodeURIComponent(cluster.namespace)}/poddisruptionbudgets`;
+  const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespaceOf(pod) ?? cluster.namespace)}/poddisruptionbudgets`;
   const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
   if (result?.kind !== 'listed') return undefined;
   return result.objects.map(asRaw).filter(covers(pod)).map(budgetOf);
@@ -48,7 +48,7 @@ function budgetOf(object: Raw): Budget {
 }
 
 /** `budget web allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay`. */
-function budgetText(budget: Budget): string {
+export function budgetText(budget: Budget): string {
   const { name, allowed, healthy, desired, expected } = budget;
   const pods = expected === 1 ? '1 pod is' : `${expected} pods are`;
   return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now: ${healthy} of ${pods} healthy, and ${desired} must stay${neverAllows(budget) ? ': as it is, it can never allow one' : ''}`;

@@ -10,7 +10,7 @@ import { targetText, workloadKinds, workloadPath } from './target.ts';
 import type { LabelSelector } from './selectors.ts';
 import type { Raw } from './watched.ts';
 import { printLabels } from './selectors.ts';
-import { asRaw, metadataOf, ownerOf, siblingTarget, uidOf } from './watched.ts';
+import { asRaw, controllerUid, metadataOf, ownerOf, siblingTarget, uidOf } from './watched.ts';
 
 export interface Candidate {
   name: string;
@@ -127,13 +127,4 @@ export function deploymentOf(pod: Raw): string | undefined {
   const hash = asRaw(metadataOf(pod)['labels'])['pod-template-hash'];
   const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
   return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
-}
-
-function controllerUid(object: Raw): string {
-  const owner = ownerOf(object);
-  const references = metadataOf(object)['ownerReferences'];
-  const found = (Array.isArray(references) ? references : [])
-    .map(asRaw)
-    .find((one) => one['kind'] === owner?.kind && one['name'] === owner?.name);
-  return String(found?.['uid']);
 }

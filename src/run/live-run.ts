@@ -1,4 +1,5 @@
 /** What a live run is asked for, and what all its parts share. */
+import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted, Mode, Sighting, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
@@ -8,29 +9,20 @@ import type { FoundPod } from './found-pod.ts';
 import type { DeletionProgress } from './deletion-progress.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Probing } from './probing.ts';
+import type { Scope } from './scope.ts';
 import type { Raw, Target } from './watched.ts';
 
 /** A run over several pods: which they are. */
-export interface Several {
-  /** As a person names them: `deployment/checkout`. */
-  readonly target: string;
+export interface Several extends Scope {
   /** The first that terminates is traced, and no other. */
   readonly isNext?: boolean;
-  /** Empty: all namespaces. */
-  readonly namespace: string;
-  /** Their stream. */
-  readonly pods: Target;
-  /** Whether a pod of that stream is one of them: labels may overlap, owners do not. */
-  owns(pod: Raw): boolean;
-  /** What owns them all, where it is known before them. */
-  readonly owner?: { kind: string; name: string };
-  /** Those that are asked for by name; absent: whichever terminate. */
-  readonly named?: readonly FoundPod[];
   /** Called when all is watched: starts what the run follows. */
   start?(this: void): void;
   /** Whether one more terminating pod is traced. */
   wants(this: void, uid: string, pod: Raw): boolean;
   readonly listener: PodListener;
+  /** The deletion of one of the named pods failed: the others go on. */
+  refused?(this: void, pod: Raw, error: PodexitError): void;
   /** The trace of the pod `uid` has come to its end. */
   ended(this: void, uid: string): void;
 }

@@ -4,14 +4,12 @@ import { PodexitError } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
 import { unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';
-import { selectorInTime } from './resolve-target.ts';
-import type { SeveralTarget } from './rollout-owners.ts';
+import { scopeInTime } from './resolve-target.ts';
 import type { Several } from './live-run.ts';
-import { targetText, workloadKinds } from './target.ts';
+import type { SeveralTarget } from './target.ts';
 import type { TraceOptions } from './trace-options.ts';
-import { missedText } from './unseen.ts';
+import { missedText } from './rollout-end.ts';
 import { createWaitingLimit } from './waiting-limit.ts';
-import { podsTarget } from './watched.ts';
 
 /** What a run about the next terminating pod is given, and what its coming to nothing is called. */
 export interface NextPod {
@@ -29,21 +27,16 @@ export async function nextPodOf(
   ports: Ports,
 ): Promise<NextPod> {
   const { clock, stdout, stderr } = ports;
-  const what = targetText(target);
-  const selector = await unlessLeft(ports, () => selectorInTime(cluster, target, deadline));
+  const warn = (message: string): void => void stderr.write(`podexit: ${message}\n`);
+  const scope = await unlessLeft(ports, () => scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn }));
+  const what = scope.target;
   stderr.write(`podexit: waiting for the next terminating pod of ${what}\n`);
   const limit = createWaitingLimit({ clock, timeoutMs, stdout });
   const over = new AbortController();
   let uid: string | undefined;
   const next: Several = {
-    target: what,
+    ...scope,
     isNext: true,
-    namespace: cluster.namespace,
-    pods: podsTarget(cluster.namespace, selector),
-    owns: selector.owns,
-    ...(target.kind === 'workload' && target.resource !== 'services'
-      ? { owner: { kind: workloadKinds[target.resource].kind, name: target.name } }
-      : {}),
     wants(one) {
       limit.cancel();
       return (uid ??= one) === one;
@@ -52,7 +45,7 @@ export async function nextPodOf(
     listener: {
       seen: (_uid, pod) => void (pod && limit.saw(pod)),
       missed: (pod, why) => void (limit.again(), stderr.write(missedText(pod, why))),
-      listed: () => {},
+      listed: () => limit.listed(),
       onAlive: () => {},
       owner: () => {},
       ownerAlive: () => {},

@@ -31,16 +31,20 @@ export function uidToDelete(cluster: Cluster, pod: Raw): string {
 
 /** The pod that a request may end, as it is now. Throws what stands in its way, `pod.replaced` among it. */
 export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{ pod: Raw; uid: string }> {
+  const pod = await readPod(cluster, found.name);
+  const uid = uidToDelete(cluster, pod);
+  assertSame(found, cluster.namespace, uid);
+  refuseMirror(pod);
+  return { pod, uid };
+}
+
+/** Throws `pod.not-found`, `namespace.not-found`, and what refusedPod says. */
+export async function readPod(cluster: Cluster, name: string): Promise<Raw> {
   const { namespace } = cluster;
-  const { name } = found;
   const answer = await getObject(cluster, podPath(namespace, name));
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
   if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
-  const pod = asRaw(answer.body);
-  const uid = uidToDelete(cluster, pod);
-  assertSame(found, namespace, uid);
-  refuseMirror(pod);
-  return { pod, uid };
+  return asRaw(answer.body);
 }
 
 /** 404 means one of two things: no such pod, or no such namespace (the server's answer is the same for both). */

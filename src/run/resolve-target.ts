@@ -1,14 +1,15 @@
 /** From what the user named to one pod. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import type { PodSelector } from './candidates.ts';
 import { listCandidates, podSelector } from './candidates.ts';
 import { choosePod } from './choose-pod.ts';
 import type { Deadline } from './deadline.ts';
 import { unlessLate } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
 import type { Ports } from './ports.ts';
-import type { Pick, Target } from './target.ts';
+import type { Scope } from './scope.ts';
+import { scopeOf } from './scope.ts';
+import type { Pick, SeveralTarget, Target } from './target.ts';
 import { targetText } from './target.ts';
 
 export interface Resolving {
@@ -24,7 +25,7 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
   const { target, pick, deadline, left } = resolving;
   if (target.kind === 'pod') return { name: target.name };
   const what = targetText(target);
-  const selector = await selectorInTime(cluster, target, deadline);
+  const selector = await unlessLate(deadline, podSelector(cluster, target), () => unread(cluster, what));
   const { clock, random, stderr, ask } = ports;
   const { name, uid } = await choosePod({
     what,
@@ -41,13 +42,13 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
   return { name, uid };
 }
 
-/** Throws as podSelector does, and `target.unread`. */
-export const selectorInTime = (
+/** Throws as scopeOf does, and `target.unread`. */
+export const scopeInTime = (
   cluster: Cluster,
-  target: Exclude<Target, { kind: 'pod' }>,
+  target: SeveralTarget,
   deadline: Deadline,
-): Promise<PodSelector> =>
-  unlessLate(deadline, podSelector(cluster, target), () => unread(cluster, targetText(target)));
+  scoping: Parameters<typeof scopeOf>[2],
+): Promise<Scope> => unlessLate(deadline, scopeOf(cluster, target, scoping), () => unread(cluster, targetText(target)));
 
 /** `target.unread`, exit code 3. */
 export const unread = ({ namespace }: Cluster, what: string): PodexitError =>

@@ -1,6 +1,8 @@
 /** What a run of `--all-terminating` says of itself beside its reports: what it waits for, and what it has not come to. */
 import { forTerminal } from '../render/safe-text.ts';
-import type { Rollout } from './rollout.ts';
+import type { Rollout } from './trace-several.ts';
+import type { Raw } from './watched.ts';
+import { nameOf } from './watched.ts';
 import { quietMs } from './rollout-progress.ts';
 
 /** `quiet`: it cannot be determined when the rollout is done, and nothing has changed for long. `left`: by a limit, a signal, or a failure. */
@@ -14,6 +16,10 @@ export const waitingText = (owners: readonly string[]): string =>
 export const notFollowedText = (owner: string): string =>
   `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
   `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
+
+/** A line for stderr: a pod that is gone and whose end was not seen. `why` is a sentence's end. */
+export const missedText = (pod: Raw, why: string): string =>
+  `podexit: ${forTerminal(nameOf(pod))}: how it ended was not seen: ${why}\n`;
 
 /** Without a code it is only worth saying. Undefined where the run came to its end, or a signal ended it. */
 export function shortcomingOf(

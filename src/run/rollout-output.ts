@@ -62,7 +62,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     default:
       throw new PodexitError(
         'usage.output',
-        `-o ${format.kind} is one document for one pod, and --all-terminating has several`,
+        `-o ${format.kind} is one document for one pod, and several are traced`,
         'Use -o lines, json, ndjson, yaml, wide, markdown or name, or write the documents with --report.',
       );
   }
@@ -88,11 +88,13 @@ function jsonOutput({ stdout }: Ports): RolloutOutput {
   };
 }
 
-/** `deployment/checkout` as kind and name; a selector is its own name. */
+/** `deployment/checkout` as kind and name; several pods have all their names; a selector is its own name. */
 function workloadOf(target: string): { kind: string; name: string } {
   const [kind = '', name] = target.split('/');
-  const known = Object.values(workloadKinds).find((one) => one.kind.toLowerCase() === kind);
-  return known && name !== undefined ? { kind: known.kind, name } : { kind: 'Selector', name: target };
+  if (kind === 'pod') return { kind: 'Pod', name: target.replaceAll('pod/', '') };
+  const kinds = ['Node', ...Object.values(workloadKinds).map((one) => one.kind)];
+  const known = kinds.find((one) => one.toLowerCase() === kind);
+  return known !== undefined && name !== undefined ? { kind: known, name } : { kind: 'Selector', name: target };
 }
 
 const summaryOrder: KeyOrder = {

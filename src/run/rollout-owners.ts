@@ -4,12 +4,10 @@ import { deploymentOf } from './candidates.ts';
 import type { Progress } from './rollout-progress.ts';
 import { isRolledOut } from './rollout-state.ts';
 import type { PodListener } from './live-run.ts';
-import type { Target as PodTarget, WorkloadResource } from './target.ts';
+import type { SeveralTarget, WorkloadResource } from './target.ts';
 import { pathText, workloadKinds, workloadPath } from './target.ts';
 import type { Raw, Target } from './watched.ts';
 import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf } from './watched.ts';
-
-export type SeveralTarget = Exclude<PodTarget, { kind: 'pod' }>;
 
 type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
 
@@ -27,7 +25,9 @@ export function followOwners(
     followed.add(path);
     progress.ownerSeen(path, false);
   };
-  let isListed = target.kind === 'workload' && target.resource !== 'services';
+  const isByPods = target.kind === 'pods' || target.kind === 'node';
+  let isListed = isByPods || (target.kind === 'workload' && target.resource !== 'services');
+  if (isByPods) progress.ownersKnown();
   if (target.kind === 'workload' && target.resource !== 'services') {
     expect(workloadPath(namespace, target.resource, target.name));
     progress.ownersKnown();

@@ -189,6 +189,8 @@ async function request(run: Run, pod: Raw): Promise<void> {
       await deliver(isOfPod ? { ...sighting, pod: uid } : sighting);
     }
   } catch (error) {
+    const isOwn = error instanceof PodexitError && several?.refused !== undefined;
+    if (isOwn && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return several.refused?.(pod, error);
     warnOvertaken(run, uid, error);
   }
   const trace = run.traceOf(uid);
@@ -211,12 +213,14 @@ function warnOvertaken({ options, traceOf }: Run, uid: string, error: unknown): 
 
 /** Counts only while the pods' stream has a connection: a lost stream does not count. */
 function expectMark(run: Run, pod: Raw): void {
-  const { clock, namespace } = run.options;
+  const { clock, namespace, several } = run.options;
   const check = (): void => {
     const trace = run.traceOf(uidOf(pod));
     if (trace?.deletion || trace?.gone) return;
     if (run.streams.lost().some(({ stream }) => stream === run.pods.stream)) return expectMark(run, pod);
-    run.fail(deletionNotBegun(namespace, nameOf(pod), markPatience / 1000));
+    const error = deletionNotBegun(namespaceOf(pod) ?? namespace, nameOf(pod), markPatience / 1000);
+    if (several?.refused) several.refused(pod, error);
+    else run.fail(error);
   };
   run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, markPatience));
 }

@@ -18,11 +18,12 @@ interface Limited {
   readonly until?: number | undefined;
 }
 
-const beyondGrace = 120_000;
+/** s; how much longer than the grace a deletion may take. */
+export const beyondGraceSeconds = 120;
 /** s; how long the default waits for the pod itself. */
 export const unreadSeconds = 60;
 /** s; what Kubernetes gives a pod that asks for none. */
-const usualGrace = 30;
+export const usualGraceSeconds = 30;
 
 /** `over` is called once. It counts from here on, also while nothing answers yet. */
 export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () => void): TimeLimit {
@@ -38,12 +39,12 @@ export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () =
   if (timeoutMs === 'by-grace') arm(unreadSeconds * 1000);
   const byGrace = (seconds: number): void => {
     isKnown = true;
-    if (timeoutMs === 'by-grace') arm(seconds * 1000 + beyondGrace);
+    if (timeoutMs === 'by-grace') arm((seconds + beyondGraceSeconds) * 1000);
   };
   return {
     byGrace,
     follow: ({ deletion, pod }) => {
-      if (pod && !isKnown) byGrace(pod.value.spec.terminationGracePeriodSeconds ?? usualGrace);
+      if (pod && !isKnown) byGrace(pod.value.spec.terminationGracePeriodSeconds ?? usualGraceSeconds);
       const seconds = deletion?.first.value.metadata.deletionGracePeriodSeconds;
       if (followed || seconds === undefined) return;
       followed = true;

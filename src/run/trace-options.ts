@@ -7,11 +7,11 @@ import type { LookOptions } from './stage.ts';
 import type { Format } from './formats.ts';
 import type { Publish } from './publish.ts';
 import type { ReportFile } from './writable.ts';
-import type { Pick, Target } from './target.ts';
+import type { AnyTarget, Pick } from './target.ts';
 
 export interface TraceOptions {
   connection: ConnectOptions;
-  target: Target;
+  target: AnyTarget;
   /** Which pod, where the target has several. */
   pick?: Pick;
   ignoreNotFound: boolean;

@@ -10,13 +10,13 @@ import { unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';
 import { assertRecordable, assertWritable } from './writable.ts';
 import { nextPodOf } from './next-pod.ts';
-import type { SeveralTarget } from './rollout-owners.ts';
 import { noneCame, traceOne } from './trace-one.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { resolveTarget } from './resolve-target.ts';
+import type { SeveralTarget, Target } from './target.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */
-export async function tracePod(options: TraceOptions, ports: Ports): Promise<number> {
+export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {
   const { record, reports } = options;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertRecordable(record);
@@ -40,7 +40,12 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
 /** `pod.gone`: as its deletion was asked for. */
 const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);
 
-async function onCluster(cluster: Cluster, options: TraceOptions, deadline: Deadline, ports: Ports): Promise<number> {
+async function onCluster(
+  cluster: Cluster,
+  options: TraceOptions & { target: Target },
+  deadline: Deadline,
+  ports: Ports,
+): Promise<number> {
   const { target } = options;
   if (target.kind !== 'pod' && options.mode === 'attach' && options.pick === undefined && !options.once)
     return traceNext(cluster, { ...options, target }, deadline, ports);

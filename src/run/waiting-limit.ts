@@ -1,5 +1,6 @@
 /** When a pipeline stops waiting for a workload's next pod, where no --timeout says it. */
 import type { Clock } from './clock.ts';
+import { beyondGraceSeconds, unreadSeconds, usualGraceSeconds } from './time-limit.ts';
 import type { Raw } from './watched.ts';
 import { asRaw } from './watched.ts';
 
@@ -8,8 +9,12 @@ export interface WaitingLimit {
   readonly signal: AbortSignal;
   /** For messages: how long nothing has terminated, and why that was enough. */
   text(): string;
+  /** The pods have been listed. */
+  listed(): void;
   /** A pod of the workload: the largest grace counts. */
   saw(pod: Raw): void;
+  /** Counts no longer, until `again`: a command runs. */
+  pause(): void;
   /** One has ended: counts from now. */
   again(): void;
   cancel(): void;
@@ -22,36 +27,51 @@ interface Waited {
   readonly stdout: { readonly isTty: boolean };
 }
 
-/** s; beyond the grace, as where one pod is traced (time-limit.ts). */
-const beyondGrace = 120;
-/** s; what Kubernetes gives a pod that asks for none. */
-const usualGrace = 30;
-
-/** The default of --timeout for a workload: its largest grace and 120 s since the start or the last pod's end. Never while `isBusy`. */
+/**
+ * The default of --timeout for a workload: 60 s until its pods have been listed, then its largest grace and 120 s since the
+ * start or the last pod's end. Never while `isBusy`.
+ */
 export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy = (): boolean => false): WaitingLimit {
   const over = new AbortController();
-  const graces = new Set<number>();
+  let grace: number | undefined;
   let since = clock.now();
   let cancel = (): void => {};
   let isOn = timeoutMs === undefined && !stdout.isTty;
-  const grace = (): number => (graces.size === 0 ? usualGrace : Math.max(...graces));
+  let areListed = false;
+  let isPaused = false;
+  const seconds = (): number => (areListed ? (grace ?? usualGraceSeconds) + beyondGraceSeconds : unreadSeconds);
   const arm = (): void => {
     cancel();
-    const left = since + (grace() + beyondGrace) * 1000 - clock.now();
-    if (isOn) cancel = clock.setTimeout(() => void (isBusy() || over.abort()), Math.max(0, left));
+    const left = since + seconds() * 1000 - clock.now();
+    if (isOn && !isPaused) cancel = clock.setTimeout(() => void (isBusy() || over.abort()), Math.max(0, left));
+  };
+  const listed = (): void => {
+    if (areListed) return;
+    areListed = true;
+    arm();
   };
   arm();
   return {
     signal: over.signal,
-    text: () => `${grace() + beyondGrace} s (the largest grace, ${grace()} s, and ${beyondGrace} s)`,
+    text: () =>
+      areListed
+        ? `${seconds()} s (the largest grace, ${grace ?? usualGraceSeconds} s, and ${beyondGraceSeconds} s)`
+        : `${unreadSeconds} s, as the pods could not be listed`,
+    listed,
     saw(pod) {
-      const seconds = asRaw(pod['spec'])['terminationGracePeriodSeconds'];
-      const known = typeof seconds === 'number' ? seconds : usualGrace;
-      if (graces.has(known)) return;
-      graces.add(known);
+      const own = asRaw(pod['spec'])['terminationGracePeriodSeconds'];
+      const known = typeof own === 'number' ? own : usualGraceSeconds;
+      listed();
+      if (grace !== undefined && known <= grace) return;
+      grace = known;
       arm();
     },
+    pause() {
+      isPaused = true;
+      cancel();
+    },
     again() {
+      isPaused = false;
       since = clock.now();
       arm();
     },

@@ -2,7 +2,7 @@
 // cache folder, in a folder and a file that nobody else may write, is written anew and never over what is there, and is
 // used only if its hash and its name (build, Node, platform, architecture, flags, kind of run) fit.
 'use strict';
-const { createHash } = require('node:crypto');
+const createHash = (name) => require('node:crypto').createHash(name);
 const fs = require('node:fs');
 const { join } = require('node:path');
 
@@ -33,11 +33,8 @@ exports.readCache = function readCache(source) {
 exports.keepAtEnd = function keepAtEnd(script, source) {
   const place = placeOf(source);
   if (place === undefined) return;
-  const { setFlagsFromString } = require('node:v8');
-  setFlagsFromString('--no-flush-bytecode');
   process.once('exit', (code) => {
     // A cache bears the flags under which it was made.
-    setFlagsFromString('--flush-bytecode');
     // After an error little of the program was called.
     if (code !== 1) keep(place, script.createCachedData());
   });

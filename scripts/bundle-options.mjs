@@ -1,14 +1,9 @@
-/**
- * What all bundles of the program share, so that they run the same code in the same form. Names stay as they were written:
- * a stack tells them, and short ones that are to tell theirs (`keepNames`) cost a call for every function and every closure
- * that is made, up to a tenth of the time to the DELETE.
- */
+/** What all bundles of the program share, so that they run the same code in the same form. */
 export const bundled = {
   bundle: true,
   platform: 'node',
   target: 'node20',
-  minifySyntax: true,
-  minifyWhitespace: true,
+  minify: true,
   metafile: true,
   legalComments: 'none',
 };

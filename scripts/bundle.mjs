@@ -28,7 +28,7 @@ export async function bundle(root, outdir) {
 
 /** Bytes of the start with all names shortened, in all and by folder or package, the largest first; and its files. */
 export async function startSize(root) {
-  const { metafile } = await split(root, { minify: true });
+  const { metafile } = await split(root);
   const sizes = new Map();
   const files = [];
   let total = 0;
@@ -45,7 +45,7 @@ export async function startSize(root) {
   return { total, places: [...sizes].sort(([, one], [, other]) => other - one), inputs: files };
 }
 
-function split(root, more = {}) {
+function split(root) {
   return build({
     ...bundled,
     absWorkingDir: root,
@@ -57,14 +57,13 @@ function split(root, more = {}) {
     chunkNames: '[name]-[hash]',
     define: { 'import.meta.url': '__url' },
     plugins: [{ name: 'late', setup: lateChildProcess }],
-    ...more,
   });
 }
 
 /** An ES module as a CommonJS function, which bin/load.js calls. */
 async function asFunction(text) {
   const { code } = await transform(text, {
-    ...{ format: 'cjs', platform: 'node', target: 'node20', minifyWhitespace: true, minifySyntax: true },
+    ...{ format: 'cjs', platform: 'node', target: 'node20', minify: true },
     // import() becomes require, also of what is in another part.
     supported: { 'dynamic-import': false },
   });

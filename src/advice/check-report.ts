@@ -5,10 +5,10 @@ import type { CheckFinding, FailOn, Unknown } from './finding.ts';
 import { isProblem } from './finding.ts';
 import type { Checked, Judgement } from './judge.ts';
 import type { BrokenInput, Manifest } from './manifest/parse.ts';
+import type { Envelope } from './output.ts';
 import type { Path, Subject } from './shutdown-spec.ts';
 
-export interface CheckReport {
-  apiVersion: 'podexit/v1';
+export interface CheckReport extends Envelope {
   kind: 'CheckReport';
   /** The last line of what people see. */
   summary: string;
@@ -17,7 +17,6 @@ export interface CheckReport {
   /** What could not be read as a manifest; everything else was judged. */
   errors: BrokenInput[];
   verdict: { exitCode: number; gates: Gate[] };
-  run: { command: string; version: string; context?: string };
 }
 
 export interface CheckedObject extends Subject {
@@ -41,23 +40,21 @@ export interface CheckInput {
   /** Gates that are judged already. */
   gates: readonly Gate[];
   warnOnly: boolean;
-  run: CheckReport['run'];
 }
 
-export function checkReportOf({ checked, errors, failOn, gates: others, warnOnly, run }: CheckInput): CheckReport {
-  const checks = checked.map(({ checked: one, manifest }) => reported(one, manifest)).sort(worstFirst);
+export function checkReportOf(input: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
+  const { errors, failOn, gates: others, warnOnly } = input;
+  const checks = input.checked.map(({ checked: one, manifest }) => reported(one, manifest)).sort(worstFirst);
   const gates = [...failOn.map((one) => failOnGate(one, checks)), ...others];
   const failed = gates.some(({ passed }) => !passed);
   // Input that cannot be read comes before a gate: what it holds has not been judged.
   const exitCode = errors.length > 0 ? 1 : failed && !warnOnly ? 5 : 0;
   return {
-    apiVersion: 'podexit/v1',
     kind: 'CheckReport',
     summary: summaryOf(checks, errors),
     checks,
     errors: [...errors],
     verdict: { exitCode, gates },
-    run,
   };
 }
 

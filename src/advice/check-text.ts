@@ -3,7 +3,7 @@ import { forMarkdown, forTerminal } from '../render/safe-text.ts';
 import type { Pen } from '../render/palette.ts';
 import type { CheckedObject, CheckReport, ReportedFinding } from './check-report.ts';
 import { objectName, problemsOf } from './check-report.ts';
-import { columnsOf, wrapped } from './text.ts';
+import { columnsOf, wrapped } from './output.ts';
 
 /** `asTable`: also of one object, where a whole namespace or folder was asked about. */
 export function checkText(report: CheckReport, pen: Pen, columns: number, asTable: boolean): string {

@@ -2,6 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
+import type { Pen } from '../render/palette.ts';
 import { unlessLeft } from '../run/leaving.ts';
 import { connectCluster } from '../run/connected.ts';
 import { createDeadline } from '../run/deadline.ts';
@@ -18,11 +19,10 @@ import { judge } from './judge.ts';
 import { specOfLivePod } from './live-pod.ts';
 import { readManifests } from './manifest/read-files.ts';
 import type { Manifest } from './manifest/parse.ts';
-import { specsOf } from './manifest/specs.ts';
 import type { OutputOptions } from './output.ts';
-import { print } from './output.ts';
+import { publish } from './output.ts';
 import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
-import { specOfWorkload } from './read-workload.ts';
+import { specOfWorkload, specsOf } from './read-workload.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 
 export type CheckSource =
@@ -69,27 +69,22 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
       'these files hold nothing that has pods',
       'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
     );
-  const report = checkReportOf({
+  const content = checkReportOf({
     ...found,
     failOn: options.failOn,
     gates: gatesOf(options, found.specs),
     warnOnly: options.warnOnly,
-    run: { command: 'check', version: ports.version, context: found.context },
   });
-  const complete = await print(
-    {
-      document: report,
-      text: (pen, columns) => checkText(report, pen, columns, options.source.kind === 'all'),
-      others: {
-        markdown: () => checkMarkdown(report),
-        sarif: () => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
-        junit: () => checkJunit(report),
-      },
+  const views = {
+    text: (report: CheckReport, pen: Pen, columns: number) =>
+      checkText(report, pen, columns, options.source.kind === 'all'),
+    others: {
+      markdown: checkMarkdown,
+      sarif: (report: CheckReport) => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
+      junit: checkJunit,
     },
-    options,
-    ports,
-  );
-  return complete ? report.verdict.exitCode : 1;
+  };
+  return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
 }
 
 async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions): Promise<Found> {
@@ -151,7 +146,9 @@ async function allSpecs(cluster: Parameters<typeof readWorkloads>[0], graceSecon
     );
   const namespace = await readNamespace(cluster);
   const neighbours = { services: namespace.services, budgets: namespace.budgets, autoscaled: new Set<string>() };
-  return objects.map((object) =>
+  // A ReplicaSet, a Job or a pod that something owns is judged with its owner.
+  const whole = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
+  return whole.map((object) =>
     object.kind === 'Pod'
       ? specOfLivePod({ pod: object, namespace, graceSeconds })
       : specOfWorkload(object, { neighbours, graceSeconds, unread: namespace.unread }),
@@ -160,34 +157,20 @@ async function allSpecs(cluster: Parameters<typeof readWorkloads>[0], graceSecon
 
 /** What an exit alone can keep or break is said to be open; --evict and --timeout can be judged from the spec. */
 function gatesOf({ limits, evict, timeoutMs }: CheckOptions, specs: readonly ShutdownSpec[]): Gate[] {
-  const open = limits.map((name): Gate => ({
-    name,
-    passed: true,
-    judged: false,
-    message: 'only an exit can be measured',
-  }));
+  const gates = limits.map((name): Gate => {
+    return { name, passed: true, judged: false, message: 'only an exit can be measured' };
+  });
   const rulings = specs.flatMap(({ budgets }) => budgets.flatMap(({ ruling }) => ruling ?? []));
-  const refused = rulings.some((one) => one.refused);
-  const budget: Gate[] =
-    !evict || rulings.length === 0
-      ? []
-      : [{ name: 'disruption-budget', passed: !refused, message: rulings.map(({ text }) => text).join('; ') }];
-  const slow =
-    timeoutMs === null ? [] : specs.filter((one) => mayTakeItsGrace(one) && one.graceSeconds * 1000 >= timeoutMs);
-  const timeout: Gate[] =
-    timeoutMs === null
-      ? []
-      : [
-          {
-            name: 'timeout',
-            passed: slow.length === 0,
-            message:
-              slow.length === 0
-                ? `--timeout ${timeoutMs / 1000}s is longer than the grace period`
-                : `--timeout ${timeoutMs / 1000}s ends before the grace period of ${slow[0]?.graceSeconds}s: a healthy exit could be called stuck`,
-          },
-        ];
-  return [...open, ...budget, ...timeout];
+  if (evict && rulings.length > 0) {
+    const passed = !rulings.some(({ refused }) => refused);
+    gates.push({ name: 'disruption-budget', passed, message: rulings.map(({ text }) => text).join('; ') });
+  }
+  if (timeoutMs === null) return gates;
+  const slow = specs.find((one) => mayTakeItsGrace(one) && one.graceSeconds * 1000 >= timeoutMs);
+  const end = slow
+    ? `ends before the grace period of ${slow.graceSeconds}s: a healthy exit could be called stuck`
+    : 'is longer than the grace period';
+  return [...gates, { name: 'timeout', passed: !slow, message: `--timeout ${timeoutMs / 1000}s ${end}` }];
 }
 
 const mayTakeItsGrace = ({ isIdle, notRunningNow }: ShutdownSpec): boolean => !isIdle && notRunningNow !== true;

@@ -35,6 +35,14 @@ export interface Unknown {
   because: string;
 }
 
+type Details = Omit<CheckFinding, 'code' | 'severity' | 'message'>;
+const findingOf =
+  (severity: Severity) =>
+  (code: CheckCode, message: string, details: Details): CheckFinding => ({ code, severity, message, ...details });
+export const error = findingOf('error');
+export const warning = findingOf('warning');
+export const note = findingOf('info');
+
 export interface Rule {
   /** What it looks at, in a few words: the docs' table is made of these. */
   about: string;

@@ -5,13 +5,20 @@ import type { Pen } from '../render/palette.ts';
 import { forJson, forYaml } from '../render/safe-text.ts';
 import type { Ports } from '../run/ports.ts';
 
-/** What a command can print, each made only where it is asked for. */
-export interface Printable {
-  document: object;
+/** What every document of these commands has. */
+export interface Envelope {
+  apiVersion: 'podexit/v1';
+  kind: string;
+  verdict: { exitCode: number };
+  run: { command: string; version: string; context?: string };
+}
+
+/** How a document is shown, each made only where it is asked for. */
+export interface Views<R> {
   /** For people; `columns` is the terminal's width. */
-  text(pen: Pen, columns: number): string;
+  text(report: R, pen: Pen, columns: number): string;
   /** By the name of `-o`. */
-  others?: Readonly<Record<string, () => string>>;
+  others?: Readonly<Record<string, (report: R) => string>>;
 }
 
 export interface OutputOptions {
@@ -23,7 +30,7 @@ export interface OutputOptions {
   reports: readonly { file: string; format: string }[];
 }
 
-/** `table` and `lines` are what people see. */
+/** Names of what people see. */
 const forPeople: readonly string[] = ['table', 'lines', 'wide', 'text'];
 
 const formatsOf = (others: readonly string[]): string[] => ['table', 'json', 'yaml', ...others];
@@ -38,38 +45,45 @@ export function assertFormat(format: string | undefined, others: readonly string
   );
 }
 
-/** False where a report file could not be written, which was said. */
-export async function print(printable: Printable, options: OutputOptions, ports: Ports): Promise<boolean> {
-  const { stdout, stderr, env, platform } = ports;
+/** Prints it, and writes the report files. The exit code: the verdict's, or 1 where a file could not be written, which is reported. */
+export async function publish<R extends Envelope>(
+  content: Omit<R, 'apiVersion' | 'run'>,
+  run: Omit<Envelope['run'], 'version'>,
+  views: Views<R>,
+  options: OutputOptions,
+  ports: Ports,
+): Promise<number> {
+  const { stdout, stderr, env, platform, version } = ports;
+  const report = { apiVersion: 'podexit/v1', ...content, run: { ...run, version } } as unknown as R;
   const pen = penFor(styleOf(options, { env, isTty: stdout.isTty, platform }));
-  stdout.write(await contentOf(printable, options.format, pen, stdout.isTty ? stdout.columns() : 80));
+  stdout.write(await contentOf(report, views, options.format, pen, stdout.isTty ? stdout.columns() : 80));
   const plain = penFor({ color: 0, unicode: true });
-  let complete = true;
+  let { exitCode } = report.verdict;
   for (const { file, format } of options.reports) {
-    const content = await contentOf(printable, format, plain, 80);
+    const content = await contentOf(report, views, format, plain, 80);
     const { writeFile } = await import('node:fs/promises');
     await writeFile(file, content).catch((error: NodeJS.ErrnoException) => {
-      complete = false;
+      exitCode = 1;
       stderr.write(`podexit: the report ${file} could not be written (${error.code ?? error.message})\n`);
     });
   }
-  return complete;
+  return exitCode;
 }
 
-async function contentOf(
-  { document, text, others = {} }: Printable,
+async function contentOf<R>(
+  report: R,
+  { text, others = {} }: Views<R>,
   format: string | undefined,
   pen: Pen,
   columns: number,
 ): Promise<string> {
-  if (format === undefined || forPeople.includes(format)) return text(pen, columns);
-  if (format === 'json') return `${forJson(JSON.stringify(document, null, 2))}\n`;
+  if (format === 'json') return `${forJson(JSON.stringify(report, null, 2))}\n`;
   // JSON drops what is undefined.
   if (format === 'yaml') {
     const { stringify } = await import('yaml');
-    return forYaml(stringify(JSON.parse(JSON.stringify(document)), { lineWidth: 0, aliasDuplicateObjects: false }));
+    return forYaml(stringify(JSON.parse(JSON.stringify(report)), { lineWidth: 0, aliasDuplicateObjects: false }));
   }
-  return others[format]?.() ?? text(pen, columns);
+  return others[format ?? '']?.(report) ?? text(report, pen, columns);
 }
 
 /** Endings of `--report FILE`. */
@@ -96,4 +110,26 @@ export function reportFileOf(file: string, others: readonly string[]): { file: s
     `unsupported report file extension: ${file}`,
     `The format follows the file extension: ${known.join(' ')}`,
   );
+}
+
+/** Cells padded to the widest of their column, three blanks apart as kubectl prints tables. */
+export function columnsOf(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('   ')
+      .trimEnd(),
+  );
+}
+
+/** `text` behind `label`, wrapped at the smaller of 80 and `columns`, with the following lines indented as far. */
+export function wrapped(label: string, text: string, columns = 80): string[] {
+  const width = Math.max(24, Math.min(80, columns) - label.length);
+  const lines = text.split(' ').reduce<string[]>((done, word) => {
+    const last = done.at(-1);
+    const fits = last !== undefined && last.length + 1 + word.length <= width;
+    return fits ? [...done.slice(0, -1), `${last} ${word}`] : [...done, word];
+  }, []);
+  return lines.map((line, at) => `${at === 0 ? label : ' '.repeat(label.length)}${line}`);
 }

@@ -30,18 +30,18 @@ export interface NamespaceState {
 
 /** Resources of a namespace as the API server names their paths. */
 const collections = {
-  services: { path: 'services', root: '/api/v1', what: 'whether clients lose requests' },
-  slices: { path: 'endpointslices', root: '/apis/discovery.k8s.io/v1', what: 'who else serves' },
-  budgets: { path: 'poddisruptionbudgets', root: '/apis/policy/v1', what: 'whether an eviction is allowed' },
+  services: { resource: 'services', what: 'whether clients lose requests' },
+  slices: { resource: 'endpointslices', root: '/apis/discovery.k8s.io/v1', what: 'who else serves' },
+  budgets: { resource: 'poddisruptionbudgets', root: '/apis/policy/v1', what: 'whether an eviction is allowed' },
 } as const;
 
 export async function readNamespace(cluster: Cluster): Promise<NamespaceState> {
   const unread: { what: string; because: string }[] = [];
   const read = async (name: keyof typeof collections): Promise<unknown[]> => {
-    const { root, path, what } = collections[name];
-    const found = await listAll(cluster, `${root}/namespaces/${encodeURIComponent(cluster.namespace)}/${path}`);
+    const found = await listAll(cluster, collections[name]);
     if (Array.isArray(found)) return found;
-    unread.push({ what, because: `${path} could not be read (${found.status})` });
+    const { resource, what } = collections[name];
+    unread.push({ what, because: `${resource} could not be read (${found.status})` });
     return [];
   };
   const services = (await read('services')) as V1Service[];
@@ -51,9 +51,22 @@ export async function readNamespace(cluster: Cluster): Promise<NamespaceState> {
 }
 
 /** The objects of a collection, or the status that refused them. */
-async function listAll(cluster: Cluster, path: string): Promise<unknown[] | { status: number }> {
-  const result = await listOnce(cluster, { stream: 'owner', path }, { signal: new AbortController().signal });
+export async function listAll(
+  cluster: Cluster,
+  { resource, root = '/api/v1', namespace = cluster.namespace, fieldSelector }: Collection,
+): Promise<unknown[] | { status: number }> {
+  const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+  const target = { stream: 'owner', path, fieldSelector } as const;
+  const result = await listOnce(cluster, target, { signal: new AbortController().signal });
   return result.kind === 'listed' ? result.objects : { status: result.refusal.status };
+}
+
+export interface Collection {
+  resource: string;
+  root?: string;
+  /** The cluster's own where it is left out. */
+  namespace?: string;
+  fieldSelector?: string;
 }
 
 /** Throws as `refusedPod` does, `check.terminating` and `pod.mirror`. */
@@ -99,7 +112,7 @@ export async function readWorkload(
   );
 }
 
-/** What `--all` looks at: a ReplicaSet, a Job or a pod only where no other of these owns it. */
+/** Everything that has pods, and pods. */
 const allKinds = [
   ['/apis/apps/v1', 'deployments', 'Deployment'],
   ['/apis/apps/v1', 'statefulsets', 'StatefulSet'],
@@ -110,24 +123,19 @@ const allKinds = [
   ['/api/v1', 'pods', 'Pod'],
 ] as const;
 
-/** Every workload of the namespace that nothing else owns, and which kinds could not be read. */
+/** Every workload and pod of the namespace, and which kinds could not be read. */
 export async function readWorkloads(
   cluster: Cluster,
 ): Promise<{ objects: KubernetesObject[]; unread: { resource: string; status: number }[] }> {
   const unread: { resource: string; status: number }[] = [];
   const objects: KubernetesObject[] = [];
   for (const [root, resource, kind] of allKinds) {
-    const found = await listAll(cluster, `${root}/namespaces/${encodeURIComponent(cluster.namespace)}/${resource}`);
-    if (Array.isArray(found)) objects.push(...found.map((one) => ({ ...asObject(one), kind })).filter(isWithoutOwner));
+    const found = await listAll(cluster, { root, resource });
+    if (Array.isArray(found)) objects.push(...found.map((one) => ({ ...asObject(one), kind })));
     else unread.push({ resource, status: found.status });
   }
   return { objects, unread };
 }
-
-const isWithoutOwner = (object: KubernetesObject): boolean => {
-  const { ownerReferences = [], deletionTimestamp } = object.metadata ?? {};
-  return ownerReferences.length === 0 && deletionTimestamp === undefined;
-};
 
 /** Undefined where it may not be read: a check without one only says less. */
 export async function readNode(cluster: Cluster, name: string | undefined): Promise<V1Node | undefined> {

@@ -8,6 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asSeconds, asString, asStrings } from '../model/observe/read.ts';
 import { matches } from '../run/selectors.ts';
+import type { Manifest } from './manifest/parse.ts';
 import { containersOf } from './read-pod-spec.ts';
 import type { BudgetSpec, Path, ServiceSpec, ShutdownSpec, Subject, UpdateSpec } from './shutdown-spec.ts';
 
@@ -159,5 +160,38 @@ function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
     name: asString(budget.metadata?.name) ?? '',
     minAvailable: amountOf(spec['minAvailable']),
     maxUnavailable: amountOf(spec['maxUnavailable']),
+  };
+}
+
+/** Workloads of a stream of manifests, with the Services, budgets and autoscalers beside them. */
+export interface ManifestSpec {
+  manifest: Manifest;
+  spec: ShutdownSpec;
+}
+
+export function specsOf(manifests: readonly Manifest[], graceSeconds?: number): ManifestSpec[] {
+  const neighbours = neighboursOf(manifests);
+  return manifests
+    .filter(({ object }) => hasPods(object))
+    .map((manifest) => {
+      const { object, file, line } = manifest;
+      return {
+        manifest,
+        spec: specOfWorkload(object, { neighbours, file, line, graceSeconds, mayHaveOtherServices: true }),
+      };
+    });
+}
+
+function neighboursOf(manifests: readonly Manifest[]): Neighbours {
+  const ofKind = (kind: string) => manifests.map(({ object }) => object).filter((one) => one.kind === kind);
+  return {
+    services: ofKind('Service'),
+    budgets: ofKind('PodDisruptionBudget'),
+    autoscaled: new Set(
+      [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map((one) => {
+        const { kind = 'Deployment', name } = asObject(asObject(asObject(one)['spec'])['scaleTargetRef']);
+        return `${String(kind)}/${String(name)}`;
+      }),
+    ),
   };
 }

@@ -32,36 +32,34 @@ Examples:
   kubectl podexit check web-0 --evict                  a pod: would an eviction be allowed?
   kubectl podexit check web-0 --inspect                and does PID 1 handle its signal?
 
-A check reads a spec. It cannot know whether an application stops in time: what it
-does not find is "no problem found", and what it cannot see is said.
-Exit codes: 0 whatever it finds, 5 where --fail-on found something, 1 where input
-cannot be read.
+A check reads a spec and cannot know whether an application stops in time.
+Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cannot be read.
 `;
 
 export function addCheck(program: Command, ports: Ports, set: (code: number) => void): void {
   const check = program
     .command('check [target...]')
     .usage('TARGET | -f FILE | --all [flags]')
-    .description('predict shutdown problems without deleting anything')
+    .description('predict shutdown problems, delete nothing')
     .exitOverride()
     .addHelpText('before', examples.trimStart())
     .optionsGroup('What to check:')
     .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
     .option('--all', 'every workload of the namespace')
-    .option('--inspect', 'run cat in each container of the pod, and read whether PID 1 handles its stop signal');
+    .option('--inspect', 'run cat in each container of the pod, to see whether PID 1 handles its stop signal');
   addTargetFlags(check)
     .optionsGroup('For which deletion:')
     .option('--grace-period <seconds>', "with this grace period; default: the pod's own")
-    .option('--evict', 'an eviction, which respects PodDisruptionBudgets')
-    .option('--timeout <duration>', 'one that gives up after this time')
+    .option('--evict', 'for an eviction, which respects PodDisruptionBudgets')
+    .option('--timeout <duration>', 'for a caller that gives up after this time')
     .optionsGroup('Pipelines:')
     .option(
       '--fail-on <code,…>',
-      'exit 5 for these findings; error, warning or any mean all of that weight; may be repeated',
+      'exit 5 for these findings; error, warning or any: all of that severity; may be repeated',
       collect,
     )
     .option('--warn-only', 'exit 0 where --fail-on would make it 5')
-    .option('--config <file>', 'fail-on from this file; default: .podexit.yaml, where there is one')
+    .option('--config <file>', 'read fail-on from this file; default: .podexit.yaml, if it exists')
     .option('--no-config', 'read no config file')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   hideLimits(check);

@@ -28,25 +28,25 @@ export interface DeleteFlags extends SelectorFlags {
 export function addTargetFlags(command: Command): Command {
   return command
     .optionsGroup('Which pod:')
-    .option('-l, --selector <labels>', 'a pod with these labels, as in kubectl get -l')
-    .option('--field-selector <fields>', 'a pod with these fields, as in kubectl get --field-selector')
-    .option('--pick <which>', 'where several match: oldest, newest, random or not-ready');
+    .option('-l, --selector <labels>', 'pods with these labels, as in kubectl get -l')
+    .option('--field-selector <fields>', 'pods with these fields, as in kubectl get --field-selector')
+    .option('--pick <which>', 'if several pods match: oldest, newest, random or not-ready');
 }
 
 export function addDeleteFlags(command: Command): Command {
   return command
     .optionsGroup('Deletion, as in kubectl delete:')
-    .option('--grace-period <seconds>', 'seconds the pod has to exit; negative: its own; 0 becomes 1 without --force')
+    .option('--grace-period <seconds>', 'seconds the pod gets to exit; negative: its own; 0 becomes 1 without --force')
     .option('--now', 'the same as --grace-period=1')
     .option('--force', 'remove the object at once (grace 0), whether or not its containers have stopped')
-    .option('--evict', 'use the eviction API, which respects PodDisruptionBudgets')
-    .option('--retry-evict', 'with --evict: ask again for as long as a budget refuses')
-    .option('--ignore-not-found', 'a pod that does not exist is no error: exit code 0, and no report')
-    .option('--dry-run <how>', 'none, client or server: delete nothing, and say what would be deleted')
+    .option('--evict', 'use the Eviction API, which respects PodDisruptionBudgets')
+    .option('--retry-evict', 'with --evict: try again while a PodDisruptionBudget refuses')
+    .option('--ignore-not-found', 'exit 0 without a report if the pod does not exist')
+    .option('--dry-run <how>', 'none, client or server: print what would be deleted, delete nothing')
     .option('-y, --yes', 'do not ask before deleting at a terminal')
     .option('-i, --interactive', 'ask before deleting, also without a terminal; declining exits 0 without a report')
-    .option('--wait <true|false>', 'false: delete and leave at once; nothing is traced')
-    .option('--cascade <how>', 'refused: a pod has no dependents to cascade to');
+    .option('--wait <true|false>', 'false: delete and exit at once, without a trace')
+    .addOption(command.createOption('--cascade <how>', 'not supported for pods').hideHelp());
 }
 
 type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode'> &
@@ -78,7 +78,7 @@ function refuseForeign({ cascade }: DeleteFlags): void {
   if (cascade !== undefined)
     throw usageError(
       'cascade',
-      '--cascade is refused: nothing depends on a pod, so there is nothing to cascade to or to orphan',
+      '--cascade is not supported: a pod has no dependents',
       'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
     );
 }
@@ -131,7 +131,7 @@ function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Dele
   if (asked !== undefined || (output !== undefined && output !== 'name'))
     throw usageError(
       'once',
-      `${flag} traces nothing, so ${asked ?? `-o ${output}`} has nothing to tell`,
+      `${flag} traces nothing, so ${asked ?? `-o ${output}`} has nothing to print`,
       `Leave out one of the two; -o name goes with ${flag}.`,
     );
   return { dryRun: how, nameOnly: output === 'name' };

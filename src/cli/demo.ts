@@ -58,7 +58,7 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
     const probe = balancer === undefined ? [] : ['--probe', balancer.url];
     return await trace(main, server, { words: [...words, ...probe, ...given], shipped, flags }, ports);
   } finally {
-    await balancer?.close();
+    balancer?.close();
     await server.close();
   }
 }

@@ -6,8 +6,14 @@ import { explainTopic } from '../run/explain-topic.ts';
 export function addExplain(program: Command, ports: Ports, set: (code: number) => void): void {
   program
     .command('explain [word]')
-    .description(
-      'say what a phase, a mark, a finding or an outcome means, how it is known, and what to do; or list a kind, as in: explain findings',
+    .description('explain a word of a report, and what to do')
+    .addHelpText(
+      'before',
+      `Examples:
+  kubectl podexit explain drain-race      a finding
+  kubectl podexit explain findings        all of a kind: outcomes, marks, phases, findings
+  kubectl podexit explain                 the kinds
+`,
     )
     .exitOverride()
     .action(async (word: string | undefined) => set(await explainTopic(word, ports)));

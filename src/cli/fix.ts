@@ -21,7 +21,7 @@ const examples = `Examples:
   kubectl podexit fix -f deploy/ --diff                  what would change in these files
   kubectl podexit fix -f web.yaml -o yaml > fixed.yaml   the file, with comments and order kept
   kubectl podexit fix deployment/checkout -o kustomize   a component for an overlay
-  kubectl podexit fix exit.json                          what a report proposes from its measures
+  kubectl podexit fix exit.json                          what a report proposes from its measurements
 
 Nothing is ever applied. Each change has a comment that says why.
 `;
@@ -33,10 +33,10 @@ export function addFix(program: Command, ports: Ports, set: (code: number) => vo
   const fix = program
     .command('fix [target...]')
     .usage('TARGET | REPORT.json | -f FILE [flags]')
-    .description('print the patch that mends what check finds; applies nothing')
+    .description('print the patch for what check finds, apply nothing')
     .exitOverride()
     .addHelpText('before', examples)
-    .optionsGroup('What to mend:')
+    .optionsGroup('What to fix:')
     .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
     .optionsGroup('Output:')
     .option('-o, --output <format>', `${formats.join(', ')}; default: strategic`)

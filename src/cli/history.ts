@@ -29,17 +29,17 @@ const recommendExamples = `Examples:
   kubectl podexit recommend rollout.json               one report of a rollout
   kubectl podexit recommend reports/ --fail-on raise   exit 5 where the grace period is too short
 
-It refuses below 10 exits of a workload, and warns about a mixture of versions.
+It needs at least 10 exits of a workload, and warns about a mixture of versions.
 `;
 
 export function addCompare(program: Command, ports: Ports, set: (code: number) => void, replay: Replay): void {
   const formats = ['markdown'];
   const command = program
     .command('compare <before> <after>')
-    .description('show what changed between two exits or rollouts')
+    .description('compare two exits or rollouts')
     .exitOverride()
     .addHelpText('before', compareExamples)
-    .option('--fail-on <what>', 'worse: exit 5 where anything got worse', collect);
+    .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
   addOutputOf(command, formats).action(async (before: string, after: string, flags: HistoryFlags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
@@ -54,10 +54,10 @@ export function addRecommend(program: Command, ports: Ports, set: (code: number)
   const words: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
   const command = program
     .command('recommend [report...]')
-    .description('find the grace period that many exits of a workload need')
+    .description('find the grace period that a workload needs')
     .exitOverride()
     .addHelpText('before', recommendExamples)
-    .option('--fail-on <what,…>', `${words.join(', ')}: exit 5 where it is so; may be repeated`, collect);
+    .option('--fail-on <what,…>', `${words.join(', ')}: exit 5 if so; may be repeated`, collect);
   addOutputOf(command, formats).action(async (names: string[], flags: HistoryFlags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');

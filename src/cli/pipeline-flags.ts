@@ -16,22 +16,23 @@ export const otlpTimes = ['always', 'auto', 'never'] as const;
 export function addPipelineFlags(command: Command): Command {
   return command
     .optionsGroup('Pipelines:')
+    .option('--max-duration <duration>', 'gate: at most this long from the request until the pod is gone')
+    .option('--max-grace-used <percent>', 'gate: no container used more of its grace period than this: 80%')
+    .option('--min-drain-lead <duration>', 'gate: SIGTERM came at least this long after removal from the Services')
     .option(
-      '--max-duration <duration>',
-      'gate: the exit took no longer than this, from the request until the pod is gone',
+      '--fail-on <code,…>',
+      'gate: none of these findings (kubectl podexit explain findings); may be repeated',
+      collect,
     )
-    .option('--max-grace-used <percent>', 'gate: no container used more of the grace than this, e.g. 80%')
-    .option('--min-drain-lead <duration>', 'gate: the stop signal came at least this long after the pod was unrouted')
-    .option('--fail-on <code,…>', 'gate: none of these findings; may be repeated', collect)
-    .option('--warn-only', 'exit 0 where the outcome or a gate would make it 2')
-    .option('--no-warn-only', 'the opposite, where a config file says warn-only')
-    .option('--config <file>', 'gates from this file; default: .podexit.yaml, where there is one')
+    .option('--warn-only', 'exit 0 where it would be 2 or 5')
+    .option('--no-warn-only', 'override warn-only from a config file')
+    .option('--config <file>', 'read gates from this file; default: .podexit.yaml, if it exists')
     .option('--no-config', 'read no config file')
-    .option('--github', 'annotations and a step summary for GitHub Actions; on by itself where GITHUB_ACTIONS is true')
-    .option('--no-github', 'none of that')
+    .option('--github', 'annotations and a step summary for GitHub Actions; default where GITHUB_ACTIONS is true')
+    .option('--no-github', 'disable GitHub annotations and the step summary')
     .option(
       '--otlp <when>',
-      'send the exit as an OpenTelemetry trace; auto: only where OTEL_EXPORTER_OTLP_ENDPOINT is set',
+      'send an OpenTelemetry trace: always, never, or auto (if OTEL_EXPORTER_OTLP_ENDPOINT is set)',
     );
 }
 

@@ -26,25 +26,25 @@ export function addProbeFlags(command: Command): Command {
     .optionsGroup('Requests:')
     .option(
       '--probe <target>',
-      'send requests until the pod is gone and replaced, and count what is lost: http(s)://…, tcp://HOST:PORT, grpc://HOST:PORT[/SERVICE], service/NAME[:PORT][/PATH] or pod[:PORT][/PATH] through the API server; may be repeated',
+      'send requests meanwhile and count those that fail; http(s)://…, tcp://HOST:PORT, grpc://HOST:PORT[/SERVICE], service/NAME[:PORT][/PATH] or pod[:PORT][/PATH] through the API server; may be repeated',
       collect,
     )
-    .option('--probe-rate <n>', 'requests a second, at most 500; default: 20, through the API server 5')
-    .option('--probe-timeout <duration>', 'a request without an answer for so long has failed; default: 1s')
+    .option('--probe-rate <n>', 'requests per second, at most 500; default: 20, through the API server 5')
+    .option('--probe-timeout <duration>', 'a request without an answer fails after this time; default: 1s')
     .option('--probe-method <method>', 'HTTP method; default: GET')
     .option(
       '--probe-header <header>',
       'a header, `Name: value`; @FILE reads them from a file, one a line, as does PODEXIT_PROBE_HEADERS; may be repeated',
       collect,
     )
-    .option('--probe-expect <statuses>', 'HTTP statuses that are no failure; default: 200-399')
+    .option('--probe-expect <statuses>', 'HTTP statuses that count as success; default: 200-399')
     .option('--probe-keepalive', 'send every second request over one kept connection (the default)')
     .option('--no-probe-keepalive', 'make a new connection for each request')
-    .option('--probe-ca <file>', 'trust the authorities of this PEM file')
-    .option('--probe-insecure', 'verify no certificate')
+    .option('--probe-ca <file>', 'trust the certificate authorities in this PEM file')
+    .option('--probe-insecure', 'do not verify the server certificate')
     .option(
       '--max-lost <n>',
-      'gate: at most so many requests, or such a share of them, failed: 3, 0.1%; default with --probe: 0; 100% switches it off',
+      'gate: at most this many requests, or this share of them, failed: 3, 0.1%; default with --probe: 0; 100% switches it off',
     );
 }
 

@@ -16,7 +16,6 @@ export function processPorts(): Ports {
     ask,
     env: process.env,
     clock: systemClock,
-    nextTurn: (work) => void setImmediate(work),
     platform: process.platform,
     version,
     random: Math.random,

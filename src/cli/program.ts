@@ -12,6 +12,7 @@ import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { addExplain } from './explain.ts';
 import { addFix } from './fix.ts';
 import { policyFrom } from './gate-flags.ts';
+import { addOptions, firstPage, moreFlags } from './help.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
@@ -79,7 +80,8 @@ export function buildProgram(
 ): Command {
   const { stdout, version } = ports;
   const program = new Command(commandName(ports.env))
-    .description('Deletes one pod, or attaches to a deletion under way, and tells how it died.')
+    .configureHelp(firstPage)
+    .description(about)
     .usage('TARGET [flags]')
     .argument(
       '[target...]',
@@ -87,7 +89,9 @@ export function buildProgram(
     )
     .version(version, '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', examples(commandName(ports.env)))
+    .addHelpText('before', examples(commandName(ports.env)))
+    .addHelpText('after', exitCodes)
+    .addHelpText('afterAll', ({ command }) => moreFlags(command))
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
@@ -105,7 +109,7 @@ export function buildProgram(
   return program;
 }
 
-const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help']);
+const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help', 'options']);
 
 async function trace(
   options: TraceOptions,
@@ -129,32 +133,37 @@ async function trace(
   return (await import('../run/trace-several.ts')).traceSeveral({ ...options, target, start }, ports);
 }
 
+const about =
+  'Shows live how a pod shuts down, why it took that long, whether clients lost requests, and what to change.';
+
 /** Two columns that fit a terminal of 80 with the longer of the two names. */
-const examples = (name: string): string => `
-Examples:
-${exampleLines.map(([words, what]) => `  ${`${name} ${words}`.padEnd(49)}  ${what}\n`).join('')}
-A pod named like a command is written pod/NAME.
-Exit codes:
-  0    graceful
-  1    could not do the work
-  2    not graceful, or a gate failed
-  3    still there at --timeout
-  4    evidence lost
-  128+ ended by signal n: 128 + n
-`;
+const examples = (name: string): string =>
+  `Examples:\n${exampleLines.map(([words, what]) => `  ${`${name} ${words}`.padEnd(49)}  ${what}\n`).join('')}`;
 
 const exampleLines = [
-  ['checkout-754699c75f-5qlrp', 'delete it, trace its exit'],
-  ['deploy/checkout --pick=oldest', 'a pod of a workload'],
-  ['web-0 web-1', 'several at once'],
-  ['-l app=checkout --evict', 'evict, not delete'],
-  ['deploy/checkout --attach', 'the next that ends'],
-  ['deploy/checkout --all-terminating', 'all that a rollout ends'],
-  ['node/n1 -- kubectl drain n1', 'what a drain ends'],
-  ['check web-0', 'a forecast, no deletion'],
-  ['web-0 -n shop -o json > exit.json', 'for programs'],
-  ['demo', 'no cluster needed'],
+  ['deployment/checkout', 'delete one of its pods'],
+  ['web-0 --attach', 'wait for its deletion'],
+  ['rollout deployment/checkout', 'follow a whole rollout'],
+  ['web-0 --probe service/web', 'count the requests it loses'],
+  ['node/n1 -- kubectl drain n1', 'follow what a drain ends'],
+  ['check deployment/checkout', 'predict, delete nothing'],
+  ['why web-0', 'explain a past exit'],
+  ['web-0 -o json > exit.json', 'for programs'],
+  ['demo', 'try it without a cluster'],
 ] as const;
+
+/** The texts of docs and help that repeat the table of verdict/exit-code.ts are compared with it by tests. */
+const exitCodes = `
+A pod named like a command is written pod/NAME.
+Exit codes:
+  0    graceful, or nothing was running
+  1    could not do the work, or wrong usage
+  2    not graceful: killed, oom, failed, overran, forced
+  3    stuck at --timeout, or not started
+  4    unknown: not observed to its end
+  5    graceful, but a gate failed or requests were lost
+  128+ ended by a signal: 128 + its number
+`;
 
 /**
  * Krew's advice: what the user typed is `kubectl podexit` when kubectl started us. Newer kubectls say so themselves;
@@ -165,11 +174,19 @@ export const commandName = (env: Ports['env']): string =>
     ? 'kubectl podexit'
     : 'kubectl-podexit';
 
+const replayExamples = `Examples:
+  kubectl podexit web-0 --record exit.ndjson           record an exit
+  kubectl podexit replay exit.ndjson                   show it again
+  kubectl podexit replay exit.ndjson -o html > a.html  in another format
+  kubectl podexit replay rollout.ndjson web-1          one pod of a rollout
+`;
+
 function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
   const replay = program
     .command('replay <file> [pod]')
-    .description('show the reports of a recording again, or that of one of its pods')
-    .exitOverride();
+    .description('show a recorded run again, or one pod of it')
+    .exitOverride()
+    .addHelpText('before', replayExamples);
   const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
   addPipelineFlags(addOutputFlags(replay, { logs }))
     .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
@@ -193,16 +210,25 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
     });
 }
 
+const demoExamples = `Examples:
+  kubectl podexit demo                         the first scenario
+  kubectl podexit demo sigkill                 an app that ignores SIGTERM
+  kubectl podexit demo sigkill --fixed         the same app, with a handler
+  kubectl podexit demo --list                  all scenarios
+  kubectl podexit demo rollout --serve --write-kubeconfig kc
+`;
+
 /** A scenario has its grace already, and nothing depends on its pod. */
 const refusedByDemo: ReadonlySet<string> = new Set(['--grace-period', '--now', '--force', '--cascade']);
 
 function addDemo(program: Command, ports: Ports, set: (code: number) => void, main: Main): void {
   const demo = program
     .command('demo [scenario]')
-    .description('trace a recorded deletion on a cluster inside this program')
+    .description('try it without a cluster, on recorded deletions')
+    .addHelpText('before', demoExamples)
     .option('--list', 'list the scenarios')
-    .option('--fixed', 'play the scenario in which what goes wrong is mended')
-    .option('--serve', 'only run the cluster, for any client; it begins anew after its end')
+    .option('--fixed', 'play the scenario in which the problem is fixed')
+    .option('--serve', 'only run the API server, for any client; it starts over after the end')
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
     .exitOverride();
@@ -228,4 +254,5 @@ const commands: Record<string, (program: Command, ports: Ports, set: (code: numb
   demo: addDemo,
   explain: addExplain,
   completion: addCompletion,
+  options: addOptions,
 };

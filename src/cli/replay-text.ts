@@ -1,6 +1,6 @@
 /** What the command `replay` prints, for commands that read recordings: so a recording says the same everywhere. */
 import type { Replay } from '../advice/history/reports.ts';
-import type { ReplayText } from '../advice/why/found.ts';
+import type { ReplayText } from '../advice/why/report.ts';
 import type { Ports } from '../run/ports.ts';
 
 /** `run` is the whole program. */

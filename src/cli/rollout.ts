@@ -15,12 +15,23 @@ interface RolloutFlags extends Flags {
   image?: string;
 }
 
+const examples = `Examples:
+  kubectl podexit rollout deployment/checkout                     wait for the next one
+  kubectl podexit rollout deployment/checkout --restart           start one
+  kubectl podexit rollout deployment/checkout --image app=app:2   with another image
+  kubectl podexit rollout deployment/checkout -- helm upgrade …   by any command
+  kubectl podexit rollout deployment/checkout --restart --probe service/checkout
+
+It ends when the rollout is complete and the old pods are gone, or when it stalls.
+`;
+
 export function addRollout(program: Command, ports: Ports, set: (code: number) => void): void {
   const rollout = program
     .command('rollout [target...]')
     .usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]')
-    .description('follow the next rollout of a workload to its end, or start it')
+    .description('follow the next rollout to its end, or start it')
     .exitOverride()
+    .addHelpText('before', examples)
     .option('--restart', 'start it: kubectl rollout restart')
     .option('--image <container=image>', 'start it: kubectl set image');
   addConnectionFlags(addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(rollout))))).action(

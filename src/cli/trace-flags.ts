@@ -6,15 +6,15 @@ import { collect } from './connection-flags.ts';
 export function addTraceFlags(command: Command): Command {
   return command
     .optionsGroup('Trace:')
-    .option('--attach', 'never delete: wait for a deletion by somebody else, and trace that')
-    .option('--all-terminating', 'with -l or a workload: trace every pod that terminates, until the rollout is done')
+    .option('--attach', 'delete nothing, wait until something else deletes the pod')
+    .option('--all-terminating', 'with -l or a workload: trace every terminating pod until the rollout is done')
     .option(
       '--timeout <duration>',
-      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace + 120s; for the next pod of a workload, since the last one ended',
+      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace period + 120s',
     )
-    .option('--wait-replacement', 'go on until the replacement is ready')
-    .option('--record <file>', 'write what is observed to FILE, for replay')
-    .option('-v, --v <level>', 'show evidence, phases and assumptions; from 2 to 9 also log requests to stderr');
+    .option('--wait-replacement', 'also wait until the replacement is ready')
+    .option('--record <file>', 'write what is observed to this file, for replay')
+    .option('-v, --v <level>', 'show evidence, phases and assumptions; 2 to 9: also log requests to stderr');
 }
 
 /** What `--logs` and `--no-logs` mean where a pod is traced. */
@@ -33,7 +33,7 @@ export function addOutputFlags(command: Command, { logs }: { logs?: typeof ofTra
     )
     .option(
       '--report <file>',
-      `also write a report; its ending chooses the format: ${reportEndings.join(' ')}; may be repeated`,
+      `also write a report; the format follows the file extension (${reportEndings.join(' ')}); may be repeated`,
       collect,
     );
   if (logs) command.option('--logs', logs.logs).option('--no-logs', logs.noLogs);

@@ -1,6 +1,6 @@
 /** `why [POD]`: an exit that is over. */
 import type { Command } from 'commander';
-import type { ReplayText } from '../advice/why/found.ts';
+import type { ReplayText } from '../advice/why/report.ts';
 import type { WhyOptions } from '../advice/why/why.ts';
 import type { Ports } from '../run/ports.ts';
 import type { ConnectionFlags } from './connection-flags.ts';

@@ -17,45 +17,25 @@ export interface BalancerOptions {
   pod: { name: string; requests: readonly RequestLog[]; truth(): Truth[] };
 }
 
-export interface Balancer {
-  readonly url: string;
-  /** Connections that found nobody listening. */
-  readonly refused: number;
-  close(): Promise<void>;
-}
-
-export async function startBalancer({ clock, lateMs, pod }: BalancerOptions): Promise<Balancer> {
-  let [turn, refused] = [0, 0];
-  const backends = new Map<Socket, 'pod' | 'other'>();
-  const server = createServer((request, response) => {
-    const isLeaving = backends.get(request.socket) === 'pod' && deletedAt(pod.requests) !== undefined;
-    response.writeHead(200, { 'content-type': 'text/plain', ...(isLeaving && { connection: 'close' }) });
-    response.end(backends.get(request.socket) === 'pod' ? `${pod.name}\n` : 'another pod\n');
+export async function startBalancer({ clock, lateMs, pod }: BalancerOptions): Promise<{ url: string; close(): void }> {
+  let turn = 0;
+  const toPod = new WeakSet<Socket>();
+  const server = createServer(({ socket }, response) => {
+    const isLeaving = toPod.has(socket) && deletedAt(pod.requests) !== undefined;
+    response.writeHead(200, { 'content-type': 'text/plain', connection: isLeaving ? 'close' : 'keep-alive' });
+    response.end(toPod.has(socket) ? `${pod.name}\n` : 'another pod\n');
   });
   server.on('connection', (socket: Socket) => {
+    socket.on('error', () => socket.destroy());
     const removedAt = deletedAt(pod.requests);
     const knowsThePod = removedAt === undefined || clock.now() < removedAt + lateMs;
-    const backend = knowsThePod && [1, 2].includes((turn += 1) % 4) ? 'pod' : 'other';
-    if (backend === 'pod' && removedAt !== undefined && clock.now() >= signalledAt(pod.truth())) {
-      refused += 1;
-      return void socket.resetAndDestroy();
-    }
-    backends.set(socket, backend);
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => backends.delete(socket));
+    if (!knowsThePod || ![1, 2].includes((turn += 1) % 4)) return;
+    if (clock.now() >= signalledAt(pod)) socket.resetAndDestroy();
+    else toPod.add(socket);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    get refused() {
-      return refused;
-    },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        backends.forEach((_, socket) => socket.destroy());
-      }),
-  };
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, close: () => void server.close().closeAllConnections() };
 }
 
 /** A slice with one ready endpoint: the other pod that answers behind the balancer. */
@@ -80,6 +60,11 @@ function deletedAt(requests: readonly RequestLog[]): number | undefined {
   return requests.find(({ verb, resource, status }) => verb === 'delete' && resource === 'pods' && status === 200)?.at;
 }
 
-/** ms: the first stop signal of a container; Infinity where none was sent. */
-const signalledAt = (truth: readonly Truth[]): number =>
-  Math.min(Infinity, ...truth.flatMap(({ stop_signal_sent: sent }) => (sent === undefined ? [] : Date.parse(sent))));
+/** ms: the first stop signal of a container that was deleted; Infinity where none was sent. */
+function signalledAt({ requests, truth }: BalancerOptions['pod']): number {
+  if (deletedAt(requests) === undefined) return Infinity;
+  return Math.min(
+    Infinity,
+    ...truth().flatMap(({ stop_signal_sent: sent }) => (sent === undefined ? [] : Date.parse(sent))),
+  );
+}

@@ -13,6 +13,7 @@ import { renewLeases } from './play/leases.ts';
 import type { Skew } from './play/move.ts';
 import { truthsInRunTime } from './play/truths.ts';
 import type { Scenario, Truth } from './scenario.ts';
+import type { Backends } from './verbs/proxy.ts';
 import { serve } from './verbs/serve.ts';
 import type { WatchOptions } from './verbs/watch.ts';
 
@@ -36,6 +37,8 @@ export interface LoopbackOptions {
   attachDelayMs?: number;
   /** What /version says; v1.36.2, which the scenarios were recorded from. */
   version?: string;
+  /** What stands behind the proxies of services and pods. */
+  backends?: Backends;
   /** How long after its last event the scenario begins anew, with every pod back; never where it is absent. */
   playAgainAfterMs?: number;
 }
@@ -131,8 +134,9 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
   };
 }
 
-function serveOptionsOf({ streamingLists = 'serve', bookmarkMs = 60_000, version = 'v1.36.2' }: LoopbackOptions) {
-  return { streamingLists, bookmarkMs, version };
+function serveOptionsOf(options: LoopbackOptions) {
+  const { streamingLists = 'serve', bookmarkMs = 60_000, version = 'v1.36.2', backends } = options;
+  return { streamingLists, bookmarkMs, version, backends };
 }
 
 /** One playing of the scenario. */
@@ -157,21 +161,9 @@ function stop({ cluster, interference, stopLeases }: Play): void {
 
 function logEntry(request: ApiRequest, url: string): Omit<RequestLog, 'at' | 'nthOnConnection'> {
   const { method, verb, kind, namespace, name, subresource, body, headers } = request;
-  const agent = headers['user-agent'];
-  return {
-    method,
-    url,
-    verb,
-    body,
-    ...(typeof agent === 'string' && { userAgent: agent }),
-    ...(kind && { resource: kind.plural }),
-    ...(namespace !== undefined && { namespace }),
-    ...(name !== undefined && { name }),
-    ...(subresource !== undefined && { subresource }),
-    status: 0,
-    sent: 0,
-    lines: 0,
-  };
+  const userAgent = headers['user-agent'] as string | undefined;
+  const about = { resource: kind?.plural, namespace, name, subresource };
+  return { method, url, verb, body, userAgent, ...about, status: 0, sent: 0, lines: 0 };
 }
 
 function httpDate({ clock, skew }: Cluster): string {

@@ -1,6 +1,6 @@
 /** An exit as the spans of one trace: the exit is the root, its phases are the children, its marks are events. Pure. */
 import type { Attributes, HrTime } from '@opentelemetry/api';
-import type { ExitReport, Finding, Instant, Mark, Phase, Time } from '../model/report.ts';
+import type { ExitReport, Finding, Instant, Mark, Phase, ProbeReport, Time } from '../model/report.ts';
 
 export interface SpanEvent {
   name: string;
@@ -28,10 +28,14 @@ export interface PlannedTrace {
  * carry its bounds and its basis as attributes. No child begins before the root or ends after it.
  */
 export function planTrace(report: ExitReport): PlannedTrace {
-  const { verdict, marks, phases } = report;
+  const { verdict, marks, phases, traffic } = report;
+  const probes = traffic?.probes ?? [];
   const known = [
     ...marks.map(({ at }) => middle(at)),
-    ...phases.flatMap(({ start, end }) => [middle(start), middle(end)]),
+    ...[...phases, ...probes.flatMap(({ windows }) => windows)].flatMap(({ start, end }) => [
+      middle(start),
+      middle(end),
+    ]),
   ];
   // An exit that never began still is one trace: it stands at the deadline, the one time that every report has.
   const moments = known.length > 0 ? known : [millis(report.grace.deadline)];
@@ -44,7 +48,10 @@ export function planTrace(report: ExitReport): PlannedTrace {
       attributes: exitAttributes(report),
       events: [...marks.map(markEvent), ...verdict.findings.map((finding) => findingEvent(finding, end))],
     },
-    children: phases.map((phase) => phaseSpan(report, phase)),
+    children: [
+      ...phases.map((phase) => phaseSpan(report, phase)),
+      ...probes.flatMap((probe) => probe.windows.map((window) => failureSpan(probe, window))),
+    ],
     ...(verdict.exitCode === 0 ? {} : { error: errorOf(report) }),
   };
 }
@@ -108,6 +115,25 @@ function phaseSpan(report: ExitReport, { name, subject, start, end, seconds, ofG
     events: [],
   };
 }
+
+/** A stretch in which requests of `--probe` failed. */
+const failureSpan = (
+  { target, via, ratePerSecond }: ProbeReport,
+  { start, end, failed }: ProbeReport['windows'][number],
+): PlannedSpan => ({
+  name: 'requests failed',
+  start: toHrTime(middle(start)),
+  end: toHrTime(Math.max(middle(start), middle(end))),
+  attributes: {
+    'podexit.probe.target': target,
+    'podexit.probe.via': via,
+    'podexit.probe.rate': ratePerSecond,
+    'podexit.probe.failed': failed,
+    ...bounds('podexit.start', start),
+    ...bounds('podexit.end', end),
+  },
+  events: [],
+});
 
 function endAttributes({ containers }: ExitReport, subject: string | undefined): Attributes {
   const container = containers.find(({ name }) => name === subject);

@@ -18,6 +18,7 @@ import { mayHaveGone } from './gone-before.ts';
 import { shortestStop } from './grace.ts';
 import { isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
 import { mayBeStopped } from './kubelets-own-stop.ts';
+import { servedOf } from './served.ts';
 import { ranUntilEnd, wasStartedLate } from './was-running.ts';
 import { nameOfSignal } from './signals.ts';
 import { factsOfLastRun, mayHaveRestarted } from './unreported-start.ts';
@@ -76,7 +77,7 @@ export function containerExit(
   const asked = { ...stop, turn, named: before?.stopSignal, restarts: before?.restartCount ?? 0 };
   // That it had a signal at all is often only likely: what follows of that must not date anything else.
   const { exit } = stage.suppose(() => stopped(context, known, asked));
-  return { ...known, ...exit };
+  return { ...known, ...exit, served: servedOf(context, name) };
 }
 
 /** Its basis: the Event's own nanoseconds were seen, of a repeated one only the second. */

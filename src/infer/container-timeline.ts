@@ -19,7 +19,7 @@ interface Context {
 
 export function containerTimeline(context: Context, container: ContainerExit): ContainerTimeline {
   const { trace, scale, phases } = context;
-  const { spec, outcome, ran, graceEnd } = container;
+  const { spec, outcome, ran, graceEnd, served } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
   const kill = capAtNow(trace, container.kill);
@@ -40,6 +40,7 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     graceUsed: exitAt && graceUsedOf(context, container, exitAt),
     pastGrace: lengthOf('overtime'),
     graceEnd: graceEnd && scale.interval(graceEnd),
+    servedUntil: served && scale.interval(served),
   };
 }
 

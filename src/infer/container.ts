@@ -61,6 +61,8 @@ export interface ContainerExit {
   readonly signal?: SignalFacts | undefined;
   readonly kill?: Estimate | undefined;
   readonly exit?: ExitFacts | undefined;
+  /** Until when it took new requests, where a probe of the pod measured it. */
+  readonly served?: Estimate | undefined;
   /** A status reported its end: until then a kill may fail, or the kubelet restart, and hook and signal come again. */
   readonly settled: boolean;
   /** From when the grace counted that was the last: the last K. */

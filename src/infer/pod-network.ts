@@ -2,7 +2,6 @@
 import { logStampLagMs } from '../model/assumptions.ts';
 import type { Clock } from '../model/clock.ts';
 import { offsetAt } from '../model/clock.ts';
-import type { ContainerSpec } from '../model/pod.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -12,7 +11,7 @@ import { requestTime } from './deletion.ts';
 import type { Kubelet } from './context.ts';
 import { kubeletOf } from './kubelet.ts';
 import type { InferContext } from './context.ts';
-import { probeResultsOf } from './probes.ts';
+import { stateServed } from './served.ts';
 import { factsOfLastRun } from './unreported-start.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
 import { moment, Stage } from './stage.ts';
@@ -30,8 +29,8 @@ export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
   stateAcceptance(context);
   const specs = containersOf(deletion.facts.first.value);
   for (const { name } of specs) stateStopping(context, name, kubelet.killings.get(name) ?? []);
-  stateServing(context, specs);
   for (const spec of specs) stateEnd(context, spec.name, factsOfLastRun(context, spec));
+  stateServed(context);
   stateStored(stage, trace);
   statePromptness(stage, trace, deletion);
   return { ...context, kubelet: { ...kubelet, clock: stage.stepped.node ?? clockOf(stage, kubelet.clock) } };
@@ -70,24 +69,6 @@ function stateStopping({ deletion, stage }: PodNetwork, container: string, killi
     deletion.accepted.client.lo,
   );
   stage.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
-}
-
-/**
- * A request that it answered was sent while it lived. Of one container alone is it known who answered; and a name that its
- * successor may bear (StatefulSet, bare pods) does not say which pod did.
- */
-function stateServing({ trace, deletion, stage }: PodNetwork, specs: readonly ContainerSpec[]): void {
-  const { uid, ownerReferences = [] } = deletion.facts.first.value.metadata;
-  const [only] = specs;
-  const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
-  if (!only || specs.length > 1 || !isOwnName) return;
-  for (const { answered, pod } of probeResultsOf(trace.probes, {}))
-    if (answered && pod === uid)
-      stage.within(
-        moment('exit', only.name),
-        { client: atLeast(answered.last) },
-        { because: 'it answered a request that was sent then', evidence: [answered.seq] },
-      );
 }
 
 /** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */

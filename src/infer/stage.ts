@@ -12,7 +12,7 @@ import { anyTime, atMost } from '../model/span.ts';
 import type { Estimate } from './estimate.ts';
 import { Network } from './network.ts';
 
-export type MomentName = 'stopping' | 'began' | 'counted' | 'hook-end' | 'stop-signal' | 'kill' | 'exit';
+export type MomentName = 'stopping' | 'began' | 'counted' | 'hook-end' | 'stop-signal' | 'kill' | 'exit' | 'served';
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 

@@ -105,6 +105,8 @@ export interface ContainerTimeline {
   readonly pastGrace?: Length;
   /** When its grace period ends as the kubelet counts it; in the future while it runs. */
   readonly graceEnd?: Interval;
+  /** Until when it took new requests, where a probe of the pod (`--probe pod`) measured it. */
+  readonly servedUntil?: Interval;
 }
 
 export interface EndpointTimeline {

@@ -39,8 +39,8 @@ export const neededInCluster: readonly Rule[] = [
  * A Role, ready for `kubectl apply -f -`, that grants what a trace needs in this namespace and also what was missing.
  * Who gets it is for the cluster's administrator to say, in a RoleBinding.
  */
-export function roleFor(namespace: string, missing?: Wanted): string {
-  const rules = missing === undefined || isGranted(missing) ? needed : [...needed, asRule(missing)];
+export function roleFor(namespace: string, ...missing: Wanted[]): string {
+  const rules = [...needed, ...missing.filter((one) => !isGranted(one)).map(asRule)];
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
     'kind: Role',

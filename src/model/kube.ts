@@ -102,6 +102,7 @@ export interface Pod {
     nodeName?: string;
     terminationGracePeriodSeconds?: number;
     runtimeClassName?: string;
+    hostNetwork?: boolean;
     restartPolicy?: string;
     readinessGates?: { conditionType: string }[];
     initContainers?: Container[];

@@ -181,6 +181,8 @@ export interface ContainerReport {
   drainSeconds?: Range;
   /** How long it outlived its grace period, where it did. */
   pastGraceSeconds?: Range;
+  /** Until when it took new requests, where a probe of the pod (`--probe pod`) measured it. */
+  servedUntil?: Instant;
 }
 
 export interface EndpointReport {

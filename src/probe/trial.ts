@@ -1,5 +1,6 @@
 /** Before anything is deleted the target must answer for a second without a failure. */
 import { PodexitError } from '../errors.ts';
+import type { NotMeasuredReason } from '../model/probe-observation.ts';
 import type { Result } from './client.ts';
 import type { Settled } from './tally.ts';
 import type { ProbeTarget } from './target.ts';
@@ -53,23 +54,33 @@ export function createTrial(target: ProbeTarget, start: number): Trial {
 
 function notAnswering(target: ProbeTarget, result: Result | undefined): PodexitError {
   const said = result?.said ?? 'no request was answered';
+  const message = `the probe of ${target.shown} failed before anything was deleted: ${said}`;
   return new PodexitError(
-    'probe.not-answering',
-    `the probe of ${target.shown} failed before anything was deleted: ${said}`,
-    hintOf(target, result),
+    isForbidden(target, result) ? 'probe.forbidden' : 'probe.not-answering',
+    message,
+    hintOf(result),
   );
 }
 
-function hintOf(target: ProbeTarget, result: Result | undefined): string {
-  if (result?.kind === 'not-measured') return 'Lower --probe-rate, or raise the limit of open files: ulimit -n 8192';
+/** The API server refuses its proxy, in the words of its Status. */
+const isForbidden = ({ kind }: ProbeTarget, result: Result | undefined): boolean =>
+  (kind === 'service' || kind === 'pod') &&
+  result?.kind === 'failed' &&
+  result.status === 403 &&
+  result.said.includes(' is forbidden');
+
+function hintOf(result: Result | undefined): string {
+  if (result?.kind === 'not-measured') return ownHints[result.reason] ?? again;
   if (result?.kind !== 'failed') return again;
-  const isRefusedRight = result.failure === 'http' && (result.status === 403 || result.status === 401);
-  if (isRefusedRight && (target.kind === 'service' || target.kind === 'pod'))
-    return `Grant the verb of --probe-method (get) on ${target.kind === 'pod' ? 'pods' : 'services'}/proxy in its namespace, or probe an address.`;
   if (result.failure === 'http' && result.status !== undefined)
     return 'Name a path that answers, or say what is expected: --probe-expect 200-499';
   if (result.failure === 'tls') return 'Give its authority with --probe-ca FILE, or use --probe-insecure.';
   return again;
 }
+
+const ownHints: Partial<Record<NotMeasuredReason, string>> = {
+  'no-local-port': 'Lower --probe-rate, or wait until closed connections leave TIME_WAIT (a minute): ss -s',
+  'no-file-handle': 'Lower --probe-rate, or raise the limit of open files: ulimit -n 8192',
+};
 
 const again = 'Check that the target answers from here; a probe measures only what answered before.';

@@ -3,6 +3,7 @@
  * period, traffic, requests, capacity, accuracy, why, and what to change; the last line is the answer again. At most 20
  * lines, 8 where all went well, without the evidence that `-v` adds below it.
  */
+import { requestsText } from '../verdict/loss.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerTimeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Severity } from '../model/report.ts';
@@ -303,17 +304,14 @@ function cuts(text: string): string[] {
   return end <= 0 ? [] : [text.slice(0, end), ...cuts(text.slice(0, end))];
 }
 
-/** What `--probe` measured. */
-function requestRows({ timeline }: Report, pen: Pen): RankedRow[] {
-  return timeline.probes.slice(0, 2).map(({ target, sent, failed, windows, latencyMs }) => {
-    const [symbol, ink] = failed === 0 ? (['good', 'good'] as const) : (['bad', 'bad'] as const);
-    const lost =
-      windows.length === 0 ? '' : ` within ${secondsText(windows.reduce((sum, one) => sum + one.end - one.start, 0))}`;
-    const { before, during } = latencyMs;
-    const latency = before && during ? ` · p99 ${Math.round(before.p99)} → ${Math.round(during.p99)} ms` : '';
-    const counts = failed === 0 ? `no loss measured (${sent} requests)` : `${failed} of ${sent} failed${lost}`;
-    const pieces = [piece(ink, `${pen.symbol(symbol)} `), plain(`${counts}${latency} · ${forTerminal(target, 60)}`)];
-    return { label: 'requests', pieces, rank: 0 };
+/** What `--probe` measured. Failures of the pod itself are no loss. */
+function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
+  const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
+  return timeline.probes.slice(0, 2).map((probe) => {
+    const look = probe.failed === 0 ? 'good' : 'bad';
+    const head = probe.via === 'pod-proxy' ? [] : [piece(look, `${pen.symbol(look)} `)];
+    const text = `${requestsText(timeline, probe, race)} · ${forTerminal(probe.target, 60)}`;
+    return { label: 'requests', pieces: [...head, plain(forTerminal(text, 1000))], rank: 0 };
   });
 }
 

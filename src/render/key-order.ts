@@ -20,7 +20,7 @@ const quantiles = { p50: null, p99: null };
 const tally = { sent: null, failed: null };
 
 /** What one probe measured. */
-const probeOrder: KeyOrder = {
+export const probeOrder: KeyOrder = {
   target: null,
   via: null,
   ratePerSecond: null,
@@ -62,6 +62,7 @@ export const reportOrder: KeyOrder = {
     preStopSeconds: range,
     drainSeconds: range,
     pastGraceSeconds: range,
+    servedUntil: instant,
   },
   endpoints: {
     service: null,

@@ -53,6 +53,7 @@ function rowsOf(numbers: RolloutNumbers, pen: Pen, flags: string): CardRow[] {
     ...row('drain', drain && quantiles(drain, secondsText)),
     ...row('grace', graceUsed && quantiles(graceUsed, graceShare)),
     ...trafficRows(numbers, pen),
+    ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${secondsText(noReady.longest)}`),
     ...row(
       'causes',

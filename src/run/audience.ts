@@ -1,4 +1,6 @@
 /** What stdout shows while a run goes on, by format. A renderer that throws is dropped and named; the run goes on. */
+import type { Observation } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
 import type { DocumentKind, Format } from './formats.ts';
 import { isDocument } from './formats.ts';
 import type { Ports } from './ports.ts';
@@ -10,6 +12,46 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
   const { openTerminal } = await import('./terminal-stage.ts');
   return fenced(openTerminal(format.kind, look, ports), ports);
 }
+
+/**
+ * A stage that is opened when there is something to show: loading it before the DELETE would only delay that. Until then a
+ * run has listed what there is, and what a step held back is shown in its order.
+ */
+export function openOnDeletion(open: () => Promise<Stage>): Stage {
+  const held: Parameters<Stage['step']>[] = [];
+  let stage: Stage | undefined;
+  let opening: Promise<Stage> | undefined;
+  let isClosed = false;
+  const opened = (): Promise<Stage> =>
+    (opening ??= open().then((one) => {
+      stage = one;
+      if (isClosed) one.close();
+      else held.splice(0).forEach((step) => one.step(...step));
+      return one;
+    }));
+  return {
+    step: (trace, observation, key) => {
+      if (stage) return stage.step(trace, observation, key);
+      held.push([trace, observation, key]);
+      // An error is thrown by `end`.
+      if (hasNews(trace, observation)) void opened().catch(() => undefined);
+    },
+    end: async (trace, report) => (await opened()).end(trace, report),
+    say: (text) => stage?.say(text) ?? false,
+    close: () => {
+      isClosed = true;
+      stage?.close();
+    },
+  };
+}
+
+/** The answer, not the request: its arrival is a moment of the report, and would be late behind the loading. */
+const hasNews = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
+  deletion !== undefined ||
+  began?.value.mode !== 'delete' ||
+  kind === 'answered' ||
+  kind === 'gap' ||
+  kind === 'refused';
 
 const documentStage = (format: Format & { kind: DocumentKind }, ports: Ports): Stage => ({
   step: () => {},

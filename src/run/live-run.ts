@@ -22,7 +22,7 @@ export interface Several extends Scope {
   wants(this: void, uid: string, pod: Raw): boolean;
   readonly listener: PodListener;
   /** The deletion of one of the named pods failed: the others go on. */
-  refused?(this: void, pod: Raw, error: PodexitError): void;
+  readonly refused?: ((pod: Raw, error: PodexitError) => void) | undefined;
   /** The trace of the pod `uid` has come to its end. */
   ended(this: void, uid: string): void;
 }

@@ -24,8 +24,6 @@ export interface Ports {
   ask?(question: string, signal?: AbortSignal): Promise<string | undefined>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Does it when all that is due now has been done. */
-  nextTurn(work: () => void): void;
   readonly platform: string;
   /** Version of the program. */
   readonly version: string;

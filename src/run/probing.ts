@@ -1,5 +1,7 @@
 /** The probes of a live run: when they begin, when the DELETE may go out, and when the run may end. */
+import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
+import { roleFor } from '../kube/role.ts';
 import type { Sighting } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Probes } from '../probe/start.ts';
@@ -63,7 +65,10 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
     each.delete(uid);
     void probing?.stop();
   };
-  const ready = Promise.all(all().map((one) => one.ready)).then(() => undefined);
+  const ready = Promise.all(all().map((one) => one.ready)).then(
+    () => undefined,
+    (error: unknown) => Promise.reject(withRole(error as Error, options)),
+  );
   // An attach does not wait for it.
   ready.catch(() => undefined);
   return {
@@ -82,6 +87,20 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
     },
   };
 }
+
+/** Which verbs a Role grants for which methods: those of Kubernetes' request info. */
+const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+/** Who may not use the proxies gets the Role that allows it. */
+function withRole(error: Error, { probes, namespace }: ProbingOptions): Error {
+  if (!(error instanceof PodexitError) || error.code !== 'probe.forbidden') return error;
+  const verb = verbs[probes[0]?.method ?? ''] ?? 'get';
+  const resources = [...new Set(probes.flatMap(({ target }) => proxies[target.kind] ?? []))];
+  const role = roleFor(namespace, ...resources.map((resource) => ({ verb, resource, group: '' })));
+  return new PodexitError(error.code, error.message, `Ask for a RoleBinding to this Role:\n${role}`);
+}
+
+const proxies: Readonly<Record<string, string>> = { service: 'services/proxy', pod: 'pods/proxy' };
 
 /** Pods that are asked at the same time: each request goes through the API server. */
 const mostPods = 20;

@@ -88,7 +88,7 @@ async function replaySeveral(
   shown: ReplayOptions,
   ports: Ports,
 ): Promise<number> {
-  const [{ createResults }, { rolloutOutput }, { probeReportsOf }] = await Promise.all([
+  const [{ createResults }, { rolloutOutput }, { lossCodes, probeReportsOf }] = await Promise.all([
     import('./results.ts'),
     import('./rollout-output.ts'),
     import('./shared-probes.ts'),
@@ -101,7 +101,7 @@ async function replaySeveral(
   const summary = summaryOf(
     target,
     results.reports,
-    results.codes,
+    [...results.codes, ...lossCodes(options.traces, shown.policy)],
     [],
     probeReportsOf(options.traces, results.reports),
   );

@@ -12,7 +12,7 @@ import type { RolloutSummary } from '../verdict/rollout.ts';
 import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
 import type { KeyOrder } from '../render/key-order.ts';
-import { reportOrder } from '../render/key-order.ts';
+import { probeOrder, reportOrder } from '../render/key-order.ts';
 import { rolloutNumbers } from '../verdict/rollout-summary.ts';
 import { workloadKinds } from './target.ts';
 import { shownText } from './finish.ts';
@@ -74,19 +74,22 @@ function jsonOutput({ stdout }: Ports): RolloutOutput {
   return {
     ended: async (report) => void reports.push(report),
     end: async (exits, summary) => {
-      const { target, exitCode, unseen } = summary;
-      const { sentence } = rolloutNumbers(target, reports, [exitCode], unseen);
+      const { probes, ...rest } = summary;
       const document = {
         apiVersion: 'podexit/v1',
         kind: 'RolloutReport',
-        workload: workloadOf(target),
-        summary: { ...summary, sentence },
+        workload: workloadOf(summary.target),
+        summary: { ...rest, sentence: numbersOf(summary, reports).sentence },
         exits,
+        probes,
       };
       stdout.write(`${jsonText(document, documentOrder, 2)}\n`);
     },
   };
 }
+
+const numbersOf = ({ target, exitCode, unseen, probes }: RolloutSummary, reports: readonly Report[]) =>
+  rolloutNumbers(target, reports, { codes: [exitCode], unseen, probes });
 
 /** `deployment/checkout` as kind and name; several pods have all their names; a selector is its own name. */
 function workloadOf(target: string): { kind: string; name: string } {
@@ -116,6 +119,7 @@ const documentOrder: KeyOrder = {
   workload: { kind: null, name: null },
   summary: { ...summaryOrder, sentence: null },
   exits: reportOrder,
+  probes: probeOrder,
 };
 
 /** The live table where the terminal can be painted over and `live` is wanted, else lines. */
@@ -139,8 +143,7 @@ function linesOutput(look: LookOptions, ports: Ports): RolloutOutput {
       stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
     },
     end: async (_items, summary) => {
-      const numbers = rolloutNumbers(summary.target, reports, [summary.exitCode], summary.unseen);
-      const lines = rolloutCardLines(numbers, { pen, columns, flags: look.reach });
+      const lines = rolloutCardLines(numbersOf(summary, reports), { pen, columns, flags: look.reach });
       stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
     },
   };
@@ -179,7 +182,7 @@ function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
     },
     end: async (_items, summary) => {
       stopResizing();
-      live.end(rolloutNumbers(summary.target, reports, [summary.exitCode], summary.unseen));
+      live.end(numbersOf(summary, reports));
     },
     close: () => {
       stopResizing();

@@ -57,16 +57,13 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   const lost = new Set<string>();
   const bell = createSignal();
   const { wake, podChanged } = bell;
-  const setAlive = (what: string, isSo: boolean): void => {
-    if (isSo) lost.delete(what);
-    else lost.add(what);
-    podChanged();
-  };
+  const setAlive = (what: string, isSo: boolean): void =>
+    void (isSo ? lost.delete(what) : lost.add(what), podChanged());
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isCalm = (): boolean => terminating.size === 0 && running() === 0;
   const isEndKnown = (): boolean => notFollowed.size === 0 || roster.areFirstGone(traced);
   const isOver = (): boolean =>
-    areKnown && hasBegun && held.size === 0 && lost.size === 0 && isCalm() && [...owners.values()].every(Boolean);
+    areKnown && hasBegun && held.size + lost.size === 0 && isCalm() && [...owners.values()].every(Boolean);
   return {
     ownerSeen: (path, isDone) => void (owners.set(path, isDone), wake()),
     ownerNotFollowed(owner) {

@@ -46,7 +46,7 @@ export async function runDeletion(run: Run): Promise<void> {
   // The namespace was well when it was looked at, and the pod may end because all of it does.
   if (only) run.onDeletion = () => void shared.lookAtNamespace(namespaceOf(only) ?? options.namespace);
   for (const pod of named) {
-    shared.open(pod, gate);
+    shared.openRoutes(pod, gate);
     shared.openLogs(pod, logsSince(pod), gate);
   }
   if (!several && doomed[0]) void lookAtKin(run, doomed[0]).catch(run.fail);
@@ -60,8 +60,13 @@ export async function runDeletion(run: Run): Promise<void> {
     await probing?.ready;
     if (!run.signal.aborted) several.start();
   }
-  const requests = doomed.map((pod) => request(run, pod));
-  for (const pod of named) shared.openPlace(pod);
+  const openRest = (pod: Raw): void => {
+    shared.openOwners(pod);
+    shared.openPlace(pod);
+  };
+  // The request leaves first: what it does not wait for must not hold it up.
+  const requests = doomed.map((pod) => request(run, pod, () => openRest(pod)));
+  named.filter((pod) => !doomed.includes(pod) || mode === 'evict').forEach(openRest);
   await Promise.all(requests);
 }
 
@@ -167,7 +172,7 @@ async function inSync(run: Run, gate: Gate): Promise<void> {
   for (const name of late) await deliver({ at, kind: 'gap', ...streamOf(run, name), from: at, cause: 'not-synced' });
 }
 
-async function request(run: Run, pod: Raw): Promise<void> {
+async function request(run: Run, pod: Raw, onSent: () => void): Promise<void> {
   const { options, signal, deliver } = run;
   const { cluster, graceSeconds, mode, several } = options;
   const uid = uidOf(pod);
@@ -184,7 +189,10 @@ async function request(run: Run, pod: Raw): Promise<void> {
   try {
     for await (const sighting of askDeletion(cluster, target, pod, asking)) {
       // Not before: an eviction may wait for its budget until somebody gives up.
-      if (sighting.kind === 'requested') run.requested = true;
+      if (sighting.kind === 'requested') {
+        run.requested = true;
+        onSent();
+      }
       const isOfPod = several && (sighting.kind === 'answered' || sighting.kind === 'looked');
       await deliver(isOfPod ? { ...sighting, pod: uid } : sighting);
     }
@@ -192,6 +200,8 @@ async function request(run: Run, pod: Raw): Promise<void> {
     const isOwn = error instanceof PodexitError && several?.refused !== undefined;
     if (isOwn && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return several.refused?.(pod, error);
     warnOvertaken(run, uid, error);
+  } finally {
+    onSent();
   }
   const trace = run.traceOf(uid);
   if (signal.aborted || trace?.deletion || trace?.gone) return;

@@ -39,7 +39,8 @@ export function lookAtPods(
       if (!terminating.delete(uid)) removedAtOnce(run, several, pod);
       return;
     }
-    shared.open(pod, gate);
+    shared.openRoutes(pod, gate);
+    shared.openOwners(pod);
     if (!isTerminatingPod(pod) || terminating.has(uid)) return;
     terminating.add(uid);
     if (!wants(uid, pod)) return;

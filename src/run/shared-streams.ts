@@ -32,8 +32,10 @@ import {
 export interface SharedStreams {
   /** Asks for the Services, which need no pod. */
   listServices(gate: Gate): void;
-  /** Who routes to the pod, and who owns it. `gate` opens when routes are in sync. */
-  open(pod: Raw, gate?: Gate): void;
+  /** The Services and slices that route to the pod. `gate` opens when they are in sync. */
+  openRoutes(pod: Raw, gate?: Gate): void;
+  /** What owns the pod: no DELETE waits for it. */
+  openOwners(pod: Raw): void;
   /** An owner that is known before any of its pods. */
   openOwner(owner: { kind: string; name: string }): void;
   /** Its node and its namespace: no DELETE waits for them. */
@@ -67,10 +69,8 @@ export function createSharedStreams(run: Run): SharedStreams {
   const logs = { open: 0, areLeftOut: false };
   return {
     listServices: routes.list,
-    open(pod, gate) {
-      routes.open(pod, gate);
-      owners.open(pod);
-    },
+    openRoutes: routes.open,
+    openOwners: owners.open,
     openOwner: owners.openNamed,
     openPlace(pod) {
       const node = asRaw(pod['spec'])['nodeName'];

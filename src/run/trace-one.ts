@@ -5,7 +5,7 @@ import type { Interrupted } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
-import { openStage } from './audience.ts';
+import { openOnDeletion, openStage } from './audience.ts';
 import type { Deadline } from './deadline.ts';
 import type { FoundPod } from './found-pod.ts';
 import { leaveOnSignals } from './leaving.ts';
@@ -63,7 +63,7 @@ export async function traceOne(
     leftPod,
   );
   try {
-    stage = await stageAfterRequests(options, ports);
+    stage = await stageFor(options, ports);
     await run({
       source: live.sightings,
       logText: options.logText,
@@ -90,10 +90,10 @@ export async function traceOne(
   }
 }
 
-/** The first requests leave in this turn: what shows the trace is loaded while the cluster answers them. */
-async function stageAfterRequests({ format, look }: ExitOptions, ports: Ports): Promise<Stage> {
-  await new Promise<void>(ports.nextTurn);
-  return openStage(format, look, ports);
+/** Probes are shown from their first request on. */
+async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports): Promise<Stage> {
+  const open = () => openStage(format, look, ports);
+  return probes.length > 0 ? await open() : openOnDeletion(open);
 }
 
 /** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */

@@ -31,7 +31,7 @@ import type { Progress } from './rollout-progress.ts';
 import { createProgress } from './rollout-progress.ts';
 import { run } from './run.ts';
 import type { Scope } from './scope.ts';
-import { probeReportsOf } from './shared-probes.ts';
+import { lossCodes, probeReportsOf } from './shared-probes.ts';
 import type { RolloutStart } from './start-rollout.ts';
 import { commandOf, runCommand } from './start-rollout.ts';
 import type { SeveralTarget } from './target.ts';
@@ -39,6 +39,7 @@ import type { TraceOptions } from './trace-options.ts';
 import { createTraces } from './traces.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
 import { createWaitingLimit } from './waiting-limit.ts';
+import type { Raw } from './watched.ts';
 import { nameOf as podName, uidOf } from './watched.ts';
 import { assertRecordable, assertWritable } from './writable.ts';
 
@@ -162,6 +163,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, scope.target, await over);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
+  codes.push(...lossCodes(traces, options.policy));
   const summary = summaryOf(scope.target, reports, codes, [...unseen.values()], probeReportsOf(traces, reports));
   await output.end(reports, summary);
   if (failures.length > 0) throw failures[0];
@@ -194,7 +196,7 @@ function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
 
 /** `hasTable`: each pod is shown as it begins to terminate. */
 function severalOf(rollout: Rollout, hasTable: boolean): Several {
-  const { cluster, options, scope, ports, progress, limit, stop, begun, unseen, codes } = rollout;
+  const { cluster, options, scope, ports, progress, limit, stop, begun, unseen } = rollout;
   const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
   named?.forEach((uid) => progress.hold(uid ?? ''));
   const owners = followOwners(cluster.namespace, options.target, progress, (words) => {
@@ -203,7 +205,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
   });
   const blocked =
     options.target.kind === 'node'
-      ? createBlockedEvictions(cluster, options.target.name, (line) => ports.stderr.write(line), stop.signal)
+      ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
       : undefined;
   const over = (uid: string): void => {
     limit.again();
@@ -226,16 +228,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       progress.podTraced(uid);
       over(uid);
     },
-    ...(named
-      ? {
-          refused(pod, error) {
-            ports.stderr.write(`podexit: ${forTerminal(error.message, 2000)}\n`);
-            codes.push(error.exitCode);
-            progress.begun();
-            over(uidOf(pod));
-          },
-        }
-      : {}),
+    refused: named && ((pod, error) => over(refusedOf(rollout, pod, error))),
     listener: {
       ...owners,
       onAlive: progress.onAlive,
@@ -258,6 +251,14 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       },
     },
   };
+}
+
+/** The deletion of one of the named pods failed: the others go on. Its uid. */
+function refusedOf({ ports, codes, progress }: Rollout, pod: Raw, error: PodexitError): string {
+  ports.stderr.write(`podexit: ${forTerminal(error.message, 2000)}\n`);
+  codes.push(error.exitCode);
+  progress.begun();
+  return uidOf(pod);
 }
 
 /** ms in which an owner's new state arrives after the command that changed it has ended. */

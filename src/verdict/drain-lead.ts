@@ -39,7 +39,7 @@ function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: Contain
   const min = call.earliest - unroutedAt.latest;
   const max = Math.max(min, call.latest - unroutedAt.earliest);
   const shown = Math.min(Math.max(call.shown - unroutedAt.shown, min), max);
-  const hard = [container.exit?.at.latest, refusedBy(input, container)].some(
+  const hard = [container.exit?.at.latest, container.servedUntil?.latest, refusedBy(input, container)].some(
     (latest) => latest !== undefined && latest - unroutedAt.earliest < second,
   );
   const evidence = [...new Set([...unroutedAt.evidence, ...call.evidence])];

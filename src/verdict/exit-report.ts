@@ -121,7 +121,7 @@ const thousandths = (min: number, max: number): Range => ({
 });
 
 function containerReport(container: ContainerTimeline): ContainerReport {
-  const { name, kind, outcome, preStop, stopSignal, kill, exit, drain, pastGrace } = container;
+  const { name, kind, outcome, preStop, stopSignal, kill, exit, drain, pastGrace, servedUntil } = container;
   const hook = preStop?.end && !preStop.provisional ? { ...preStop, end: preStop.end } : undefined;
   return {
     name,
@@ -135,6 +135,7 @@ function containerReport(container: ContainerTimeline): ContainerReport {
     preStopSeconds: hook?.length && secondsRange(hook.length),
     drainSeconds: drain && secondsRange(drain),
     pastGraceSeconds: pastGrace && secondsRange(pastGrace),
+    servedUntil: servedUntil && instant(servedUntil),
   };
 }
 

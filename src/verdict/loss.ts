@@ -1,9 +1,11 @@
 /** What probes say of the traffic: how many requests were lost, when, why, and what would have kept them. Pure. */
-import type { FailureWindow, ProbeResult } from '../infer/probe-result.ts';
+import type { FailureStretch, FailureWindow, ProbeResult } from '../infer/probe-result.ts';
 import { lossProbes, lostBy } from '../infer/probes.ts';
-import type { Timeline } from '../infer/timeline.ts';
-import type { ProbeFailureKind } from '../model/probe-observation.ts';
-import { secondsText } from './length-text.ts';
+import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
+import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
+import type { ProbeReport } from '../model/report.ts';
+import { lengthText, secondsText } from './length-text.ts';
+import { signalName } from './rule-input.ts';
 import { list, plural, servicesNamed } from './words.ts';
 
 export type LossCause =
@@ -81,34 +83,65 @@ export function noLossText(timeline: Timeline): string | undefined {
 }
 
 /**
- * The card's row `requests`: `412 sent · 3 failed from +0.4s to +0.9s (connection refused)`. Undefined where no probe ran.
+ * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM came …`. `race`: what the
+ * finding drain-race says.
  */
-export function requestsText(timeline: Timeline): string | undefined {
-  if (timeline.probes.length === 0) return undefined;
-  const { sent } = lostBy(timeline.probes);
-  const loss = lossOf(timeline);
-  const unmeasured = timeline.probes
-    .flatMap(({ notMeasured }) => notMeasured)
-    .reduce((sum, { count }) => sum + count, 0);
-  const parts = [
-    `${sent} sent`,
-    loss
-      ? `${loss.failed} failed ${spanText(timeline, loss.first, loss.last)} (${kindsText(windowsOf(timeline))})`
-      : 'none failed',
-    ...(unmeasured === 0 ? [] : [`${unmeasured} not measured`]),
-  ];
-  return parts.join(' · ');
+export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
+  const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
+  return [...outcomeOf(timeline, probe, race), ...unmeasured, ...latencyText(probe.latencyMs)].join(' · ');
 }
 
-/** How long the pod itself still answered after its stop signal, ms: only a probe of `pod` can say. */
-export function servedAfterSignalMs(timeline: Timeline): number | undefined {
-  const signal = momentsOf(timeline).signal;
-  const answered = timeline.probes.flatMap(({ via, answered }) =>
-    via === 'pod-proxy' && answered ? [answered.last] : [],
-  );
-  if (signal === undefined || answered.length === 0) return undefined;
-  const after = Math.max(...answered) - signal;
-  return after > 0 ? after : undefined;
+function outcomeOf(timeline: Timeline, { via, sent, failed, windows, answered }: ProbeResult, race?: string): string[] {
+  const count = `${sent} sent`;
+  if (via === 'pod-proxy')
+    return [count, answered ? `last answered at ${offsetText(timeline, answered.last)}` : 'none answered'];
+  const [begin] = windows;
+  if (!begin) return [`no loss measured (${plural(sent, 'request')})`];
+  const span = spanText(timeline, begin.start, Math.max(...windows.map(({ end }) => end)));
+  return [count, `${failed} failed ${span} (${kindsText(windows)})${race === undefined ? '' : `, while ${race}`}`];
+}
+
+const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>
+  before && during ? [`p99 ${Math.round(before.p99)} → ${Math.round(during.p99)} ms`] : [];
+
+/** One probe of a run over several pods: `6030 sent · 14 failed (connection refused)`. */
+export function rolloutRequestsText({ sent, failed, failures, latencyMs }: ProbeReport): string {
+  const counts =
+    failed === 0
+      ? [`no loss measured (${plural(sent, 'request')})`]
+      : [`${sent} sent`, `${failed} failed (${wordsOf(failures)})`];
+  return [...counts, ...latencyText(latencyMs)].join(' · ');
+}
+
+const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
+  'no-local-port': 'no free port on this machine',
+  'no-file-handle': 'no free file handle on this machine',
+  'no-network': 'no network on this machine',
+  'too-many-waiting': 'too many requests waited',
+  standstill: 'podexit or its machine stood still',
+  'api-server': 'the API server did not pass them on',
+};
+
+/** How long a container took new requests after its stop signal; negative where it had stopped before. Only a probe of `pod` can say. */
+function servedAfterSignal({ servedUntil, stopSignal }: ContainerTimeline): Length | undefined {
+  if (!servedUntil || !stopSignal || stopSignal.provisional) return undefined;
+  return {
+    min: servedUntil.earliest - stopSignal.latest,
+    max: servedUntil.latest - stopSignal.earliest,
+    shown: servedUntil.shown - stopSignal.shown,
+    basis: 'inferred',
+  };
+}
+
+/** `app answered new requests until 2.9s after SIGTERM`. */
+export function servedText(container: ContainerTimeline): string | undefined {
+  const after = servedAfterSignal(container);
+  const signal = signalName(container);
+  if (after && after.min > 0)
+    return `${container.name} answered new requests until ${lengthText(after)} after ${signal}`;
+  if (!after || after.max >= 0) return undefined;
+  const before = { min: -after.max, max: -after.min, shown: -after.shown };
+  return `${container.name} stopped answering ${lengthText(before)} before ${signal}`;
 }
 
 interface Moments {
@@ -212,8 +245,6 @@ function momentsOf({ containers, endpoints, replacement }: Timeline): Moments {
 /** The next five seconds above what was measured and one more. */
 const preStopFor = (ms: number): number => Math.max(5, Math.ceil((ms / 1000 + 1) / 5) * 5);
 
-const windowsOf = ({ probes }: Timeline): FailureWindow[] => lossProbes(probes).flatMap(({ windows }) => windows);
-
 const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   refused: 'connection refused',
   reset: 'connection reset',
@@ -223,10 +254,12 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   http: 'no valid answer',
 };
 
+const kindsText = (windows: readonly FailureWindow[]): string => wordsOf(windows.flatMap(({ stretches }) => stretches));
+
 /** The most frequent first, at most three. */
-function kindsText(windows: readonly FailureWindow[]): string {
+function wordsOf(failures: ProbeReport['failures'] | readonly FailureStretch[]): string {
   const counts = new Map<string, number>();
-  for (const { kind, status, count } of windows.flatMap(({ stretches }) => stretches)) {
+  for (const { kind, status, count } of failures) {
     const words = kind === 'http' && status !== undefined ? `status ${status}` : kindWords[kind];
     counts.set(words, (counts.get(words) ?? 0) + count);
   }

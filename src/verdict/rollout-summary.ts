@@ -1,9 +1,10 @@
 /** The numbers and the sentence of a run over several pods, for the card that ends it. Pure; lengths in ms. */
 import type { Timeline } from '../infer/timeline.ts';
-import type { FindingCode, Outcome } from '../model/report.ts';
+import type { FindingCode, Outcome, ProbeReport } from '../model/report.ts';
 import type { FixAnswer, TrafficAnswer } from './answer.ts';
 import { exitCodes, worstCode } from './exit-code.ts';
 import { secondsText } from './length-text.ts';
+import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
 import { plural } from './words.ts';
 
@@ -35,6 +36,8 @@ export interface RolloutNumbers {
   readonly worst: readonly { readonly pod: string; readonly summary: string }[];
   /** Pods that are gone without a report. */
   readonly unseen: readonly string[];
+  /** What each `--probe` measured. */
+  readonly requests: readonly string[];
   /** The one that most pods need. */
   readonly fix?: FixAnswer;
   readonly exitCode: number;
@@ -49,12 +52,18 @@ export interface TrafficCount {
   readonly reason: string;
 }
 
-/** `codes`: exit codes of what is no report, such as a file that could not be written. */
+/** What a run over several pods has beside its reports. */
+export interface BesideReports {
+  /** Exit codes of what is no report, such as a file that could not be written. */
+  readonly codes?: readonly number[];
+  readonly unseen?: readonly string[];
+  readonly probes?: readonly ProbeReport[] | undefined;
+}
+
 export function rolloutNumbers(
   target: string,
   reports: readonly Report[],
-  codes: readonly number[] = [],
-  unseen: readonly string[] = [],
+  { codes = [], unseen = [], probes = [] }: BesideReports = {},
 ): RolloutNumbers {
   const exitCode = worstCode([
     ...reports.map(({ verdict }) => verdict.exitCode),
@@ -81,6 +90,7 @@ export function rolloutNumbers(
     causes: causesOf(reports),
     worst: worstOf(reports),
     unseen,
+    requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode,
   };

@@ -11,7 +11,7 @@ import { emptySpells } from './empty-spells.ts';
 import type { JudgedFinding } from './finding.ts';
 import { leadText, serviceName } from './findings/traffic.ts';
 import { secondsText } from './length-text.ts';
-import { noLossText } from './loss.ts';
+import { noLossText, servedText } from './loss.ts';
 import type { RuleInput } from './rule-input.ts';
 import { mainsIn, ranIn, signalName } from './rule-input.ts';
 import { servingContainers } from './serving.ts';
@@ -27,12 +27,8 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
   const judged = rules.reduce<Judged | undefined>((known, rule) => known ?? rule(input, findings), undefined);
   const { judgement, reason } = judged ?? notJudged('the stop signal or the removal was not observed');
   // A few requests a second do not see a gap of milliseconds: the risk stays.
-  const measured = noLossText(input.timeline);
-  return {
-    judgement,
-    reason: measured === undefined ? reason : `${reason} · ${measured}`,
-    services: servicesOf(input),
-  };
+  const measured = [...mainsIn(input).map(servedText), noLossText(input.timeline)].filter((one) => one !== undefined);
+  return { judgement, reason: [reason, ...measured].join(' · '), services: servicesOf(input) };
 }
 
 const notJudged = (reason: string): Judged => ({ judgement: 'not-judged', reason });
@@ -92,7 +88,8 @@ function forced(input: RuleInput): string[] {
 const isWithoutBackend = (input: RuleInput, findings: readonly JudgedFinding[]): boolean =>
   !isMeantToGo(input) && findings.some(({ code }) => code === 'no-ready-endpoint' || code === 'last-endpoint');
 
-const leastLead = (input: RuleInput): DrainLead | undefined => drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];
+const leastLead = (input: RuleInput): DrainLead | undefined =>
+  drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];
 
 const leadSentence = (one: DrainLead): string =>
   `${signalName(one.container)} came ${leadText(one)} removal from ${named([one.endpoint])}`;

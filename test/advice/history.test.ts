@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { histogramOf, quantilesOf } from '../../src/advice/history/statistics.ts';
+import { histogramOf, quantilesOf } from '../../src/advice/history/recommend.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { faultsBy } from './helpers/schemas.ts';

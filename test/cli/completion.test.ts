@@ -122,7 +122,7 @@ describe('words that need no cluster', () => {
   });
 
   it('a file for every flag that takes one, in any way of writing it', async () => {
-    const { stdout } = await runMain(['--help']);
+    const { stdout } = await runMain(['options']);
     const flags = [...stdout.matchAll(/(--[\w-]+) <(?:file|folder)>/g)].map(([, flag]) => flag ?? '');
     expect(flags).toEqual(expect.arrayContaining(['--record', '--report', '--config', '--kubeconfig', '--cache-dir']));
     for (const flag of [...flags, '--write-kubeconfig']) {
@@ -134,7 +134,7 @@ describe('words that need no cluster', () => {
 
   it('flags with what they mean, scenarios with what they show', async () => {
     expect(await offered(['--ign'])).toEqual([
-      '--ignore-not-found\ta pod that does not exist is no error: exit code 0, and no report',
+      '--ignore-not-found\texit 0 without a report if the pod does not exist',
       ':4',
     ]);
     expect((await offered(['demo', 'kubelet']))[0]).toMatch(/^kubelet-restart\t\S/);

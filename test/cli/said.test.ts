@@ -41,8 +41,8 @@ it.each([
 });
 
 it('says `kubectl podexit` where kubectl started it', () => {
-  expect(run(bin, ['--help'], { KUBECTL_PATH: '/usr/bin/kubectl' }).stdout).toMatch(/^Usage: kubectl podexit /);
-  expect(run(bin, ['--help']).stdout).toMatch(/^Usage: kubectl-podexit /);
+  expect(run(bin, ['--help'], { KUBECTL_PATH: '/usr/bin/kubectl' }).stdout).toMatch(/^Usage: kubectl podexit /m);
+  expect(run(bin, ['--help']).stdout).toMatch(/^Usage: kubectl-podexit /m);
 });
 
 it('leaves to the program what is not always the same', () => {

@@ -61,8 +61,8 @@ it.each([
 );
 
 it.each([
-  [['help'], /^Usage: kubectl-podexit TARGET/],
-  [['help', 'replay'], /^Usage: kubectl-podexit replay/],
+  [['help'], /^Usage: kubectl-podexit TARGET/m],
+  [['help', 'replay'], /^Usage: kubectl-podexit replay/m],
   [['version'], /^\d+\.\d+\.\d+\S*\n$/],
 ])('%j names no pod', async (words, told) => {
   const ran = await runMain(words);

@@ -65,6 +65,24 @@ describe.each(['http/protobuf', 'http/json'])('by %s', (protocol) => {
     });
   });
 
+  it('sends each stretch in which requests failed as a span of its own', async () => {
+    const report = await reportOfRecording('graceful-exit');
+    const at = (time: string) => ({ earliest: time, latest: time, basis: 'observed' as const, evidence: [] });
+    const window = { start: at('2026-11-20T23:04:30.100Z'), end: at('2026-11-20T23:04:30.600Z'), failed: 3 };
+    const probe = {
+      ...{ target: 'http://shop', via: 'url' as const, ratePerSecond: 20, sent: 412, succeeded: 409, failed: 3 },
+      ...{ failures: [{ kind: 'refused' as const, count: 3 }], windows: [window], latencyMs: {} },
+    };
+    const traffic = { judgement: 'lost' as const, reason: '', services: [], probes: [probe] };
+    expect(await exported({ ...report, traffic })).toBeUndefined();
+    const spans = collector.received.flatMap(({ traces }) => traces.flatMap((one) => one.spans));
+    const failed = spans.filter(({ name }) => name === 'requests failed');
+    expect(failed.map(({ start, end }) => [start, end])).toEqual([
+      [nanosOf(window.start.earliest), nanosOf(window.end.earliest)],
+    ]);
+    expect(failed[0]?.attributes).toMatchObject({ 'podexit.probe.target': 'http://shop', 'podexit.probe.failed': 3 });
+  });
+
   it('tells each mark as an event of the root, at the middle of its interval, to the nanosecond', async () => {
     const { marks } = await reportOfRecording('graceful-exit');
     const { events } = rootOf(await spansOf('graceful-exit'));

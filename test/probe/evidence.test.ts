@@ -1,6 +1,6 @@
 /** What a probe of the pod itself proves of its exit. */
 import { expect, it } from 'vitest';
-import type { Observation } from '../../src/model/observation.ts';
+import type { Observation, Sighting } from '../../src/model/observation.ts';
 import type { ProbeCounts, ProbeStarted } from '../../src/model/probe-observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { mustReport, observationsOf, sightingsOf, traceOf, truthsOf } from '../helpers/recordings.ts';
@@ -12,41 +12,80 @@ const exitOf = ({ containers }: ExitReport) => {
   return { earliest: Date.parse(earliest), latest: Date.parse(latest) };
 };
 
-/** The recording's run, in which the pod answered a request that was sent at `lastSent` (client ms). */
-async function probed(lastSent: number, pod?: string): Promise<ExitReport> {
-  const observations = observationsOf(await sightingsOf(name));
+interface Story {
+  /** Client ms: when the last request that the pod answered was sent. */
+  lastSent: number;
+  /** When its port first refused. */
+  refused?: number;
+  /** The uid of the pod that was asked; by default the one that is deleted. */
+  pod?: string;
+  hostNetwork?: boolean;
+}
+
+/** The recording's run, in which a probe asked the pod. */
+async function probed({ lastSent, refused, pod, hostNetwork }: Story): Promise<ExitReport> {
+  const sightings = await sightingsOf(name);
+  const observations = observationsOf(hostNetwork ? onHostNetwork(sightings) : sightings);
   const { uid } = traceOf(observations);
   const started: ProbeStarted = {
     ...{ kind: 'probe-started', probe: 0, target: 'pod:8080', via: 'pod-proxy', ratePerSecond: 5, timeoutMs: 1000 },
     ...{ keepalive: false, pod: pod ?? uid },
   };
   const counts: ProbeCounts = {
-    ...{
-      kind: 'probe-counts',
-      probe: 0,
-      since: lastSent - 100,
-      new: { sent: 1, failed: 0 },
-      failures: [],
-      latency: [],
-    },
+    ...{ kind: 'probe-counts', probe: 0, since: lastSent - 100, new: { sent: 1, failed: 0 }, latency: [] },
+    failures: refused === undefined ? [] : [{ ...refusal, first: refused, last: refused }],
     answered: { first: lastSent, lastSent },
   };
-  const at = lastSent + 50;
+  const at = Math.max(lastSent, refused ?? 0) + 50;
   const more = [started, counts].map((one) => ({ ...one, at, seq: 0 }));
   const all = [...observations, ...more].sort((one, other) => one.at - other.at);
   return mustReport(traceOf(all.map((one, index): Observation => ({ ...one, seq: index + 1 }))));
 }
 
+const onHostNetwork = (sightings: Sighting[]): Sighting[] =>
+  JSON.parse(JSON.stringify(sightings).replaceAll('"nodeName":', '"hostNetwork":true,"nodeName":')) as Sighting[];
+
+const refusal = { kind: 'refused', connection: 'new', count: 1 } as const;
+
+const plainReport = async (): Promise<ExitReport> => mustReport(traceOf(observationsOf(await sightingsOf(name))));
+const exited = (): number => Date.parse(truthsOf(name)[0]?.exited ?? '');
+
 it('lets no container end before the last request that it answered was sent', async () => {
-  const before = exitOf(mustReport(traceOf(observationsOf(await sightingsOf(name)))));
-  const truth = Date.parse(truthsOf(name)[0]?.exited ?? '');
-  expect(truth - before.earliest).toBeGreaterThan(100);
-  const report = await probed(truth - 20);
-  expect(exitOf(report).earliest).toBeGreaterThanOrEqual(truth - 20);
+  expect(exited() - exitOf(await plainReport()).earliest).toBeGreaterThan(100);
+  const report = await probed({ lastSent: exited() - 20 });
+  expect(exitOf(report).earliest).toBeGreaterThanOrEqual(exited() - 20);
   expect(heldAgainst(report, truthsOf(name)).filter(({ hit }) => !hit)).toEqual([]);
 });
 
-it('concludes nothing from what another pod answered', async () => {
-  const plain = exitOf(mustReport(traceOf(observationsOf(await sightingsOf(name)))));
-  expect(exitOf(await probed(plain.earliest + 30, 'another-uid'))).toEqual(plain);
+it('knows until when it took requests: after the last answered, and until the first that was refused', async () => {
+  const report = await probed({ lastSent: exited() - 1000, refused: exited() - 800 });
+  const { earliest = '', latest = '' } = report.containers[0]?.servedUntil ?? {};
+  expect([Date.parse(earliest), Date.parse(latest)]).toEqual([
+    Math.floor(exited() - 1000),
+    Math.ceil(exited() - 800) + 1,
+  ]);
+  expect(report.traffic?.reason).toMatch(/app answered new requests until ≈?2\.\ds after SIGTERM$/);
+  expect(report.verdict.findings.find(({ code }) => code === 'drain-race')?.severity).toBe('info');
+});
+
+it('raises the drain race to a warning where the port refused within a second of the removal', async () => {
+  const signal = Date.parse(truthsOf(name)[0]?.stop_signal_sent ?? '');
+  const report = await probed({ lastSent: signal + 50, refused: signal + 250 });
+  expect(report.verdict.findings.find(({ code }) => code === 'drain-race')).toMatchObject({ severity: 'warning' });
+});
+
+it.each<[string, Omit<Story, 'lastSent'>]>([
+  ['of another pod', { pod: 'another-uid' }],
+  ["at the node's address", { hostNetwork: true }],
+])('concludes nothing from an answer %s', async (_, story) => {
+  const plain = exitOf(await plainReport());
+  expect(exitOf(await probed({ lastSent: plain.earliest + 30, ...story }))).toEqual(plain);
+});
+
+it('concludes nothing from an address that answers after the end is known: another pod has it by now', async () => {
+  const plain = await plainReport();
+  const removed = Date.parse(plain.marks.find((mark) => mark.name === 'removed')?.at.latest ?? '');
+  const report = await probed({ lastSent: removed - 5 });
+  expect(exitOf(report)).toEqual(exitOf(plain));
+  expect(report.containers[0]?.servedUntil).toBeUndefined();
 });

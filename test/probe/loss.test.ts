@@ -5,7 +5,7 @@ import type { Interval, Timeline } from '../../src/infer/timeline.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { lossOf, noLossText, requestsText, servedAfterSignalMs } from '../../src/verdict/loss.ts';
+import { lossOf, noLossText, requestsText, servedText } from '../../src/verdict/loss.ts';
 import { lostWithin, withImpliedLoss } from '../../src/verdict/max-lost.ts';
 
 const zero = 100_000;
@@ -98,23 +98,37 @@ it.each<[string, string, Story]>([
   expect(lossOf(timelineOf(story))?.cause).toBe(cause);
 });
 
-it('measures no loss by a probe of the pod itself, but how long that still answered', () => {
+it('measures no loss by a probe of the pod itself, but until when that answered', () => {
   const answered = { last: zero + 2920, seq: 9 };
   const timeline = timelineOf({ failures: [{ first: 3000 }], probe: { via: 'pod-proxy', answered } });
   expect(lossOf(timeline)).toBeUndefined();
-  expect(servedAfterSignalMs(timeline)).toBe(2900);
+  expect(linesOf(timeline)).toEqual(['412 sent · last answered at +2.9s']);
 });
 
-it('says in numbers what was sent, and that nothing was lost', () => {
+it.each([
+  [2920, 2920, 'app answered new requests until 2.9s after SIGTERM'],
+  [-500, -480, 'app stopped answering 0.5s before SIGTERM'],
+  [10, 210, undefined],
+])('says how long the container took requests, from %d to %d ms: %s', (earliest, latest, words) => {
+  const [container] = timelineOf({ signal: 20 }).containers;
+  const servedUntil = { ...at(latest), earliest: zero + earliest };
+  expect(container && servedText({ ...container, servedUntil })).toBe(words);
+});
+
+it('says in numbers what was sent, what was not measured and why, and that nothing was lost', () => {
   expect(noLossText(timelineOf({}))).toBe('no loss measured (412 requests)');
-  expect(requestsText(timelineOf({}))).toBe('412 sent · none failed');
+  const latencyMs = { before: { p50: 2, p99: 12.4 }, during: { p50: 3, p99: 340 } };
+  expect(linesOf(timelineOf({ probe: { latencyMs } }))).toEqual(['no loss measured (412 requests) · p99 12 → 340 ms']);
   const failures = [{ first: 400, last: 900, count: 3 }];
-  const notMeasured = [{ reason: 'standstill' as const, count: 20 }];
-  expect(requestsText(timelineOf({ failures, probe: { notMeasured } }))).toBe(
-    '412 sent · 3 failed from +0.4s to +0.9s (connection refused) · 20 not measured',
-  );
+  const notMeasured = [{ reason: 'no-local-port' as const, count: 20 }];
+  expect(linesOf(timelineOf({ failures, probe: { notMeasured } }), 'SIGTERM came 0.02s after removal')).toEqual([
+    '412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM came 0.02s after removal · 20 not measured (no free port on this machine)',
+  ]);
   expect(noLossText(timelineOf({ failures }))).toBeUndefined();
 });
+
+const linesOf = (timeline: Timeline, race?: string): string[] =>
+  timeline.probes.map((probe) => requestsText(timeline, probe, race));
 
 it.each([
   [0, { count: 0 }, true],

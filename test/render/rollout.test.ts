@@ -26,7 +26,7 @@ const pods = (count: number, report = graceful): Report[] =>
 
 describe('the card of many pods', () => {
   const card = (reports: readonly Report[], unseen: readonly string[] = []) =>
-    rolloutCardLines(rolloutNumbers('deployment/web', reports, [], unseen), { pen, columns: 80 });
+    rolloutCardLines(rolloutNumbers('deployment/web', reports, { unseen }), { pen, columns: 80 });
 
   it('counts, and ends with one sentence under an icon that follows the exit code', () => {
     const lines = card(pods(12));

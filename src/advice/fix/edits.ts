@@ -1,4 +1,4 @@
-/** What a check found → edits of the object, each with its reason; what no edit can mend is said to be for a person. Pure. */
+/** What a check found → edits of the object, each with its reason; what no edit can mend is left to a person. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject } from '../../model/observe/read.ts';
 import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
@@ -18,17 +18,12 @@ export interface Proposal {
   byHand: CheckFinding[];
 }
 
-interface Case {
-  object: KubernetesObject;
-  spec: ShutdownSpec;
-  container?: ContainerSpec;
-}
-
 export function proposalFor(object: KubernetesObject, spec: ShutdownSpec, findings: readonly CheckFinding[]): Proposal {
   const byHand: CheckFinding[] = [];
   const edits = findings.filter(isProblem).flatMap((finding) => {
     const container = spec.containers.find(({ name }) => name === finding.container);
-    const found = remedies[finding.code]?.({ object, spec, container }) ?? [];
+    const found =
+      remedies[finding.code]?.({ object, spec }) ?? (container && ofContainer[finding.code]?.(container, spec)) ?? [];
     if (found.length === 0 && !needLongerGrace.includes(finding.code)) byHand.push(finding);
     return found;
   });
@@ -36,112 +31,61 @@ export function proposalFor(object: KubernetesObject, spec: ShutdownSpec, findin
   return { edits: unique([...edits, ...graceEdit(spec, edits, isShort)]), byHand };
 }
 
-const sleepHook = (seconds: number) => ({ sleep: { seconds } });
+const set = (path: Path, value: unknown, why: string): Edit[] => [{ kind: 'set', path, value, why }];
 
+const sleepHook = ({ path }: ContainerSpec, why: string): Edit[] =>
+  set([...path, 'lifecycle', 'preStop'], { sleep: { seconds: defaultPreStopSeconds } }, why);
+
+const rolling = (maxUnavailable: number, maxSurge: number) => ({
+  type: 'RollingUpdate',
+  rollingUpdate: { maxUnavailable, maxSurge },
+});
+
+interface Case {
+  object: KubernetesObject;
+  spec: ShutdownSpec;
+}
+
+/** Of findings about the whole object. */
 const remedies: Partial<Record<CheckCode, (one: Case) => Edit[]>> = {
-  'drain-race': ({ container }) =>
-    container
-      ? [
-          {
-            kind: 'set',
-            path: [...container.path, 'lifecycle', 'preStop'],
-            value: sleepHook(defaultPreStopSeconds),
-            why: `load balancers need time to stop sending requests; adjust ${defaultPreStopSeconds}s to yours`,
-          },
-        ]
-      : [],
-  'prestop-failed': ({ container }) =>
-    container
-      ? [
-          {
-            kind: 'set',
-            path: [...container.path, 'lifecycle', 'preStop'],
-            value: sleepHook(defaultPreStopSeconds),
-            why: 'the hook that was here can never run',
-          },
-        ]
-      : [],
-  'force-deleted': ({ spec }) => [
-    {
-      kind: 'set',
-      path: [...spec.podPath, 'terminationGracePeriodSeconds'],
-      value: 30,
-      why: 'with 0 the object is removed before its containers have ended',
-    },
-  ],
-  'stays-ready': ({ spec, container }) => readiness(spec, container),
-  'stop-signal-mismatch': ({ container }) =>
-    container?.stopSignal === undefined
-      ? []
-      : [
-          {
-            kind: 'set',
-            path: [...container.path, 'lifecycle', 'stopSignal'],
-            value: 'SIGTERM',
-            why: 'the signal that it can handle',
-          },
-        ],
+  'force-deleted': ({ spec }) =>
+    set([...spec.podPath, grace], 30, 'with 0 the object is removed before its containers have ended'),
   'last-endpoint': ({ object, spec }) =>
     object.kind === 'Deployment' && spec.replicas === 1 && !ownsVolumes(object)
-      ? [
-          {
-            kind: 'set',
-            path: ['spec', 'replicas'],
-            value: 2,
-            why: 'one replica leaves its Service without an endpoint',
-          },
-        ]
+      ? set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')
       : [],
   'no-ready-endpoint': ({ object }) =>
-    ownsVolumes(object)
-      ? []
-      : [
-          {
-            kind: 'set',
-            path: ['spec', 'strategy'],
-            value: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-            why: 'a new pod is ready before an old one goes',
-          },
-        ],
+    ownsVolumes(object) ? [] : set(['spec', 'strategy'], rolling(0, 1), 'a new pod is ready before an old one goes'),
   'host-network': ({ object }) =>
     object.kind === 'Deployment'
-      ? [
-          {
-            kind: 'set',
-            path: ['spec', 'strategy'],
-            value: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
-            why: "the old pod must release the node's ports first",
-          },
-        ]
-      : [],
-  'liveness-during-drain': ({ container }) => {
-    const hookSeconds = container?.hook?.leastSeconds;
-    if (!container || hookSeconds === undefined) return [];
-    const grace = graceFor({
-      hookSeconds,
-      drainSeconds: unmeasuredDrain({ graceSeconds: 0, hookSeconds }, hookSeconds),
-    });
-    return [
-      {
-        kind: 'set',
-        path: [...container.path, 'livenessProbe', 'terminationGracePeriodSeconds'],
-        value: grace,
-        why: `a restart by this probe runs the preStop hook of ${hookSeconds}s too`,
-      },
-    ];
-  },
-  'classic-sidecar': ({ spec, container }) =>
-    container
-      ? [
-          {
-            kind: 'sidecar',
-            podPath: spec.podPath,
-            name: container.name,
-            why: 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)',
-          },
-        ]
+      ? set(['spec', 'strategy'], rolling(1, 0), "the old pod must release the node's ports first")
       : [],
 };
+
+/** Of findings about one container. */
+const ofContainer: Partial<Record<CheckCode, (container: ContainerSpec, spec: ShutdownSpec) => Edit[]>> = {
+  'drain-race': (one) =>
+    sleepHook(one, `load balancers need time to stop sending requests; adjust ${defaultPreStopSeconds}s to yours`),
+  'prestop-failed': (one) => sleepHook(one, 'the hook that was here can never run'),
+  'stays-ready': (one, spec) => readiness(spec, one),
+  'stop-signal-mismatch': ({ stopSignal, path }) =>
+    stopSignal === undefined
+      ? []
+      : set([...path, 'lifecycle', 'stopSignal'], 'SIGTERM', 'the signal that it can handle'),
+  'liveness-during-drain': ({ hook, path }) => {
+    const hookSeconds = hook?.leastSeconds;
+    if (hookSeconds === undefined) return [];
+    const drainSeconds = unmeasuredDrain({ graceSeconds: 0, hookSeconds }, hookSeconds);
+    const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
+    return set([...path, 'livenessProbe', grace], graceFor({ hookSeconds, drainSeconds }), why);
+  },
+  'classic-sidecar': ({ name }, { podPath }) => {
+    const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
+    return [{ kind: 'sidecar', podPath, name, why }];
+  },
+};
+
+const grace = 'terminationGracePeriodSeconds';
 
 /** Mended by the grace period alone, which is worked out over all containers at once. */
 const needLongerGrace: readonly CheckCode[] = ['prestop-cut-off', 'grace-nearly-spent', 'prestop-heavy'];
@@ -156,40 +100,28 @@ function graceEdit(spec: ShutdownSpec, edits: readonly Edit[], isShort: boolean)
     const hookSeconds = added ? defaultPreStopSeconds : today;
     if (hookSeconds === 0) return [];
     const drainSeconds = unmeasuredDrain({ graceSeconds: spec.graceSeconds, hookSeconds: today }, hookSeconds);
-    return [{ hookSeconds, grace: graceFor({ hookSeconds, drainSeconds }) }];
+    return [{ hookSeconds, seconds: graceFor({ hookSeconds, drainSeconds }) }];
   });
-  const most = needs.sort((a, b) => b.grace - a.grace)[0];
-  if (!most || most.grace <= spec.graceSeconds) return [];
-  return [
-    {
-      kind: 'set',
-      path: [...spec.podPath, 'terminationGracePeriodSeconds'],
-      value: most.grace,
-      why: `the preStop hook of ${most.hookSeconds}s counts against it; the application keeps what it has today, and a quarter more`,
-    },
-  ];
+  const most = needs.sort((a, b) => b.seconds - a.seconds)[0];
+  if (!most || most.seconds <= spec.graceSeconds) return [];
+  const why = `the preStop hook of ${most.hookSeconds}s counts against it; the application keeps what it has today, and a quarter more`;
+  return set([...spec.podPath, grace], most.seconds, why);
 }
 
-function readiness({ services }: ShutdownSpec, container: ContainerSpec | undefined): Edit[] {
-  const targets = services.flatMap(({ ports }) => ports.map(({ targetPort }) => targetPort));
-  const declared = container?.ports.find(({ name, port }) => targets.some((one) => one === name || one === port));
+function readiness({ services }: ShutdownSpec, { path, ports }: ContainerSpec): Edit[] {
+  const targets = services.flatMap((service) => service.ports.map(({ targetPort }) => targetPort));
+  const declared = ports.find(({ name, port }) => targets.some((one) => one === name || one === port));
   const port = declared?.name ?? declared?.port ?? targets.find((one) => typeof one === 'number');
-  if (!container || port === undefined) return [];
-  return [
-    {
-      kind: 'set',
-      path: [...container.path, 'readinessProbe'],
-      value: { tcpSocket: { port }, periodSeconds: 5 },
-      why: 'ready only once the port accepts connections; an HTTP check of your own says more',
-    },
-  ];
+  const why = 'ready only once the port accepts connections; an HTTP check of your own says more';
+  return port === undefined ? [] : set([...path, 'readinessProbe'], { tcpSocket: { port }, periodSeconds: 5 }, why);
 }
 
 /** A volume that one pod at a time may write keeps a Deployment from having two. */
-const ownsVolumes = (object: KubernetesObject): boolean =>
-  asArray(asObject(asObject(asObject(asObject(object)['spec'])['template'])['spec'])['volumes'])
-    .map(asObject)
-    .some((volume) => volume['persistentVolumeClaim'] !== undefined);
+function ownsVolumes(object: KubernetesObject): boolean {
+  const { template } = asObject(asObject(object)['spec']);
+  const volumes = asArray(asObject(asObject(template)['spec'])['volumes']).map(asObject);
+  return volumes.some((volume) => volume['persistentVolumeClaim'] !== undefined);
+}
 
 /** Each field once. */
 function unique(edits: readonly Edit[]): Edit[] {

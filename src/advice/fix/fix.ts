@@ -1,9 +1,10 @@
 /** The command `fix`: prints what would mend the problems that a check finds, in the form that is asked for. Applies nothing. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { readFile } from 'node:fs/promises';
+import { Document } from 'yaml';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
+import { asArray, asObject, asString } from '../../model/observe/read.ts';
 import { forYaml, safeLines } from '../../render/safe-text.ts';
 import { deploymentOf } from '../../run/candidates.ts';
 import { connectCluster } from '../../run/connected.ts';
@@ -11,20 +12,18 @@ import type { Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds } from '../../run/target.ts';
 import type { Target, WorkloadResource } from '../../run/target.ts';
 import { asRaw, ownerOf } from '../../run/watched.ts';
+import { readReports } from '../history/reports.ts';
 import { isProblem } from '../finding.ts';
 import { judge } from '../judge.ts';
 import { readManifests } from '../manifest/read-files.ts';
 import type { Manifest } from '../manifest/parse.ts';
-import { specsOf } from '../manifest/specs.ts';
 import { readNamespace, readPod, readWorkload } from '../read-cluster.ts';
-import { specOfWorkload } from '../read-workload.ts';
+import { specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
-import { changedYaml, manifestOf, yamlOf } from './changed-yaml.ts';
+import { editedObject, editedText, manifestOf } from './edited-yaml.ts';
 import type { Proposal } from './edits.ts';
 import { proposalFor } from './edits.ts';
-import { applyEdits } from './patches.ts';
-import { jsonPatchText, kustomizeText, strategicText } from './print-patch.ts';
-import { reportedFixes } from './reported.ts';
+import { jsonPatchText, kustomizeText, strategicText, yamlOf } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 export type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
@@ -60,7 +59,7 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   for (const { object, proposal } of found)
     for (const { code, message, advice } of proposal.byHand)
       ports.stderr.write(safeLines(`podexit: by hand: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})\n`));
-  const text = options.diff ? await diffs(found) : await printed(found, options.format);
+  const text = options.diff ? diffs(found) : printed(found, options.format);
   ports.stdout.write(forYaml(text));
   if (text === '') ports.stderr.write('podexit: nothing that a patch could mend\n');
   return broken.length > 0 ? 1 : 0;
@@ -122,23 +121,20 @@ const typed = (object: KubernetesObject): KubernetesObject => ({
     object.apiVersion ?? Object.values(workloadKinds).find(({ kind }) => kind === object.kind)?.group ?? 'apps/v1',
 });
 
-async function printed(found: readonly Fixable[], format: FixFormat): Promise<string> {
-  if (format === 'yaml') return (await changedTexts(found)).map(({ after }) => after).join('');
-  const changed = found.filter(({ proposal }) => proposal.edits.length > 0);
-  const pairs = changed.map((one) => ({ ...one, after: applyEdits(one.object, one.proposal.edits) }));
-  if (format === 'kustomize')
-    return pairs.length === 0
-      ? ''
-      : kustomizeText(
-          pairs.map(({ object, after, proposal }) => ({
-            object,
-            strategic: strategicText(object, after, proposal.edits),
-          })),
-        );
+function printed(found: readonly Fixable[], format: FixFormat): string {
+  if (format === 'yaml')
+    return changedTexts(found)
+      .map(({ after }) => after)
+      .join('');
   const print = format === 'json-patch' ? jsonPatchText : strategicText;
-  return pairs
-    .map(({ object, after, proposal }) => `${head(object, format)}${print(object, after, proposal.edits)}`)
-    .join('---\n');
+  const patches = found
+    .filter(({ proposal }) => proposal.edits.length > 0)
+    .map(({ object, proposal }) => {
+      const patch = print(object, editedObject(object, proposal.edits), proposal.edits);
+      return { object, kind: object.kind, name: object.metadata?.name, patch };
+    });
+  if (format === 'kustomize') return patches.length === 0 ? '' : kustomizeText(patches);
+  return patches.map(({ object, patch }) => `${head(object, format)}${patch}`).join('---\n');
 }
 
 /** How to apply it, as a comment. A pod's fields cannot be changed, only another pod made. */
@@ -152,28 +148,46 @@ function head(object: KubernetesObject, format: FixFormat): string {
 }
 
 /** Each file once, with the edits of all its objects; an object of the cluster as its own file. */
-async function changedTexts(found: readonly Fixable[]): Promise<{ file: string; before: string; after: string }[]> {
-  const files = [...new Set(found.flatMap(({ manifest }) => manifest?.file ?? []))];
-  const ofFiles = files.map(async (file) => {
-    const own = found.filter(({ manifest }) => manifest?.file === file);
-    const before =
-      file === '<stdin>' ? own.map(({ object }) => yamlOf(object)).join('---\n') : await readFile(file, 'utf8');
-    const changes = own.map(({ manifest, proposal }, index) => ({
-      document: file === '<stdin>' ? index : (manifest?.document ?? 0),
-      at: file === '<stdin>' ? [] : (manifest?.at ?? []),
-      edits: proposal.edits,
+function changedTexts(found: readonly Fixable[]): { file: string; before: string; after: string }[] {
+  const fileOf = ({ manifest, object }: Fixable): string =>
+    manifest?.file ?? `${nameOf(object).replace('/', '-')}.yaml`;
+  return [...new Set(found.map(fileOf))].map((file) => {
+    const own = found.filter((one) => fileOf(one) === file);
+    const before = own[0]?.manifest?.text ?? yamlOf(own[0]?.object);
+    const changes = own.map(({ manifest, proposal: { edits } }) => ({
+      document: manifest?.document ?? 0,
+      at: manifest?.at ?? [],
+      edits,
     }));
-    return { file, before, after: changedYaml(before, changes) };
+    return { file, before, after: editedText(before, changes) };
   });
-  const live = found
-    .filter(({ manifest }) => !manifest)
-    .map(({ object, proposal }) => {
-      const before = yamlOf(object);
-      const after = changedYaml(before, [{ document: 0, at: [], edits: proposal.edits }]);
-      return { file: `${nameOf(object).replace('/', '-')}.yaml`, before, after };
-    });
-  return [...(await Promise.all(ofFiles)), ...live];
 }
 
-const diffs = async (found: readonly Fixable[]): Promise<string> =>
-  (await changedTexts(found)).map(({ file, before, after }) => unifiedDiff(before, after, file)).join('');
+const diffs = (found: readonly Fixable[]): string =>
+  changedTexts(found)
+    .map(({ file, before, after }) => unifiedDiff(before, after, file))
+    .join('');
+
+/** The fix that a report holds (`-o json` of a trace): the run has measured what it proposes. Throws `report.unreadable`, `fix.report`. */
+async function reportedFixes(file: string, format: FixFormat): Promise<string> {
+  const fixes = (await readReports([file])).flatMap(({ document }) => asArray(document['fix']).map(asObject));
+  if (fixes.length === 0)
+    throw new PodexitError(
+      'fix.report',
+      `${file} holds no fix: nothing had to be mended, or nothing could be patched`,
+      'Read the workload itself: kubectl podexit fix deployment/NAME',
+    );
+  if (format === 'json-patch' || format === 'yaml')
+    throw new PodexitError(
+      'fix.report',
+      `a report does not hold the object, which -o ${format} needs`,
+      'Use -o strategic or -o kustomize, or name the workload.',
+    );
+  const patches = fixes.map((one) => {
+    const { kind, name } = asObject(one['target']);
+    const document = new Document(one['patch']);
+    document.commentBefore = ` ${asString(one['reason']) ?? ''}\n ${asString(one['command']) ?? ''}`;
+    return { kind: asString(kind), name: asString(name), patch: forYaml(document.toString({ lineWidth: 0 })) };
+  });
+  return format === 'kustomize' ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n');
+}

@@ -1,47 +1,71 @@
-/** An object and its edits → the edited object, and the difference as a JSON patch and as a strategic merge patch. Pure. */
+/** The difference of an object and its edited self as patches, with one comment a change that says why. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
+import { Document, isSeq } from 'yaml';
+import type { Node } from 'yaml';
 import { asArray, asObject } from '../../model/observe/read.ts';
+import type { Json } from '../../model/observe/read.ts';
+import { forYaml } from '../../render/safe-text.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
+import { comment, commentsOf } from './edited-yaml.ts';
 
-type Json = Record<string, unknown>;
+export const yamlOf = (value: unknown): string =>
+  forYaml(new Document(value, { aliasDuplicateObjects: false }).toString({ lineWidth: 0 }));
 
-export function applyEdits(object: KubernetesObject, edits: readonly Edit[]): KubernetesObject {
-  // Through JSON: what has no place in JSON has none in a manifest.
-  const copy = JSON.parse(JSON.stringify(object)) as Json;
-  for (const edit of edits) if (edit.kind === 'set') setAt(copy, edit.path, edit.value);
-  // A set's path has indexes, which a move would change.
-  for (const edit of edits) if (edit.kind === 'sidecar') moveToInit(copy, edit.podPath, edit.name);
-  return copy;
+/** For `kubectl patch --patch-file`. Names the object, so that kustomize takes it too. */
+export function strategicText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
+  const { apiVersion, kind } = before;
+  const { name, namespace } = before.metadata ?? {};
+  const head = { apiVersion, kind, metadata: JSON.parse(JSON.stringify({ name, namespace })) as object };
+  const patch = { ...head, ...(strategicPatch(before, after) as object | undefined) };
+  const document = new Document(patch, { aliasDuplicateObjects: false });
+  for (const { path, why } of commentsOf(edits)) comment(document.contents, namedPath(path, before), why);
+  return forYaml(document.toString({ lineWidth: 0 }));
 }
 
-function setAt(root: Json, path: Path, value: unknown): void {
-  const last = path.at(-1);
-  if (last === undefined) return;
-  const parent = path.slice(0, -1).reduce<Json>((node, step) => {
-    node[step] ??= {};
-    return node[step] as Json;
-  }, root);
-  parent[last] = value;
+/** A patch has only the containers that change, so an index becomes the container's name. */
+function namedPath(path: Path, object: KubernetesObject): Path {
+  let node: unknown = object;
+  return path.map((step) => {
+    node = (node as Record<string | number, unknown> | undefined)?.[step];
+    const name = (node as { name?: unknown } | undefined)?.name;
+    return typeof step === 'number' && typeof name === 'string' ? name : step;
+  });
 }
 
-function moveToInit(root: Json, podPath: Path, name: string): void {
-  const pod = podPath.reduce<Json>((node, step) => asObject(node[step]), root);
-  const containers = asArray(pod['containers']).map(asObject);
-  const own = containers.find((one) => one['name'] === name);
-  if (!own) return;
-  pod['containers'] = containers.filter((one) => one !== own);
-  pod['initContainers'] = [...asArray(pod['initContainers']), { ...own, restartPolicy: 'Always' }];
+/** For `kubectl patch --type=json --patch-file`, which reads YAML too. */
+export function jsonPatchText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
+  const operations = jsonPatch(before, after);
+  const document = new Document(operations, { aliasDuplicateObjects: false });
+  const items = isSeq(document.contents) ? document.contents.items : [];
+  operations.forEach(({ path }, at) => {
+    const reasons = commentsOf(edits).filter((one) => isWithin(`/${one.path.join('/')}`, path));
+    const item = items[at] as Node | undefined;
+    if (item && reasons.length > 0) item.commentBefore = ` ${[...new Set(reasons.map(({ why }) => why))].join('; ')}`;
+  });
+  return forYaml(document.toString({ lineWidth: 0 }));
 }
 
-export interface JsonPatchOperation {
+/** One is the other, or lies in it. */
+const isWithin = (one: string, other: string): boolean =>
+  `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
+
+/** A component for an overlay: `components: [./fix]`. One patch for each object. */
+export const kustomizeText = (patches: readonly { kind?: string; name?: string; patch: string }[]): string =>
+  yamlOf({
+    apiVersion: 'kustomize.config.k8s.io/v1alpha1',
+    kind: 'Component',
+    patches: patches.map(({ kind, name, patch }) => ({ target: { kind, name }, patch })),
+  });
+
+interface JsonPatchOperation {
   op: 'add' | 'replace' | 'remove';
   path: string;
   value?: unknown;
 }
 
 /** RFC 6902. Arrays of equal length are compared entry by entry, others are replaced. */
-export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
+function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
   if (isSame(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
     return before.flatMap((one, at) => jsonPatch(one, after[at], `${path}/${at}`));
@@ -58,8 +82,8 @@ export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatch
 /** Lists that a strategic merge patch merges by name (core/v1 `patchMergeKey`). */
 const mergedByName: ReadonlySet<string> = new Set(['containers', 'initContainers']);
 
-/** The difference of two objects as a strategic merge patch; undefined where there is none. */
-export function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
+/** Undefined where nothing differs. */
+function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
   if (isSame(before, after)) return undefined;
   if (mergedByName.has(key) && Array.isArray(after)) return namedItems(asArray(before), after);
   if (!isObject(before) || !isObject(after)) return after;
@@ -74,8 +98,7 @@ export function strategicPatch(before: unknown, after: unknown, key = ''): unkno
 /** Each item under its name: what changed of it, the whole of a new one, and a directive for one that is gone. */
 function namedItems(before: readonly unknown[], after: readonly unknown[]): unknown[] {
   const named = (list: readonly unknown[]) => new Map(list.map(asObject).map((one) => [one['name'], one]));
-  const old = named(before);
-  const now = named(after);
+  const [old, now] = [named(before), named(after)];
   const changed = [...now].flatMap(([name, one]): unknown[] => {
     const was = old.get(name);
     if (!was) return [one];

@@ -3,9 +3,8 @@ import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
-import type { OutputOptions } from '../output.ts';
-import { print } from '../output.ts';
-import { wrapped } from '../text.ts';
+import type { Envelope, OutputOptions } from '../output.ts';
+import { publish, wrapped } from '../output.ts';
 import type { Comparison, Side } from './compare.ts';
 import { compare, lengthText } from './compare.ts';
 import type { Replay } from './reports.ts';
@@ -18,12 +17,9 @@ export interface CompareOptions extends OutputOptions {
   replay: Replay;
 }
 
-interface CompareReport extends Comparison {
-  apiVersion: 'podexit/v1';
+interface CompareReport extends Envelope, Comparison {
   kind: 'CompareReport';
   summary: string;
-  verdict: { exitCode: number };
-  run: { command: string; version: string };
 }
 
 /** 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
@@ -36,24 +32,9 @@ export async function compareFiles(options: CompareOptions, ports: Ports): Promi
   const found = compare(await samplesOf(options.before), await samplesOf(options.after));
   const isWorse = found.change === 'worse' || found.change === 'mixed';
   const exitCode = options.failOnWorse && isWorse ? 5 : 0;
-  const report: CompareReport = {
-    apiVersion: 'podexit/v1',
-    kind: 'CompareReport',
-    summary: summaryOf(found),
-    ...found,
-    verdict: { exitCode },
-    run: { command: 'compare', version: ports.version },
-  };
-  const complete = await print(
-    {
-      document: report,
-      text: (pen, columns) => compareText(report, pen, columns),
-      others: { markdown: () => compareMarkdown(report) },
-    },
-    options,
-    ports,
-  );
-  return complete ? exitCode : 1;
+  const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } } as const;
+  const views = { text: compareText, others: { markdown: compareMarkdown } };
+  return publish<CompareReport>(content, { command: 'compare' }, views, options, ports);
 }
 
 function summaryOf({ change, better, worse }: Comparison): string {
@@ -91,27 +72,19 @@ const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string
 /** Hook, drain and what follows, of both sides on the axis of the longer one. */
 function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
   const width = Math.max(20, Math.min(80, columns) - 24);
-  const most = Math.max(0.1, ...[before, after].map((one) => (one.total ? middle(one.total) : 0)));
+  const secondsOf = (range: Side['total']): number => (range ? middle(range) : 0);
+  const most = Math.max(0.1, ...[before, after].map(({ total }) => secondsOf(total)));
+  const [hook, drain, rest] = (['perhaps', 'full', 'rest'] as const).map((name) => pen.symbol(name));
   const lane = (name: string, side: Side): string => {
-    const cells = (seconds: number): number => Math.round((seconds / most) * width);
-    const hook = side.hook ? middle(side.hook) : 0;
-    const drain = side.drain ? middle(side.drain) : 0;
-    const total = Math.max(side.total ? middle(side.total) : 0, hook + drain);
-    const [one, two, three] = [cells(hook), cells(hook + drain), cells(total)];
-    const bar =
-      pen.symbol('perhaps').repeat(one) +
-      pen.symbol('full').repeat(two - one) +
-      pen.symbol('rest').repeat(Math.max(0, three - two));
+    const ends = [secondsOf(side.hook), secondsOf(side.hook) + secondsOf(side.drain)];
+    const [one = 0, two = 0, three = 0] = [...ends, Math.max(secondsOf(side.total), ...ends)].map((seconds) =>
+      Math.min(width, Math.round((seconds / most) * width)),
+    );
+    const bar = `${hook?.repeat(one)}${drain?.repeat(two - one)}${rest?.repeat(three - two)}`;
     return `  ${name.padEnd(8)} ${bar} ${side.total ? lengthText(side.total) : 'length unknown'}`;
   };
-  return [
-    lane('before', before),
-    lane('after', after),
-    pen.paint(
-      'dim',
-      `           ${pen.symbol('perhaps')} preStop  ${pen.symbol('full')} after SIGTERM  ${pen.symbol('rest')} clean-up`,
-    ),
-  ];
+  const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} clean-up`;
+  return [lane('before', before), lane('after', after), pen.paint('dim', legend)];
 }
 
 function compareMarkdown({ before, after, findings, warnings, summary }: CompareReport): string {

@@ -1,6 +1,7 @@
 /** Two sets of exits → what changed. Pure. A difference that the intervals do not prove is not claimed. */
 import type { Outcome } from '../../model/report.ts';
 import { outcomes } from '../../model/report.ts';
+import { totalRequests } from './reports.ts';
 import type { ExitSample, Seconds } from './reports.ts';
 
 export type Change = 'better' | 'worse' | 'same' | 'mixed';
@@ -50,7 +51,6 @@ const listed = (codes: readonly string[], word: string): string[] =>
   codes.length > 0 ? [`${word}: ${codes.join(', ')}`] : [];
 
 function sideOf(samples: readonly ExitSample[]): Side {
-  const asked = samples.flatMap(({ requests }) => requests ?? []);
   const problems = samples.flatMap(({ findings }) => findings.filter(({ severity }) => severity !== 'info'));
   return {
     exits: samples.length,
@@ -61,13 +61,7 @@ function sideOf(samples: readonly ExitSample[]): Side {
     drain: median(samples.flatMap(({ drain }) => drain ?? [])),
     total: median(samples.flatMap(({ total }) => total ?? [])),
     graceSeconds: Math.max(0, ...samples.map(({ graceSeconds }) => graceSeconds)),
-    requests:
-      asked.length > 0
-        ? {
-            sent: asked.reduce((sum, one) => sum + one.sent, 0),
-            failed: asked.reduce((sum, one) => sum + one.failed, 0),
-          }
-        : undefined,
+    requests: totalRequests(samples),
     codes: [...new Set(problems.map(({ code }) => code))].sort(),
     versions: [...new Set(samples.flatMap(({ version }) => version ?? []))].sort(),
   };

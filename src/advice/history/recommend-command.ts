@@ -1,12 +1,12 @@
-/** The command `recommend`: reports of many exits → grace periods. */
+/** The command `recommend`: reports of many exits → grace periods, as a card with a histogram, Markdown, HTML. */
 import { PodexitError } from '../../errors.ts';
+import type { Pen } from '../../render/palette.ts';
+import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
-import type { OutputOptions } from '../output.ts';
-import { print } from '../output.ts';
-import type { Recommendation } from './recommend.ts';
-import { recommendationsFor } from './recommend.ts';
-import type { RecommendReport } from './recommend-text.ts';
-import { recommendHtml, recommendMarkdown, recommendText, tooFewText } from './recommend-text.ts';
+import type { Envelope, OutputOptions } from '../output.ts';
+import { columnsOf, publish, wrapped } from '../output.ts';
+import type { Bucket, Quantiles, Recommendation, TooFew } from './recommend.ts';
+import { fewestExits, recommendationsFor } from './recommend.ts';
 import type { Replay } from './reports.ts';
 import { readReports, sampleOf } from './reports.ts';
 
@@ -32,25 +32,10 @@ export async function recommend(options: RecommendOptions, ports: Ports): Promis
     );
   const failed = found.some((one) => options.failOn.some((word) => fails[word](one)));
   const exitCode = failed ? 5 : 0;
-  const report: RecommendReport = {
-    apiVersion: 'podexit/v1',
-    kind: 'RecommendReport',
-    summary: found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; '),
-    workloads: found,
-    tooFew,
-    verdict: { exitCode },
-    run: { command: 'recommend', version: ports.version },
-  };
-  const complete = await print(
-    {
-      document: report,
-      text: (pen, columns) => recommendText(report, pen, columns),
-      others: { markdown: () => recommendMarkdown(report), html: () => recommendHtml(report) },
-    },
-    options,
-    ports,
-  );
-  return complete ? exitCode : 1;
+  const summary = found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; ');
+  const content = { kind: 'RecommendReport', summary, workloads: found, tooFew, verdict: { exitCode } } as const;
+  const views = { text: recommendText, others: { markdown: recommendMarkdown, html: recommendHtml } };
+  return publish<RecommendReport>(content, { command: 'recommend' }, views, options, ports);
 }
 
 const fails: Record<RecommendFailOn, (one: Recommendation) => boolean> = {
@@ -59,3 +44,95 @@ const fails: Record<RecommendFailOn, (one: Recommendation) => boolean> = {
   killed: ({ killed }) => killed.count > 0,
   lost: ({ requests }) => (requests?.failed ?? 0) > 0,
 };
+
+interface RecommendReport extends Envelope {
+  kind: 'RecommendReport';
+  summary: string;
+  workloads: Recommendation[];
+  tooFew: TooFew[];
+}
+
+const barWidth = 40;
+
+function recommendText({ workloads, tooFew, summary }: RecommendReport, pen: Pen, columns: number): string {
+  const cards = workloads.flatMap((one) => [...card(one, pen, columns), '']);
+  const few = tooFew.map(({ workload, exits }) => `${forTerminal(workload)}: ${tooFewText(exits)}`);
+  return `${pen.letters([...cards, ...few, forTerminal(summary)].join('\n'))}\n`;
+}
+
+const tooFewText = (exits: number): string =>
+  `${exits} exit${exits === 1 ? '' : 's'}; a recommendation needs ${fewestExits}`;
+
+function card(one: Recommendation, pen: Pen, columns: number): string[] {
+  const { killed, requests } = one;
+  const lost = requests ? `, ${requests.failed} of ${requests.sent} requests lost` : '';
+  const rows = figuresOf(one).map(([name, q]) => [
+    name,
+    ...[q.p50, q.p90, q.p99, q.max].map((value) => `${value.toFixed(1)}s`),
+  ]);
+  const [head = '', ...lines] = columnsOf([['', 'p50', 'p90', 'p99', 'max'], ...rows]);
+  return [
+    `${pen.paint('strong', forTerminal(one.workload))}  ${one.exits} exits, ${killed.count} killed (${percent(killed.share)})${lost}`,
+    ...wrapped('  ', forTerminal(one.sentence), columns),
+    ...one.warnings.flatMap((warning) => wrapped(`  ${pen.symbol('warning')} `, forTerminal(warning), columns)),
+    '',
+    ...[pen.paint('dim', head), ...lines].map((line) => `  ${line}`),
+    '',
+    ...bars(one.histogram, pen),
+  ];
+}
+
+const figuresOf = (one: Recommendation): [string, Quantiles][] =>
+  (['hook', 'drain', 'used', 'total'] as const).flatMap((name): [string, Quantiles][] => {
+    const found = one[name];
+    return found ? [[name, found]] : [];
+  });
+
+const percent = (share: number): string => `${Math.round(share * 100)}%`;
+
+/** The seconds of the grace period that each exit used. */
+function bars(buckets: readonly Bucket[], pen: Pen): string[] {
+  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const labels = buckets.map(({ from, to }) => `${round(from)}–${round(to)}s`);
+  const width = Math.max(...labels.map(({ length }) => length));
+  return buckets.map(({ count }, at) => {
+    const length = count === 0 ? 0 : Math.max(1, Math.round((count / most) * barWidth));
+    return `  ${(labels[at] ?? '').padStart(width)}  ${pen.symbol('full').repeat(length)} ${count}`;
+  });
+}
+
+const round = (value: number): string => String(Number(value.toFixed(2)));
+
+function recommendMarkdown({ workloads, tooFew, summary }: RecommendReport): string {
+  const rows = workloads.map((one) => {
+    const used = one.used ? `${one.used.p50.toFixed(1)}s / ${one.used.p99.toFixed(1)}s` : '–';
+    return `| ${forMarkdown(one.workload)} | ${one.exits} | ${used} | ${percent(one.killed.share)} | ${forMarkdown(one.sentence)} |`;
+  });
+  const few = tooFew.map(({ workload, exits }) => `- ${forMarkdown(workload)}: ${tooFewText(exits)}`);
+  const head = ['| workload | exits | used p50 / p99 | killed | recommendation |', '| --- | --- | --- | --- | --- |'];
+  return `${[`**${forMarkdown(summary)}**`, '', ...head, ...rows, '', ...few].join('\n').trimEnd()}\n`;
+}
+
+/** One page without scripts: a table and a histogram for each workload. */
+function recommendHtml({ workloads, tooFew, summary }: RecommendReport): string {
+  const sections = workloads.map((one) => {
+    const most = Math.max(1, ...one.histogram.map(({ count }) => count));
+    const rows = one.histogram.map(
+      ({ from, to, count }) =>
+        `<tr><th>${round(from)}–${round(to)}s</th><td><div class="bar" style="width:${Math.round((count / most) * 100)}%"></div></td><td>${count}</td></tr>`,
+    );
+    const figures = figuresOf(one).map(
+      ([name, q]) =>
+        `<tr><th>${name}</th>${[q.p50, q.p90, q.p99, q.max].map((value) => `<td>${value.toFixed(1)}s</td>`).join('')}</tr>`,
+    );
+    return `<section><h2>${forMarkup(one.workload)}</h2><p><strong>${forMarkup(one.sentence)}</strong></p>
+<p>${one.exits} exits, ${one.killed.count} killed (${percent(one.killed.share)})</p>${one.warnings.map((warning) => `<p class="warning">${forMarkup(warning)}</p>`).join('')}
+<table><tr><th></th><th>p50</th><th>p90</th><th>p99</th><th>max</th></tr>${figures.join('')}</table>
+<h3>Seconds of the grace period used</h3><table class="histogram">${rows.join('')}</table></section>`;
+  });
+  const few = tooFew.map(({ workload, exits }) => `<p>${forMarkup(workload)}: ${tooFewText(exits)}</p>`);
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${forMarkup(summary)}</title>
+<style>body{font:15px system-ui;max-width:48em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}th,td{padding:.2em .8em;text-align:right}.histogram td:nth-child(2){width:24em}.bar{background:#2a7;height:1em}.warning{color:#a50}</style>
+<h1>${forMarkup(summary)}</h1>${sections.join('')}${few.join('')}</html>
+`;
+}

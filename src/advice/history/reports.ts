@@ -194,3 +194,10 @@ function requestsOf(document: Json): ExitSample['requests'] {
   const sum = (field: string): number => probes.reduce((total, one) => total + (asNumber(one[field]) ?? 0), 0);
   return { sent: sum('sent'), failed: sum('failed') };
 }
+
+/** Undefined where no exit was probed. */
+export function totalRequests(samples: readonly ExitSample[]): ExitSample['requests'] {
+  const asked = samples.flatMap(({ requests }) => requests ?? []);
+  const sum = (of: 'sent' | 'failed'): number => asked.reduce((all, one) => all + one[of], 0);
+  return asked.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
+}

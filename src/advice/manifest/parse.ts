@@ -11,6 +11,8 @@ import type { Path } from '../shutdown-spec.ts';
 export interface Manifest {
   object: KubernetesObject;
   file: string;
+  /** The whole of the file. */
+  text: string;
   /** Where it begins, from 1. */
   line: number;
   /** Which document of the file it stands in, from 0, and where in it: an item of a List. */
@@ -34,28 +36,37 @@ export interface Parsed {
 /** How many objects the aliases of one document may stand for: a few lines can name a billion (CVE-2019-11253). */
 const mostAliases = 100;
 
-export function parseManifests(text: string, file: string): Parsed {
+export function parseManifests(source: string, file: string): Parsed {
+  // A byte order mark is no part of a document.
+  const text = source.replace(/^\ufeff/, '');
   const lines = new LineCounter();
   // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
-  const documents = parseAllDocuments(withoutMark(text), { lineCounter: lines, version: '1.1', prettyErrors: false });
+  const documents = parseAllDocuments(text, {
+    lineCounter: lines,
+    version: '1.1',
+    prettyErrors: false,
+    logLevel: 'error',
+  });
   const isTemplate = /\{\{[^}\n]*\}\}/.test(text);
   const parsed: Parsed = { manifests: [], broken: [] };
   for (const [index, document] of (Array.isArray(documents) ? documents : []).entries())
-    readDocument(document, { file, lines, isTemplate, index }, parsed);
+    readDocument(document, { file, text, lines, isTemplate, index }, parsed);
   return parsed;
 }
 
-/** A byte order mark is no part of a document. */
-const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
-
 interface Source {
   file: string;
+  text: string;
   lines: LineCounter;
   isTemplate: boolean;
   index: number;
 }
 
-function readDocument(document: Document.Parsed, { file, lines, isTemplate, index }: Source, parsed: Parsed): void {
+function readDocument(
+  document: Document.Parsed,
+  { file, text, lines, isTemplate, index }: Source,
+  parsed: Parsed,
+): void {
   // `{{ .Values.x }}` is no YAML, or another one than was meant.
   const hint = isTemplate ? ' (it looks like a template: render it first, for example with helm template)' : '';
   const lineAt = (offset: number): number => lines.linePos(offset).line;
@@ -77,14 +88,14 @@ function readDocument(document: Document.Parsed, { file, lines, isTemplate, inde
     parsed.broken.push({ file, line: lineOf([]), message: `not a Kubernetes object: it has no kind${hint}` });
     return;
   }
-  parsed.manifests.push(...objectsOf(asObject(value), [], { file, lineOf, document: index }));
+  parsed.manifests.push(...objectsOf(asObject(value), [], { file, text, lineOf, document: index }));
 }
 
 /** A List's items, and the items of Lists within it, each where it stands. */
 function objectsOf(
   value: Record<string, unknown>,
   at: Path,
-  source: Pick<Manifest, 'file' | 'lineOf' | 'document'>,
+  source: Pick<Manifest, 'file' | 'text' | 'lineOf' | 'document'>,
 ): Manifest[] {
   const { kind, items } = value;
   if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))

@@ -1,5 +1,6 @@
 /** Who serves while a pod is replaced: replicas, rollouts, budgets. */
 import type { CheckFinding, Rule } from '../finding.ts';
+import { note, warning } from '../finding.ts';
 import type { BudgetSpec, ShutdownSpec } from '../shutdown-spec.ts';
 
 const surges = ({ subject }: ShutdownSpec): boolean => subject.kind === 'Deployment';
@@ -18,19 +19,16 @@ function alone(spec: ShutdownSpec): CheckFinding[] {
   const names = [...new Set([...live, ...single])];
   if (names.length === 0) return [];
   const services = `Service${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
+  const message =
+    live.length > 0
+      ? `${services} has no other ready endpoint`
+      : `1 replica: ${services} has no other endpoint while its pod is evicted or deleted`;
+  const surge = surges(spec) ? ', let a rollout surge (maxUnavailable 0),' : ',';
   return [
-    {
-      code: 'last-endpoint',
-      severity: 'warning',
-      message:
-        live.length > 0
-          ? `${services} has no other ready endpoint`
-          : `1 replica: ${services} has no other endpoint while its pod is evicted or deleted`,
-      advice: surges(spec)
-        ? 'Run at least two replicas, let a rollout surge (maxUnavailable 0), and protect them with a PodDisruptionBudget.'
-        : 'Run at least two replicas, and protect them with a PodDisruptionBudget.',
+    warning('last-endpoint', message, {
+      advice: `Run at least two replicas${surge} and protect them with a PodDisruptionBudget.`,
       path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'],
-    },
+    }),
   ];
 }
 
@@ -38,39 +36,24 @@ function alone(spec: ShutdownSpec): CheckFinding[] {
 function rollout(spec: ShutdownSpec): CheckFinding[] {
   const { update, replicas = 1, services } = spec;
   if (!update || services.length === 0 || !surges(spec)) return [];
-  const path = ['spec', 'strategy'];
-  const advice = 'Use RollingUpdate with maxUnavailable 0 and maxSurge 1.';
-  const base = { code: 'no-ready-endpoint', severity: 'warning', path, advice } as const;
-  if (update.kind === 'Recreate')
-    return [
-      { ...base, message: 'strategy Recreate stops every pod before a new one starts: each rollout is an outage' },
-    ];
   const gone = countOf(update.maxUnavailable ?? '25%', replicas, 'down') ?? 0;
-  if (replicas === 0 || gone < replicas) return [];
-  return [
-    {
-      ...base,
-      message: `maxUnavailable ${update.maxUnavailable} lets a rollout take all ${replicas} replicas away at once`,
-    },
-  ];
+  const isOutage = update.kind === 'Recreate';
+  if (!isOutage && (replicas === 0 || gone < replicas)) return [];
+  const message = isOutage
+    ? 'strategy Recreate stops every pod before a new one starts: each rollout is an outage'
+    : `maxUnavailable ${update.maxUnavailable} lets a rollout take all ${replicas} replicas away at once`;
+  const advice = 'Use RollingUpdate with maxUnavailable 0 and maxSurge 1.';
+  return [warning('no-ready-endpoint', message, { advice, path: ['spec', 'strategy'] })];
 }
 
 function budgets(spec: ShutdownSpec): CheckFinding[] {
-  const found = spec.budgets.flatMap((one) => {
-    const why = blockedBy(one, spec);
-    return why === undefined ? [] : [{ why, one }];
-  });
-  const several = spec.budgets.length > 1 && !spec.budgets.some(({ ruling }) => ruling);
-  const rows = several
-    ? [`the eviction API refuses a pod that several budgets cover (${spec.budgets.map(({ name }) => name).join(', ')})`]
-    : found.map(({ why }) => why);
-  return rows.map((message) => ({
-    code: 'budget-blocks-eviction',
-    severity: 'warning',
-    message,
-    advice: 'Add a replica, or relax minAvailable or maxUnavailable: kubectl drain waits for ever otherwise.',
-    path: [],
-  }));
+  const names = spec.budgets.map(({ name }) => name).join(', ');
+  const isSeveral = spec.budgets.length > 1 && !spec.budgets.some(({ ruling }) => ruling);
+  const reasons = isSeveral
+    ? [`the eviction API refuses a pod that several budgets cover (${names})`]
+    : spec.budgets.flatMap((one) => blockedBy(one, spec) ?? []);
+  const advice = 'Add a replica, or relax minAvailable or maxUnavailable: kubectl drain waits for ever otherwise.';
+  return reasons.map((message) => warning('budget-blocks-eviction', message, { advice, path: [] }));
 }
 
 /** Live, by the API server's own rule (eviction.ts); else by what it can never allow. */
@@ -95,18 +78,12 @@ function hostPorts(spec: ShutdownSpec): CheckFinding[] {
   const ports = spec.containers.some((one) => one.ports.some(({ hostPort }) => hostPort !== undefined));
   if (!spec.hostNetwork && !ports) return [];
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
+  const path = [...spec.podPath, spec.hostNetwork ? 'hostNetwork' : 'containers'];
+  const cannot = `${what}: a replacement on the same node cannot start until the old pod has released its ports`;
   const surge = surges(spec) && spec.update?.kind !== 'Recreate' && ![0, '0%'].includes(spec.update?.maxSurge ?? '25%');
-  return [
-    {
-      code: 'host-network',
-      severity: surge ? 'warning' : 'info',
-      message: surge
-        ? `${what}: a replacement cannot start on the same node until the old pod has released its ports, so a rollout that surges waits for a free node`
-        : `${what}: a replacement on the same node cannot start until the old pod has released its ports`,
-      advice: surge ? 'Leave a node free, or set maxSurge 0 and maxUnavailable 1.' : undefined,
-      path: spec.hostNetwork ? [...spec.podPath, 'hostNetwork'] : [...spec.podPath, 'containers'],
-    },
-  ];
+  if (!surge) return [note('host-network', cannot, { path })];
+  const advice = 'Leave a node free, or set maxSurge 0 and maxUnavailable 1.';
+  return [warning('host-network', `${cannot}, so a rollout that surges waits for a free node`, { advice, path })];
 }
 
 export const capacityRules: readonly Rule[] = [

@@ -2,12 +2,16 @@
 import { signalFateOf } from '../command-line.ts';
 import type { SignalFate } from '../command-line.ts';
 import type { CheckFinding, Rule } from '../finding.ts';
-import { imageName } from '../images.ts';
+import { warning } from '../finding.ts';
 import type { ContainerSpec, Inspection, ShutdownSpec } from '../shutdown-spec.ts';
 
 /** Containers that get a stop signal when the pod is deleted. */
 export const signalled = ({ containers }: ShutdownSpec): readonly ContainerSpec[] =>
   containers.filter(({ runs, kind }) => runs && kind !== 'init');
+
+/** The last part of a repository, without tag and digest: `nginx` of `docker.io/library/nginx:1.27@sha256:…`. */
+export const imageName = (image: string): string =>
+  (image.split('@')[0] ?? '').split('/').at(-1)?.split(':')[0]?.toLowerCase() ?? '';
 
 /** STOPSIGNAL of images that are known not to stop on SIGTERM (their Dockerfiles). */
 const knownStopSignals: Readonly<Record<string, string>> = {
@@ -45,64 +49,62 @@ function inspectedFate(inspection: Exclude<Inspection, { kind: 'unreadable' }>):
 
 const fatal = (spec: ShutdownSpec): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
 
-const inspectedText = ({ name, inspection }: ContainerSpec): string =>
-  `PID 1 of ${name} (\`${inspection && 'command' in inspection ? inspection.command : ''}\`)`;
-
-function ignoring(spec: ShutdownSpec): CheckFinding[] {
-  return signalled(spec).flatMap((one) => {
+const ignoring = (spec: ShutdownSpec): CheckFinding[] =>
+  signalled(spec).flatMap((one) => {
     const fate = fateOf(spec, one);
     if (fate.kind !== 'ignores') return [];
-    return {
-      code: one.inspection ? ('no-signal-handler' as const) : ('no-signal-handling' as const),
-      severity: 'warning' as const,
-      container: one.name,
-      message: one.inspection
-        ? `${inspectedText(one)} has no SIG${stopSignalOf(one)} handler: it will be killed at the end of the grace period of ${spec.graceSeconds}s`
-        : `${one.name} ignores SIG${stopSignalOf(one)} (${fate.because}): ${fatal(spec)}`,
+    const { name: container, inspection, command } = one;
+    const signal = `SIG${stopSignalOf(one)}`;
+    const details = {
+      container,
       advice: fate.because.includes('trap')
         ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
         : 'Handle the stop signal, or put an init such as tini in front of it.',
-      path: [...one.path, one.command.command.length > 0 ? 'command' : 'args'],
+      path: [...one.path, command.command.length > 0 ? 'command' : 'args'],
     };
+    if (!inspection)
+      return warning('no-signal-handling', `${container} ignores ${signal} (${fate.because}): ${fatal(spec)}`, details);
+    const program = 'command' in inspection ? inspection.command : '';
+    const end = `it will be killed at the end of the grace period of ${spec.graceSeconds}s`;
+    return warning(
+      'no-signal-handler',
+      `PID 1 of ${container} (\`${program}\`) has no ${signal} handler: ${end}`,
+      details,
+    );
   });
-}
 
-function shells(spec: ShutdownSpec): CheckFinding[] {
-  return signalled(spec).flatMap((one) => {
+const shells = (spec: ShutdownSpec): CheckFinding[] =>
+  signalled(spec).flatMap((one) => {
     const fate = fateOf(spec, one);
     if (fate.kind !== 'shell') return [];
-    return {
-      code: 'shell-as-pid-1' as const,
-      severity: 'warning' as const,
+    const shell = `PID 1 of ${one.name} is a shell that does not pass SIG${stopSignalOf(one)} on (${fate.because})`;
+    return warning('shell-as-pid-1', `${shell}: ${fatal(spec)}`, {
       container: one.name,
-      message: `PID 1 of ${one.name} is a shell that does not pass SIG${stopSignalOf(one)} on (${fate.because}): ${fatal(spec)}`,
       advice: 'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.',
       path: [...one.path, 'command'],
-    };
+    });
   });
-}
 
 /** SIGKILL cannot be handled, and a trap for another signal than the one that comes is never run. */
-function mismatched(spec: ShutdownSpec): CheckFinding[] {
-  return signalled(spec).flatMap((one) => {
+const mismatched = (spec: ShutdownSpec): CheckFinding[] =>
+  signalled(spec).flatMap((one) => {
     const signal = stopSignalOf(one);
     const path = one.stopSignal === undefined ? [...one.path, 'command'] : [...one.path, 'lifecycle', 'stopSignal'];
-    const base = { code: 'stop-signal-mismatch' as const, severity: 'warning' as const, container: one.name, path };
+    const code = 'stop-signal-mismatch';
     if (signal === 'KILL')
-      return {
-        ...base,
-        message: `${one.name} is stopped with SIGKILL: it cannot finish anything`,
+      return warning(code, `${one.name} is stopped with SIGKILL: it cannot finish anything`, {
+        container: one.name,
         advice: 'Choose a signal that it handles, such as SIGTERM.',
-      };
+        path,
+      });
     const handlesTerm = signalFateOf(one.command, 'TERM').kind === 'handles';
     if (signal === 'TERM' || !handlesTerm || fateOf(spec, one).kind === 'handles') return [];
-    return {
-      ...base,
-      message: `${one.name} is stopped with SIG${signal}, and its command traps SIGTERM only`,
+    return warning(code, `${one.name} is stopped with SIG${signal}, and its command traps SIGTERM only`, {
+      container: one.name,
       advice: `Trap ${signal} as well, or set lifecycle.stopSignal to SIGTERM where the cluster supports it.`,
-    };
+      path,
+    });
   });
-}
 
 export const signalRules: readonly Rule[] = [
   { about: 'a command that ignores its stop signal', find: ignoring },

@@ -1,67 +1,63 @@
 /** Sidecars, liveness probes, finalizers, node and owner. */
 import type { CheckFinding, Rule } from '../finding.ts';
-import { isHelper } from '../images.ts';
+import { note, warning } from '../finding.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
-import { signalled } from './signals.ts';
+import { imageName, signalled } from './signals.ts';
+
+/** Programs that serve the main container of a pod: proxies, log shippers, agents. By a container's or an image's name. */
+const helperNames =
+  /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;
 
 /** A helper among the main containers gets SIGTERM with them, and may be gone while they still drain. */
 function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
   const mains = signalled(spec).filter(({ kind }) => kind === 'main');
-  const helpers = mains.filter(({ name, image }) => isHelper(name, image));
-  if (helpers.length === 0 || helpers.length === mains.length) return [];
+  const helpers = mains.filter(({ name, image }) => helperNames.test(name) || helperNames.test(imageName(image)));
+  if (helpers.length === mains.length) return [];
   const isJob = spec.subject.kind === 'Job' || spec.subject.kind === 'CronJob';
-  return helpers.map(({ name, path }) => ({
-    code: 'classic-sidecar',
-    severity: 'warning',
-    container: name,
-    message: `${name} is a sidecar in the classic form: it gets SIGTERM together with the application, which may still need it${isJob ? ', and keeps the Job from completing' : ''}`,
-    advice: 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.',
-    path,
-  }));
+  const job = isJob ? ', and keeps the Job from completing' : '';
+  return helpers.map(({ name, path }) =>
+    warning(
+      'classic-sidecar',
+      `${name} is a sidecar in the classic form: it gets SIGTERM together with the application, which may still need it${job}`,
+      {
+        container: name,
+        advice: 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.',
+        path,
+      },
+    ),
+  );
 }
 
 /** A sidecar waits for no main container that does not run: then there is nobody to share with. */
 function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
   const running = signalled(spec);
-  const sidecars = running.filter(({ kind }) => kind === 'sidecar');
+  const sidecars = running.filter(({ kind }) => kind === 'sidecar').map(({ name }) => name);
   if (sidecars.length === 0 || !running.some(({ kind }) => kind === 'main')) return [];
-  const names = sidecars.map(({ name }) => name).join(', ');
-  return [
-    {
-      code: 'sidecar-killed',
-      severity: 'info',
-      message: `${names} ${sidecars.length === 1 ? 'stops' : 'stop'} after the main containers, within what these leave of the ${spec.graceSeconds}s; what then still runs is killed`,
-      path: [...spec.podPath, 'initContainers'],
-    },
-  ];
+  const stop = `${sidecars.join(', ')} ${sidecars.length === 1 ? 'stops' : 'stop'} after the main containers`;
+  const rest = `within what these leave of the ${spec.graceSeconds}s; what then still runs is killed`;
+  return [note('sidecar-killed', `${stop}, ${rest}`, { path: [...spec.podPath, 'initContainers'] })];
 }
 
 /** The kubelet stops the liveness probes of main containers at a deletion, not those of sidecars (SIGNALS.md §2 S4). */
-function liveness(spec: ShutdownSpec): CheckFinding[] {
-  return signalled(spec).flatMap((one): CheckFinding[] => {
-    const path = [...one.path, 'livenessProbe'];
-    const base = { code: 'liveness-during-drain' as const, container: one.name, path };
+const liveness = (spec: ShutdownSpec): CheckFinding[] =>
+  signalled(spec).flatMap((one): CheckFinding[] => {
+    const details = { container: one.name, path: [...one.path, 'livenessProbe'] };
     const own = one.liveness?.graceSeconds;
     const hook = one.hook?.leastSeconds;
-    if (own !== undefined && hook !== undefined && hook >= own)
+    const code = 'liveness-during-drain';
+    if (own !== undefined && hook !== undefined && hook >= own) {
+      const message = `the liveness probe of ${one.name} restarts it with a grace period of ${own}s, which its preStop hook of ${hook}s uses up`;
       return [
-        {
-          ...base,
-          severity: 'warning',
-          message: `the liveness probe of ${one.name} restarts it with a grace period of ${own}s, which its preStop hook of ${hook}s uses up`,
+        warning(code, message, {
+          ...details,
           advice: "Raise the probe's terminationGracePeriodSeconds above the hook.",
-        },
+        }),
       ];
+    }
     if (one.kind !== 'sidecar' || !one.liveness) return [];
-    return [
-      {
-        ...base,
-        severity: 'info',
-        message: `the liveness probe of sidecar ${one.name} goes on while the pod shuts down; its failures are reported as Events`,
-      },
-    ];
+    const message = `the liveness probe of sidecar ${one.name} goes on while the pod shuts down; its failures are reported as Events`;
+    return [note(code, message, details)];
   });
-}
 
 /** The Job controller sets it on each of its pods, and takes it away as soon as one has finished (SIGNALS.md §4). */
 const ownToJobs = 'batch.kubernetes.io/job-tracking';
@@ -69,42 +65,32 @@ const ownToJobs = 'batch.kubernetes.io/job-tracking';
 function finalizers(spec: ShutdownSpec): CheckFinding[] {
   const set = spec.finalizers.filter((finalizer) => finalizer !== ownToJobs);
   if (set.length === 0) return [];
+  const [is, controller] =
+    set.length === 1 ? ['is', 'the controller behind it is'] : ['are', 'the controllers behind them are'];
+  const message = `the finished pod stays until ${set.join(', ')} ${is} removed from its finalizers`;
   return [
-    {
-      code: 'finalizer-held',
-      severity: 'warning',
-      message: `the finished pod stays until ${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} removed from its finalizers`,
-      advice: `Make sure that ${set.length === 1 ? 'the controller behind it is' : 'the controllers behind them are'} running.`,
+    warning('finalizer-held', message, {
+      advice: `Make sure that ${controller} running.`,
       path: ['metadata', 'finalizers'],
-    },
+    }),
   ];
 }
 
 function node({ nodeNotReady }: ShutdownSpec): CheckFinding[] {
   if (!nodeNotReady) return [];
-  return [
-    {
-      code: 'node-silent',
-      severity: 'warning',
-      message: `node ${nodeNotReady.node} is not ready (${nodeNotReady.status}), so its kubelet may not stop the containers`,
-      advice: 'Look at the node first.',
-      path: [],
-    },
-  ];
+  const message = `node ${nodeNotReady.node} is not ready (${nodeNotReady.status}), so its kubelet may not stop the containers`;
+  return [warning('node-silent', message, { advice: 'Look at the node first.', path: [] })];
 }
 
-function unmanaged(spec: ShutdownSpec): CheckFinding[] {
-  if (!spec.isUnmanaged) return [];
-  return [
-    {
-      code: 'unmanaged-pod',
-      severity: 'info',
-      message: 'no controller will replace the pod',
-      advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
-      path: [],
-    },
-  ];
-}
+const unmanaged = ({ isUnmanaged }: ShutdownSpec): CheckFinding[] =>
+  isUnmanaged
+    ? [
+        note('unmanaged-pod', 'no controller will replace the pod', {
+          advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
+          path: [],
+        }),
+      ]
+    : [];
 
 export const surroundingRules: readonly Rule[] = [
   { about: 'a sidecar in the classic form', find: classicSidecars },

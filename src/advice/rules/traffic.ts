@@ -1,7 +1,8 @@
 /** What clients of the pod's Services would notice. Only containers that serve a Service's target port are looked at. */
-import type { CheckFinding, Rule } from '../finding.ts';
-import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
 import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
+import type { CheckFinding, Rule } from '../finding.ts';
+import { note, warning } from '../finding.ts';
+import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
 import { signalled } from './signals.ts';
 
 /** Containers behind a target port; all main containers where no ports are declared, since a port needs no declaration. */
@@ -27,58 +28,52 @@ const serviceNames = (services: readonly ServiceSpec[]): string =>
 function race(spec: ShutdownSpec): CheckFinding[] {
   const following = spec.services.filter((one) => !one.publishNotReadyAddresses);
   if (following.length === 0) return [];
+  const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(following)} may still send requests`;
   return servingContainers(spec)
     .filter(({ hook }) => !hook)
-    .map((one) => ({
-      code: 'drain-race',
-      severity: 'warning',
-      container: one.name,
-      message: `${one.name} has no preStop hook: SIGTERM comes while load balancers behind ${serviceNames(following)} may still send requests`,
-      advice: `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`,
-      path: one.path,
-    }));
+    .map(({ name, path }) =>
+      warning('drain-race', `${name} has no preStop hook: ${meanwhile}`, {
+        container: name,
+        advice: `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`,
+        path,
+      }),
+    );
 }
 
 function unprobed(spec: ShutdownSpec): CheckFinding[] {
+  const early = `${serviceNames(spec.services)} counts a replacement as ready as soon as it runs, before it serves`;
   return servingContainers(spec)
     .filter(({ readiness }) => !readiness)
-    .map((one) => ({
-      code: 'stays-ready',
-      severity: 'warning',
-      container: one.name,
-      message: `${one.name} has no readiness probe: ${serviceNames(spec.services)} counts a replacement as ready as soon as it runs, before it serves`,
-      advice: 'Give it a readiness probe.',
-      path: one.path,
-    }));
+    .map(({ name, path }) =>
+      warning('stays-ready', `${name} has no readiness probe: ${early}`, {
+        container: name,
+        advice: 'Give it a readiness probe.',
+        path,
+      }),
+    );
 }
 
-function kept(spec: ShutdownSpec): CheckFinding[] {
-  return spec.services
+const kept = (spec: ShutdownSpec): CheckFinding[] =>
+  spec.services
     .filter((one) => one.publishNotReadyAddresses)
-    .map(({ name }) => ({
-      code: 'stays-ready',
-      severity: 'info',
-      message: `Service ${name} sets publishNotReadyAddresses: its clients are sent to the pod until it is gone`,
-      path: spec.podPath,
-    }));
-}
+    .map(({ name }) => {
+      const message = `Service ${name} sets publishNotReadyAddresses: its clients are sent to the pod until it is gone`;
+      return note('stays-ready', message, { path: spec.podPath });
+    });
 
 /** A name that no container declares resolves to nothing; a number needs no declaration, so it is left alone. */
-function missingPort(spec: ShutdownSpec): CheckFinding[] {
-  return spec.services.flatMap(({ name, ports }) =>
+const missingPort = (spec: ShutdownSpec): CheckFinding[] =>
+  spec.services.flatMap(({ name, ports }) =>
     ports.flatMap(({ targetPort }) => {
       const isThere = spec.containers.some((one) => serves(one, { targetPort }));
       if (typeof targetPort !== 'string' || isThere) return [];
-      return {
-        code: 'target-port-missing' as const,
-        severity: 'warning' as const,
-        message: `Service ${name} targets port "${targetPort}", which no container declares: it has no endpoint for it`,
+      const message = `Service ${name} targets port "${targetPort}", which no container declares: it has no endpoint for it`;
+      return warning('target-port-missing', message, {
         advice: `Name a container's port "${targetPort}", or write its number as targetPort.`,
         path: [...spec.podPath, 'containers'],
-      };
+      });
     }),
   );
-}
 
 export const trafficRules: readonly Rule[] = [
   { about: 'no preStop hook behind a Service', find: race },

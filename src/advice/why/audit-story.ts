@@ -4,7 +4,7 @@
  */
 import { asArray, asNumber, asObject, asString, asStrings } from '../../model/observe/read.ts';
 import type { Json } from '../../model/observe/read.ts';
-import type { StoryMoment } from './event-story.ts';
+import type { StoryMoment, WhyReport } from './report.ts';
 
 export interface AuditEvent {
   verb: string;
@@ -25,7 +25,7 @@ export interface AuditEvent {
 
 export interface AuditStory {
   uid?: string;
-  deletedBy?: { user: string; userAgent: string; sourceIPs: string[]; verb: 'delete' | 'evict' };
+  deletedBy?: WhyReport['deletedBy'];
   moments: StoryMoment[];
   /** Refused evictions before the one that was accepted. */
   refusedEvictions: number;

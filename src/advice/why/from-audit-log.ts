@@ -10,9 +10,8 @@ import { linesWith } from './audit-lines.ts';
 import { sightingsOf } from './audit-sightings.ts';
 import type { AuditEvent, AuditStory } from './audit-story.ts';
 import { auditEventOf, auditStoryOf } from './audit-story.ts';
-import type { Found, ReplayText } from './found.ts';
-import { ofExit } from './found.ts';
-import { momentOf } from './report.ts';
+import type { Found, ReplayText } from './report.ts';
+import { momentOf, ofExit } from './report.ts';
 
 /** More events of one pod than this are of one that lives on. */
 const mostEvents = 20_000;

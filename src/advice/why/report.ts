@@ -1,43 +1,93 @@
 /** The document of `why -o json`, and what people see of it. Pure. Its schema: schema/why-report.schema.json. */
 import type { Outcome, TriggerKind } from '../../model/report.ts';
+import { outcomes } from '../../model/report.ts';
+import { asObject, asString } from '../../model/observe/read.ts';
+import type { Json } from '../../model/observe/read.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
-import { columnsOf, wrapped } from '../text.ts';
-import type { AuditStory } from './audit-story.ts';
-import type { StoryMoment } from './event-story.ts';
+import type { Envelope } from '../output.ts';
+import { columnsOf, wrapped } from '../output.ts';
 
-export type Basis = 'events' | 'recording' | 'audit-log';
+/** ms since the epoch. The clocks of node, controller and API server may differ by as much as the interval is wide. */
+export interface StoryMoment {
+  name: string;
+  container?: string;
+  what: string;
+  earliest: number;
+  latest: number;
+  source: string;
+  isBad: boolean;
+}
 
-export interface WhyReport {
-  apiVersion: 'podexit/v1';
+export interface WhyReport extends Envelope {
   kind: 'WhyReport';
   pod: { namespace: string; name: string; uid?: string; node?: string };
-  basis: Basis;
+  basis: 'events' | 'recording' | 'audit-log';
   /** `reconstructed from Events, ±1s` */
   heading: string;
   /** `unknown` wherever nothing proves it. */
   outcome: Outcome;
   summary: string;
   trigger: TriggerKind;
+  /** Who deleted it, in words, as far as it is known. */
+  by?: string;
   /** Who sent the request; only an audit log knows. */
-  deletedBy?: AuditStory['deletedBy'];
+  deletedBy?: { user: string; userAgent: string; sourceIPs: string[]; verb: 'delete' | 'evict' };
+  /** The pod's owner, then that one's. `isInferred`: from the form of the name alone. */
+  owners?: { kind: string; name: string; uid?: string; isInferred: boolean }[];
+  /** Where the pod itself is gone; `source`: what it was read from. */
+  grace?: {
+    seconds: number;
+    source: string;
+    end: { earliest: string; latest: string };
+    /** `gone`: a next pod of its name shows it. `still-there`: its kubelet still wrote Events of it. */
+    atItsEnd: 'gone' | 'still-there' | 'unknown';
+  };
   moments: { name: string; container?: string; what: string; earliest: string; latest: string; source: string }[];
   cannotTell: string[];
+  /** What would show it the next time. */
+  nextTime?: string;
   /** The whole report of a recording, or of what an audit log shows. */
   exit?: unknown;
-  verdict: { exitCode: number };
-  run: { command: string; version: string; context?: string };
 }
 
-export interface EndedList {
-  apiVersion: 'podexit/v1';
+export interface EndedList extends Envelope {
   kind: 'EndedPodList';
   namespace: string;
   summary: string;
   /** Worst first. */
   pods: { name: string; at: string; what: string }[];
-  verdict: { exitCode: number };
-  run: { command: string; version: string; context?: string };
+}
+
+/** What `replay FILE` prints with these words behind it. */
+export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
+
+export interface Found {
+  report: Omit<WhyReport, keyof Envelope>;
+  /** How the report of a recording or an audit log is shown by itself. */
+  card: string;
+}
+
+/** Of an exit report. */
+export function ofExit(exit: Json, basis: WhyReport['basis'], heading: string): Found['report'] {
+  const pod = asObject(exit['pod']);
+  const outcome = outcomes.find((one) => one === asObject(exit['verdict'])['outcome']) ?? 'unknown';
+  return {
+    pod: {
+      namespace: asString(pod['namespace']) ?? '',
+      name: asString(pod['name']) ?? '',
+      uid: asString(pod['uid']),
+      node: asString(pod['node']),
+    },
+    basis,
+    heading,
+    outcome,
+    summary: asString(exit['summary']) ?? outcome,
+    trigger: (asString(asObject(exit['trigger'])['kind']) ?? 'unknown') as TriggerKind,
+    moments: [],
+    cannotTell: [],
+    exit,
+  };
 }
 
 export const momentOf = ({
@@ -56,36 +106,60 @@ export const momentOf = ({
   source,
 });
 
-/** `card`: how the report of a recording or an audit log is shown by itself. */
-export function whyText(report: WhyReport, card: string, pen: Pen, columns: number): string {
-  const { pod, heading, summary, deletedBy, moments, cannotTell } = report;
-  const label = (text: string): string => `  ${text.padEnd(12)}`;
-  const who = deletedBy
-    ? wrapped(
-        label('deleted by'),
-        forTerminal(`${deletedBy.user} with ${deletedBy.userAgent} from ${deletedBy.sourceIPs.join(', ')}`),
-        columns,
-      )
-    : [];
-  const [first] = moments;
-  const rows = moments.flatMap(({ what, earliest, latest, source }, at) => {
-    const middle = (Date.parse(earliest) + Date.parse(latest)) / 2;
-    const since = first ? (middle - (Date.parse(first.earliest) + Date.parse(first.latest)) / 2) / 1000 : 0;
-    const time = at === 0 ? new Date(middle).toISOString().slice(11, 19) : `+${since.toFixed(1)}s`;
-    return wrapped(label(time), forTerminal(`${what} (${source})`), columns);
+export const whyText =
+  (card: string) =>
+  (report: WhyReport, pen: Pen, columns: number): string => {
+    const { pod, heading, summary, cannotTell, nextTime } = report;
+    const row = (label: string, text: string | undefined): string[] =>
+      text === undefined ? [] : wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
+    const lines = [
+      `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(heading)}`,
+      ...row('deleted by', whoText(report)),
+      ...row('owner', ownerText(report)),
+      ...timeline(report).flatMap(([time, what]) => row(time, what)),
+      ...row('grace', graceText(report)),
+      ...cannotTell.flatMap((text, at) => row(at === 0 ? 'cannot tell' : '', text)),
+      ...row('next time', nextTime),
+      ...(card === '' ? [] : ['', card.trimEnd(), '']),
+      forTerminal(summary),
+    ];
+    return `${pen.letters(lines.join('\n'))}\n`;
+  };
+
+const whoText = ({ deletedBy: who, by }: WhyReport): string | undefined =>
+  who ? `${who.user} with ${who.userAgent} from ${who.sourceIPs.join(', ')}` : by;
+
+function ownerText({ owners = [] }: WhyReport): string | undefined {
+  if (owners.length === 0) return undefined;
+  return owners
+    .map(({ kind, name, isInferred }) => `${kind} ${name}${isInferred ? ' (inferred from its name)' : ''}`)
+    .join(', of ');
+}
+
+const ends: Record<NonNullable<WhyReport['grace']>['atItsEnd'], string> = {
+  gone: 'it was gone by then, so the end of the grace period killed nothing of it, unless it was force-deleted',
+  'still-there': 'it was still there: SIGKILL was due for what ran',
+  unknown: 'whether it was still there then is not known',
+};
+
+const clockText = (stamp: string): string => stamp.slice(11, 19);
+
+/** Minutes of Events are read in seconds since the first; the grace period as its end. */
+function graceText({ grace }: WhyReport): string | undefined {
+  if (!grace) return undefined;
+  const end = (Date.parse(grace.end.earliest) + Date.parse(grace.end.latest)) / 2;
+  return `${grace.seconds}s (${grace.source}), until ${clockText(new Date(end).toISOString())} ±1s: ${ends[grace.atItsEnd]}`;
+}
+
+function timeline({ moments }: WhyReport): [string, string][] {
+  const middle = ({ earliest, latest }: WhyReport['moments'][number]): number =>
+    (Date.parse(earliest) + Date.parse(latest)) / 2;
+  const start = moments[0] ? middle(moments[0]) : 0;
+  return moments.map((one, at) => {
+    const since = (middle(one) - start) / 1000;
+    const time = at === 0 ? clockText(new Date(start).toISOString()) : `${since < 0 ? '' : '+'}${since.toFixed(1)}s`;
+    return [time, `${one.what} (${one.source})`];
   });
-  const open = cannotTell.flatMap((text, at) =>
-    wrapped(label(at === 0 ? 'cannot tell' : ''), forTerminal(text), columns),
-  );
-  const lines = [
-    `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(heading)}`,
-    ...who,
-    ...rows,
-    ...open,
-    ...(card === '' ? [] : ['', card.trimEnd(), '']),
-    forTerminal(summary),
-  ];
-  return `${pen.letters(lines.join('\n'))}\n`;
 }
 
 export function endedText({ pods, summary }: EndedList, pen: Pen): string {
@@ -94,11 +168,24 @@ export function endedText({ pods, summary }: EndedList, pen: Pen): string {
   return `${pen.letters([...(rows.length > 0 ? [pen.paint('strong', head), ...lines] : []), forTerminal(summary)].join('\n'))}\n`;
 }
 
-export function whyMarkdown({ pod, heading, summary, moments, cannotTell }: WhyReport): string {
-  const rows = moments.map(
-    ({ what, earliest, latest, source }) =>
-      `| ${earliest} – ${latest} | ${forMarkdown(what)} | ${forMarkdown(source)} |`,
-  );
-  const open = cannotTell.map((text) => `- cannot tell: ${forMarkdown(text)}`);
-  return `${[`**${forMarkdown(summary)}**`, '', forMarkdown(`${pod.namespace}/${pod.name}, ${heading}`), '', '| when | what | source |', '| --- | --- | --- |', ...rows, '', ...open].join('\n').trimEnd()}\n`;
+export function whyMarkdown(report: WhyReport): string {
+  const { pod, heading, summary, moments, cannotTell } = report;
+  const facts = { 'deleted by': whoText(report), owner: ownerText(report), 'grace period': graceText(report) };
+  return [
+    `**${forMarkdown(summary)}**`,
+    '',
+    forMarkdown(`${pod.namespace}/${pod.name}, ${heading}`),
+    '',
+    '| when | what | source |',
+    '| --- | --- | --- |',
+    ...moments.map(
+      (one) => `| ${one.earliest} – ${one.latest} | ${forMarkdown(one.what)} | ${forMarkdown(one.source)} |`,
+    ),
+    '',
+    ...Object.entries(facts).flatMap(([name, text]) => (text === undefined ? [] : [`- ${name}: ${forMarkdown(text)}`])),
+    ...cannotTell.map((text) => `- cannot tell: ${forMarkdown(text)}`),
+    '',
+  ]
+    .join('\n')
+    .replace(/\n+$/, '\n');
 }

@@ -100,6 +100,7 @@ const arguments_: Record<string, Wanted> = {
 };
 
 function ofPosition(before: readonly string[], current: string, command: Command, program: Command): Wanted {
+  if (command.name() === 'options' && before.length === 0) return { kind: 'words', words: commandsOf(program) };
   if (command !== program && command.name() !== 'check')
     return (before.length === 0 ? arguments_[command.name()] : undefined) ?? { kind: 'nothing' };
   const [type, slashed] = current.includes('/') ? current.split('/') : [];

@@ -131,7 +131,7 @@ function cueOf(row: Row, readyAt: number): Cue[] {
   if (row.type === 'log' && isPlayed(row.line, readyAt)) {
     return [{ kind: 'log', at: ms(row.at), pod: row.pod, container: row.container, line: lineOf(row.line) }];
   }
-  if (row.type !== 'log-end' || isPastEnd(ms(row.at), readyAt)) return [];
+  if (row.type !== 'log-end' || ms(row.at) - readyAt < 200) return [];
   return [{ kind: 'log-end', at: ms(row.at), pod: row.pod, container: row.container }];
 }
 
@@ -177,7 +177,8 @@ function logsOf(rows: readonly Row[], readyAt: number): LogTrack[] {
         status,
         ...(status >= 400 && lines[0] !== undefined && { refusal: JSON.parse(lines[0]) as unknown }),
         past: lines.filter((line) => status < 400 && !isPlayed(line, readyAt)).map(lineOf),
-        ended: status === 200 && end?.type === 'log-end' && isPastEnd(ms(end.at), readyAt),
+        // The stream of a container that had ended before closes as soon as it has been read.
+        ended: status === 200 && end?.type === 'log-end' && ms(end.at) - readyAt < 200,
       };
     });
 }
@@ -185,11 +186,6 @@ function logsOf(rows: readonly Row[], readyAt: number): LogTrack[] {
 /** A line that was written after recording began; the recorder saw older ones when it opened the stream. */
 function isPlayed(line: string, readyAt: number): boolean {
   return (parseStamp(stampOf(line))?.at ?? 0n) / 1_000_000n >= readyAt;
-}
-
-/** The stream of a container that had ended before: it closes as soon as it has been read. */
-function isPastEnd(at: number, readyAt: number): boolean {
-  return at - readyAt < 200;
 }
 
 function lineOf(line: string): LogLine {

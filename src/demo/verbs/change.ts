@@ -56,12 +56,8 @@ function withIdentity(next: KubeObject, { metadata, kind, apiVersion }: KubeObje
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
   const identity = { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp };
   const known = Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined));
-  return {
-    ...next,
-    ...(kind && { kind }),
-    ...(apiVersion && { apiVersion }),
-    metadata: { ...next.metadata, ...known, name },
-  };
+  const type = { kind: kind ?? next.kind, apiVersion: apiVersion ?? next.apiVersion };
+  return { ...next, ...type, metadata: { ...next.metadata, ...known, name } };
 }
 
 /** A new spec is a new generation. */

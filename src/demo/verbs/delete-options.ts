@@ -77,7 +77,6 @@ function isDry(dryRun: unknown[]): boolean {
 
 function badGrace(grace: unknown): Error {
   const type = typeof grace === 'number' ? `number ${grace}` : typeof grace;
-  return badRequest(
-    `json: cannot unmarshal ${type} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
-  );
+  const field = 'Go struct field DeleteOptions.gracePeriodSeconds of type int64';
+  return badRequest(`json: cannot unmarshal ${type} into ${field}`);
 }

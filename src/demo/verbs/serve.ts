@@ -9,6 +9,7 @@ import { discovery } from './discovery.ts';
 import { serveEviction } from './evict.ts';
 import { serveGet, serveList } from './list.ts';
 import { serveLog } from './logs.ts';
+import { serveProxy, type Backends } from './proxy.ts';
 import { serveWatch, type WatchOptions } from './watch.ts';
 
 export interface ServeOptions extends WatchOptions {
@@ -16,6 +17,8 @@ export interface ServeOptions extends WatchOptions {
   version: string;
   /** Called for each DELETE or eviction of a pod that was executed. */
   accepted: () => void;
+  /** What stands behind the proxies of services and pods; without it there are none. */
+  backends?: Backends | undefined;
 }
 
 /** Answers one request. Throws a Refusal for whatever cannot be served. */
@@ -51,6 +54,7 @@ async function serveSubresource(
   options: ServeOptions,
 ): Promise<void> {
   const { subresource, verb } = exchange.request;
+  if (subresource === 'proxy') return serveProxy(cluster, exchange, kind, options.backends);
   if (kind.plural !== 'pods') throw noSuchPath();
   if (subresource === 'log' && verb === 'get') return serveLog(cluster, exchange, nameIn(exchange));
   if (subresource === 'status') return byVerb[verb](cluster, exchange, kind, options);

@@ -26,6 +26,7 @@ export function narrowPod(raw: unknown): Pod {
       nodeName: asString(spec['nodeName']),
       terminationGracePeriodSeconds: asSeconds(spec['terminationGracePeriodSeconds']),
       runtimeClassName: asString(spec['runtimeClassName']),
+      hostNetwork: asBoolean(spec['hostNetwork']) || undefined,
       restartPolicy: asString(spec['restartPolicy']),
       readinessGates: filled(asArray(spec['readinessGates'], 64).map(narrowGate)),
       initContainers: filled(named(spec['initContainers']).map(narrowContainer)),

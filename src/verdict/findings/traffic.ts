@@ -8,7 +8,7 @@ import { drainLeads, headStart, isRace } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
-import { lossOf } from '../loss.ts';
+import { lossOf, servedText } from '../loss.ts';
 import type { RuleInput } from '../rule-input.ts';
 import { isWholeDeletion, mainsIn, ranIn, signalName } from '../rule-input.ts';
 import { servingContainers } from '../serving.ts';
@@ -51,7 +51,12 @@ function drainRace(input: RuleInput): FindingDraft[] {
   if (!worst) return [];
   const services = servicesNamed([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);
   const { container, hard, evidence } = worst;
-  const lost = hard ? `; ${container.name} was gone or refused connections less than 1s later` : '';
+  const measured = servedText(container);
+  const lost = hard
+    ? `; ${container.name} was gone or refused connections less than 1s later`
+    : measured === undefined
+      ? ''
+      : `; ${measured}`;
   return [
     {
       code: 'drain-race',

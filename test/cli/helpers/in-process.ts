@@ -33,7 +33,6 @@ export async function runMain(argv: readonly string[], pretending: Pretending = 
     stdinIsTty: answers !== undefined,
     env: {},
     clock: systemClock,
-    nextTurn: setImmediate,
     platform: 'linux',
     version: '0.0.0-test',
     random: () => 0.999,

@@ -1,11 +1,10 @@
-/** A manifest's own text with the edits in it: comments and order stay, and each change has a comment that says why. */
+/** YAML with the edits in it: comments and order stay, and each change has a comment that says why. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { isCollection, isMap, isSeq, parseAllDocuments, stringify, YAMLMap } from 'yaml';
-import type { Document, ToStringOptions } from 'yaml';
-import { asArray, asObject } from '../../model/observe/read.ts';
+import { Document, isCollection, isMap, isSeq, parseAllDocuments, YAMLMap } from 'yaml';
+import type { Node, ToStringOptions } from 'yaml';
+import { asObject } from '../../model/observe/read.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
-import { comment, commentsOf } from './print-patch.ts';
 import { linesOf, rowsOf } from './unified-diff.ts';
 
 /** The edits of one object of a file: `at` is where it lies in its document, for an item of a List. */
@@ -15,17 +14,25 @@ export interface ObjectEdits {
   edits: readonly Edit[];
 }
 
-export function changedYaml(text: string, changes: readonly ObjectEdits[]): string {
+/** The object as it comes out. */
+export function editedObject(object: KubernetesObject, edits: readonly Edit[]): KubernetesObject {
+  // Through JSON: what has no place in JSON has none in a manifest.
+  const document = new Document(JSON.parse(JSON.stringify(object)), { aliasDuplicateObjects: false });
+  editDocument(document, [], edits);
+  return document.toJS() as KubernetesObject;
+}
+
+export function editedText(text: string, changes: readonly ObjectEdits[]): string {
   if (changes.every(({ edits }) => edits.length === 0)) return text;
-  const documents = parseAllDocuments(text, { merge: true }) as Document.Parsed[];
+  const parsed = (): Document[] => [...parseAllDocuments(text, { merge: true })];
+  const documents = parsed();
   for (const { document, at, edits } of changes) {
     const found = documents[document];
     if (found) editDocument(found, at, edits);
   }
   const style = styleOf(text);
-  const printed = (all: readonly Document.Parsed[]): string => joined(all.map((one) => one.toString(style)));
-  const untouched = printed(parseAllDocuments(text, { merge: true }) as Document.Parsed[]);
-  return keepingLines(text, untouched, printed(documents));
+  const printed = (all: readonly Document[]): string => joined(all.map((one) => one.toString(style)));
+  return keepingLines(text, printed(parsed()), printed(documents));
 }
 
 /**
@@ -35,11 +42,8 @@ export function changedYaml(text: string, changes: readonly ObjectEdits[]): stri
 function keepingLines(source: string, untouched: string, edited: string): string {
   const own = linesOf(source);
   if (own.length !== linesOf(untouched).length) return edited;
-  const rows = rowsOf(linesOf(untouched), linesOf(edited));
-  const kept = rows.flatMap(({ sign, text, old }) =>
-    sign === '-' ? [] : [sign === ' ' ? (own[old - 1] ?? text) : text],
-  );
-  return `${kept.join('\n')}\n`;
+  const rows = rowsOf(linesOf(untouched), linesOf(edited)).filter(({ sign }) => sign !== '-');
+  return `${rows.map(({ sign, text, old }) => (sign === ' ' ? (own[old - 1] ?? text) : text)).join('\n')}\n`;
 }
 
 /** A document says by itself whether it begins with `---`; between two there must be one. */
@@ -50,8 +54,9 @@ const joined = (written: readonly string[]): string =>
     )
     .join('');
 
-function editDocument(document: Document.Parsed, at: Path, edits: readonly Edit[]): void {
+function editDocument(document: Document, at: Path, edits: readonly Edit[]): void {
   for (const edit of edits) if (edit.kind === 'set') setIn(document, [...at, ...edit.path], edit.value);
+  // A set's path has indexes, which a move would change.
   for (const edit of edits) if (edit.kind === 'sidecar') moveToInit(document, [...at, ...edit.podPath], edit.name);
   for (const { path, why } of commentsOf(edits)) comment(document.contents, [...at, ...path], why);
 }
@@ -78,11 +83,9 @@ function put(document: Document, map: YAMLMap, key: string | number, value: unkn
   else map.items.push(document.createPair(key, value));
 }
 
-function moveToInit(document: Document.Parsed, podPath: Path, name: string): void {
-  const containers = asArray(
-    asObject((document.getIn(podPath) as { toJSON?(): unknown } | undefined)?.toJSON?.())['containers'],
-  );
-  const index = containers.map(asObject).findIndex((one) => one['name'] === name);
+function moveToInit(document: Document, podPath: Path, name: string): void {
+  const containers = document.getIn([...podPath, 'containers']);
+  const index = isSeq(containers) ? containers.items.findIndex((one) => isMap(one) && one.get('name') === name) : -1;
   if (index < 0) return;
   // The node itself moves, with the comments in it.
   const node = document.getIn([...podPath, 'containers', index], true);
@@ -90,6 +93,28 @@ function moveToInit(document: Document.Parsed, podPath: Path, name: string): voi
   if (isMap(node)) node.set('restartPolicy', 'Always');
   if (document.hasIn([...podPath, 'initContainers'])) document.addIn([...podPath, 'initContainers'], node);
   else setIn(document, [...podPath, 'initContainers'], [node]);
+}
+
+export const commentsOf = (edits: readonly Edit[]): { path: Path; why: string }[] =>
+  edits.map((edit) => ({
+    path: edit.kind === 'set' ? edit.path : [...edit.podPath, 'initContainers', edit.name],
+    why: edit.why,
+  }));
+
+/** Writes a comment above the deepest part of the path that is there. In a list a name stands for the item that has it. */
+export function comment(root: Node | null, path: Path, why: string): void {
+  let node: unknown = root;
+  let place: { commentBefore?: string | null } | undefined;
+  for (const step of path) {
+    const pair = isMap(node) && node.items.find(({ key }) => (key as { value?: unknown }).value === step);
+    const item = isSeq(node) && node.items.find((one, at) => at === step || (isMap(one) && one.get('name') === step));
+    if (!pair && !item) break;
+    place = (pair ? pair.key : item) as typeof place;
+    node = pair ? pair.value : item;
+  }
+  const text = ` ${why}`;
+  if (place && !place.commentBefore?.includes(text))
+    place.commentBefore = [place.commentBefore, text].filter(Boolean).join('\n');
 }
 
 /** As the file is written: its indentation, lists under their key or further in, blanks within braces. */
@@ -103,28 +128,15 @@ function styleOf(text: string): ToStringOptions {
   };
 }
 
+/** Annotations that the cluster writes. */
+const written = ['kubectl.kubernetes.io/last-applied-configuration', 'deployment.kubernetes.io/revision'];
+
 /** An object of a cluster as a manifest: without what the cluster itself writes. */
 export function manifestOf(object: KubernetesObject): KubernetesObject {
   const { status: _status, ...kept } = object as KubernetesObject & { status?: unknown };
-  const metadata = asObject(kept.metadata);
-  const annotations = Object.entries(asObject(metadata['annotations'])).filter(([key]) => !written.has(key));
-  return {
-    ...kept,
-    metadata: JSON.parse(
-      JSON.stringify({
-        name: metadata['name'],
-        namespace: metadata['namespace'],
-        labels: metadata['labels'],
-        annotations: annotations.length > 0 ? Object.fromEntries(annotations) : undefined,
-      }),
-    ) as object,
-  };
+  const { name, namespace, labels, annotations: all } = kept.metadata ?? {};
+  const annotations = Object.entries(asObject(all)).filter(([key]) => !written.includes(key));
+  const own = annotations.length > 0 ? Object.fromEntries(annotations) : undefined;
+  const metadata = { name, namespace, labels, annotations: own };
+  return { ...kept, metadata: JSON.parse(JSON.stringify(metadata)) as object };
 }
-
-const written: ReadonlySet<string> = new Set([
-  'kubectl.kubernetes.io/last-applied-configuration',
-  'deployment.kubernetes.io/revision',
-]);
-
-export const yamlOf = (object: KubernetesObject): string =>
-  stringify(object, { lineWidth: 0, aliasDuplicateObjects: false });

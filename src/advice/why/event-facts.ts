@@ -1,0 +1,144 @@
+/** Events as facts with a time, and what each reason means for a pod that was stopped (SIGNALS.md §2.2). Pure. */
+import type { CoreV1Event } from '@kubernetes/client-node';
+import { asNumber, asObject, asString } from '../../model/observe/read.ts';
+import type { TriggerKind } from '../../model/report.ts';
+import type { StoryMoment } from './report.ts';
+
+export interface EventFacts {
+  reason: string;
+  message: string;
+  /** Of the object that it is about. */
+  kind: string;
+  name: string;
+  uid?: string;
+  /** ms since the epoch, on the clock of the component that wrote it. */
+  at: number;
+  container?: string;
+  /** The node whose kubelet wrote it. */
+  host?: string;
+}
+
+/** Oldest first; an Event without a time is left out. */
+export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
+  events
+    .flatMap(factsOfEvent)
+    .filter(({ at }) => Number.isFinite(at))
+    .sort((a, b) => a.at - b.at);
+
+/** A stop that was tried again is one Event with a count: both its first and its last time matter. */
+function factsOfEvent(event: CoreV1Event): EventFacts[] {
+  const object = asObject(event.involvedObject);
+  const message = asString(event.message) ?? '';
+  const facts: EventFacts = {
+    reason: asString(event.reason) ?? '',
+    message,
+    kind: asString(object['kind']) ?? '',
+    name: asString(object['name']) ?? '',
+    uid: asString(object['uid']),
+    at: lastTime(event),
+    container:
+      /\{([^}]+)\}$/.exec(asString(object['fieldPath']) ?? '')?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
+    host: asString(asObject(event.source)['host']),
+  };
+  return isStop(facts) && countOf(event) > 1 ? [{ ...facts, at: firstTime(event) ?? facts.at }, facts] : [facts];
+}
+
+const countOf = ({ count }: CoreV1Event): number => asNumber(count) ?? 1;
+
+const timeIn = (...stamps: unknown[]): number =>
+  Date.parse(stamps.map(asString).find((one) => one !== undefined) ?? '');
+
+/** Nanoseconds of the first time stand in the name of an Event (SIGNALS.md §2.1); undefined for a name that is no such time. */
+function firstTime(event: CoreV1Event): number | undefined {
+  const [, hex] = /\.([0-9a-f]{16})$/.exec(asString(event.metadata?.name) ?? '') ?? [];
+  const raw = asObject(event);
+  const stamp = timeIn(raw['firstTimestamp'], raw['eventTime'], event.metadata?.creationTimestamp);
+  const named = hex === undefined ? NaN : Number(BigInt(`0x${hex}`) / 1_000_000n);
+  const time = Math.abs(named - stamp) > 3_600_000 || Number.isNaN(named) ? stamp : named;
+  return Number.isFinite(time) ? time : undefined;
+}
+
+function lastTime(event: CoreV1Event): number {
+  const raw = asObject(event);
+  const first = firstTime(event) ?? NaN;
+  return countOf(event) > 1 ? timeIn(raw['lastTimestamp'], raw['eventTime']) || first : first;
+}
+
+export const isStop = ({ kind, reason, message }: EventFacts): boolean =>
+  kind === 'Pod' && reason === 'Killing' && message.startsWith('Stopping container ');
+
+/** Stamps are floors of a second, and clocks of a cluster agree to about one (SIGNALS.md trap 33). */
+export const uncertaintyMs = 1000;
+
+export const momentAt = ({ at, reason, kind }: EventFacts) => ({
+  earliest: at - uncertaintyMs,
+  latest: at + uncertaintyMs,
+  source: `Event ${reason} of the ${kind.toLowerCase()}`,
+});
+
+/** What an Event means; the first row that fits counts. */
+interface Reading {
+  about: 'Pod' | 'Node';
+  reason: RegExp;
+  /** Of the message, where the reason alone does not say it. */
+  says?: RegExp;
+  name: string;
+  what: string | ((facts: EventFacts) => string);
+  isBad?: true;
+  /** Who asked for the deletion, where that is what it says. */
+  trigger?: TriggerKind;
+  actor?: string;
+  /** Written by the pod's kubelet: the pod was still there. */
+  provesPresence?: true;
+}
+
+const containerName = ({ container = 'a container' }: EventFacts): string => container;
+
+// prettier-ignore
+const readings: readonly Reading[] = [
+  { about: 'Pod', reason: /^Killing$/, says: /^Stopping container /, name: 'stopping', what: (one) => `kubelet started termination of ${containerName(one)}`, provesPresence: true },
+  { about: 'Pod', reason: /^Killing$/, name: 'restarted', what: ({ message }) => message, isBad: true },
+  { about: 'Pod', reason: /^FailedPreStopHook$/, name: 'prestop-failed', what: (one) => `preStop hook of ${containerName(one)} failed`, isBad: true, provesPresence: true },
+  { about: 'Pod', reason: /^FailedKillPod$/, name: 'kill-failed', what: 'the kubelet could not stop a container', isBad: true, provesPresence: true },
+  { about: 'Pod', reason: /^ExceededGracePeriod$/, name: 'kill-failed', what: 'the runtime did not stop it within its grace period', isBad: true, provesPresence: true },
+  { about: 'Pod', reason: /^Unhealthy$/, says: /^Liveness/, name: 'unhealthy', what: 'liveness probe failed', isBad: true, provesPresence: true },
+  { about: 'Pod', reason: /^Unhealthy$/, says: /^Readiness/, name: 'unhealthy', what: 'readiness probe failed', provesPresence: true },
+  { about: 'Pod', reason: /^BackOff$/, name: 'backoff', what: (one) => `${containerName(one)} was restarted again and again`, isBad: true },
+  { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true },
+  { about: 'Pod', reason: /^(Evict\w*|Descheduled|Disrupted|ScaleDown)$/, name: 'evicted', what: ({ message }) => message },
+  { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'the kubelet ended it for a critical pod', trigger: 'preemption', actor: 'the kubelet' },
+  { about: 'Pod', reason: /^Preempted$/, name: 'preempted', what: 'preempted by a higher-priority pod', trigger: 'preemption', actor: 'the scheduler' },
+  { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its node got a NoExecute taint', trigger: 'taint', actor: 'the taint manager' },
+  { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Cancelling/, name: 'taint-cancelled', what: 'a deletion for a NoExecute taint was called off' },
+  { about: 'Pod', reason: /^DeviceTaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its device got a NoExecute taint', trigger: 'device-taint', actor: 'the device taint manager' },
+  { about: 'Pod', reason: /^NodeNotReady$/, name: 'node-not-ready', what: 'its node was not ready', isBad: true },
+  { about: 'Pod', reason: /^DeadlineExceeded$/, name: 'deadline', what: 'activeDeadlineSeconds ran out', isBad: true },
+  { about: 'Node', reason: /^(SystemOOM|OOMKilling)$/, name: 'node-oom', what: 'a process on its node was OOM-killed; no Event says in which pod', isBad: true },
+  { about: 'Node', reason: /^NodeNotSchedulable$/, name: 'cordoned', what: ({ name }) => `node ${name} was cordoned, as kubectl drain does first` },
+  { about: 'Node', reason: /^NodeSchedulable$/, name: 'uncordoned', what: ({ name }) => `node ${name} was uncordoned` },
+  { about: 'Node', reason: /^(NodeShutdown|Shutdown)$/, name: 'node-shutdown', what: ({ name }) => `node ${name} was shutting down`, isBad: true },
+  { about: 'Node', reason: /^Rebooted$/, name: 'node-rebooted', what: ({ name }) => `node ${name} was rebooted`, isBad: true },
+  { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}`, isBad: true },
+];
+
+/** One Event as a moment of a pod's end, with what follows from its reason. */
+export interface ReadEvent {
+  moment: StoryMoment;
+  trigger?: TriggerKind;
+  /** With it a trigger, in words. */
+  by?: string;
+  provesPresence: boolean;
+}
+
+/** Undefined for a reason that says nothing about an end. */
+export function readEvent(facts: EventFacts): ReadEvent | undefined {
+  const reading = readings.find(
+    ({ about, reason, says }) =>
+      about === facts.kind && reason.test(facts.reason) && (says?.test(facts.message) ?? true),
+  );
+  if (!reading) return undefined;
+  const { name, what, isBad = false, trigger, actor, provesPresence = false } = reading;
+  const text = typeof what === 'string' ? what : what(facts);
+  const moment = { ...momentAt(facts), name, container: facts.container, what: text, isBad };
+  return { moment, trigger, by: actor && `${actor} (${text})`, provesPresence };
+}

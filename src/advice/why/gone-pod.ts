@@ -1,0 +1,331 @@
+/**
+ * A pod that is gone, from Events and from the objects around it: who owned and deleted it, when it was stopped, and whether it
+ * was still there at the end of its grace period. No Event holds an exit code, so nothing here says how a container exited. Pure.
+ */
+import type { CoreV1Event, KubernetesObject, V1Pod } from '@kubernetes/client-node';
+import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
+import type { TriggerKind } from '../../model/report.ts';
+import type { EventFacts, ReadEvent } from './event-facts.ts';
+import { factsOf, isStop, momentAt, readEvent, uncertaintyMs } from './event-facts.ts';
+import type { StoryMoment, WhyReport } from './report.ts';
+
+/** A namespace as it is now, with what is left of the last hour. */
+export interface Remains {
+  facts: readonly EventFacts[];
+  /** Of the pod's node. */
+  nodeFacts: readonly EventFacts[];
+  pods: readonly V1Pod[];
+  /** ReplicaSets, Deployments, StatefulSets, DaemonSets and Jobs, each with its kind. */
+  workloads: readonly KubernetesObject[];
+}
+
+export const remainsOf = (events: readonly CoreV1Event[], rest: Omit<Remains, 'facts' | 'nodeFacts'>): Remains => ({
+  facts: factsOf(events),
+  nodeFacts: [],
+  ...rest,
+});
+
+export type Owner = NonNullable<WhyReport['owners']>[number];
+
+export interface GonePod {
+  uid?: string;
+  node?: string;
+  moments: StoryMoment[];
+  trigger: TriggerKind;
+  /** Who deleted it, as far as it is known: completes "deleted by". */
+  by: string;
+  /** The pod's owner first, then what owns that. */
+  owners: Owner[];
+  grace?: WhyReport['grace'];
+}
+
+export function gonePod(name: string, remains: Remains): GonePod {
+  const { facts, nodeFacts } = remains;
+  const own = latestOfName(facts.filter((one) => one.kind === 'Pod' && one.name === name));
+  const stop = own.find(isStop);
+  const read = own.flatMap((one) => readEvent(one) ?? []);
+  const uid = own.findLast((one) => one.uid !== undefined)?.uid;
+  const owners = ownersOf(name, remains);
+  const deleted = facts.findLast((one) => one.reason === 'SuccessfulDelete' && namesPod(one, name));
+  const next = successorOf(name, uid, stop, remains, owners[0]);
+  const moments = [
+    ...read.map(({ moment }) => moment),
+    ...(deleted ? [deletionBy(deleted)] : []),
+    ...(stop ? aroundNode(nodeFacts, stop) : []),
+    ...(deleted ? changeOf(owners.at(-1), remains, deleted.at) : []),
+    ...(next ? [next.moment] : []),
+  ].sort((a, b) => a.earliest - b.earliest);
+  const caused = read.findLast(({ trigger, moment }) => trigger && (!stop || moment.earliest <= stop.at));
+  const isCancelled = moments.some((one) => one.name === 'taint-cancelled' && caused?.trigger === 'taint');
+  return {
+    uid,
+    node: nodeOf(own),
+    moments,
+    ...triggerOf(isCancelled ? undefined : caused, deleted, remains, { owners, next, moments }),
+    owners,
+    grace: stop && graceOf(stop, read, next, remains, owners),
+  };
+}
+
+const nodeOf = (own: readonly EventFacts[]): string | undefined =>
+  own
+    .map(({ host, message }) => host ?? /^Successfully assigned \S+ to (\S+)$/.exec(message)?.[1])
+    .findLast((node) => node !== undefined);
+
+/** The node of a pod whose other Events are still to be read. */
+export const nodeOfPod = (name: string, { facts }: Remains): string | undefined =>
+  nodeOf(latestOfName(facts.filter((one) => one.kind === 'Pod' && one.name === name)));
+
+/** A StatefulSet gives a name again: the Events of the last uid that was stopped, else of the last one. */
+function latestOfName(own: readonly EventFacts[]): EventFacts[] {
+  const uid = own.findLast(isStop)?.uid ?? own.findLast((one) => one.uid !== undefined)?.uid;
+  return own.filter((one) => one.uid === undefined || one.uid === uid);
+}
+
+const namesPod = ({ message }: EventFacts, name: string): boolean =>
+  message.includes(name) && message.split(/[\s:]+/).includes(name);
+
+const deletionBy = (one: EventFacts): StoryMoment => ({
+  ...momentAt(one),
+  name: 'deleted',
+  what: `${one.kind.toLowerCase()}/${one.name} deleted it`,
+  isBad: false,
+});
+
+/** What happened to the node shortly before the stop and until a minute after it. */
+const aroundNode = (facts: readonly EventFacts[], stop: EventFacts): StoryMoment[] =>
+  facts
+    .filter(({ at }) => at > stop.at - 120_000 && at < stop.at + 60_000)
+    .flatMap((one) => readEvent({ ...one, kind: 'Node' })?.moment ?? []);
+
+/** Who changed the workload before its controller deleted the pod: a program's name, not a person's (managedFields). */
+function changeOf(owner: Owner | undefined, { workloads }: Remains, before: number): StoryMoment[] {
+  const object = workloads.find((one) => isSameObject(one, owner));
+  const changes = asArray(asObject(object?.metadata)['managedFields'])
+    .map(asObject)
+    .map((one) => ({
+      by: asString(one['manager']) ?? '',
+      at: Date.parse(String(one['time'])),
+      part: one['subresource'],
+    }))
+    .filter(
+      ({ by, at, part }) => part !== 'status' && !by.startsWith('kube-controller') && at <= before + uncertaintyMs,
+    )
+    .filter(({ at }) => at > before - 600_000)
+    .sort((a, b) => a.at - b.at);
+  const last = changes.at(-1);
+  if (!last || !owner) return [];
+  const what = `${owner.kind.toLowerCase()}/${owner.name} was changed by the program ${last.by}`;
+  const source = 'managedFields';
+  return [{ name: 'workload-changed', what, earliest: last.at, latest: last.at + 1000, source, isBad: false }];
+}
+
+/** Letters of generated names: k8s.io/apimachinery/pkg/util/rand; a name is cut at 58 before them (names.SimpleNameGenerator). */
+const letters = '[bcdfghjklmnpqrstvwxz2456789]';
+const longestBase = 58;
+
+/** Whether a controller of this kind and name gives such a name to its pods. */
+export function mayOwn(kind: string, owner: string, pod: string): boolean {
+  if (kind === 'StatefulSet') return pod.startsWith(`${owner}-`) && /^\d+$/.test(pod.slice(owner.length + 1));
+  const hash = kind === 'Deployment' ? `${letters}{1,10}-` : '';
+  const base = `${owner}-`.slice(0, longestBase);
+  return pod.startsWith(base) && new RegExp(`^${hash}${letters}{5}$`).test(pod.slice(base.length));
+}
+
+/** By the Event of the controller that created or deleted it; else, as inferred, by the form of its name. */
+function ownersOf(name: string, { facts, workloads }: Remains): Owner[] {
+  const known = facts.findLast((one) => /^Successful(Create|Delete)$/.test(one.reason) && namesPod(one, name));
+  const fitting = workloads
+    .filter((one) => one.kind !== 'Deployment' && mayOwn(one.kind ?? '', one.metadata?.name ?? '', name))
+    .sort((a, b) => (b.metadata?.name?.length ?? 0) - (a.metadata?.name?.length ?? 0))[0];
+  const own: Owner | undefined = known
+    ? { kind: known.kind, name: known.name, uid: known.uid, isInferred: false }
+    : fitting && ownerFrom(fitting, true);
+  if (!own) return [];
+  const parent = own.kind === 'ReplicaSet' ? parentOf(own, { facts, workloads }) : undefined;
+  return parent ? [own, parent] : [own];
+}
+
+const ownerFrom = ({ kind = '', metadata }: KubernetesObject, isInferred: boolean): Owner => ({
+  kind,
+  name: metadata?.name ?? '',
+  uid: metadata?.uid,
+  isInferred,
+});
+
+const isSameObject = ({ kind, metadata }: KubernetesObject, owner: Owner | undefined): boolean =>
+  kind === owner?.kind && metadata?.name === owner?.name && (owner?.uid === undefined || metadata?.uid === owner.uid);
+
+/** By owner reference, by the Event of the Deployment that scaled it, else by name: `checkout` of `checkout-6677656c54`. */
+function parentOf(replicaSet: Owner, { facts, workloads }: Pick<Remains, 'facts' | 'workloads'>): Owner | undefined {
+  const object = workloads.find((one) => isSameObject(one, replicaSet));
+  const reference = object?.metadata?.ownerReferences?.find(({ controller }) => controller === true);
+  if (reference)
+    return { kind: reference.kind, name: reference.name, uid: reference.uid, isInferred: replicaSet.isInferred };
+  if (object) return undefined;
+  const scaled = facts.findLast(
+    (one) => one.kind === 'Deployment' && one.reason === 'ScalingReplicaSet' && namesPod(one, replicaSet.name),
+  );
+  if (scaled) return { kind: 'Deployment', name: scaled.name, uid: scaled.uid, isInferred: replicaSet.isInferred };
+  const name = new RegExp(`^(.+)-${letters}{1,10}$`).exec(replicaSet.name)?.[1];
+  return name === undefined ? undefined : { kind: 'Deployment', name, isInferred: true };
+}
+
+/** The pod that came in its place: of a StatefulSet the next one of its name, whose creation proves that this one was gone. */
+interface Successor {
+  pod?: V1Pod;
+  /** ms since the epoch: by then this pod was removed; only of a StatefulSet. */
+  goneBy?: number;
+  moment: StoryMoment;
+}
+
+const createdAt = ({ metadata }: KubernetesObject): number => Date.parse(String(metadata?.creationTimestamp));
+
+function successorOf(
+  name: string,
+  uid: string | undefined,
+  stop: EventFacts | undefined,
+  { facts, pods }: Remains,
+  owner: Owner | undefined,
+): Successor | undefined {
+  if (!stop) return undefined;
+  const isLater = (pod: V1Pod): boolean => createdAt(pod) >= stop.at - 2 * uncertaintyMs && pod.metadata?.uid !== uid;
+  const [sibling] = pods
+    .filter((pod) => isLater(pod) && pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
+    .sort((a, b) => createdAt(a) - createdAt(b));
+  const same = pods.find((pod) => pod.metadata?.name === name && isLater(pod));
+  const pod = same ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
+  const heard = facts.find(
+    (one) => one.kind === 'Pod' && one.name === name && one.at > stop.at && isOther(one.uid, uid),
+  );
+  const goneBy = Math.min(same ? createdAt(same) + 1000 : Infinity, heard ? heard.at + uncertaintyMs : Infinity);
+  const earliest = pod ? createdAt(pod) : heard ? heard.at - uncertaintyMs : NaN;
+  if (!Number.isFinite(earliest)) return undefined;
+  const what =
+    pod && !same ? `pod ${pod.metadata?.name} was created, perhaps as its replacement` : `the next ${name} was created`;
+  const source = pod ? 'creationTimestamp' : 'Events of the next pod';
+  const moment = {
+    name: 'replacement-created',
+    what,
+    earliest,
+    latest: earliest + (pod ? 1000 : 2000),
+    source,
+    isBad: false,
+  };
+  return { pod, goneBy: Number.isFinite(goneBy) ? goneBy : undefined, moment };
+}
+
+const isOther = (one: string | undefined, uid: string | undefined): boolean =>
+  one !== undefined && uid !== undefined && one !== uid;
+
+/** The template's, since the pod's own is gone with it; a --grace-period of the deletion would have replaced it. */
+function graceOf(
+  stop: EventFacts,
+  read: readonly ReadEvent[],
+  next: Successor | undefined,
+  { workloads }: Remains,
+  owners: readonly Owner[],
+): WhyReport['grace'] {
+  const template = workloads.find((one) => isSameObject(one, owners[0]));
+  const specs: [unknown, string][] = [
+    [
+      asObject(asObject(asObject(template)['spec'])['template'])['spec'],
+      `template of ${owners[0]?.kind} ${owners[0]?.name}`,
+    ],
+    [next?.pod?.spec, `spec of its replacement ${next?.pod?.metadata?.name}`],
+  ];
+  const [found] = specs.flatMap(([spec, source]) => {
+    const seconds = asSeconds(asObject(spec)['terminationGracePeriodSeconds']);
+    return seconds === undefined ? [] : [{ seconds, source }];
+  });
+  if (!found) return undefined;
+  const end = stop.at + found.seconds * 1000;
+  const seen = Math.max(...read.filter((one) => one.provesPresence).map(({ moment }) => moment.earliest));
+  const atItsEnd =
+    next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs
+      ? 'gone'
+      : seen > end + uncertaintyMs
+        ? 'still-there'
+        : 'unknown';
+  const [from, until] = [new Date(end - uncertaintyMs).toISOString(), new Date(end + uncertaintyMs).toISOString()];
+  return { ...found, end: { earliest: from, latest: until }, atItsEnd };
+}
+
+function triggerOf(
+  caused: ReadEvent | undefined,
+  deleted: EventFacts | undefined,
+  { facts, workloads }: Remains,
+  { owners, next, moments }: { owners: readonly Owner[]; next?: Successor; moments: readonly StoryMoment[] },
+): Pick<GonePod, 'trigger' | 'by'> {
+  if (caused?.trigger && caused.by !== undefined) return { trigger: caused.trigger, by: caused.by };
+  if (!deleted) return { trigger: 'unknown', by: clientText(owners, { facts, workloads }, moments) };
+  const by = `${deleted.kind} ${deleted.name}`;
+  if (deleted.kind === 'Job') return { trigger: 'job', by };
+  // A StatefulSet that lets a pod of this name go for good has fewer replicas; a controller says when it replaces a failed one.
+  const isFailed = facts.some(
+    (one) => /^(Recreating|FailedDaemonPod)/.test(one.reason) && one.message.includes(deleted.name),
+  );
+  if (deleted.kind === 'StatefulSet' && next?.goneBy !== undefined && !isFailed)
+    return { trigger: 'rollout', by: `a rollout of ${by}` };
+  if (deleted.kind !== 'ReplicaSet') return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
+  // A rollout scales another ReplicaSet of the same Deployment up, at the same time.
+  const scaling = facts.filter(
+    (one) =>
+      one.kind === 'Deployment' &&
+      one.name === owners[1]?.name &&
+      one.reason === 'ScalingReplicaSet' &&
+      Math.abs(one.at - deleted.at) < 120_000,
+  );
+  const isScaledDown = scaling.some((one) => one.message.startsWith('Scaled down') && namesPod(one, deleted.name));
+  const isRollout = scaling.some((one) => one.message.startsWith('Scaled up') && !namesPod(one, deleted.name));
+  if (isRollout && isScaledDown) return { trigger: 'rollout', by: `a rollout of Deployment ${owners[1]?.name}` };
+  if (isScaledDown) return { trigger: 'scale-down', by: `${by}: Deployment ${owners[1]?.name} was scaled down` };
+  return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
+}
+
+/**
+ * Controllers, the scheduler and the taint manager write an Event for each pod that they delete. What is left is a client, or one of
+ * the Events that client-go drops: 25 of an object in a burst, then one in five minutes.
+ */
+function clientText(
+  owners: readonly Owner[],
+  { facts, workloads }: Pick<Remains, 'facts' | 'workloads'>,
+  moments: readonly StoryMoment[],
+): string {
+  const lost = owners.find((owner) => !owner.isInferred && !workloads.some((one) => isSameObject(one, owner)));
+  if (lost) return `a client, or the garbage collector: its owner ${lost.kind} ${lost.name} is gone too`;
+  const [own] = owners;
+  const others = facts.filter(
+    (one) => one.reason === 'SuccessfulDelete' && one.kind === own?.kind && one.name === own.name,
+  );
+  if (own && others.length >= 20)
+    return `${own.kind} ${own.name}, perhaps: it deleted at least ${others.length} others, and Events beyond 25 are dropped`;
+  const cordon = moments.findLast(({ name }) => name === 'cordoned' || name === 'uncordoned');
+  return `a client that no Event names${cordon?.name === 'cordoned' ? ', perhaps kubectl drain: its node was cordoned' : ''}`;
+}
+
+/** A pod of which an Event says that it was stopped. */
+export interface EndedPod {
+  name: string;
+  at: number;
+  what: string;
+  isBad: boolean;
+  owners: Owner[];
+}
+
+/** The worst and then the latest first. `present`: uids of pods that are still there. */
+export function endedPods(remains: Remains, present: ReadonlySet<string>): EndedPod[] {
+  const stopped = remains.facts.filter(
+    (one) => isStop(one) || (one.kind === 'Pod' && readEvent(one)?.moment.name === 'evicted'),
+  );
+  const last = new Map(
+    stopped.filter(({ uid }) => uid !== undefined && !present.has(uid)).map((one) => [one.name, one.at]),
+  );
+  return [...last]
+    .map(([name, at]) => {
+      const { moments, by, owners } = gonePod(name, remains);
+      const worst = moments.findLast(({ isBad }) => isBad);
+      return { name, at, what: worst?.what ?? `deleted by ${by}`, isBad: worst !== undefined, owners };
+    })
+    .sort((a, b) => Number(b.isBad) - Number(a.isBad) || b.at - a.at);
+}

@@ -1,0 +1,60 @@
+/** Probes of a run over several pods: one report for each --probe, one gate for the whole, and to each pod its own losses. */
+import { expect, it } from 'vitest';
+import { emptyTrace } from '../../src/model/empty-trace.ts';
+import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
+import type { Trace } from '../../src/model/trace.ts';
+import { createSharedProbes, lossCodes, probeReportsOf } from '../../src/run/shared-probes.ts';
+
+const started = (probe: number, target: string, pod?: string): ProbeObservation => ({
+  ...{ kind: 'probe-started', probe, target, via: pod === undefined ? 'url' : 'pod-proxy', pod },
+  ...{ ratePerSecond: 5, timeoutMs: 1000, keepalive: false },
+});
+
+const counts = (probe: number, sent: number, failed = 0, at = 0): ProbeCounts => ({
+  ...{ kind: 'probe-counts', probe, since: at - 500, new: { sent, failed }, latency: [] },
+  failures: failed === 0 ? [] : [{ kind: 'refused', connection: 'new', first: at - 100, last: at - 50, count: failed }],
+});
+
+function probesOf(...observations: readonly [at: number, ProbeObservation][]) {
+  const probes = createSharedProbes();
+  observations.forEach(([at, one], index) => probes.take({ ...one, at, seq: index + 1 }));
+  return probes;
+}
+
+it('reports `pod` once for all pods, and each address for itself', () => {
+  const { all } = probesOf(
+    [0, started(0, 'http://shop')],
+    [500, counts(0, 10)],
+    [600, started(1, 'pod:8080', 'a')],
+    [1000, counts(1, 5, 1, 1000)],
+    [1200, started(2, 'pod:8080', 'b')],
+    [1700, counts(2, 7, 2, 1700)],
+  );
+  expect(probeReportsOf({ probes: all }, [])).toMatchObject([
+    { target: 'http://shop', sent: 10, failed: 0 },
+    { target: 'pod:8080', sent: 12, failed: 3, windows: [{ failed: 3 }] },
+  ]);
+});
+
+it('fails the run for what was lost between two exits, unless it may be lost', () => {
+  const { all } = probesOf([0, started(0, 'http://shop')], [9000, counts(0, 100, 1, 9000)]);
+  const of = (gates: Parameters<typeof lossCodes>[1]['gates'], warnOnly = false) =>
+    lossCodes({ probes: all }, { gates, warnOnly });
+  expect(of([])).toEqual([5]);
+  expect(of([{ kind: 'max-lost', count: 1 }])).toEqual([]);
+  expect(of([], true)).toEqual([]);
+});
+
+it('blames no pod for what was lost before its deletion', () => {
+  const probes = probesOf(
+    [0, started(0, 'http://shop')],
+    [1000, counts(0, 10, 4, 1000)],
+    [5000, counts(0, 10, 1, 5000)],
+  );
+  const trace = { ...emptyTrace, deletion: { seenAt: 4000 } } as unknown as Trace;
+  const own = probes
+    .in(trace, 'a')
+    .probes.get(0)
+    ?.slices.map(({ value }) => value.new.failed);
+  expect(own).toEqual([1]);
+});

@@ -1,0 +1,108 @@
+/** The API server's proxies over HTTP: a Service and the dying pod, with real servers behind them. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Loopback } from '../../src/demo/loopback.ts';
+import { loadScenario, shippedScenarios } from '../../src/demo/scenarios.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { podexit } from '../helpers/built.ts';
+import { serving } from '../helpers/serving.ts';
+import type { Counting } from './helpers/counting.ts';
+import { counting } from './helpers/counting.ts';
+
+let service: Counting;
+let pod: Counting;
+let answered: Record<string, number>;
+beforeEach(async () => {
+  answered = {};
+  const answers = (name: string) =>
+    counting((_, answer) => ((answered[name] = (answered[name] ?? 0) + 1), answer.end()));
+  [service, pod] = [await answers('service'), await answers('pod')];
+});
+afterEach(() => Promise.all([service.close(), pod.close()]));
+
+/** With its truth: when the stop signal comes. */
+const scenario = loadScenario(shippedScenarios[0]!);
+const backends = (resource: string): string => (resource === 'pods' ? pod : service).url;
+const signalledAt = (server: Loopback): number => Date.parse(server.truth()[0]?.stop_signal_sent ?? '');
+
+/** Does something at a time that the play decides. */
+function atMoment(moment: () => number, work: () => void): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    if (!(Date.now() >= moment())) return;
+    clearInterval(timer);
+    work();
+  }, 5);
+  return timer;
+}
+
+it('knows by the pod proxy until when the container took requests, and by the Service that none was lost', async () => {
+  let closedAt = 0;
+  const { stdout, server } = await serving('graceful-exit', { scenario, backends }, async ({ server, flags }) => {
+    const words = ['--probe', 'service/checkout:80/pay', '--probe', 'pod:8080/ready', '--probe-rate', '20'];
+    const timer = atMoment(
+      () => (server.deletesAccepted > 0 ? signalledAt(server) + 2000 : Infinity),
+      () => ((closedAt = Date.now()), void pod.close()),
+    );
+    const ran = await podexit([server.pod, ...flags, ...words, '-o', 'json']);
+    clearInterval(timer);
+    return { ...ran, server };
+  });
+  const { containers, traffic, verdict } = JSON.parse(stdout) as ExitReport;
+  const [viaService, viaPod] = traffic?.probes ?? [];
+  expect(viaService).toMatchObject({ via: 'service-proxy', failed: 0, sent: answered['service'] });
+  expect(viaPod).toMatchObject({ via: 'pod-proxy', succeeded: answered['pod'] });
+  expect(verdict.gates).toMatchObject([{ name: 'max-lost', passed: true }]);
+  const { servedUntil } = containers[0] ?? {};
+  expect(Date.parse(servedUntil?.earliest ?? '')).toBeLessThanOrEqual(closedAt);
+  expect(Date.parse(servedUntil?.latest ?? '')).toBeGreaterThanOrEqual(closedAt);
+  expect(Date.parse(servedUntil?.latest ?? '') - Date.parse(servedUntil?.earliest ?? '')).toBeLessThan(250);
+  expect(closedAt - signalledAt(server)).toBeLessThan(2200);
+  expect(traffic?.reason).toMatch(
+    /app answered new requests until ≈?[12]\.\ds after SIGTERM · no loss measured \(\d+ requests\)$/,
+  );
+});
+
+it('counts what the Service proxy refuses as lost', async () => {
+  const { stdout, code } = await serving('graceful-exit', { scenario, backends }, async ({ server, flags }) => {
+    const timer = atMoment(
+      () => (server.deletesAccepted > 0 ? signalledAt(server) + 300 : Infinity),
+      () => void service.close(),
+    );
+    const ran = await podexit([
+      server.pod,
+      ...flags,
+      '--probe',
+      'service/checkout',
+      '--probe-rate',
+      '20',
+      '-o',
+      'json',
+    ]);
+    clearInterval(timer);
+    return ran;
+  });
+  const [probe] = (JSON.parse(stdout) as ExitReport).traffic?.probes ?? [];
+  expect(probe).toMatchObject({ succeeded: answered['service'], failures: [{ kind: 'refused', status: 503 }] });
+  expect(code).toBe(5);
+});
+
+it('prints the Role that its proxies need, and deletes nothing', async () => {
+  const forbidden = () => ({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    code: 403,
+    message: 'services "checkout" is forbidden: User "dev" cannot get resource "services/proxy"',
+  });
+  const refusing = await counting((_, answer) => {
+    answer.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(forbidden()));
+  });
+  await serving('graceful-exit', { backends: () => refusing.url }, async ({ server, flags }) => {
+    const { code, stderr } = await podexit([server.pod, ...flags, '--probe', 'service/checkout']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('failed before anything was deleted: HTTP 403');
+    expect(stderr).toContain('resources: ["services/proxy"]');
+    expect(stderr).toContain('verbs: ["get"]');
+    expect(server.deletesAccepted).toBe(0);
+  });
+  await refusing.close();
+});

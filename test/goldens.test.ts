@@ -1,5 +1,6 @@
 /**
- * Every recording, as a person and as a program see it: test/goldens/NAME.txt and NAME.json. A new case is a new file in
+ * Every recording, as a person and as a program see it: test/goldens/NAME.txt and NAME.json; of the second series, as a
+ * person sees its first pod and, where there are more, the run over all of them: test/goldens/second/NAME.txt. A new case is a new file in
  * test/recordings. To accept a change run with PODEXIT_UPDATE_GOLDENS=1, read the diff, and commit it only where you
  * know why each line changed.
  */
@@ -13,7 +14,8 @@ import { plainStyle } from '../src/render/palette.ts';
 import { exitReportOf } from '../src/verdict/exit-report.ts';
 import { reduce } from '../src/model/reduce.ts';
 import { emptyTrace } from '../src/model/empty-trace.ts';
-import { mustRender, observationsOf, recordingNames, sightingsOf } from './helpers/recordings.ts';
+import { mustRender, observationsOf, recordingNames, secondSeriesNames, sightingsOf } from './helpers/recordings.ts';
+import { manyPodsOutput, podsOf } from './render/helpers/every-output.ts';
 
 const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
 const update = process.env['PODEXIT_UPDATE_GOLDENS'] === '1';
@@ -23,9 +25,17 @@ describe.each(recordingNames)('%s', (name) => {
   it('reports what it did', async () => compare(`${name}.json`, (await told(name)).json));
 });
 
+it.each(secondSeriesNames)('%s reads as it did', async (name) => {
+  const pods = await podsOf(name);
+  compare(`second/${name}.txt`, [pods[0]?.lines, manyPodsOutput(pods)].filter(Boolean).join('\n'));
+});
+
 it('has no golden without a recording', () => {
-  const names = readdirSync(folder).map((file) => file.replace(/\.(txt|json)$/, ''));
-  expect([...new Set(names)].sort()).toEqual(recordingNames);
+  const namesIn = (path: string): string[] => [
+    ...new Set(readdirSync(path).flatMap((file) => /(.*)\.(txt|json)$/.exec(file)?.[1] ?? [])),
+  ];
+  expect(namesIn(folder).sort()).toEqual(recordingNames);
+  expect(namesIn(`${folder}second/`).sort()).toEqual(secondSeriesNames);
 });
 
 async function told(name: string): Promise<{ text: string; json: string }> {
@@ -50,7 +60,7 @@ async function told(name: string): Promise<{ text: string; json: string }> {
 function compare(file: string, actual: string): void {
   const path = `${folder}${file}`;
   if (update) {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(`${folder}second/`, { recursive: true });
     writeFileSync(path, actual);
   }
   expect(existsSync(path), `${file} is missing: run with PODEXIT_UPDATE_GOLDENS=1 and read it`).toBe(true);

@@ -4,11 +4,10 @@
  * lines, 8 where all went well, without the evidence that `-v` adds below it.
  */
 import { requestsText } from '../verdict/loss.ts';
-import { plural } from '../verdict/words.ts';
 import type { ContainerTimeline } from '../infer/timeline.ts';
-import type { Finding, FindingCode, Severity } from '../model/report.ts';
+import type { Finding, Severity } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
-import { graceUsedLength } from '../verdict/grace-used.ts';
+import { graceUsedLength } from '../verdict/grace.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
 import type { CardLayout, CardRow } from './card-layout.ts';
 import { cardLayout, roomFor, rowLines } from './card-layout.ts';
@@ -63,17 +62,28 @@ function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: number, r
   return lines.length <= room || rows <= 1 ? lines : barLines(exits, layout, Math.min(rows, exits.length) - 1, room);
 }
 
-/** In their order; what matters most takes its lines first, shorter where it has a shorter form. */
+/** In their order. Each row gets its shortest form first, the most important before others, and more where lines are left. */
 function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
+  const byRank = [...rows].sort((a, b) => a.rank - b.rank);
+  const formsOf = (row: RankedRow): string[][] =>
+    [row, ...(row.brief ?? []).map((pieces) => ({ label: row.label, pieces }))].map((form) => rowLines(layout, form));
   const kept = new Map<RankedRow, string[]>();
   let left = room;
-  for (const row of [...rows].sort((a, b) => a.rank - b.rank)) {
-    const forms = [row, ...(row.brief ?? []).map((pieces) => ({ label: row.label, pieces, command: undefined }))];
-    const lines = forms.map((form) => rowLines(layout, form)).find((form) => form.length <= left);
-    if (!lines) continue;
+  const keep = (row: RankedRow, lines: string[] | undefined): void => {
+    if (!lines) return;
+    left += (kept.get(row)?.length ?? 0) - lines.length;
     kept.set(row, lines);
-    left -= lines.length;
-  }
+  };
+  for (const row of byRank)
+    keep(
+      row,
+      formsOf(row).findLast(({ length }) => length <= left),
+    );
+  for (const row of byRank)
+    keep(
+      row,
+      formsOf(row).find(({ length }) => length <= left + (kept.get(row)?.length ?? 0)),
+    );
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
 
@@ -150,10 +160,11 @@ function endText(container: ContainerTimeline): string {
 
 /** `3.1s of 10s grace period`, `1.1s past the 5s grace period`. */
 function usedText(container: ContainerTimeline, grace: number): string {
-  const { pastGrace, preStop, outcome } = container;
+  const { pastGrace, preStop, outcome, drain, graceUsed } = container;
   if (outcome === 'abandoned') return 'when the pod was deleted';
   const whole = `${secondsText(grace, grace % 1000 === 0 ? 0 : 1)} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
+  if (drain && graceUsed && graceUsed.max * grace < drain.min) return `${lengthText(drain)}, grace period restarted`;
   const length = graceUsedLength(container, grace);
   if (!length) return `of ${whole}`;
   const used = lengthText(length);
@@ -214,34 +225,41 @@ interface RankedRow extends CardRow {
 }
 
 function answerRows(report: Report, place: CardPlace): RankedRow[] {
-  const { answer } = report;
-  const { exitCode, gates } = report.verdict;
-  const failed = gates.filter(({ passed }) => !passed);
+  const { answer, verdict } = report;
+  const isGood = verdict.exitCode === 0;
+  const accuracy = verdict.findings.filter(({ row }) => row === 'accuracy').slice(0, 1);
   return [
-    ...alsoRows(report, place.pen),
-    ...trafficRow(report, place.pen),
+    ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, place.pen, 5)),
+    trafficRow(report, place.pen),
     ...requestRows(report, place.pen),
-    ...capacityRow(report, place.pen),
-    ...findingRow(report, place.pen, 'accuracy', accuracyCodes),
-    ...failed.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
-    ...(answer.why === undefined ? [] : [{ label: 'why', pieces: [plain(forTerminal(answer.why, 1000))], rank: 2 }]),
+    ...(answer.capacity === undefined ? [] : [capacityRow(answer.capacity, place.pen)]),
+    ...accuracy.map((finding) => findingRow('accuracy', finding, place.pen, 6)),
+    ...verdict.gates
+      .filter(({ passed }) => !passed)
+      .map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
+    ...(answer.why === undefined ? [] : [textRow('why', answer.why, isGood ? 5 : 2)]),
     ...nextRow(report, place),
-    ...(answer.advice === undefined || exitCode === 0
-      ? []
-      : [{ label: 'fix', pieces: [plain(forTerminal(answer.advice, 1000))], rank: 3 }]),
+    ...answer.advice.map((text) => ({ ...textRow('fix', text, isGood ? 4 : 3), brief: isGood ? briefly(text) : [] })),
     ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
-      label: 'fix',
-      pieces: [plain(forTerminal(reason, 1000))],
+      ...textRow('fix', reason, 3),
       command: forTerminal(`${command}${place.flags ?? ''}`, 4000),
-      brief: exitCode === 0 ? [[plain(`${forTerminal(briefFix(reason), 1000)} · -v shows the command`)]] : [],
-      rank: 3,
+      brief: isGood ? briefly(reason, ' · -v shows the command') : [],
     })),
-    ...(exitCode === 0 ? [] : detailsRow(report)),
+    ...(isGood ? [] : detailsRow(report)),
   ];
 }
 
-/** `keep serving until …: preStop sleep 10s (adjust to …), grace period 20s` → `preStop sleep 10s, grace period 20s` */
-const briefFix = (reason: string): string => reason.replace(/^[^:(]*: /, '').replace(/ \([^)]*\)/g, '');
+const textRow = (label: string, text: string, rank: number): RankedRow => ({
+  label,
+  pieces: [plain(forTerminal(text, 1000))],
+  rank,
+});
+
+/** Shorter and shorter forms of a sentence. */
+const briefly = (sentence: string, end = ''): Piece[][] =>
+  cuts(forTerminal(sentence, 1000))
+    .slice(1)
+    .map((text) => [plain(text + end)]);
 
 const looks: Record<Severity, readonly [SymbolName, Ink]> = {
   error: ['bad', 'bad'],
@@ -249,37 +267,9 @@ const looks: Record<Severity, readonly [SymbolName, Ink]> = {
   info: ['info', 'dim'],
 };
 
-const accuracyCodes: readonly FindingCode[] = ['evidence-lost'];
-const capacityCodes: readonly FindingCode[] = ['no-ready-endpoint', 'last-endpoint', 'unmanaged-pod'];
-const trafficCodes: readonly FindingCode[] = ['drain-race', 'stays-ready'];
-
-/** What else went wrong with the exit, beside its cause: at most two. */
-function alsoRows({ answer, verdict: { findings } }: Report, pen: Pen): RankedRow[] {
-  const elsewhere = new Set<FindingCode>([...accuracyCodes, ...capacityCodes, ...trafficCodes]);
-  const rest = findings.filter(
-    ({ code, severity }) =>
-      severity !== 'info' && !elsewhere.has(code) && code !== answer.cause?.code && !sameAs(code, answer.cause?.code),
-  );
-  return rest.slice(0, 2).map((finding) => ({ label: 'also', pieces: findingPieces(finding, pen), rank: 5 }));
-}
-
-/** Findings that say of a cause what the cause says of itself. */
-const sameStory: readonly (readonly FindingCode[])[] = [
-  ['killed-at-grace', 'no-signal-handling', 'prestop-cut-off', 'prestop-heavy', 'grace-nearly-spent'],
-  ['node-silent', 'slow-start', 'kubelet-restarted'],
-];
-
-const sameAs = (code: FindingCode, cause: FindingCode | undefined): boolean =>
-  cause !== undefined && sameStory.some((story) => story.includes(code) && story.includes(cause));
-
-const findingPieces = ({ severity, message }: Finding, pen: Pen): Piece[] => {
+function findingRow(label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow {
   const [symbol, ink] = looks[severity];
-  return [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(message, 1000))];
-};
-
-function findingRow({ verdict }: Report, pen: Pen, label: string, codes: readonly FindingCode[]): RankedRow[] {
-  const finding = verdict.findings.find(({ code }) => codes.includes(code));
-  return finding ? [{ label, pieces: findingPieces(finding, pen), rank: 6 }] : [];
+  return { label, pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(message, 1000))], rank };
 }
 
 const judgements: Record<Report['answer']['traffic']['judgement'], readonly [string, SymbolName, Ink]> = {
@@ -289,19 +279,30 @@ const judgements: Record<Report['answer']['traffic']['judgement'], readonly [str
   'not-judged': ['not judged', 'none', 'dim'],
 };
 
-function trafficRow({ answer }: Report, pen: Pen): RankedRow[] {
+function trafficRow({ answer }: Report, pen: Pen): RankedRow {
   const { judgement, reason } = answer.traffic;
-  const [word, symbol, ink] = judgements[judgement];
-  const text = reason === '' ? '' : `: ${forTerminal(reason, 1000)}`;
-  const head = piece(ink, `${pen.symbol(symbol)} ${word}`);
-  const brief = [...cuts(text).map((cut) => [head, plain(cut)]), [head]];
-  return [{ label: 'traffic', pieces: [head, plain(text)], brief, rank: 0 }];
+  const [text, symbol, ink] = judgements[judgement];
+  return { label: 'traffic', ...cutRow(piece(ink, `${pen.symbol(symbol)} ${text}: `), reason), rank: 0 };
 }
 
-/** A sentence without its last part, without its last two, …; the parts after the first are details. */
+const capacityRow = (text: string, pen: Pen): RankedRow => ({
+  label: 'capacity',
+  ...cutRow(piece('warning', `${pen.symbol('warning')} `), text),
+  rank: 1,
+});
+
+/** A sentence behind its head, and shorter and shorter: the parts after the first are details. */
+function cutRow(head: Piece, sentence: string): Pick<RankedRow, 'pieces' | 'brief'> {
+  return {
+    pieces: [head, plain(forTerminal(sentence, 1000))],
+    brief: briefly(sentence).map((pieces) => [head, ...pieces]),
+  };
+}
+
+/** A sentence, and without its last part, without its last two, … */
 function cuts(text: string): string[] {
   const end = Math.max(text.lastIndexOf(' · '), text.lastIndexOf('; '), text.lastIndexOf(', '));
-  return end <= 0 ? [] : [text.slice(0, end), ...cuts(text.slice(0, end))];
+  return end <= 0 ? [text] : [text, ...cuts(text.slice(0, end))];
 }
 
 /** What `--probe` measured. Failures of the pod itself are no loss. */
@@ -315,38 +316,9 @@ function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
   });
 }
 
-/** Who else could take new connections; nothing where there was always somebody. */
-function capacityRow({ answer, verdict: { findings } }: Report, pen: Pen): RankedRow[] {
-  const finding = findings.find(({ code }) => capacityCodes.includes(code));
-  if (!finding || finding.severity === 'info') return [];
-  const longestFirst = [...answer.traffic.services].sort((a, b) => (b.noReady?.shown ?? 0) - (a.noReady?.shown ?? 0));
-  const texts = longestFirst.flatMap(({ name, otherReady, noReady }) =>
-    noReady
-      ? [
-          `Service ${name}: no ready backend for ${lengthText(noReady)}${noReady.lasts ? ', still none at the end' : ''}`,
-        ]
-      : otherReady === 0
-        ? [`Service ${name} had no other ready endpoint`]
-        : [],
-  );
-  const [symbol, ink] = looks[finding.severity];
-  const text = texts.length > 0 ? texts.slice(0, 2).join('; ') : finding.message;
-  const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
-  return [
-    {
-      label: 'capacity',
-      pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(text + more, 1000))],
-      brief: cuts(text).map((cut) => [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(cut, 1000))]),
-      // Where it is the only risk, its length says more than the rest of the traffic row.
-      rank: answer.traffic.reason.startsWith('lack of capacity') ? -1 : 1,
-    },
-  ];
-}
-
 function nextRow(report: Report, { flags = '' }: CardPlace): RankedRow[] {
   const next = nextCommand(report, flags);
-  if (!next) return [];
-  return [{ label: 'next', pieces: [plain(next.reason)], command: forTerminal(next.command, 1000), rank: 2 }];
+  return next ? [{ ...textRow('next', next.reason, 2), command: forTerminal(next.command, 1000) }] : [];
 }
 
 function detailsRow({ answer, verdict: { findings } }: Report): RankedRow[] {

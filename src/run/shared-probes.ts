@@ -6,7 +6,7 @@ import type { ExitReport, MarkName, ProbeReport } from '../model/report.ts';
 import { reduce } from '../model/reduce.ts';
 import type { ProbeFacts, Trace } from '../model/trace.ts';
 import { gateFailed } from '../verdict/exit-code.ts';
-import { lostWithin, withImpliedLoss } from '../verdict/max-lost.ts';
+import { lostWithin, withImpliedLoss } from '../verdict/gates.ts';
 import type { Policy } from '../verdict/policy.ts';
 
 export interface SharedProbes {

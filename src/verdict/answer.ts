@@ -1,9 +1,18 @@
 /**
- * What a verdict says to people, beside its outcome and findings: the card prints these as they are, and the JSON report
- * takes `summary`, `cause`, `traffic` and `fix` from here. Sentences are unescaped, have no final full stop and use
- * `lengthText` for every length.
+ * The answer to a report's three questions: why it took that long, whether clients lost requests, what to change. The card
+ * prints it as it is, and the JSON report takes `summary`, `cause`, `traffic` and `fix` from here. Sentences are unescaped,
+ * have no final full stop and use `lengthText` for every length. Pure.
  */
+import type { Timeline } from '../infer/timeline.ts';
 import type { FindingCode } from '../model/report.ts';
+import type { JudgedFinding, JudgedVerdict } from './finding.ts';
+import type { FixAnswer } from './fix.ts';
+import { fixesOf, longerGrace, manifestAdvice } from './fix.ts';
+import { headlineOf, wordOf } from './headline.ts';
+import { lossOf } from './loss.ts';
+import type { RuleInput } from './rule-input.ts';
+import type { TrafficAnswer } from './traffic.ts';
+import { trafficOf } from './traffic.ts';
 
 export interface Answer {
   /** The card's first words: `Graceful`, `SIGKILLed`, `Exited 3`, `Requests lost`, `Interrupted`. */
@@ -16,30 +25,151 @@ export interface Answer {
   readonly cause?: { readonly code: FindingCode; readonly container?: string };
   /** Why, with its numbers, where the headline does not say it already. */
   readonly why?: string;
+  /** What else went wrong with the exit, the gravest first. */
+  readonly also: readonly JudgedFinding[];
   readonly traffic: TrafficAnswer;
-  /** What to change outside of what a patch can: the command of the image, the node. */
-  readonly advice?: string;
+  /** Who else took new connections, where that was nobody and `traffic` does not say so already. */
+  readonly capacity?: string;
+  /** What to change where no patch can: the command of the image, the node, a pod without a template. */
+  readonly advice: readonly string[];
   /** Patches, the most useful first; empty where nothing can be patched. */
   readonly fix: readonly FixAnswer[];
 }
 
-export interface TrafficAnswer {
-  readonly judgement: 'safe' | 'at-risk' | 'lost' | 'not-judged';
-  readonly reason: string;
-  readonly services: readonly {
-    readonly name: string;
-    /** Ready endpoints of other pods when this one was removed. */
-    readonly otherReady: number;
-    /** How long no endpoint was ready, ms; `shown` stands for it, and `lasts` where it had not ended. */
-    readonly noReady?: { readonly min: number; readonly max: number; readonly shown: number; readonly lasts: boolean };
-  }[];
+/** `input` is absent where nobody was seen to delete the pod. */
+export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined): Answer {
+  const cause = causeOf(timeline, verdict);
+  const word = wordOf({ timeline, verdict });
+  const { brief, full } = headlineOf({ timeline, verdict, cause });
+  const worse = verdict.findings.filter(({ code }) => code !== cause?.code && aggravating.has(code));
+  const why = whyOf(cause, worse, brief);
+  const fix = fixesOf({ timeline, verdict });
+  const inManifest = manifestAdvice({ timeline, verdict });
+  const isLonger = longerGrace({ timeline, verdict }) !== undefined;
+  return {
+    word,
+    headline: brief,
+    summary: `${word}: ${full}`,
+    cause: cause && { code: cause.code, container: cause.container },
+    why,
+    also: verdict.findings.filter((finding) => !isSaid(finding, cause, worse, brief)),
+    ...trafficOf(input, verdict.findings),
+    advice: [cause && adviceOf(cause, { isLonger, sleeps: lossOf(timeline)?.preStopSeconds }), inManifest].flatMap(
+      (text) => text ?? [],
+    ),
+    fix,
+  };
 }
 
-export interface FixAnswer {
-  readonly reason: string;
-  readonly target: { readonly kind: string; readonly name: string };
-  /** A strategic merge patch. */
-  readonly patch: object;
-  /** To paste into a shell. */
-  readonly command: string;
+/** What ended it, the most causal first: where several hold, an earlier one explains a later one. */
+const ends: readonly FindingCode[] = [
+  'force-deleted',
+  'oom-on-exit',
+  'prestop-cut-off',
+  'prestop-heavy',
+  'no-signal-handling',
+  'killed-at-grace',
+  'exit-nonzero',
+];
+
+/** What took the time, where nothing went wrong with the containers. */
+const delays: readonly FindingCode[] = [
+  'node-silent',
+  'runtime-unavailable',
+  'kubelet-restarted',
+  'finalizer-held',
+  'slow-cleanup',
+  'slow-start',
+  'prestop-heavy',
+];
+
+/** Worth a mention even where they cost no time. */
+const oddities: readonly FindingCode[] = [
+  'requests-lost',
+  'endpoint-not-removed',
+  'oom-in-container',
+  'sidecar-killed',
+  'prestop-failed',
+  'grace-nearly-spent',
+];
+
+/** Undefined where nothing is to be explained. */
+function causeOf(timeline: Timeline, { outcome, findings }: JudgedVerdict): JudgedFinding | undefined {
+  const isBad = !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
+  const ending = isBad ? firstOf(ends, endingOf(timeline, findings)) : undefined;
+  if (ending) return ending;
+  const slowest = findings
+    .filter(({ code, cost }) => delays.includes(code) && cost !== undefined)
+    .sort((a, b) => (b.cost ?? 0) - (a.cost ?? 0))[0];
+  return slowest ?? firstOf([...delays, ...oddities], findings);
+}
+
+/** Of containers that did not end well: a hook that was long but harmless explains no other container's kill. */
+function endingOf({ containers }: Timeline, findings: readonly JudgedFinding[]): JudgedFinding[] {
+  const bad = containers.filter(({ kind, outcome, pastGrace }) => {
+    const counts = kind === 'container' || kind === 'init' || outcome === 'abandoned';
+    return counts && (['killed', 'oom', 'failed', 'abandoned'].includes(outcome) || pastGrace !== undefined);
+  });
+  const names = bad.map(({ name }) => name);
+  return findings.filter(({ container }) => container === undefined || names.includes(container));
+}
+
+const firstOf = (order: readonly FindingCode[], findings: readonly JudgedFinding[]): JudgedFinding | undefined =>
+  order.flatMap((code) => findings.find((finding) => finding.code === code) ?? [])[0];
+
+/** What made a bad exit worse than its cause alone. */
+const aggravating: ReadonlySet<FindingCode> = new Set([
+  'runtime-unavailable',
+  'kubelet-restarted',
+  'node-silent',
+  'grace-shortened-ignored',
+]);
+
+/** What shows the cause, and what made it worse; nothing that the headline says. */
+function whyOf(
+  cause: JudgedFinding | undefined,
+  worse: readonly JudgedFinding[],
+  headline: string,
+): string | undefined {
+  const parts = [cause?.why, ...worse.map(({ clause, why }) => why ?? clause)];
+  const known = [...new Set(parts.flatMap((part) => part ?? []))].filter((part) => !headline.includes(part));
+  return known.length > 0 ? known.slice(0, 2).join('; ') : undefined;
+}
+
+/** Findings that tell one story: the cause of it says it for all. */
+const sameStory: readonly (readonly FindingCode[])[] = [
+  ['killed-at-grace', 'no-signal-handling', 'prestop-cut-off', 'prestop-heavy', 'grace-nearly-spent', 'exit-nonzero'],
+  ['node-silent', 'slow-start', 'kubelet-restarted'],
+  ['oom-on-exit', 'killed-at-grace'],
+];
+
+function isSaid(
+  finding: JudgedFinding,
+  cause: JudgedFinding | undefined,
+  worse: readonly JudgedFinding[],
+  headline: string,
+): boolean {
+  const { code, severity, row, clause } = finding;
+  const isSameStory =
+    cause !== undefined && sameStory.some((story) => story.includes(code) && story.includes(cause.code));
+  const isInHeadline = clause !== undefined && headline.includes(clause);
+  return (
+    row !== 'exit' ||
+    severity === 'info' ||
+    code === cause?.code ||
+    worse.includes(finding) ||
+    isSameStory ||
+    isInHeadline
+  );
+}
+
+/** What a patch cannot do: the image's own command, the node, a controller. */
+function adviceOf(
+  { code, advice, needsGrace }: JudgedFinding,
+  { isLonger, sleeps }: { isLonger: boolean; sleeps: number | undefined },
+): string | undefined {
+  const isPatched = (needsGrace && isLonger) || (code === 'requests-lost' && sleeps !== undefined);
+  return isPatched
+    ? undefined
+    : advice?.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }

@@ -47,13 +47,15 @@ function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: Contain
 }
 
 /**
- * Without a hook or a turn the kubelet asks for the signal right when it starts (SIGNALS.md §2 S5): how long the runtime
+ * Without a hook, a turn or a second try the kubelet asks for the signal right when it starts (SIGNALS.md §2 S5): how long the runtime
  * takes after that is an assumption, and leaves no room for clients.
  */
 function signalCall(input: RuleInput, container: ContainerTimeline): Interval | undefined {
   const { name, kind, preStop, stopSignal } = container;
+  const tries = input.exit.containers.find(({ spec }) => spec.name === name)?.killings.length ?? 0;
   const signal = stopSignal && !stopSignal.provisional ? stopSignal : undefined;
-  const call = preStop || kind === 'sidecar' ? signal : (markOf(input, 'stopping', name)?.at ?? signal);
+  const isLater = preStop !== undefined || kind === 'sidecar' || tries > 1;
+  const call = isLater ? signal : (markOf(input, 'stopping', name)?.at ?? signal);
   if (!call) return undefined;
   const latest = Math.min(call.latest, signal?.latest ?? Infinity);
   return { ...call, latest, shown: Math.min(call.shown, latest) };

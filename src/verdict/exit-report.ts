@@ -28,8 +28,8 @@ import type {
   TrafficReport,
 } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
-import type { TrafficAnswer } from './answer.ts';
 import type { Report } from './report.ts';
+import type { TrafficAnswer } from './traffic.ts';
 
 export function exitReportOf({ timeline, verdict, answer }: Report, run?: RunReport): ExitReport {
   const { mode, pod, grace, trigger, clocks } = timeline;

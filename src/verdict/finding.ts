@@ -15,6 +15,8 @@ export interface FindingDraft extends Finding {
   readonly why?: string;
   /** How much longer the exit took because of it, ms. */
   readonly cost?: number;
+  /** A longer grace period would have helped. */
+  readonly needsGrace?: boolean;
 }
 
 export interface JudgedVerdict extends Verdict {

@@ -5,11 +5,20 @@
  */
 import type { ContainerTimeline, Timeline, Workload } from '../infer/timeline.ts';
 import type { FindingCode } from '../model/report.ts';
-import type { FixAnswer } from './answer.ts';
 import type { JudgedVerdict } from './finding.ts';
+import { secondsText } from './length-text.ts';
 import { lossOf } from './loss.ts';
 import { containerSpec } from './serving.ts';
 import { defaultPreStopSeconds, graceFor } from './shutdown-numbers.ts';
+
+export interface FixAnswer {
+  readonly reason: string;
+  readonly target: { readonly kind: string; readonly name: string };
+  /** A strategic merge patch. */
+  readonly patch: object;
+  /** To paste into a shell. */
+  readonly command: string;
+}
 
 /** What fixes are computed from. */
 export interface FixInput {
@@ -68,18 +77,22 @@ function addressed(workload: Workload, namespace: string, patch: object): Pick<F
 function templateFix(input: FixInput): Change | undefined {
   const { timeline } = input;
   const sleeps = sleepsFor(input);
-  const grace = longerGrace(input, sleeps);
-  if (sleeps.length === 0 && grace === undefined) return undefined;
-  const reasons = [
-    ...(sleeps.length > 0 ? [sleepReason(input, sleeps)] : []),
-    ...(grace === undefined ? [] : [`grace period ${grace}s${sleeps.length > 0 ? '' : graceReason(input)}`]),
+  const grace = longerGrace(input);
+  const [sleep] = sleeps;
+  if (!sleep && grace === undefined) return undefined;
+  const changes = [
+    ...(sleep ? [`preStop sleep ${sleep.seconds}s`] : []),
+    ...(grace === undefined ? [] : [`grace period ${grace}s`]),
   ];
   const spec = {
     terminationGracePeriodSeconds: grace,
     containers: sleepPatches(sleeps, 'container'),
     initContainers: sleepPatches(sleeps, 'sidecar'),
   };
-  return { reason: reasons.join(', '), patch: nested(templatePaths[timeline.workload?.kind ?? ''] ?? [], { spec }) };
+  return {
+    reason: `${changes.join(' and ')}${sleep ? sleepReason(input) : graceReason(input)}`,
+    patch: nested(templatePaths[timeline.workload?.kind ?? ''] ?? [], { spec }),
+  };
 }
 
 /** A longer grace period would only delay its SIGKILL. */
@@ -99,12 +112,12 @@ function sleepPatches(sleeps: readonly Sleep[], kind: ContainerTimeline['kind'])
 
 /** A container with a hook of another kind keeps it: two kinds in one hook are refused, and its work is not ours to drop. */
 function sleepsFor({ timeline, verdict }: FixInput): Sleep[] {
-  const raced = new Set(
-    verdict.findings.flatMap(({ code, container }) =>
-      (code === 'drain-race' || code === 'requests-lost') && container !== undefined ? [container] : [],
-    ),
-  );
-  const seconds = lossOf(timeline)?.preStopSeconds ?? defaultPreStopSeconds;
+  const measured = lossOf(timeline)?.preStopSeconds;
+  const seconds = measured ?? defaultPreStopSeconds;
+  // Of lost requests a hook keeps only those that were sent too late.
+  const isRace = (code: FindingCode): boolean =>
+    code === 'drain-race' || (code === 'requests-lost' && measured !== undefined);
+  const raced = new Set(verdict.findings.filter(({ code }) => isRace(code)).map(({ container }) => container));
   return timeline.containers.flatMap((container) => {
     const hook = containerSpec(timeline.pod, container.name)?.lifecycle?.preStop;
     const isFree = !hook || (hook.sleep !== undefined && hook.sleep.seconds < seconds);
@@ -112,65 +125,56 @@ function sleepsFor({ timeline, verdict }: FixInput): Sleep[] {
   });
 }
 
-const sleepReason = ({ timeline }: FixInput, [first]: readonly Sleep[]): string =>
-  `keep serving until load balancers know: preStop sleep ${first?.seconds ?? defaultPreStopSeconds}s ${lossOf(timeline)?.preStopSeconds === undefined ? '(adjust to your load balancer)' : '(as measured)'}`;
-
-/** Findings that a longer grace period answers. */
-const tooShort: ReadonlySet<FindingCode> = new Set([
-  'killed-at-grace',
-  'prestop-cut-off',
-  'prestop-heavy',
-  'grace-nearly-spent',
-]);
+const sleepReason = ({ timeline }: FixInput): string =>
+  `, to keep serving until load balancers know; ${lossOf(timeline)?.preStopSeconds === undefined ? 'adjust the sleep to your load balancer' : 'the sleep covers what was measured'}`;
 
 /** Seconds; undefined where the grace period is long enough, or where its length was not the cause. */
-function longerGrace({ timeline, verdict }: FixInput, sleeps: readonly Sleep[]): number | undefined {
+export function longerGrace(input: FixInput): number | undefined {
+  const { timeline, verdict } = input;
   const { specSeconds, effectiveSeconds } = timeline.grace;
-  const isAskedShorter = effectiveSeconds < specSeconds;
-  const short = verdict.findings.filter(({ code }) => tooShort.has(code)).map(({ container }) => container);
-  const helped = timeline.containers.filter((one) => short.includes(one.name) && !ignoresSignal(timeline, one));
-  if (sleeps.length === 0 && (helped.length === 0 || isAskedShorter)) return undefined;
-  const needs = timeline.containers
-    .filter(({ ran }) => ran)
-    .map((container) =>
-      needOf(
-        container,
-        timeline,
-        sleeps.find((one) => one.container === container),
-      ),
-    );
-  const [longest] = needs.sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
-  const grace = longest ? graceFor(longest) : specSeconds;
+  const sleeps = sleepsFor(input);
+  const isShort = effectiveSeconds >= specSeconds && verdict.findings.some(({ needsGrace }) => needsGrace);
+  if (sleeps.length === 0 && !isShort) return undefined;
+  const grace = Math.max(
+    ...timeline.containers
+      .filter(({ ran }) => ran)
+      .map((one) => graceOf(one, timeline, sleeps.find(({ container }) => container === one)?.seconds)),
+  );
   return grace > specSeconds ? grace : undefined;
+}
+
+/** Seconds that one container needs. What it will need once it handles its signal is not known: then all that it has today. */
+function graceOf(container: ContainerTimeline, timeline: Timeline, sleepSeconds: number | undefined): number {
+  const needs = needOf(container, timeline, sleepSeconds);
+  if (!ignoresSignal(timeline, container)) return graceFor(needs);
+  return Math.ceil((needs.hookSeconds + timeline.grace.effectiveSeconds) / 5) * 5;
 }
 
 /** What hook and drain of one container need; of one that was killed at least the grace period that it had. */
 function needOf(
-  container: ContainerTimeline,
+  { name, preStop, drain, kill }: ContainerTimeline,
   { grace, pod }: Timeline,
-  sleep: Sleep | undefined,
+  sleepSeconds: number | undefined,
 ): { hookSeconds: number; drainSeconds: number } {
-  const { preStop, drain, kill, name } = container;
   const spec = containerSpec(pod, name)?.lifecycle?.preStop;
   const planned = preStop?.sleepSeconds ?? spec?.exec?.seconds ?? 0;
-  const hook = sleep?.seconds ?? Math.max(planned, (preStop?.length?.shown ?? 0) / 1000);
+  const hookSeconds = sleepSeconds ?? Math.max(planned, (preStop?.length?.shown ?? 0) / 1000);
   const measured = (drain?.shown ?? 0) / 1000;
-  return { hookSeconds: hook, drainSeconds: kill ? Math.max(measured, grace.effectiveSeconds) : measured };
+  return { hookSeconds, drainSeconds: kill ? Math.max(measured, grace.effectiveSeconds) : measured };
 }
 
+/** `, a quarter more than preStop and drain need (31.1s)` */
 function graceReason({ timeline }: FixInput): string {
-  const [longest] = timeline.containers
+  const needs = timeline.containers
     .filter(({ ran }) => ran)
     .map((container) => {
       const { hookSeconds, drainSeconds } = needOf(container, timeline, undefined);
-      return { container, need: hookSeconds + drainSeconds };
-    })
-    .sort((a, b) => b.need - a.need);
-  if (!longest) return '';
-  const { preStop, kill } = longest.container;
-  const parts = [...(preStop ? ['preStop'] : []), 'drain'].join(' and ');
-  const least = kill ? 'at least ' : '';
-  return ` (${parts} need ${least}${Number(longest.need.toFixed(1))}s, and a quarter more)`;
+      return { container, seconds: hookSeconds + drainSeconds };
+    });
+  const [most] = needs.sort((a, b) => b.seconds - a.seconds);
+  if (!most) return '';
+  const { preStop, kill } = most.container;
+  return `, a quarter more than ${preStop ? 'preStop and drain need' : 'its drain needs'} (${kill ? 'at least ' : ''}${secondsText(most.seconds * 1000)})`;
 }
 
 const nested = (path: readonly string[], leaf: object): object =>

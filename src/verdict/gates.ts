@@ -11,6 +11,7 @@ import type { EndpointExit } from '../infer/endpoints.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import type { Estimate } from '../infer/estimate.ts';
 import { between, crossed, onClient, onNode } from '../infer/estimate.ts';
+import { lossProbes, lostBy, probeResultsOf } from '../infer/probes.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { atLeast } from '../model/span.ts';
@@ -20,8 +21,7 @@ import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { RuleInput } from './rule-input.ts';
 import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './rule-input.ts';
 import { servingContainers } from './serving.ts';
-import { lostWithin } from './max-lost.ts';
-import type { GateSpec } from './policy.ts';
+import type { GateSpec, MaxLost } from './policy.ts';
 import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
 
 /** Judges one limit. */
@@ -186,3 +186,31 @@ const signedText = (ms: number): string => (ms < 0 ? `${secondsText(-ms, 2)} bef
 const limitText = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;
 
 const percent = (ratio: number): string => `${Number((ratio * 100).toFixed(1))}%`;
+
+/** A probe implies `--max-lost 0`, in a replay too. */
+export function withImpliedLoss(trace: Trace, gates: readonly Gate[]): Gate[] {
+  const isImplied =
+    lossProbes(probeResultsOf(trace.probes, {})).length > 0 && gates.every(({ name }) => name !== 'max-lost');
+  return isImplied ? [...gates, lostWithin(trace, { kind: 'max-lost', count: 0 })] : [...gates];
+}
+
+/** It passes only where requests were measured. */
+export function lostWithin(trace: Trace, limit: MaxLost): Gate {
+  const name = 'max-lost';
+  const { sent, failed } = lostBy(probeResultsOf(trace.probes, {}));
+  const allowed = 'count' in limit ? `${limit.count}` : shareOfSent(limit.share);
+  if ('share' in limit && limit.share >= 1)
+    return { name, passed: true, message: `${failed} of ${sent} requests failed` };
+  if (sent === 0)
+    return { name, passed: false, message: 'no request was measured, so nothing proves that none was lost' };
+  const most = 'count' in limit ? limit.count : limit.share * sent;
+  const share = 'share' in limit ? ` (${shareOfSent(failed / sent)})` : '';
+  return {
+    name,
+    passed: failed <= most,
+    message: `${failed} of ${sent} requests failed${share}, ${allowed} may`,
+  };
+}
+
+/** `0.1%`: a share of many requests is worth its digits. */
+const shareOfSent = (share: number): string => `${Number((share * 100).toPrecision(2))}%`;

@@ -4,7 +4,7 @@ import { isFinished, statusesOf } from '../model/pod.ts';
 import type { Outcome } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
-import { graceUsedLength } from './grace-used.ts';
+import { graceUsedLength } from './grace.ts';
 import { afterText, lengthText, secondsText, shareText } from './length-text.ts';
 import { graceText, mainsIn, markOf, ranIn, signalName } from './rule-input.ts';
 import { list, plural } from './words.ts';
@@ -84,7 +84,7 @@ const headlines: Readonly<Record<Outcome, (input: HeadlineInput) => Headline>> =
 /** What delayed it before the containers were stopped stands first, what held the object afterwards last. */
 function gracefulText(input: HeadlineInput): string {
   const { timeline, cause } = input;
-  const exits = exitsText(timeline) + waitText(timeline) + sidecarText(input.verdict);
+  const exits = exitsText(timeline) + waitText(timeline) + lateReportText(timeline) + sidecarText(input.verdict);
   if (!cause?.clause) return exits;
   if (before.has(cause.code)) return `${cause.clause}, then ${exits}`;
   if (again.has(cause.code)) return `${cause.clause}; ${exits}`;
@@ -95,7 +95,7 @@ function gracefulText(input: HeadlineInput): string {
 const before: ReadonlySet<string> = new Set(['node-silent', 'slow-start']);
 const again: ReadonlySet<string> = new Set(['kubelet-restarted', 'runtime-unavailable']);
 const after: ReadonlySet<string> = new Set(['finalizer-held', 'slow-cleanup']);
-const asides: ReadonlySet<string> = new Set(['oom-in-container', 'endpoint-not-removed']);
+const asides: ReadonlySet<string> = new Set(['oom-in-container']);
 
 function exitsText(timeline: Timeline): string {
   const mains = mainsIn({ timeline });
@@ -144,6 +144,19 @@ function waitText(timeline: Timeline): string {
   return Number.isFinite(more) && more >= 1000 ? `, its sidecars ${secondsText(more)} later` : '';
 }
 
+/** ms that a person asks about. */
+const longReport = 3000;
+
+/** A busy kubelet or API server: the API learns of the last exit only with the status of the whole pod (SIGNALS.md §2 S10). */
+function lateReportText(timeline: Timeline): string {
+  const done = markOf({ timeline }, 'containers-done')?.at;
+  const exits = ranIn({ timeline }).map(({ exit }) => exit?.at.latest ?? Infinity);
+  if (!done || exits.length === 0 || done.earliest - Math.max(...exits) < longReport) return '';
+  const shown = Math.max(...ranIn({ timeline }).map(({ exit }) => exit?.at.shown ?? 0));
+  const length = { min: done.earliest - Math.max(...exits), max: Infinity, shown: done.shown - shown };
+  return `, reported by its kubelet ${lengthText({ ...length, max: length.shown * 2 - length.min })} later`;
+}
+
 /** A killed or failed sidecar does not make the outcome, and is not passed over. */
 function sidecarText({ findings }: JudgedVerdict): string {
   const clauses = findings.flatMap(({ code, severity, clause }) =>
@@ -186,7 +199,10 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
     ...(more.length === 0 ? [] : [`; so ${more.length > 1 ? 'were' : 'was'} ${list(more.map(({ name }) => name))}`]),
     rest(timeline, 'killed'),
   ].join('');
-  const head = `${first.probable ? 'probably: ' : ''}${own?.clause ?? `${first.name} did not exit`}`;
+  const grace = graceText({ timeline });
+  if (first.probable)
+    return same(`${first.name} was probably killed when its ${grace} ended (137 may also be its own exit code)${tail}`);
+  const head = own?.clause ?? `${first.name} did not exit`;
   return { brief: `${head} (exit 137)${tail}`, full: `${head}${againstGrace(timeline, first, own)}${tail}` };
 }
 

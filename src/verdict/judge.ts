@@ -9,10 +9,8 @@ import { exitFindings, nearlySpentFindings } from './findings/exit.ts';
 import { hookFindings } from './findings/hook.ts';
 import { nodeFindings } from './findings/node.ts';
 import { removalFindings } from './findings/removal.ts';
-import { requestFindings } from './findings/request.ts';
 import { trafficFindings } from './findings/traffic.ts';
-import { gateOf } from './gates.ts';
-import { withImpliedLoss } from './max-lost.ts';
+import { gateOf, withImpliedLoss } from './gates.ts';
 import { outcomeUnseen, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
 import type { RuleInput } from './rule-input.ts';
@@ -44,7 +42,6 @@ const rules: ((input: RuleInput) => FindingDraft[])[] = [
   trafficFindings,
   nodeFindings,
   removalFindings,
-  requestFindings,
   evidenceFindings,
 ];
 

@@ -4,7 +4,7 @@ import { timelineFrom } from '../infer/timeline-from.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Answer } from './answer.ts';
-import { answerOf } from './answer-of.ts';
+import { answerOf } from './answer.ts';
 import type { JudgedVerdict } from './finding.ts';
 import { judge } from './judge.ts';
 import type { Policy } from './policy.ts';

@@ -1,11 +1,12 @@
 /** The numbers and the sentence of a run over several pods, for the card that ends it. Pure; lengths in ms. */
 import type { Timeline } from '../infer/timeline.ts';
 import type { FindingCode, Outcome, ProbeReport } from '../model/report.ts';
-import type { FixAnswer, TrafficAnswer } from './answer.ts';
 import { exitCodes, worstCode } from './exit-code.ts';
+import type { FixAnswer } from './fix.ts';
 import { secondsText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
+import type { TrafficAnswer } from './traffic.ts';
 import { plural } from './words.ts';
 
 /** Of the ratios or lengths of all pods. */

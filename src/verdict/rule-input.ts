@@ -2,6 +2,7 @@
 import type { Exit } from '../infer/conclusions.ts';
 import type { ContainerExit } from '../infer/container.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
+import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 
@@ -32,6 +33,14 @@ export const markOf = ({ timeline }: Pick<RuleInput, 'timeline'>, name: MarkName
 /** The pod went with all of its kind: its namespace or its owner was deleted, and nothing is meant to follow it. */
 export const isWholeDeletion = ({ timeline }: Pick<RuleInput, 'timeline'>): boolean =>
   ['namespace-deletion', 'owner-deleted'].includes(timeline.trigger.kind);
+
+/** Nothing was meant to take over from the pod: a whole deletion, a scale to 0, a Job, force. No replica is then missing. */
+export function isMeantToGo(input: RuleInput): boolean {
+  const { trigger, pod, workload } = input.timeline;
+  if (isWholeDeletion(input) || trigger.kind === 'job' || controllerOf(pod)?.kind === 'Job') return true;
+  if (workload?.kind === 'Job' || workload?.kind === 'CronJob' || workload?.replicas === 0) return true;
+  return input.exit.containers.some(({ ran, outcome }) => ran && outcome === 'abandoned');
+}
 
 /** ms. The longest and the shortest grace period that the kubelet may have counted (SIGNALS.md §1 "Repeat delete"). */
 export const longestGrace = ({ timeline }: Pick<RuleInput, 'timeline'>): number => timeline.grace.counted.max * 1000;

@@ -1,42 +1,70 @@
 /**
  * Whether clients lost requests: safe, at risk, lost (only where a probe measured it) or not judged, always with the
- * reason. It looks only at containers that serve a Service's target port. Pure.
+ * reason; and whether anything could take new connections. It looks only at containers that serve a Service's target
+ * port. Pure.
  */
 import type { EndpointTimeline } from '../infer/timeline.ts';
-import type { TrafficAnswer } from './answer.ts';
-import { isMeantToGo } from './capacity.ts';
 import type { DrainLead } from './drain-lead.ts';
 import { drainLeads, headStart } from './drain-lead.ts';
 import { emptySpells } from './empty-spells.ts';
 import type { JudgedFinding } from './finding.ts';
 import { leadText, serviceName } from './findings/traffic.ts';
-import { secondsText } from './length-text.ts';
+import { lengthText, secondsText } from './length-text.ts';
 import { noLossText, servedText } from './loss.ts';
 import type { RuleInput } from './rule-input.ts';
-import { mainsIn, ranIn, signalName } from './rule-input.ts';
+import { isMeantToGo, mainsIn, ranIn, signalName } from './rule-input.ts';
 import { servingContainers } from './serving.ts';
 import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
-import { list, servicesNamed } from './words.ts';
+import { list, plural, servicesNamed } from './words.ts';
 
-type Judged = Pick<TrafficAnswer, 'judgement' | 'reason'>;
+export interface TrafficAnswer {
+  readonly judgement: 'safe' | 'at-risk' | 'lost' | 'not-judged';
+  readonly reason: string;
+  readonly services: readonly ServiceAnswer[];
+}
 
-export function trafficOf(input: RuleInput | undefined, findings: readonly JudgedFinding[]): TrafficAnswer {
-  if (!input) return { ...notJudged('no deletion was observed'), services: [] };
+interface ServiceAnswer {
+  readonly name: string;
+  /** Ready endpoints of other pods when this one was removed. */
+  readonly otherReady: number;
+  /** How long no endpoint was ready, ms; `shown` stands for it, and `lasts` where it had not ended. */
+  readonly noReady?: { readonly min: number; readonly max: number; readonly shown: number; readonly lasts: boolean };
+}
+
+/** `capacity`: that new connections had no ready backend, where `traffic` does not say so itself. */
+export interface Traffic {
+  readonly traffic: TrafficAnswer;
+  readonly capacity?: string;
+}
+
+export function trafficOf(input: RuleInput | undefined, findings: readonly JudgedFinding[]): Traffic {
+  if (!input) return { traffic: { ...notJudged('no deletion was observed'), services: [] } };
+  const services = servicesOf(input);
+  const capacity = capacityText(services, findings);
   const lost = findings.find(({ code }) => code === 'requests-lost');
-  if (lost) return { judgement: 'lost', reason: lost.message, services: servicesOf(input) };
-  const judged = rules.reduce<Judged | undefined>((known, rule) => known ?? rule(input, findings), undefined);
-  const { judgement, reason } = judged ?? notJudged('the stop signal or the removal was not observed');
+  if (lost) return { traffic: { judgement: 'lost', reason: lost.message, services }, capacity };
+  const { judgement, reason } =
+    rules.reduce<Judged | undefined>((known, rule) => known ?? rule(input, findings), undefined) ??
+    lackOfCapacity(input, capacity) ??
+    enoughLead(input) ??
+    notJudged('the stop signal or the removal was not observed');
   // A few requests a second do not see a gap of milliseconds: the risk stays.
   const measured = [...mainsIn(input).map(servedText), noLossText(input.timeline)].filter((one) => one !== undefined);
-  return { judgement, reason: [reason, ...measured].join(' · '), services: servicesOf(input) };
+  const isSaid = capacity !== undefined && reason.startsWith(capacity);
+  return {
+    traffic: { judgement, reason: [reason, ...measured].join(' · '), services },
+    capacity: isSaid ? undefined : capacity,
+  };
 }
+
+type Judged = Pick<TrafficAnswer, 'judgement' | 'reason'>;
 
 const notJudged = (reason: string): Judged => ({ judgement: 'not-judged', reason });
 const atRisk = (reason: string): Judged => ({ judgement: 'at-risk', reason });
 
 /** The first that says something holds. */
 const rules: readonly ((input: RuleInput, findings: readonly JudgedFinding[]) => Judged | undefined)[] = [
-  (input) => (ranIn(input).length === 0 ? notJudged('nothing was running') : undefined),
+  (input) => (ranIn(input).length === 0 ? notJudged('no container was serving') : undefined),
   (input) => (input.timeline.endpoints.length === 0 ? withoutEndpoints(input) : undefined),
   (input) => {
     const unseen = unseenRoutes(input);
@@ -44,7 +72,6 @@ const rules: readonly ((input: RuleInput, findings: readonly JudgedFinding[]) =>
   },
   wasUnready,
   risks,
-  enoughLead,
 ];
 
 function withoutEndpoints(input: RuleInput): Judged {
@@ -59,34 +86,40 @@ function wasUnready({ timeline }: RuleInput): Judged | undefined {
   return { judgement: 'safe', reason: `it was not ready in ${named(endpoints)} before the deletion` };
 }
 
-/** All that put requests at risk, the signal first. */
+/** All that put the requests of connected clients at risk, the signal first. */
 function risks(input: RuleInput, findings: readonly JudgedFinding[]): Judged | undefined {
-  const signals = [
-    ...of(findings, 'endpoint-not-removed'),
-    ...forced(input),
-    ...of(findings, 'drain-race'),
-    ...of(findings, 'stays-ready'),
-  ];
-  if (signals.length > 0) return atRisk(signals.slice(0, 2).join('; ') + otherReadyText(input, signals));
-  return isWithoutBackend(input, findings) ? atRisk(capacityText(leastLead(input))) : undefined;
-}
-
-/** How long, and of which Service, the findings about capacity say. */
-function capacityText(least: DrainLead | undefined): string {
-  if (!least) return 'lack of capacity';
-  return `lack of capacity${least.lead.min >= headStart ? ' only' : ''}; ${leadSentence(least)}`;
-}
-
-const of = (findings: readonly JudgedFinding[], code: JudgedFinding['code']): string[] =>
-  findings.filter((one) => one.code === code).flatMap(({ clause }) => clause ?? []);
-
-function forced(input: RuleInput): string[] {
+  const of = (code: JudgedFinding['code']): string[] =>
+    findings.filter((one) => one.code === code).flatMap(({ clause }) => clause ?? []);
   const wasForced = ranIn(input).some(({ outcome }) => outcome === 'abandoned');
-  return wasForced ? ['a forced deletion leaves no time to drain'] : [];
+  const signals = [
+    ...of('endpoint-not-removed'),
+    ...(wasForced ? ['a forced deletion leaves no time to drain'] : []),
+    ...of('drain-race'),
+    ...of('stays-ready'),
+  ];
+  return signals.length > 0 ? atRisk(signals.slice(0, 2).join('; ') + otherReadyText(input, signals)) : undefined;
 }
 
-const isWithoutBackend = (input: RuleInput, findings: readonly JudgedFinding[]): boolean =>
-  !isMeantToGo(input) && findings.some(({ code }) => code === 'no-ready-endpoint' || code === 'last-endpoint');
+/** The app itself had its head start, and new connections had nowhere to go. */
+function lackOfCapacity(input: RuleInput, capacity: string | undefined): Judged | undefined {
+  if (capacity === undefined || isMeantToGo(input)) return undefined;
+  const least = leastLead(input);
+  return atRisk(least ? `${capacity}; ${leadSentence(least)}` : capacity);
+}
+
+/** `no ready backend in Service api for ≥7.2s, still none at the end` */
+function capacityText(services: readonly ServiceAnswer[], findings: readonly JudgedFinding[]): string | undefined {
+  if (!findings.some(({ row, severity }) => row === 'capacity' && severity !== 'info')) return undefined;
+  const texts = [...services]
+    .sort((a, b) => (b.noReady?.shown ?? 0) - (a.noReady?.shown ?? 0))
+    .flatMap(({ name, otherReady, noReady }) => {
+      if (!noReady) return otherReady === 0 ? [`no other ready endpoint in Service ${name}`] : [];
+      const end = noReady.lasts ? ', still none at the end' : '';
+      return [`no ready backend in Service ${name} for ${lengthText(noReady)}${end}`];
+    });
+  const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
+  return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;
+}
 
 const leastLead = (input: RuleInput): DrainLead | undefined =>
   drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];
@@ -98,8 +131,7 @@ function otherReadyText(input: RuleInput, clauses: readonly string[]): string {
   if (clauses.length !== 1) return '';
   const ready = input.timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady);
   const least = Math.min(...ready);
-  if (!Number.isFinite(least) || least === 0) return '';
-  return ` · ${least} other endpoint${least === 1 ? '' : 's'} ready`;
+  return Number.isFinite(least) && least > 0 ? ` · ${plural(least, 'other endpoint')} ready` : '';
 }
 
 /** Safe only where every serving container certainly had its head start. */
@@ -120,7 +152,7 @@ const named = (endpoints: readonly EndpointTimeline[]): string => {
   return endpoints.every(({ service }) => service !== undefined) ? servicesNamed(names) : list(names);
 };
 
-function servicesOf(input: RuleInput): TrafficAnswer['services'] {
+function servicesOf(input: RuleInput): ServiceAnswer[] {
   const { endpoints } = input.timeline;
   const spells = new Map(emptySpells(input.trace, input.exit).map((spell) => [spell.service, spell]));
   return [...new Set(endpoints.flatMap(({ service }) => service ?? []))].map((name) => {

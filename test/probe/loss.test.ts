@@ -6,7 +6,7 @@ import { emptyTrace } from '../../src/model/empty-trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { lossOf, noLossText, requestsText, servedText } from '../../src/verdict/loss.ts';
-import { lostWithin, withImpliedLoss } from '../../src/verdict/max-lost.ts';
+import { lostWithin, withImpliedLoss } from '../../src/verdict/gates.ts';
 
 const zero = 100_000;
 const at = (ms: number): Interval => ({

@@ -1,7 +1,7 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline } from '../../infer/timeline.ts';
 import type { FindingDraft } from '../finding.ts';
-import { graceAdvice, loweredGrace } from '../grace-advice.ts';
+import { graceAdvice, loweredGrace } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import type { RuleInput } from '../rule-input.ts';
 import { evidenceOf, graceText, longestGrace, ranIn, shortestGrace, signalName } from '../rule-input.ts';
@@ -51,8 +51,9 @@ function killed(input: RuleInput, container: ContainerTimeline): FindingDraft[] 
       severity: 'error',
       message: `${name} ${was} SIGKILLed${after}, when its ${graceText(input)} ended (exit 137)`,
       clause: `${name} was still running${after}`,
-      why: reaction === undefined ? whyIgnored(input, name).replace(/^; /, '') || undefined : undefined,
+      why: reaction === 'none' ? undefined : shellText(input, name),
       advice: killAdvice(input, container),
+      needsGrace: reaction !== 'none' && !containerSpec(input.timeline.pod, name)?.ignoresTerm,
     },
   ];
 }
@@ -63,8 +64,7 @@ const afterSignal = (container: ContainerTimeline): string =>
 /** A longer grace period helps only an application that reacts. */
 function killAdvice(input: RuleInput, container: ContainerTimeline): string {
   const { name, reaction } = container;
-  if (reaction === undefined && containerSpec(input.timeline.pod, name)?.ignoresTerm)
-    return handlingAdvice(input, name);
+  if (containerSpec(input.timeline.pod, name)?.ignoresTerm) return handlingAdvice(input, name);
   if (reaction === 'none')
     return `Make ${name} handle ${signalName(container)}; a longer grace period would only delay the SIGKILL.`;
   return graceAdvice(loweredGrace(input), {
@@ -95,17 +95,18 @@ function ignoredSignal(input: RuleInput, container: ContainerTimeline): FindingD
       container: name,
       message: `${name} showed no reaction to ${signal}${length}: no log line and no readiness change until SIGKILL`,
       clause: `${name} ignored ${signal}${length}`,
-      why: `no log line and no readiness change after ${signal}${whyIgnored(input, name)}`,
+      why: [`no log line and no readiness change after ${signal}`, shellText(input, name)].filter(Boolean).join('; '),
       advice: handlingAdvice(input, name),
       evidence: evidenceOf(input, container),
     },
   ];
 }
 
-function whyIgnored(input: RuleInput, name: string): string {
+/** What its command says about signals, where that explains a SIGKILL. */
+function shellText(input: RuleInput, name: string): string | undefined {
   const spec = containerSpec(input.timeline.pod, name);
-  if (spec?.ignoresTerm) return '; its command says `trap "" TERM`';
-  return spec?.shell ? '; its PID 1 is a shell, which seldom passes signals on' : '';
+  if (spec?.ignoresTerm) return 'its command says `trap "" TERM`';
+  return spec?.shell ? 'its PID 1 is a shell, which seldom passes signals on' : undefined;
 }
 
 /** An ignored signal stays ignored through exec, so nothing helps before that trap has gone (POSIX, signal(7)). */
@@ -209,6 +210,7 @@ export function nearlySpentFindings(input: RuleInput): FindingDraft[] {
           : `${name} used ${text} of its ${graceText(input)}: a slower shutdown will be SIGKILLed`,
         clause: `${name} used ${text} of its ${graceText(input)}`,
         advice: graceAdvice(loweredGrace(input), headroomRemedy(input, container, used)),
+        needsGrace: true,
         evidence: evidenceOf(input, container),
       },
     ];

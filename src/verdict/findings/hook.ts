@@ -2,7 +2,7 @@
 import type { ContainerTimeline, PreStopExit } from '../../infer/timeline.ts';
 import type { HookKind } from '../../model/kube.ts';
 import type { FindingDraft } from '../finding.ts';
-import { graceAdvice, isForced, loweredGrace } from '../grace-advice.ts';
+import { graceAdvice, isForced, loweredGrace } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
 import type { RuleInput } from '../rule-input.ts';
 import { graceText, longestGrace, ranIn, signalName } from '../rule-input.ts';
@@ -81,6 +81,7 @@ function cutOff(input: RuleInput, container: ContainerTimeline, preStop: PreStop
         faster: 'shorten the hook',
         needs: sleepSeconds,
       }),
+      needsGrace: true,
       evidence: evidenceOf(preStop),
     },
   ];
@@ -108,6 +109,7 @@ function heavy(input: RuleInput, container: ContainerTimeline, preStop: PreStopE
         needs: length.min / 1000 / heavyShare,
       }),
       cost: length.shown,
+      needsGrace: true,
       evidence: evidenceOf(preStop),
     },
   ];

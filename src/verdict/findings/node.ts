@@ -61,7 +61,7 @@ function nodeSilent(input: RuleInput): FindingDraft[] {
       message: listened === -Infinity ? `${clause}, and kubelet activity was not observable` : clause,
       clause,
       why: `the grace period counts only from when the kubelet acts`,
-      advice: `Look at the kubelet and the network of ${node}. A node that stays away keeps the pod Terminating until it returns or is tainted out-of-service.`,
+      advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns or is tainted out-of-service.'}`,
       cost: Math.max(0, silent),
       evidence: [facts.seenSeq, ...(first?.seq === undefined ? [] : [first.seq]), ...(notReady?.at.evidence ?? [])],
     },
@@ -164,7 +164,7 @@ function slowStart(input: RuleInput): FindingDraft[] {
   const restart = restartUnderWay(input);
   const why = restart
     ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-    : 'it may have been pulling an image, running a postStart hook, or busy';
+    : 'an image pull, a postStart hook or a busy kubelet may have held it';
   const length = markedLength(input, delay);
   return [
     {
@@ -173,7 +173,7 @@ function slowStart(input: RuleInput): FindingDraft[] {
       message: `the kubelet started termination ${lengthText(length)} after the deletion`,
       clause: `the kubelet started termination after ${lengthText(length)}`,
       why,
-      advice: `The grace period counts from then. Why it waited: ${why}.`,
+      advice: 'Look at the Events of the pod and at the load of its kubelet.',
       cost: length.shown,
       evidence: [
         ...new Set([...exit.deletion.accepted.evidence, ...first.evidence, ...(restart ? [restart.seq] : [])]),

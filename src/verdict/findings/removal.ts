@@ -1,4 +1,4 @@
-/** Findings about what came after the containers, and about force. */
+/** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
 import { deliverableSince } from '../../infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-outcome.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
@@ -14,6 +14,7 @@ export const removalFindings = (input: RuleInput): FindingDraft[] => [
   ...slowCleanup(input),
   ...forceDeleted(input),
   ...unmanaged(input),
+  ...deletedBefore(input),
 ];
 
 function finalizerHeld(input: RuleInput): FindingDraft[] {
@@ -38,7 +39,7 @@ function finalizerHeld(input: RuleInput): FindingDraft[] {
       severity: 'warning',
       message: `${clause}${exit.removal.finalDelete || done ? ' after its containers had ended' : ''}${trace.gone ? '' : ' and still does'}`,
       clause,
-      advice: `The controller that owns ${list(finalizers)} has to remove it: look at its logs.`,
+      advice: `Look at the logs of the controller that owns ${list(finalizers)}; it has to remove it.`,
       cost: held,
       evidence: [trace.finalizing.seq, ...(trace.gone ? [trace.gone.seq] : [])],
     },
@@ -144,6 +145,25 @@ function unmanaged(input: RuleInput): FindingDraft[] {
       clause: 'nothing replaces this pod',
       advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
       evidence: [exit.deletion.facts.seenSeq],
+    },
+  ];
+}
+
+/** A DELETE of a pod that is terminating is answered like any other (SIGNALS.md §1 "Repeat delete"). */
+function deletedBefore({ exit }: RuleInput): FindingDraft[] {
+  const { deletedByOther, facts, grace } = exit.deletion;
+  if (!deletedByOther?.answer) return [];
+  const { verb, graceSeconds } = deletedByOther;
+  const asked = graceSeconds === null || graceSeconds === grace ? '' : ` instead of the ${graceSeconds}s asked for`;
+  return [
+    {
+      code: 'deleted-before',
+      severity: 'warning',
+      message: `another client had deleted the pod before this command's ${verb === 'evict' ? 'eviction' : 'DELETE'}: its grace period was ${grace}s${asked}`,
+      clause: 'another client had deleted the pod before',
+      advice:
+        'Find out who else deletes these pods: a controller, a drain, an autoscaler. A second request rarely shortens a kill in progress.',
+      evidence: [deletedByOther.sent.seq, deletedByOther.answer.seq, facts.seenSeq],
     },
   ];
 }

@@ -2,7 +2,6 @@
 import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
-import { isMeantToGo } from '../capacity.ts';
 import type { DrainLead } from '../drain-lead.ts';
 import { drainLeads, headStart, isRace } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
@@ -10,7 +9,7 @@ import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
 import type { RuleInput } from '../rule-input.ts';
-import { isWholeDeletion, mainsIn, ranIn, signalName } from '../rule-input.ts';
+import { isMeantToGo, isWholeDeletion, mainsIn, ranIn, signalName } from '../rule-input.ts';
 import { servingContainers } from '../serving.ts';
 import { servicesNamed } from '../words.ts';
 

@@ -1,0 +1,96 @@
+/** What holds of every recording in every format: how each reads stands in test/goldens. */
+import { describe, expect, it } from 'vitest';
+import { cardLines } from '../../src/render/card.ts';
+import { textWidth } from '../../src/render/prose.ts';
+import type { PodOutput } from './helpers/every-output.ts';
+import { allNames, manyPodsOutput, outputsOf, pen, podsOf } from './helpers/every-output.ts';
+import { formerWords } from './helpers/former-words.ts';
+
+const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
+/** Without markup, styles and script. */
+const readable = (text: string): string =>
+  text
+    .replace(/<(style|script)[\s\S]*?<\/\1>/g, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/%(0A|3A)/g, ' ');
+/** Of a document for programs only what is a sentence: identifiers keep their names. */
+const sentences = (text: string): string =>
+  [...text.matchAll(/"(?:message|advice|summary|reason|what|note)": ?"((?:[^"\\]|\\.)*)"/g)]
+    .map(([, one]) => one)
+    .join('\n');
+const wordsIn = (format: string, text: string): string =>
+  format === 'json' || format === 'ndjson' ? sentences(text) : readable(text);
+
+describe.each(allNames)('%s', async (name) => {
+  const pods = await podsOf(name);
+  const few = pods.slice(0, 1).map((pod) => ({ pod, outputs: outputsOf(pod) }));
+  const many = manyPodsOutput(pods);
+  const texts = [
+    ...few.flatMap(({ outputs }) => Object.entries(outputs)),
+    ...(many === undefined ? [] : [['many', many]]),
+  ];
+
+  it.each(texts)('in %s has no share above 100% and no coined term', (format = '', text = '') => {
+    const said = wordsIn(format, text);
+    const shares = [...said.matchAll(/(\d+(?:\.\d+)?)\s?%/g)].map(([, share]) => Number(share));
+    expect(shares.filter((share) => share > 100)).toEqual([]);
+    expect(formerWords.flatMap((word) => said.match(word)?.[0] ?? [])).toEqual([]);
+  });
+
+  it('wears the icon of its exit code, and ends with its summary', () => {
+    for (const { pod, outputs } of few) {
+      const isGood = pod.report.verdict.exitCode === 0;
+      for (const format of ['card', 'lines', 'text', 'verbose']) {
+        const last = outputs[format]?.trimEnd().split('\n').at(-1) ?? '';
+        expect(last).toBe(`${isGood ? '✔' : '✖'} ${pod.report.answer.summary}`);
+      }
+      expect(/^### (.)/.exec(outputs['markdown'] ?? '')?.[1]).toBe(isGood ? '✔' : '✖');
+      expect(/<h1><span[^>]*>(.)/.exec(outputs['html'] ?? '')?.[1]).toBe(isGood ? '✔' : '✖');
+      expect(outputs['junit']?.includes('<failure')).toBe(!isGood);
+    }
+  });
+
+  it('has a card of at most 20 rows, 8 where all went well, wrapped at 80 columns', () => {
+    for (const { report } of pods) {
+      const lines = cardLines(report, { pen, columns: 80 });
+      expect(lines.length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
+      expect(lines.slice(0, -1).filter((line) => textWidth(line) > 80 && !isCommand(line))).toEqual([]);
+    }
+  });
+
+  it('says nothing twice', () => {
+    for (const pod of pods) expect(repeated(pod)).toEqual([]);
+  });
+
+  it('keeps evidence, phases, assumptions and gaps for -v', () => {
+    for (const { outputs } of few) {
+      expect(outputs['text']).not.toMatch(/evidence:|assumptions:|no access:|API accepted/);
+      if (outputs['lines']?.includes('kubelet started termination'))
+        expect(outputs['verbose']).toMatch(/assumptions: at most /);
+      if (outputs['verbose']?.includes(' (warning): ')) expect(outputs['verbose']).toContain('evidence: ');
+    }
+  });
+
+  it.runIf(many !== undefined)('ends a run over all its pods within 20 rows and 80 columns', () => {
+    const card = many?.slice(many.indexOf('\n\n') + 2).split('\n') ?? [];
+    expect(card.length).toBeLessThanOrEqual(20);
+    expect(card.slice(0, -1).filter((line) => textWidth(line) > 80 && !isCommand(line))).toEqual([]);
+    expect(card[0]?.slice(0, 1)).toBe(card.at(-1)?.slice(0, 1));
+  });
+});
+
+/** Parts of sentences that stand in two rows of a card; its last line repeats the first on purpose. */
+function repeated({ report }: PodOutput): string[] {
+  const { headline, why = '', traffic, capacity = '', advice, fix, also } = report.answer;
+  const rows = [
+    headline,
+    why,
+    traffic.reason,
+    capacity,
+    ...advice,
+    ...fix.map(({ reason }) => reason),
+    ...also.map(({ message }) => message),
+  ];
+  const parts = rows.flatMap((row) => [...new Set(row.split(/[;,·(]|: /).map((part) => part.trim()))]);
+  return parts.filter((part, index) => part.length > 15 && parts.indexOf(part) !== index);
+}

@@ -1,0 +1,88 @@
+/** Every recording as every format shows it. The scenarios of the demo are these recordings (test/demo/scenarios.test.ts). */
+import { timelineOf } from '../../../src/infer/conclude.ts';
+import { emptyTrace } from '../../../src/model/empty-trace.ts';
+import { reduce } from '../../../src/model/reduce.ts';
+import { cardLines } from '../../../src/render/card.ts';
+import { githubAnnotations, githubSummary } from '../../../src/render/github.ts';
+import { renderHtml } from '../../../src/render/html.ts';
+import { renderJson } from '../../../src/render/json.ts';
+import { renderJunit } from '../../../src/render/junit.ts';
+import { createLines, renderText } from '../../../src/render/lines.ts';
+import { renderMarkdown } from '../../../src/render/markdown.ts';
+import { createNdjson } from '../../../src/render/ndjson.ts';
+import { penFor, plainStyle } from '../../../src/render/palette.ts';
+import { endedPodLine, rolloutCardLines } from '../../../src/render/rollout-card.ts';
+import { renderWide } from '../../../src/render/wide.ts';
+import { exitReportOf } from '../../../src/verdict/exit-report.ts';
+import type { Report } from '../../../src/verdict/report.ts';
+import { rolloutNumbers } from '../../../src/verdict/rollout-summary.ts';
+import {
+  mustRender,
+  observationsOf,
+  recordingNames,
+  secondSeriesNames,
+  tracedPodsOf,
+} from '../../helpers/recordings.ts';
+
+export const allNames: readonly string[] = [...recordingNames, ...secondSeriesNames];
+
+export const pen = penFor(plainStyle);
+
+export interface PodOutput {
+  readonly report: Report;
+  /** What lines mode wrote while it was played. */
+  readonly lines: string;
+}
+
+/** Each of its pods, played observation by observation. */
+export async function podsOf(name: string): Promise<PodOutput[]> {
+  return (await tracedPodsOf(name)).map(({ sightings }, index) => {
+    const observations = observationsOf(sightings);
+    let text = '';
+    const lines = createLines({
+      write: (chunk) => (text += chunk),
+      style: plainStyle,
+      timestamps: 'utc',
+      columns: () => 80,
+      logs: false,
+    });
+    let trace = emptyTrace;
+    for (const observation of observations) {
+      trace = reduce(trace, observation);
+      // Of many pods one is enough to see every line.
+      if (index === 0) lines.step(timelineOf(trace), observation);
+    }
+    const report = mustRender(trace);
+    lines.end(report);
+    return { report, lines: text };
+  });
+}
+
+/** What one pod's report reads like, by format. */
+export function outputsOf({ report, lines }: PodOutput): Record<string, string> {
+  const document = exitReportOf(report);
+  let ndjson = '';
+  const stream = createNdjson((chunk) => (ndjson += chunk));
+  stream.end(document);
+  return {
+    card: cardLines(report, { pen, columns: 80 }).join('\n'),
+    lines,
+    text: renderText(report, { columns: 80 }),
+    verbose: renderText(report, { columns: 80, verbose: true }),
+    wide: renderWide(report),
+    json: renderJson(document),
+    ndjson,
+    html: renderHtml(report),
+    junit: renderJunit(report),
+    github: [...githubAnnotations(report), githubSummary(report)].join('\n'),
+    markdown: renderMarkdown(report),
+  };
+}
+
+/** What a run over all of them ends with; undefined for a single pod. */
+export function manyPodsOutput(pods: readonly PodOutput[]): string | undefined {
+  if (pods.length < 2) return undefined;
+  const reports = pods.map(({ report }) => report);
+  const card = rolloutCardLines(rolloutNumbers('the pods', reports), { pen, columns: 80 });
+  return [...reports.map((report) => endedPodLine(pen, report, 'utc')), '', ...card].join('\n');
+}

@@ -7,7 +7,7 @@ import { unlessLeft } from '../run/leaving.ts';
 import { connectCluster } from '../run/connected.ts';
 import { createDeadline } from '../run/deadline.ts';
 import type { Ports } from '../run/ports.ts';
-import { resolveTarget } from '../run/resolve-target.ts';
+import { resolveTarget } from '../run/choose-pod.ts';
 import type { Pick, Target } from '../run/target.ts';
 import { checkJunit, sarifOf } from './check-formats.ts';
 import type { CheckReport } from './check-report.ts';

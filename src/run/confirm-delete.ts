@@ -8,11 +8,11 @@ import { controllerOf } from '../model/pod.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Deadline } from './deadline.ts';
 import { unlessLate } from './deadline.ts';
-import type { FoundPod } from './found-pod.ts';
+import type { FoundPod } from './pod-checks.ts';
 import { unlessLeft } from './leaving.ts';
 import { readToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
-import { unread } from './resolve-target.ts';
+import { unread } from './choose-pod.ts';
 
 export interface ConfirmOptions {
   /** `-i`: ask whatever the terminal is. */

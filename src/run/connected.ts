@@ -4,7 +4,7 @@ import type { ConnectOptions } from '../kube/connect-options.ts';
 import { reachOf } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
 import type { Surroundings } from '../kube/surroundings.ts';
-import type { LookOptions } from './stage.ts';
+import type { LookOptions } from './audience.ts';
 import type { Ports } from './ports.ts';
 
 /** Throws PodexitError where the configuration leads nowhere. Sends nothing yet. */

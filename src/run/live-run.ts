@@ -5,7 +5,7 @@ import type { Interrupted, Mode, Sighting, StreamName } from '../model/observati
 import type { Trace } from '../model/trace.ts';
 import type { ProbeSettings } from '../probe/settings.ts';
 import type { Clock } from './clock.ts';
-import type { FoundPod } from './found-pod.ts';
+import type { FoundPod } from './pod-checks.ts';
 import type { DeletionProgress } from './deletion-progress.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Probing } from './probing.ts';
@@ -36,11 +36,11 @@ export interface PodListener {
   /** All pods that there are. */
   listed(this: void, pods: readonly Raw[]): void;
   /** Whether silence of their stream means that nothing happens. */
-  onAlive(this: void, isSo: boolean): void;
+  onAlive?(this: void, isSo: boolean): void;
   /** What an owner's stream brings. */
-  owner(this: void, sighting: Sighting, target: Target): void;
+  owner?(this: void, sighting: Sighting, target: Target): void;
   /** Whether silence of that stream means that nothing happens. */
-  ownerAlive(this: void, target: Target, isSo: boolean): void;
+  ownerAlive?(this: void, target: Target, isSo: boolean): void;
 }
 
 export interface LiveOptions extends FoundPod {

@@ -4,6 +4,7 @@
  * recording of the run replays to the same reports.
  */
 import { setMaxListeners } from 'node:events';
+import type { Cluster } from '../kube/cluster.ts';
 import type { Began, Gap, Mode, Sighting, StreamName } from '../model/observation.ts';
 import { createTracks } from './tracks.ts';
 import { onePod } from './traces.ts';
@@ -11,7 +12,10 @@ import { runDeletion } from './run-deletion.ts';
 import { deletionProgress } from './deletion-progress.ts';
 import { createStreamHealth } from './stream-health.ts';
 import type { Live, LiveOptions, Run } from './live-run.ts';
+import type { Deadline } from './deadline.ts';
+import type { Ports } from './ports.ts';
 import type { Queue } from './queue.ts';
+import type { ExitOptions } from './trace-options.ts';
 import { createQueue } from './queue.ts';
 import { watchSuspension } from './suspension.ts';
 import { podTarget } from './watched.ts';
@@ -125,4 +129,19 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
     timeoutSeconds: typeof timeoutMs === 'number' ? timeoutMs / 1000 : null,
     waitReplacement,
   };
+}
+
+/** What runs over one pod and over several have in common. */
+export function liveOptions(
+  cluster: Cluster,
+  options: ExitOptions,
+  { until }: Deadline,
+  { clock, stdout, version }: Ports,
+): Omit<LiveOptions, 'name' | 'warn'> {
+  const { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes } = options;
+  const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
+  const { namespace } = cluster;
+  const userAgent = `kubectl-podexit/${version}`;
+  const asked = { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes };
+  return { ...asked, cluster, clock, namespace, timeoutMs, until, userAgent };
 }

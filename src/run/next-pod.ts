@@ -4,12 +4,12 @@ import { PodexitError } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
 import { unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';
-import { scopeInTime } from './resolve-target.ts';
+import { scopeInTime } from './choose-pod.ts';
 import type { Several } from './live-run.ts';
 import type { SeveralTarget } from './target.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { missedText } from './rollout-end.ts';
-import { createWaitingLimit } from './waiting-limit.ts';
+import { createWaitingLimit } from './time-limit.ts';
 
 /** What a run about the next terminating pod is given, and what its coming to nothing is called. */
 export interface NextPod {
@@ -19,7 +19,7 @@ export interface NextPod {
   cancel(): void;
 }
 
-/** Throws as podSelector does. */
+/** Throws as scopeOf does. */
 export async function nextPodOf(
   cluster: Cluster,
   { target, timeoutMs }: TraceOptions & { target: SeveralTarget },
@@ -46,9 +46,6 @@ export async function nextPodOf(
       seen: (_uid, pod) => void (pod && limit.saw(pod)),
       missed: (pod, why) => void (limit.again(), stderr.write(missedText(pod, why))),
       listed: () => limit.listed(),
-      onAlive: () => {},
-      owner: () => {},
-      ownerAlive: () => {},
     },
   };
   return {

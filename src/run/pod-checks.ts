@@ -1,12 +1,10 @@
 /** What stands in the way of tracing a pod, said before anything is sent. */
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
-import { refusalOf, refusedPod } from '../kube/refused.ts';
+import { refusalOf, refusedPod, replacedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { notKubernetes } from '../kube/trouble.ts';
 import { PodexitError } from '../errors.ts';
-import type { FoundPod } from './found-pod.ts';
-import { assertSame } from './found-pod.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf } from './watched.ts';
 
@@ -70,3 +68,14 @@ export const deletionNotBegun = (namespace: string, name: string, seconds: numbe
     `the server accepted the deletion of pod "${name}" in namespace "${namespace}", but it was not marked as terminating within ${seconds} s`,
     'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
   );
+
+export interface FoundPod {
+  readonly name: string;
+  /** Of the pod that was chosen or seen. Unknown where the user named it: then any pod of that name is meant. */
+  readonly uid?: string;
+}
+
+/** Throws PodexitError `pod.replaced` where the pod that has the name now is not the one that was found. */
+export function assertSame({ uid, name }: FoundPod, namespace: string, seen: unknown): void {
+  if (uid !== undefined && seen !== uid) throw replacedPod(namespace, name);
+}

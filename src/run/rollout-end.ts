@@ -1,9 +1,44 @@
 /** What a run of `--all-terminating` says of itself beside its reports: what it waits for, and what it has not come to. */
 import { forTerminal } from '../render/safe-text.ts';
-import type { Rollout } from './trace-several.ts';
+import type { PodexitError } from '../errors.ts';
+import type { Cluster } from '../kube/cluster.ts';
+import type { ExitReport } from '../model/report.ts';
+import type { Deadline } from './deadline.ts';
+import type { Ports } from './ports.ts';
+import type { Progress } from './rollout-progress.ts';
+import type { Scope } from './scope.ts';
+import type { RolloutStart } from './start-rollout.ts';
+import type { SeveralTarget } from './target.ts';
+import type { TraceOptions } from './trace-options.ts';
+import type { WaitingLimit } from './time-limit.ts';
 import type { Raw } from './watched.ts';
 import { nameOf } from './watched.ts';
 import { quietMs } from './rollout-progress.ts';
+
+export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
+
+/** What the parts of a run over several pods share beside their traces. */
+export interface Rollout {
+  readonly cluster: Cluster;
+  readonly options: SeveralOptions;
+  readonly scope: Scope;
+  readonly ports: Ports;
+  readonly deadline: Deadline;
+  readonly progress: Progress;
+  /** Where no --timeout was given. */
+  readonly limit: WaitingLimit;
+  /** Aborted when no further pod is wanted; those that are being traced go on to their end. */
+  readonly stop: AbortController;
+  /** Uids of pods that were seen to terminate, or are to be deleted. */
+  readonly begun: Set<string>;
+  readonly reports: ExitReport[];
+  /** Names of those that went without a report, by uid. */
+  readonly unseen: Map<string, string>;
+  /** Why the run could not go on: what started the rollout failed, or it stalled. */
+  failure: PodexitError | undefined;
+  /** Exit codes of all that is no report: files that could not be written, a signal. */
+  readonly codes: number[];
+}
 
 /** `quiet`: it cannot be determined when the rollout is done, and nothing has changed for long. `left`: by a limit, a signal, or a failure. */
 export type HowOver = 'done' | 'quiet' | 'left';

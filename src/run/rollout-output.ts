@@ -5,7 +5,7 @@ import type { Trace } from '../model/trace.ts';
 import { canRepaint, penFor, styleOf } from '../render/palette.ts';
 import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-live.ts';
-import type { LookOptions } from './stage.ts';
+import type { LookOptions } from './audience.ts';
 import type { ExitReport } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutSummary } from '../verdict/rollout.ts';

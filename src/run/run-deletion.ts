@@ -6,14 +6,12 @@ import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
-import { assertSame } from './found-pod.ts';
+import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { follow, watchTarget } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { LiveOptions, Run } from './live-run.ts';
 import type { Probing } from './probing.ts';
-import { once } from './once.ts';
-import { deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { isTerminatingPod, logsSince, lookAtPods } from './several.ts';
 import type { SharedStreams } from './shared-streams.ts';
 import { createSharedStreams } from './shared-streams.ts';
@@ -233,4 +231,13 @@ function expectMark(run: Run, pod: Raw): void {
     else run.fail(error);
   };
   run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, markPatience));
+}
+
+export function once<T extends unknown[]>(work: (...words: T) => void): (...words: T) => void {
+  let done = false;
+  return (...words) => {
+    if (done) return;
+    done = true;
+    work(...words);
+  };
 }

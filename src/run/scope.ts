@@ -2,13 +2,16 @@
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { PodexitError } from '../errors.ts';
-import { podSelector } from './candidates.ts';
-import type { FoundPod } from './found-pod.ts';
+import { refusalOf } from '../kube/refused.ts';
+import { notKubernetes } from '../kube/trouble.ts';
+import { printLabels } from './selectors.ts';
+import type { LabelSelector } from './selectors.ts';
+import type { FoundPod } from './pod-checks.ts';
 import { readPod, uidToDelete } from './pod-checks.ts';
-import type { SeveralTarget } from './target.ts';
-import { targetText, workloadKinds } from './target.ts';
+import type { SeveralTarget, Target as Named } from './target.ts';
+import { targetText, workloadKinds, workloadPath } from './target.ts';
 import type { Raw, Target } from './watched.ts';
-import { asRaw, controllerUid, metadataOf, nameOf, podsTarget, uidOf } from './watched.ts';
+import { asRaw, controllerUid, metadataOf, nameOf, ownerOf, podsTarget, siblingTarget, uidOf } from './watched.ts';
 
 export interface Scope {
   /** As a person names them: `deployment/checkout`. */
@@ -32,20 +35,67 @@ interface Scoping {
   warn(message: string): void;
 }
 
-/** Throws as podSelector and readPod do, and `target.not-found` for a node. */
+/** Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and as readPod does. */
 export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: Scoping): Promise<Scope> {
   if (target.kind === 'pods') return scopeOfPods(cluster, target, scoping);
   if (target.kind === 'node') return scopeOfNode(cluster, target, scoping);
   const { namespace } = cluster;
-  const selector = await podSelector(cluster, target);
-  const scope = {
-    target: targetText(target),
-    namespace,
-    pods: podsTarget(namespace, selector),
-    owns: selector.owns,
-  };
-  if (target.kind === 'selector' || target.resource === 'services') return scope;
-  return { ...scope, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
+  const scope = { target: targetText(target), namespace, owns: () => true };
+  if (target.kind === 'selector') return { ...scope, pods: podsTarget(namespace, target) };
+  const object = await readWorkload(cluster, target);
+  const labels = labelsOf(target, object);
+  if (labels === undefined)
+    throw new PodexitError(
+      'target.no-selector',
+      `${scope.target} in namespace "${namespace}" selects no pods`,
+      'Name the pod itself.',
+    );
+  const pods = podsTarget(namespace, { labels, fields: '' });
+  if (target.resource === 'services') return { ...scope, pods };
+  const uid = uidOf(object);
+  const owns = (pod: Raw): boolean =>
+    target.resource === 'deployments' ? deploymentOf(pod) === target.name : controllerUid(pod) === uid;
+  return { ...scope, pods, owns, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
+}
+
+/** Throws as scopeOf does. */
+async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'workload' }>): Promise<Raw> {
+  const { namespace } = cluster;
+  const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
+  if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);
+  if (answer.status === 200) return asRaw(answer.body);
+  const kind = workloadKinds[target.resource].kind.toLowerCase();
+  if (answer.status === 404)
+    throw new PodexitError(
+      'target.not-found',
+      `there is no ${kind} "${target.name}" in namespace "${namespace}"`,
+      `List them with: kubectl get ${target.resource} -n ${namespace}${cluster.reach}`,
+    );
+  throw unreadable(`${kind} "${target.name}"`, cluster, refusalOf(cluster, answer).message);
+}
+
+const unreadable = (what: string, cluster: Cluster, message: string): PodexitError =>
+  new PodexitError(
+    'target.unreadable',
+    `${what} in namespace "${cluster.namespace}" cannot be read: ${cluster.clean(message)}`,
+    'Name the pod itself, which needs no more rights than on pods.',
+  );
+
+function labelsOf(target: Extract<Named, { kind: 'workload' }>, object: Raw): string | undefined {
+  if (target.resource !== 'services') {
+    const selector = siblingTarget('', object)?.labelSelector;
+    return selector && printLabels(selector);
+  }
+  const selector = asRaw(asRaw(object['spec'])['selector']) as NonNullable<LabelSelector['matchLabels']>;
+  return Object.keys(selector).length === 0 ? undefined : printLabels({ matchLabels: selector });
+}
+
+/** A Deployment names its ReplicaSets after itself and the hash that it puts on their pods: no need to read them. */
+export function deploymentOf(pod: Raw): string | undefined {
+  const owner = ownerOf(pod);
+  const hash = asRaw(metadataOf(pod)['labels'])['pod-template-hash'];
+  const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
+  return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
 }
 
 /** Each is read first, so that an unknown name ends the run before anything is deleted. */

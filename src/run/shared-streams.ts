@@ -198,9 +198,9 @@ function createOwners({ options }: Run, watch: Watch) {
       if (target.stream === 'owner-events') watch(target);
       else
         watch(target, {
-          onAlive: (isSo) => several?.listener.ownerAlive(target, isSo),
+          onAlive: (isSo) => several?.listener.ownerAlive?.(target, isSo),
           look: (sighting) => {
-            several?.listener.owner(sighting, target);
+            several?.listener.owner?.(sighting, target);
             if (sighting.kind !== 'listed') return;
             if (!shared) return above(asRaw(sighting.objects[0]));
             const isKnown = (object: Raw): boolean =>

@@ -7,15 +7,16 @@ import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
 import type { Deadline } from './deadline.ts';
-import type { FoundPod } from './found-pod.ts';
+import type { FoundPod } from './pod-checks.ts';
 import { leaveOnSignals } from './leaving.ts';
-import { liveSource } from './live.ts';
-import type { LiveOptions, Several } from './live-run.ts';
+import { fateOf } from './deletion-progress.ts';
+import { liveOptions, liveSource } from './live.ts';
+import type { Several } from './live-run.ts';
 import type { Ports } from './ports.ts';
 import { recorderFor } from './recording-file.ts';
 import { run } from './run.ts';
 import type { ExitOptions } from './trace-options.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './audience.ts';
 import { createTraces, onePod } from './traces.ts';
 
 /** The one pod of a run: as it was found, or the first that terminates of several. */
@@ -32,7 +33,7 @@ export async function traceOne(
   cluster: Cluster,
   subject: Subject,
   options: ExitOptions,
-  { until }: Deadline,
+  deadline: Deadline,
   ports: Ports,
 ): Promise<number> {
   // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
@@ -43,25 +44,20 @@ export async function traceOne(
     if (!stage?.say(line)) ports.stderr.write(line);
   };
   const isNext = 'next' in subject;
-  const live = liveSource(liveOptions(cluster, subject, options, until, ports, warn));
+  const about = isNext ? { name: '', several: subject.next } : subject.found;
+  const live = liveSource({ ...liveOptions(cluster, options, deadline, ports), ...about, warn });
   const traces = createTraces(isNext ? ({ metadata }) => metadata.uid === subject.uid() : undefined);
   const traced = (): Trace | undefined => traces.get(isNext ? (subject.uid() ?? '') : onePod);
   if (isNext) finishOn(subject.over, live);
-  const leftPod = () => {
-    const name = isNext ? traced()?.pod?.value.metadata.name : subject.found.name;
-    return name === undefined ? undefined : { ...cluster, name };
-  };
   const late = lateParts();
   const left = { by: undefined as Interrupted['signal'] | undefined };
-  const stopListening = leaveOnSignals(
-    ports,
-    {
-      interrupt: (signal) => ((left.by = signal), live.interrupt(signal)),
-      deletionProgress: () => live.progressOf(isNext ? (subject.uid() ?? '') : onePod),
-    },
-    warn,
-    leftPod,
-  );
+  const stopListening = leaveOnSignals(ports, (signal) => {
+    left.by = signal;
+    const name = isNext ? traced()?.pod?.value.metadata.name : subject.found.name;
+    const progress = live.progressOf(isNext ? (subject.uid() ?? '') : onePod);
+    if (name !== undefined && signal !== 'SIGPIPE') warn(`${signal}: ${fateOf(progress, { ...cluster, name })}`);
+    live.interrupt(signal);
+  });
   try {
     stage = await stageFor(options, ports);
     await run({
@@ -98,46 +94,11 @@ async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports
 
 /** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */
 function lateParts() {
-  const load = async () => {
-    const [{ finish }, { unreplaced, notReplaced }] = await Promise.all([
-      import('./finish.ts'),
-      import('./unreplaced.ts'),
-    ]);
-    return { finish, unreplaced, notReplaced };
-  };
-  let parts: ReturnType<typeof load> | undefined;
+  let parts: Promise<typeof import('./finish.ts')> | undefined;
   return {
-    loaded: () => (parts ??= load()),
+    loaded: () => (parts ??= import('./finish.ts')),
     /** An error is thrown by `loaded`. */
-    prepare: () => void (parts ??= load()).catch(() => undefined),
-  };
-}
-
-function liveOptions(
-  cluster: Cluster,
-  subject: Subject,
-  options: ExitOptions,
-  until: number | undefined,
-  { clock, stdout, version }: Ports,
-  warn: (message: string) => void,
-): LiveOptions {
-  const { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict } = options;
-  return {
-    cluster,
-    clock,
-    namespace: cluster.namespace,
-    ...('next' in subject ? { name: '', several: subject.next } : subject.found),
-    mode,
-    graceSeconds,
-    insist,
-    timeoutMs: options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs,
-    until,
-    waitReplacement,
-    followLogs,
-    retryEvict,
-    probes: options.probes,
-    userAgent: `kubectl-podexit/${version}`,
-    warn,
+    prepare: () => void (parts ??= import('./finish.ts')).catch(() => undefined),
   };
 }
 

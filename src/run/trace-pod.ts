@@ -5,14 +5,13 @@ import { advisingSameCluster, connectCluster } from './connected.ts';
 import { confirmed } from './confirm-delete.ts';
 import type { Deadline } from './deadline.ts';
 import { createDeadline } from './deadline.ts';
-import { assertDistinct } from './distinct-files.ts';
+import { assertDistinct, assertRecordable, assertWritable } from './writable.ts';
 import { unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';
-import { assertRecordable, assertWritable } from './writable.ts';
 import { nextPodOf } from './next-pod.ts';
 import { noneCame, traceOne } from './trace-one.ts';
 import type { TraceOptions } from './trace-options.ts';
-import { resolveTarget } from './resolve-target.ts';
+import { resolveTarget } from './choose-pod.ts';
 import type { SeveralTarget, Target } from './target.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */

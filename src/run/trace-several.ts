@@ -5,7 +5,6 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted } from '../model/observation.ts';
-import type { ExitReport } from '../model/report.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { summaryOf } from '../verdict/rollout.ts';
@@ -15,58 +14,28 @@ import { areConfirmed } from './confirm-delete.ts';
 import { advisingSameCluster, connectCluster } from './connected.ts';
 import type { Deadline } from './deadline.ts';
 import { createDeadline } from './deadline.ts';
-import { assertDistinct } from './distinct-files.ts';
-import { unlessLeft } from './leaving.ts';
+import { assertDistinct, assertRecordable, assertWritable } from './writable.ts';
+import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import type { Live, Several } from './live-run.ts';
-import { liveSource } from './live.ts';
+import { liveOptions, liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
 import { recorderFor } from './recording-file.ts';
-import { scopeInTime } from './resolve-target.ts';
+import { scopeInTime } from './choose-pod.ts';
 import { createResults } from './results.ts';
+import type { Rollout, SeveralOptions } from './rollout-end.ts';
 import { missedText, notFollowedText, shortcomingOf, waitingText } from './rollout-end.ts';
 import type { RolloutOutput } from './rollout-output.ts';
 import { rolloutOutput } from './rollout-output.ts';
 import { followOwners } from './rollout-owners.ts';
-import type { Progress } from './rollout-progress.ts';
 import { createProgress } from './rollout-progress.ts';
 import { run } from './run.ts';
 import type { Scope } from './scope.ts';
 import { lossCodes, probeReportsOf } from './shared-probes.ts';
-import type { RolloutStart } from './start-rollout.ts';
 import { commandOf, runCommand } from './start-rollout.ts';
-import type { SeveralTarget } from './target.ts';
-import type { TraceOptions } from './trace-options.ts';
 import { createTraces } from './traces.ts';
-import type { WaitingLimit } from './waiting-limit.ts';
-import { createWaitingLimit } from './waiting-limit.ts';
+import { createWaitingLimit } from './time-limit.ts';
 import type { Raw } from './watched.ts';
 import { nameOf as podName, uidOf } from './watched.ts';
-import { assertRecordable, assertWritable } from './writable.ts';
-
-export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
-
-/** What the parts of a run over several pods share beside their traces. */
-export interface Rollout {
-  readonly cluster: Cluster;
-  readonly options: SeveralOptions;
-  readonly scope: Scope;
-  readonly ports: Ports;
-  readonly deadline: Deadline;
-  readonly progress: Progress;
-  /** Where no --timeout was given. */
-  readonly limit: WaitingLimit;
-  /** Aborted when no further pod is wanted; those that are being traced go on to their end. */
-  readonly stop: AbortController;
-  /** Uids of pods that were seen to terminate, or are to be deleted. */
-  readonly begun: Set<string>;
-  readonly reports: ExitReport[];
-  /** Names of those that went without a report, by uid. */
-  readonly unseen: Map<string, string>;
-  /** Why the run could not go on: what started the rollout failed, or it stalled. */
-  failure: PodexitError | undefined;
-  /** Exit codes of all that is no report: files that could not be written, a signal. */
-  readonly codes: number[];
-}
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
@@ -128,11 +97,18 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   ports.stderr.write(`podexit: ${forTerminal(openingText(rollout), 2000)}\n`);
   const warn = warnOn(ports);
   const recorder = recorderFor(options.record, options.logText, ports, warn);
-  const live = liveOf(rollout, severalOf(rollout, output.step !== undefined), warn);
+  const several = severalOf(rollout, output.step !== undefined);
+  const shared = liveOptions(cluster, options, deadline, ports);
+  const live = liveSource({ ...shared, name: '', several, waitReplacement: false, warn });
   counts(() => live.going);
   for (const { signal } of [deadline, limit, stop])
     signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
-  const unsubscribe = leaveOnSignal(rollout, live);
+  const interrupt = (signal: Interrupted['signal']): void => {
+    codes.push(signalCodes[signal]);
+    stop.abort();
+    live.interrupt(signal);
+  };
+  const unsubscribe = leaveOnSignals(ports, interrupt);
   const over = progress.untilOver(cluster.surroundings, stop.signal).finally(() => stop.abort());
   const failures: unknown[] = [];
   const results = createResults({ ...options, reported: rollout }, output, ports);
@@ -306,43 +282,3 @@ const stalled = (words: string): PodexitError =>
     'See what its new pods wait for: kubectl describe the workload and its newest ReplicaSet (quota, image, probes).',
     { exitCode: 3 },
   );
-
-function liveOf(
-  { cluster, options, ports, deadline }: Rollout,
-  several: Several,
-  warn: (message: string) => void,
-): Live {
-  const { mode, graceSeconds, insist, retryEvict, followLogs, probes, timeoutMs } = options;
-  return liveSource({
-    cluster,
-    clock: ports.clock,
-    namespace: cluster.namespace,
-    name: '',
-    several,
-    mode,
-    graceSeconds,
-    insist,
-    timeoutMs: timeoutMs ?? 'by-grace',
-    until: deadline.until,
-    waitReplacement: false,
-    followLogs,
-    retryEvict,
-    probes,
-    userAgent: `kubectl-podexit/${ports.version}`,
-    warn,
-  });
-}
-
-/** The first signal ends every trace with its report so far, a second one leaves at once. Returns how to stop listening. */
-function leaveOnSignal({ ports, stop, codes }: Rollout, live: Live): () => void {
-  let left = false;
-  const leave = (signal: Interrupted['signal']): void => {
-    if (left) return ports.leave(signalCodes[signal]);
-    left = true;
-    codes.push(signalCodes[signal]);
-    stop.abort();
-    live.interrupt(signal);
-  };
-  void ports.stdout.closed.then(() => void (left || leave('SIGPIPE')));
-  return ports.onSignal(leave);
-}

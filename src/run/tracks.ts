@@ -3,7 +3,7 @@ import type { Trace } from '../model/trace.ts';
 import type { StreamHealth } from './stream-health.ts';
 import { lookOnceMore } from './last-look.ts';
 import type { Run } from './live-run.ts';
-import { lastNewsMs, nextStep } from './next-step.ts';
+import { lastNewsMs, nextStep } from './ending.ts';
 import type { Probing } from './probing.ts';
 import type { TimeLimit } from './time-limit.ts';
 import { createTimeLimit } from './time-limit.ts';

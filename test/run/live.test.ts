@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { systemClock } from '../../src/run/clock.ts';
-import type { FoundPod } from '../../src/run/found-pod.ts';
+import type { FoundPod } from '../../src/run/pod-checks.ts';
 import { liveSource } from '../../src/run/live.ts';
 import { createQueue } from '../../src/run/queue.ts';
 import { run } from '../../src/run/run.ts';

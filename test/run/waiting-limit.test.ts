@@ -1,7 +1,7 @@
 /** When a pipeline stops waiting for a workload's next pod. */
 import { expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
-import { createWaitingLimit } from '../../src/run/waiting-limit.ts';
+import { createWaitingLimit } from '../../src/run/time-limit.ts';
 
 /** Time that passes when it is told to, in seconds. */
 function timeTeller() {

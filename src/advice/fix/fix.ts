@@ -6,7 +6,7 @@ import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString } from '../../model/observe/read.ts';
 import { forYaml, safeLines } from '../../render/safe-text.ts';
-import { deploymentOf } from '../../run/candidates.ts';
+import { deploymentOf } from '../../run/scope.ts';
 import { connectCluster } from '../../run/connected.ts';
 import type { Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds } from '../../run/target.ts';

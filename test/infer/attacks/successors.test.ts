@@ -1,22 +1,10 @@
 /** What somebody did who wanted a pod named as the replacement that had nothing to do with the one that is traced. */
 import { describe, expect, it } from 'vitest';
 import { endingOf } from '../../../src/run/ending.ts';
-import { unreplaced } from '../../../src/run/unreplaced.ts';
+import { unreplaced } from '../../../src/run/finish.ts';
 import type { Sighting } from '../../../src/model/observation.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import {
-  adding,
-  attached,
-  changed,
-  changesOf,
-  eventOf,
-  judged,
-  listed,
-  markedIn,
-  recorded,
-  stampOf,
-  told,
-} from '../../helpers/cases.ts';
+import { adding, attached, changed, changesOf, eventOf, judged, listed, markedIn, recorded, stampOf, told } from '../../helpers/cases.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 
 const rollout = await recorded('rolling-update');

@@ -4,7 +4,7 @@ import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
 import type { Pen } from '../render/palette.ts';
 import { unlessLeft } from '../run/leaving.ts';
-import { connectCluster } from '../run/connected.ts';
+import { connectCluster } from '../run/ports.ts';
 import { createDeadline } from '../run/deadline.ts';
 import type { Ports } from '../run/ports.ts';
 import { resolveTarget } from '../run/choose-pod.ts';

@@ -1,5 +1,5 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
-import type { LookOptions } from '../run/audience.ts';
+import type { LookOptions } from '../run/run.ts';
 import type { ReportFile } from '../run/writable.ts';
 import { formatOfFile, parseFormat } from '../run/formats.ts';
 import type { Format } from '../run/formats.ts';

@@ -4,8 +4,7 @@ import type { Trace } from '../model/trace.ts';
 import type { DocumentKind, Format } from './formats.ts';
 import { isDocument } from './formats.ts';
 import type { Ports } from './ports.ts';
-import type { Report } from '../verdict/report.ts';
-import type { Audience } from './run.ts';
+import type { LookOptions, Stage } from './run.ts';
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
   if (isDocument(format)) return documentStage(format, ports);
@@ -85,25 +84,4 @@ function fenced(stage: Stage, { stderr }: Ports): Stage {
     say: (text) => !broken && stage.say(text),
     close: () => stage.close(),
   };
-}
-
-export interface LookOptions {
-  color: 'auto' | 'always' | 'never';
-  ascii: boolean;
-  timestamps: 'relative' | 'local' | 'utc';
-  /** Show the containers' log lines. */
-  logs: boolean;
-  /** Evidence, phases, assumptions and gaps with the card: `-v`. */
-  verbose?: boolean;
-  /** The connection flags behind a command that is advised, each with a blank before it (cluster/reach.ts). */
-  reach?: string;
-}
-
-export interface Stage extends Audience {
-  /** The final report. */
-  end(trace: Trace, report: Report): Promise<void>;
-  /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
-  say(text: string): boolean;
-  /** Gives the terminal back, whatever happened. */
-  close(): void;
 }

@@ -17,7 +17,7 @@ import type { Ports } from './ports.ts';
 import { scopeOf } from './scope.ts';
 import { targetText } from './target.ts';
 
-export interface Choosing {
+interface Choosing {
   /** For messages: `deployment/checkout`. */
   what: string;
   namespace: string;
@@ -37,7 +37,7 @@ export interface Choosing {
  * The pod to delete: those that end already are not offered while others run. Throws PodexitError `target.no-pods`,
  * `target.all-ready`, `target.several`, `target.not-chosen`.
  */
-export async function choosePod(choosing: Choosing): Promise<Candidate> {
+async function choosePod(choosing: Choosing): Promise<Candidate> {
   const { candidates, what, namespace, reach, pick } = choosing;
   const live = preferred(candidates);
   const [only] = live;
@@ -143,7 +143,7 @@ export interface Candidate {
 }
 
 /** Throws as refusedPods says, `server.not-kubernetes` and `server.unreachable`. */
-export async function listCandidates(cluster: Cluster, { pods, owns }: Scope): Promise<Candidate[]> {
+async function listCandidates(cluster: Cluster, { pods, owns }: Scope): Promise<Candidate[]> {
   const result = await listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
   if (result.kind === 'listed') return result.objects.map(asRaw).filter(owns).map(candidateOf);
   if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);

@@ -5,7 +5,7 @@ import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { Report } from '../verdict/report.ts';
-import type { LookOptions, Stage } from './audience.ts';
+import type { LookOptions, Stage } from './run.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import { unreadSeconds } from './time-limit.ts';

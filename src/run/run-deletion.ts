@@ -233,7 +233,7 @@ function expectMark(run: Run, pod: Raw): void {
   run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, markPatience));
 }
 
-export function once<T extends unknown[]>(work: (...words: T) => void): (...words: T) => void {
+function once<T extends unknown[]>(work: (...words: T) => void): (...words: T) => void {
   let done = false;
   return (...words) => {
     if (done) return;

@@ -21,11 +21,11 @@ interface Limited {
 }
 
 /** s; how much longer than the grace a deletion may take. */
-export const beyondGraceSeconds = 120;
+const beyondGraceSeconds = 120;
 /** s; how long the default waits for the pod itself. */
 export const unreadSeconds = 60;
 /** s; what Kubernetes gives a pod that asks for none. */
-export const usualGraceSeconds = 30;
+const usualGraceSeconds = 30;
 
 /** `over` is called once. It counts from here on, also while nothing answers yet. */
 export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () => void): TimeLimit {

@@ -3,7 +3,7 @@ import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeSettings } from '../probe/settings.ts';
 import type { Policy } from '../verdict/policy.ts';
-import type { LookOptions } from './audience.ts';
+import type { LookOptions } from './run.ts';
 import type { Format } from './formats.ts';
 import type { Publish } from './publish.ts';
 import type { ReportFile } from './writable.ts';

@@ -1,18 +1,29 @@
 /** Traces one pod of a cluster: connects, runs the live source through the loop, shows and records it. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import { advisingSameCluster, connectCluster } from './connected.ts';
+import { advisingSameCluster, connectCluster } from './ports.ts';
 import { confirmed } from './confirm-delete.ts';
 import type { Deadline } from './deadline.ts';
 import { createDeadline } from './deadline.ts';
-import { assertDistinct, assertRecordable, assertWritable } from './writable.ts';
-import { unlessLeft } from './leaving.ts';
+import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
+import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';
 import { nextPodOf } from './next-pod.ts';
-import { noneCame, traceOne } from './trace-one.ts';
-import type { TraceOptions } from './trace-options.ts';
+import type { ExitOptions, TraceOptions } from './trace-options.ts';
 import { resolveTarget } from './choose-pod.ts';
 import type { SeveralTarget, Target } from './target.ts';
+import type { Interrupted } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import { signalCodes, worstCode } from '../verdict/exit-code.ts';
+import { openOnDeletion, openStage } from './audience.ts';
+import type { FoundPod } from './pod-checks.ts';
+import { fateOf } from './deletion-progress.ts';
+import { liveOptions, liveSource } from './live.ts';
+import type { Several } from './live-run.ts';
+import { run } from './run.ts';
+import type { Stage } from './run.ts';
+import { createTraces, onePod } from './traces.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {
@@ -78,4 +89,105 @@ async function traceNext(
   } finally {
     next.cancel();
   }
+}
+
+/** The one pod of a run: as it was found, or the first that terminates of several. */
+type Subject =
+  | { found: FoundPod }
+  | {
+      next: Several;
+      /** Its uid, once there is one. */ uid(): string | undefined;
+      /** Ends the waiting. */ over: AbortSignal[];
+    };
+
+/** Traces one pod to its end. The exit code. `noneCame` where no pod terminated. */
+async function traceOne(
+  cluster: Cluster,
+  subject: Subject,
+  options: ExitOptions,
+  deadline: Deadline,
+  ports: Ports,
+): Promise<number> {
+  // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
+  const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
+  let stage: Stage | undefined;
+  const warn = (message: string): void => {
+    const line = `podexit: ${forTerminal(message, 2000)}\n`;
+    if (!stage?.say(line)) ports.stderr.write(line);
+  };
+  const isNext = 'next' in subject;
+  const about = isNext ? { name: '', several: subject.next } : subject.found;
+  const live = liveSource({ ...liveOptions(cluster, options, deadline, ports), ...about, warn });
+  const traces = createTraces(isNext ? ({ metadata }) => metadata.uid === subject.uid() : undefined);
+  const traced = (): Trace | undefined => traces.get(isNext ? (subject.uid() ?? '') : onePod);
+  if (isNext) finishOn(subject.over, live);
+  const late = lateParts();
+  const left = { by: undefined as Interrupted['signal'] | undefined };
+  const stopListening = leaveOnSignals(ports, (signal) => {
+    left.by = signal;
+    const name = isNext ? traced()?.pod?.value.metadata.name : subject.found.name;
+    const progress = live.progressOf(isNext ? (subject.uid() ?? '') : onePod);
+    if (name !== undefined && signal !== 'SIGPIPE') warn(`${signal}: ${fateOf(progress, { ...cluster, name })}`);
+    live.interrupt(signal);
+  });
+  try {
+    stage = await stageFor(options, ports);
+    await run({
+      source: live.sightings,
+      logText: options.logText,
+      traces,
+      record: recorder.write,
+      audience: stage,
+      onTrace: (now, key) => {
+        live.onTrace(now, key);
+        if (now.deletion) late.prepare();
+      },
+    });
+    const trace = traced();
+    if (!trace) return withoutPod(left.by);
+    const { finish, unreplaced, notReplaced } = await late.loaded();
+    const without = unreplaced(trace);
+    if (without !== undefined) warn(without);
+    const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
+    return worstCode([code, ...(without === undefined ? [] : [notReplaced])]);
+  } finally {
+    live.stop();
+    stopListening();
+    stage?.close();
+    recorder.close();
+  }
+}
+
+/** Probes are shown from their first request on. */
+async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports): Promise<Stage> {
+  const open = () => openStage(format, look, ports);
+  return probes.length > 0 ? await open() : openOnDeletion(open);
+}
+
+/** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */
+function lateParts() {
+  const load = () => import('./finish.ts');
+  let parts: ReturnType<typeof load> | undefined;
+  return {
+    loaded: () => (parts ??= load()),
+    /** An error is thrown by `loaded`. */
+    prepare: () => void (parts ??= load()).catch(() => undefined),
+  };
+}
+
+function finishOn(signals: readonly AbortSignal[], live: { finish(): void }): void {
+  for (const signal of signals) signal.addEventListener('abort', live.finish, { once: true });
+}
+
+/** What stands for an exit code where no pod came in time. */
+const noneCame = -1;
+
+/** No pod began to terminate. Throws `run.left` where a signal ended the waiting. */
+function withoutPod(signal: Interrupted['signal'] | undefined): number {
+  if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
+  if (signal)
+    throw new PodexitError('run.left', `${signal}: interrupted before a pod terminated`, 'Nothing was deleted.', {
+      exitCode: signalCodes[signal],
+    });
+  return noneCame;
 }

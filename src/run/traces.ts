@@ -213,7 +213,7 @@ export interface SliceChanges {
   concerned(slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all';
 }
 
-export function createSliceChanges(): SliceChanges {
+function createSliceChanges(): SliceChanges {
   const known = new Map<string, ReadonlyMap<string, string>>();
   return {
     concerned(slice, isDeleted) {

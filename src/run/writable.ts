@@ -2,8 +2,12 @@
 import { constants, promises as fs, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
-import { unrecordable } from '../recording/recorder.ts';
+import { openRecorder, unrecordable } from '../recording/recorder.ts';
 import type { Format } from './formats.ts';
+import type { Recorder } from '../recording/recorder.ts';
+import { recordingVersion } from '../recording/header.ts';
+import { forJson } from '../render/safe-text.ts';
+import type { Ports } from './ports.ts';
 
 /** Of `--report`. */
 export interface ReportFile {
@@ -72,4 +76,29 @@ function attempt<T>(ask: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Writes nothing where no file is asked for. Throws `record.unwritable`. */
+export function recorderFor(
+  file: string | undefined,
+  logText: boolean,
+  { clock, version }: Ports,
+  warn: (message: string) => void,
+): Recorder {
+  if (file === undefined) return { write: () => {}, close: () => {}, failure: undefined };
+  const recorded = new Date(clock.now()).toISOString();
+  const recorder = openRecorder(file, { podexit: recordingVersion, program: version, recorded, logText }, forJson);
+  let warned = false;
+  return {
+    write: (observation) => {
+      recorder.write(observation);
+      if (!recorder.failure || warned) return;
+      warned = true;
+      warn(`the recording ${file} is incomplete: ${recorder.failure.message}; the trace goes on`);
+    },
+    close: () => recorder.close(),
+    get failure() {
+      return recorder.failure;
+    },
+  };
 }

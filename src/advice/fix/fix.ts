@@ -7,7 +7,7 @@ import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString } from '../../model/observe/read.ts';
 import { forYaml, safeLines } from '../../render/safe-text.ts';
 import { deploymentOf } from '../../run/scope.ts';
-import { connectCluster } from '../../run/connected.ts';
+import { connectCluster } from '../../run/ports.ts';
 import type { Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds } from '../../run/target.ts';
 import type { Target, WorkloadResource } from '../../run/target.ts';

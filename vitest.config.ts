@@ -1,31 +1,39 @@
 import { defineConfig } from 'vitest/config';
 
-/** Functions without I/O or state: a world of its own for each file would cost more than most of their tests. */
+/** Functions without I/O. */
 const pure = ['test/{infer,verdict,fuzz}/**/*.test.ts', 'test/goldens.test.ts'];
 
-/** The built command against a server, in real time: they mostly wait, so more of them run at once. */
-const waiting = ['test/cli/**/*.test.ts', 'test/demo/**/*.test.ts', 'test/kube/http2.test.ts'];
+/** A server and its clients in real time: they mostly wait, so more of them run at once. */
+const waiting = ['test/{cli,demo}/**/*.test.ts', 'test/kube/{http2,exec-plugin}.test.ts'];
+
+/** Nothing here leaves state behind in a module: a world of its own for each file would cost more than most of their tests. */
+const shared = { isolate: false };
 
 export default defineConfig({
   test: {
     testTimeout: 90_000,
     // Two cores are what a small CI machine has; more workers only make the timing tests noisy.
     maxWorkers: 2,
+    maxConcurrency: 8,
     globalSetup: 'test/helpers/temporary-folder.ts',
     // A sweep leaves little but young garbage; with V8's usual room for it collecting takes a tenth of the time.
     execArgv: ['--max-semi-space-size=64'],
     projects: [
-      { extends: true, test: { name: 'pure', include: pure, isolate: false, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { ...shared, name: 'pure', include: pure, sequence: { groupOrder: 1 } } },
       {
         extends: true,
         test: {
+          ...shared,
           name: 'rest',
           include: ['test/**/*.test.ts'],
           exclude: [...pure, ...waiting],
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'waiting', include: waiting, maxWorkers: 4, sequence: { groupOrder: 2 } } },
+      {
+        extends: true,
+        test: { ...shared, name: 'waiting', include: waiting, maxWorkers: 4, sequence: { groupOrder: 2 } },
+      },
     ],
   },
 });

@@ -1,6 +1,6 @@
 /** Explanations as a page at the terminal, and as Markdown. The texts stand in verdict/explain. */
 import type { Explanation } from '../verdict/explain/explanation.ts';
-import { figures } from '../verdict/explain/figures.ts';
+import { figures } from '../verdict/explain/explanation.ts';
 import type { Topic, TopicKind } from '../verdict/explain/topics.ts';
 import { kindTitles, topicKinds } from '../verdict/explain/topics.ts';
 

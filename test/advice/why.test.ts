@@ -46,12 +46,39 @@ async function playOut({ server }: Serving, name: string): Promise<void> {
   }
 }
 
-async function liveExit(name: string, pod: string): Promise<ExitReport | undefined> {
-  const { stdout } = await runMain(['replay', recordingFile(name), '-o', 'json']);
-  return exitsIn(JSON.parse(stdout) as Record<string, unknown>)
-    ?.map((exit) => exit as unknown as ExitReport)
-    .find((exit) => exit.pod.name === pod);
+/** What was made once of a recording, for all that is asked about it. */
+function once<T>(make: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const made = new Map<string, Promise<T>>();
+  return (key) => {
+    const one = made.get(key) ?? make(key);
+    made.set(key, one);
+    return one;
+  };
 }
+
+const liveExits = once(async (name) => {
+  const { stdout } = await runMain(['replay', recordingFile(name), '-o', 'json']);
+  return exitsIn(JSON.parse(stdout) as Record<string, unknown>)?.map((exit) => exit as unknown as ExitReport);
+});
+
+const liveExit = async (name: string, pod: string): Promise<ExitReport | undefined> =>
+  (await liveExits(name))?.find((exit) => exit.pod.name === pod);
+
+type AuditReport = WhyReport & { exit?: ExitReport };
+
+/** `why` from an audit log of the recording: packed with its Events, as it is without them. */
+async function fromAuditLog(
+  name: string,
+  withEvents: boolean,
+): Promise<{ pod: string; code: number; report: AuditReport }> {
+  const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'RequestResponse', withEvents);
+  const file = join(scratch, withEvents ? `${name}.log.gz` : `${name}.log`);
+  writeFileSync(file, withEvents ? gzipSync(lines.join('\n')) : lines.join('\n'));
+  const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+  return { pod, code, report: JSON.parse(stdout) as AuditReport };
+}
+
+const fromPackedLog = once((name) => fromAuditLog(name, true));
 
 describe.each(names)('%s, from Events', (name) => {
   it('claims nothing that the live run denies, and says what it cannot know', async () =>
@@ -190,7 +217,7 @@ const reasons: [marks: RegExp, reason: RegExp][] = [
 const widthOf = ({ at }: Mark): number => Date.parse(at.latest) - Date.parse(at.earliest);
 const keyOf = ({ name, subject }: Mark): string => (subject === undefined ? name : `${name} of ${subject}`);
 
-function missingWithoutReason(live: ExitReport, report: WhyReport & { exit?: ExitReport }): string[] {
+function missingWithoutReason(live: ExitReport, report: AuditReport): string[] {
   const found = new Set(report.exit?.marks.map(keyOf));
   // Nobody here sends a request; the one of the log is what `accepted` says.
   const missing = live.marks.filter((mark) => mark.name !== 'requested' && !found.has(keyOf(mark)));
@@ -225,12 +252,8 @@ describe.each(names)('%s, from an audit log', (name) => {
   ])(
     'holds every truth of the runtime within its interval, misses no mark without a reason, and claims no other outcome, %s',
     async (title, withEvents) => {
-      const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'RequestResponse', withEvents);
-      const file = join(scratch, `${name}.log.gz`);
-      writeFileSync(file, gzipSync(lines.join('\n')));
-      const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+      const { pod, code, report } = await (withEvents ? fromPackedLog(name) : fromAuditLog(name, false));
       expect(code).toBe(0);
-      const report = JSON.parse(stdout) as WhyReport & { exit?: ExitReport };
       const live = await liveExit(name, pod);
       expect(faultsBy('why-report', report)).toEqual([]);
       expect(['unknown', live?.verdict.outcome]).toContain(report.outcome);
@@ -243,11 +266,7 @@ describe.each(names)('%s, from an audit log', (name) => {
   );
 
   it('nothing of the exit is older than the DELETE of the log', async () => {
-    const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'RequestResponse', true);
-    const file = join(scratch, `${name}-since.log`);
-    writeFileSync(file, lines.join('\n'));
-    const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-    const { exit, moments } = JSON.parse(stdout) as WhyReport & { exit?: ExitReport };
+    const { exit, moments } = (await fromPackedLog(name)).report;
     const since = Date.parse(moments.find((one) => one.name === 'accepted')?.earliest ?? '');
     const own = ['accepted', 'stopping', 'stop-signal', 'kill', 'exited', 'containers-done', 'removed'];
     const older = exit?.marks.filter((mark) => own.includes(mark.name) && Date.parse(mark.at.earliest) < since);

@@ -12,8 +12,7 @@ import {
   phaseNames,
   triggerKinds,
 } from '../../src/model/report.ts';
-import { gapTexts } from '../../src/verdict/explain/gaps.ts';
-import { gateTexts } from '../../src/verdict/explain/gates.ts';
+import { gapTexts, gateTexts } from '../../src/verdict/explain/limits.ts';
 import { containerTexts } from '../../src/verdict/explain/outcomes.ts';
 import { topics } from '../../src/verdict/explain/topics.ts';
 import { alone, containerOf, storyReport } from '../helpers/cases.ts';

@@ -4,22 +4,24 @@ import { loadRecording } from '../demo/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-it('a pod that nothing replaces', () =>
+it.concurrent('a pod that nothing replaces', () =>
   serving('exit-143', {}, async ({ server, flags }) => {
     const ran = await runMain([server.pod, '--wait-replacement', '--timeout=2s', '-o', 'json', ...flags]);
     expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'graceful', exitCode: 0 } });
     expect(ran.stderr).toContain(`pod "${server.pod}" is gone, but no replacement of it was seen by --timeout\n`);
     expect(ran.code).toBe(3);
-  }));
+  }),
+);
 
-it('and one whose replacement is ready in time is none of that', () =>
+it.concurrent('and one whose replacement is ready in time is none of that', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const ran = await runMain([server.pod, '--wait-replacement', '--timeout=20s', '-o', 'json', ...flags]);
     expect(ran.stderr).not.toContain('is gone, but');
     expect(ran.code).toBe(0);
-  }));
+  }),
+);
 
-it('a rollout that is stuck after its first pod', () => {
+it.concurrent('a rollout that is stuck after its first pod', () => {
   const scenario = loadRecording('rolling-update');
   // Its Deployment never comes to what a rollout is done with: as many pods as it wants, all of them new.
   type Told = { event?: { object?: { kind?: string; status?: { observedGeneration?: number; replicas?: number } } } };

@@ -46,7 +46,7 @@ const watched = (server: Loopback) =>
 
 const traced = ['-l', 'a=b', '--all-terminating', '-o', 'json'];
 
-describe('a pod that takes the name of another one that ended', () => {
+describe.concurrent('a pod that takes the name of another one that ended', () => {
   it('has files of its own', () =>
     serving('exit-143', {}, async ({ flags, server, folder }) => {
       const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'rec.ndjson')}`];
@@ -81,7 +81,7 @@ describe('a pod that takes the name of another one that ended', () => {
   });
 });
 
-describe('pods of an owner that nobody can follow', () => {
+describe.concurrent('pods of an owner that nobody can follow', () => {
   const owned = { ownerReferences: [{ apiVersion: 'x.io/v1', kind: 'CloneSet', name: 'web', controller: true }] };
   const briefly = { ...owned, ...terminating, deletionGracePeriodSeconds: 1 };
   const twoPods = (server: Loopback): void => {
@@ -121,7 +121,7 @@ describe('pods of an owner that nobody can follow', () => {
     }));
 });
 
-describe('a recording that cannot be written', () => {
+describe.concurrent('a recording that cannot be written', () => {
   it('is refused before anything is asked of the cluster', () =>
     serving('exit-143', {}, async ({ flags, server, folder }) => {
       const ran = await runMain([...traced, `--record=${join(folder, 'nowhere', 'rec.ndjson')}`, ...flags]);

@@ -10,7 +10,7 @@ import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import { createSteppedClock } from '../faults/helpers/stepped-clock.ts';
 
-describe('a suspended process', () => {
+describe.concurrent('a suspended process', () => {
   it('tells a gap, and no instant is later than the truth', () =>
     serving('exit-143', {}, async ({ server, flags }) => {
       const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'json', '-v=6'], {

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 import type { Scenario } from '../../src/demo/scenario.ts';
 import { recordingNames, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
-import { rounds } from '../helpers/sweep.ts';
+import { isSweep, rounds } from '../helpers/sweep.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import type { Fair } from './helpers/compare.ts';
@@ -26,8 +26,8 @@ const overHttp2 = hasOpenssl ? { tls: { ...selfSigned(), http2: true } } : {};
 const everyNth = process.env['PODEXIT_HTTP2'] === '1' ? 1 : 2;
 const atOnce = 24;
 /** Of 24 recordings, for each fault and position. */
-const recordingsPerCell = rounds(2, 8);
-const phases = [0, 120, 240, 360, 480, 600, 720, 840];
+const recordingsPerCell = rounds(1, 8);
+const phases = isSweep ? [0, 120, 240, 360, 480, 600, 720, 840] : [0, 240, 480, 720];
 
 interface Cell {
   nth: number;

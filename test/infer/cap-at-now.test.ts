@@ -20,7 +20,7 @@ import { seeded } from '../helpers/seeded.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { nanoTime } from '../helpers/truth.ts';
 
-const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(60, 300));
+const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(25, 300));
 
 /** Beyond the first ones: where an Event that was still on its way took back what had been said of a hook, of a signal. */
 const found = [745, 901, 2004, 2189];

@@ -9,7 +9,16 @@ import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import { observationsOf, recordingNames, secondSeriesNames, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
 import { faults } from '../render/helpers/schemas.ts';
 
-async function reportsOf(name: string): Promise<Report[]> {
+const replayed = new Map<string, Promise<Report[]>>();
+
+/** Each recording is replayed once for all that is asked about it. */
+function reportsOf(name: string): Promise<Report[]> {
+  const reports = replayed.get(name) ?? replay(name);
+  replayed.set(name, reports);
+  return reports;
+}
+
+async function replay(name: string): Promise<Report[]> {
   const pods = (await tracedPodsOf(name)).slice(0, 2);
   return pods.flatMap(({ sightings }) => reportOf(traceOf(observationsOf(sightings))) ?? []);
 }

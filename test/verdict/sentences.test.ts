@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { drains, plainStory } from '../sim/plain-story.ts';
 import type { ExitReport, FindingCode } from '../../src/model/report.ts';
 import { findingTexts } from '../../src/verdict/explain/findings.ts';
-import { phases } from '../../src/verdict/explain/phases.ts';
-import { triggerTexts } from '../../src/verdict/explain/triggers.ts';
+import { phases } from '../../src/verdict/explain/timeline.ts';
+import { triggerTexts } from '../../src/verdict/explain/outcomes.ts';
 import { adding, alone, findingCodes, judged, listed, markedIn, stampOf, storyReport, told } from '../helpers/cases.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 

@@ -13,3 +13,7 @@ export interface Explanation {
   /** The same for a manifest. */
   yaml?: string;
 }
+
+/** How the figures of a report are to be read. */
+export const figures =
+  'Every moment is an interval. An observed one is shown by its arrival (`+3.10`), an inferred one by the value that fits all others best (`≈+3.1`), with no more digits than it bears. A length is the difference of two shown moments, so that sums agree: `≈3.1s`; `≤0.5s` may have been nothing, `≥2s` has no known end. Both ends of every interval stand in JSON, in HTML and behind `-v`. Gates look at the whole interval: a limit is kept only where all of it is within.';

@@ -208,3 +208,46 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     yaml: execYaml,
   },
 };
+
+/** Codes that only a check of a spec has (docs/before-and-after.md). */
+export const checkTexts = {
+  'stop-signal-mismatch': {
+    is: 'A container is stopped with another signal than its command handles, or with SIGKILL.',
+    why: 'Its handler never runs.',
+    known: "lifecycle.stopSignal, or the STOPSIGNAL of a few well-known images, against the command's trap.",
+    advice: 'Handle the signal that is sent, or set `lifecycle.stopSignal` where the cluster has it.',
+  },
+  'target-port-missing': {
+    is: 'A Service names a target port that no container declares.',
+    why: 'It has no endpoint for that port.',
+    known: 'The names of the ports against targetPort. An injected sidecar may declare it.',
+    advice: 'Correct the name on one of the two sides, or write the number.',
+  },
+  'budget-blocks-eviction': {
+    is: 'A PodDisruptionBudget allows no eviction, or two budgets cover the same pod.',
+    why: '`kubectl drain` waits for it without end.',
+    known: 'minAvailable or maxUnavailable against the replicas; of a running pod the state of its budgets.',
+    advice: 'Add a replica, or relax the budget:',
+    yaml: 'spec: { maxUnavailable: 1 }',
+  },
+  'classic-sidecar': {
+    is: 'A helper such as a proxy or log shipper is one of the main containers.',
+    why: 'It gets SIGTERM together with the app and may be gone while the app still needs it.',
+    known: 'The name of the container or image. One that waits for the app by itself does no harm.',
+    advice: 'Make it a native sidecar (Kubernetes 1.29 and later):',
+    yaml: 'initContainers:\n- restartPolicy: Always',
+  },
+  'host-network': {
+    is: 'The pod uses ports of its node.',
+    why: 'A replacement cannot start on the same node before the old pod has released them.',
+    known: 'hostNetwork and hostPort.',
+    advice: 'Leave a node free for rollouts, or:',
+    yaml: 'strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }',
+  },
+  'liveness-during-drain': {
+    is: 'A liveness probe may end the container during its preStop hook, or that of a sidecar while the pod shuts down.',
+    why: 'The hook is cut off. At a deletion the kubelet stops the probes of main containers, so this concerns restarts.',
+    known: 'terminationGracePeriodSeconds of the probe against the length of the hook.',
+    advice: 'Raise the grace period of the probe above the length of the hook.',
+  },
+} satisfies Record<string, Explanation>;

@@ -1,124 +1,174 @@
-import type { ContainerOutcome, Outcome } from '../../model/report.ts';
+/** What the outcomes of exits and containers mean, and what may have deleted a pod. */
+import type { ContainerOutcome, Outcome, TriggerKind } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
+
+const nothing = 'Nothing.';
 
 export const outcomeTexts: Record<Outcome, Explanation> = {
   forced: {
-    is: 'The object was removed while its containers still ran (grace 0). Exit code 2.',
-    known: 'The pod was DELETED without any container having been reported as ended.',
-    wrong:
-      'How long they ran on is known only where a log stream or an Event went on telling. What ended by itself in the last second before may not have been reported yet.',
-    advice: 'Avoid --force: "deleted" is not "stopped", and a StatefulSet\'s successor may run beside its predecessor.',
+    is: 'The pod was deleted from the API while its containers still ran (grace period 0). Exit code 2.',
+    known: 'The pod was gone before any container had ended. Only logs show how long they ran on.',
+    advice: 'Avoid --force: a successor of the same name or volume may run beside the old pod.',
   },
   oom: {
-    is: 'A container was killed for memory while it was exiting. Exit code 2.',
-    known: "Reason OOMKilled in the container's last status.",
-    wrong: 'containerd also says OOMKilled where only a child process was killed.',
-    advice: 'Raise the memory limit, or write less into memory at shutdown.',
+    is: 'A container was OOMKilled while it was shutting down. Exit code 2.',
+    known: 'Reason OOMKilled with exit code 137. containerd also says so where only a child process was killed.',
+    advice: 'Raise the memory limit, or use less memory for shutting down.',
   },
   killed: {
-    is: 'A container was killed (SIGKILL) when the grace period ended. Exit code 2.',
-    known: "Exit code 137, no OOMKilled, and an exit no earlier than the end of grace on the kubelet's clock.",
-    wrong:
-      '137 alone proves nothing: an application may choose it, and the kubelet makes it up for containers it has lost.',
-    advice:
-      'See no-signal-handling: most often the process never got the signal. Else raise terminationGracePeriodSeconds.',
+    is: 'A container was SIGKILLed when its grace period ended. Exit code 2.',
+    known: 'Exit code 137 no earlier than the end of the grace period on the clock of the kubelet, and no OOMKilled.',
+    wrong: 'An app may exit 137 by itself; where the time fits both, it is said to be probable.',
+    advice: 'See no-signal-handling; an app that does react needs a longer grace period.',
   },
   failed: {
-    is: 'A container ended with an exit code that is neither 0 nor that of its stop signal. Exit code 2.',
-    known: 'The exit code in its last status.',
-    wrong:
-      'Some runtimes report 255 when they have lost the real code. A crash of its own within a second of the deletion looks the same.',
-    advice: "Read its last log lines: shutdown code threw, or a wrapper passed on a child's code.",
+    is: 'A container exited with a code that is neither 0 nor that of its stop signal. Exit code 2.',
+    known: 'Its last status. Some runtimes report 255 when they have lost the code.',
+    advice: 'Read its last log lines: the shutdown code failed, or a wrapper passed on the code of its child.',
   },
   overran: {
-    is: 'The grace ran out, but nothing had to be killed: a hook was cut off, or the exit came in the seconds after. Exit code 2.',
-    known: "Hook and drain against the grace, counted from the kubelet's start.",
-    wrong: 'Where the interval of the exit reaches over the end of grace, it is not claimed.',
-    advice: 'Shorten the hook, or raise terminationGracePeriodSeconds to hook + drain + a reserve.',
+    is: 'The pod exited past its grace period, or a preStop hook still ran at its end, and nothing was killed. Exit code 2.',
+    known: 'Hook and drain against the grace period, from when the kubelet started. Claimed only where it is certain.',
+    advice: 'Shorten the hook, or raise the grace period above hook and drain together.',
   },
   stuck: {
-    is: 'The pod was still terminating when --timeout ran out. Exit code 3.',
-    known: 'No DELETED for this uid until then, and a last look found no other pod of its name.',
-    wrong:
-      'A timeout shorter than the grace calls a healthy exit stuck. Where the stream of the pod is lost and that look is not answered either, the outcome is unknown.',
-    advice:
-      'The phases say where it stands: no notice is the node, no exit the application, no final delete the runtime, finalize a finalizer.',
+    is: 'The pod was still terminating when --timeout ended. Exit code 3.',
+    known: 'The pod was still in the API at a last look. A timeout below the grace period calls healthy exits stuck.',
+    advice: 'The card says what it waits for: the kubelet, a container, the cleanup or a finalizer.',
   },
   unknown: {
-    is: 'Evidence was lost, so that it cannot be said how the pod ended. Exit code 4.',
-    known: "A container's last status was never published, or the run ended before the pod was gone.",
-    wrong: 'It is no judgement of the application.',
-    advice: 'Look at "gaps" in the report: grant what was refused, or run closer to the cluster.',
+    is: 'Evidence is missing, so that the result is not known. Exit code 4.',
+    known: 'The last status of a container was never published, or the run ended before the pod was gone.',
+    advice: 'See "gaps" in the report: grant what was refused, or run closer to the cluster.',
   },
   graceful: {
-    is: 'Every container ended by itself within the grace. Exit code 0.',
-    known: 'The exit codes and the time of every exit.',
-    wrong: 'It says nothing about requests that were lost on the way: read drain-race and last-endpoint.',
-    advice: 'Nothing, as far as the exit goes.',
+    is: 'Every container exited by itself within the grace period. Exit code 0.',
+    known: 'The exit codes and the times of the exits. Lost requests are another matter: see drain-race.',
+    advice: nothing,
   },
   removed: {
     is: 'Nothing was running: the pod was pending, finished, or between restarts. Exit code 0.',
-    known: 'The container states when the deletion began.',
-    wrong: 'A container that started in the same moment may be missed.',
-    advice: 'Nothing.',
+    known: 'The states of its containers when the deletion began.',
+    advice: nothing,
   },
   'not-started': {
-    is: '--attach waited, and nobody deleted the pod by --timeout. Exit code 3.',
-    known: 'No deletionTimestamp was seen, and the watch was never broken meanwhile.',
-    wrong: 'Kubelet evictions and node shutdown end pods without ever setting a deletionTimestamp.',
-    advice:
-      'Start --attach first, and the deletion (a rollout, a drain) while it waits; --timeout 0 waits for ever. Without --attach the pod is deleted by the command itself.',
+    is: '--attach waited, and nobody deleted the pod before --timeout. Exit code 3.',
+    known: 'No deletionTimestamp on an unbroken watch. Kubelet evictions and node shutdown set none.',
+    advice: 'Start --attach first and the deletion while it waits; --timeout 0 waits without end.',
   },
 };
 
 export const containerTexts: Record<ContainerOutcome, Explanation> = {
   completed: {
-    is: 'The container ended with exit code 0.',
-    known: 'Its last status.',
-    wrong: 'Code 0 says that it ended in order, not how fast: read the drain phase.',
-    advice: 'Nothing.',
+    is: 'The container exited with code 0.',
+    known: 'Its last status. How long it took stands in the drain phase.',
+    advice: nothing,
   },
   signalled: {
-    is: 'It ended with 128 + its stop signal (143 for SIGTERM): the usual end of a process without a handler, or of one that chose that code.',
+    is: 'It exited with 128 plus its stop signal (143 for SIGTERM), as a process without a handler does.',
     known:
-      'The code, and the stop signal of the container where the API tells it. Where it does not, the codes of those that ask a program to end: 129 (HUP), 130 (INT), 131 (QUIT), 138 (USR1), 140 (USR2) and 143 (TERM). 132, 134 and 139 tell of a crash: failed.',
-    wrong: 'It cannot be distinguished from a handler that exits with this code after draining (the JVM does).',
-    advice: 'Nothing, if requests were finished by then.',
+      'The code, and the stop signal where the API names it; else the codes of signals that ask a program to end: 129 (HUP), 130 (INT), 131 (QUIT), 138 (USR1), 140 (USR2) and 143 (TERM). 132, 134 and 139 tell of a crash: failed.',
+    wrong: 'A handler may exit with this code after draining (the JVM does).',
+    advice: 'Nothing, if its requests were finished by then.',
   },
   failed: {
-    is: 'It ended with any other code.',
-    known: 'Its last status.',
-    wrong: 'A wrapper script may replace the code of what it runs.',
+    is: 'It exited with any other code.',
+    known: 'Its last status. A wrapper script may replace the code.',
     advice: 'Read its last log lines.',
   },
   killed: {
-    is: 'SIGKILL at the end of the grace.',
-    known: '137 at a time that only the end of grace explains.',
-    wrong: 'Earlier than that, 137 has another cause, and the outcome is failed.',
-    advice: 'Handle the stop signal in PID 1, or give more time.',
+    is: 'It was SIGKILLed at the end of the grace period.',
+    known: 'Exit code 137 at a time that only the end of the grace period explains; earlier than that it is failed.',
+    advice: 'Handle the stop signal in PID 1, or give it more time.',
   },
   oom: {
-    is: 'Killed for memory while exiting.',
-    known: 'Reason OOMKilled.',
-    wrong: 'It may have been a child process only.',
-    advice: 'Raise the limit or need less at shutdown.',
+    is: 'It was OOMKilled while shutting down.',
+    known: 'Reason OOMKilled with exit code 137.',
+    advice: 'Raise its memory limit.',
   },
   abandoned: {
-    is: 'The object went away while the container ran.',
-    known: 'DELETED without a last status of it.',
-    wrong: 'It may have ended just before, unreported.',
+    is: 'The pod was gone from the API while it still ran.',
+    known: 'The removal came without a last status. It may have ended just before.',
     advice: 'Do not force deletions.',
   },
   'not-running': {
-    is: 'It did not run when the deletion began: never started, finished, or waiting for a restart.',
+    is: 'It did not run when the deletion began: not started, finished, or waiting for a restart.',
     known: 'Its state before the deletion.',
-    wrong: 'A start in the same moment may be missed.',
-    advice: 'Nothing for the exit; a container that crashes in a loop has troubles of its own.',
+    advice: 'Nothing for the exit.',
   },
   unknown: {
     is: 'Its end was never reported, or with a code that the kubelet made up (ContainerStatusUnknown).',
     known: 'No termination with a time of its own.',
-    wrong: 'It may well have ended in order.',
-    advice: "Watch with rights on logs and Events; look at the kubelet's log.",
+    advice: "Grant logs and Events; look at the kubelet's log.",
+  },
+};
+
+const condition = (reason: string): string => `The condition DisruptionTarget with reason ${reason}.`;
+const mayBeMissing = 'Events may be merged, refused or late: then it is unknown.';
+
+/** SIGNALS.md §4. Who sent a DELETE is stored nowhere but in the audit log. */
+export const triggerTexts: Record<TriggerKind, Explanation> = {
+  'this-command': {
+    is: 'This command sent the DELETE that deleted the pod.',
+    known: 'The answer to it. A DELETE of another client that came before is found (deleted-before).',
+    advice: nothing,
+  },
+  'eviction-api': {
+    is: 'The pod was evicted through the API: by --evict, kubectl drain, an autoscaler.',
+    known: `Our own request, or: ${condition('EvictionByEvictionAPI')}`,
+    advice: 'A cordoned node is being drained; a PodDisruptionBudget limits how many go at once.',
+  },
+  preemption: {
+    is: 'The scheduler made room for a pod of higher priority.',
+    known: `${condition('PreemptionByScheduler')} The Event Preempted goes with it.`,
+    advice: 'Give the pod a higher PriorityClass, or the cluster more room.',
+  },
+  taint: {
+    is: 'Its node got a NoExecute taint that the pod does not tolerate.',
+    known: `${condition('DeletionByTaintManager')} The Event TaintManagerEviction goes with it.`,
+    advice: 'Look at the taints of the node and at tolerationSeconds of the pod.',
+  },
+  'device-taint': {
+    is: 'A device that the pod uses (dynamic resource allocation) was tainted.',
+    known: condition('DeletionByDeviceTaintManager'),
+    advice: 'Look at the taints of the ResourceSlice and at the tolerations of the claim.',
+  },
+  'pod-gc': {
+    is: 'The pod garbage collector removed it with grace period 0: its node is gone or out of service.',
+    known: `${condition('DeletionByPodGC')} Whether its processes stopped is not known.`,
+    advice: 'Look at what happened to the node; a volume may still be attached there.',
+  },
+  rollout: {
+    is: 'Its controller replaced it by a pod of another template.',
+    known: 'SuccessfulDelete or the scaling of its owner, together with another template.',
+    wrong: mayBeMissing,
+    advice: nothing,
+  },
+  'scale-down': {
+    is: 'Its controller was asked to run fewer pods.',
+    known: 'SuccessfulDelete, or fewer replicas of its owner at the time of the deletion.',
+    wrong: mayBeMissing,
+    advice: 'Where nobody scaled, look for an autoscaler.',
+  },
+  'owner-deleted': {
+    is: 'Its owner was deleted, and the garbage collector followed; also a Job past its ttlSecondsAfterFinished.',
+    known: 'The owner was gone when the pod was deleted, or within a second. No Event says so.',
+    advice: nothing,
+  },
+  job: {
+    is: 'Its Job completed, failed or was suspended, and stopped what still ran.',
+    known: "The Job's conditions, or its Event SuccessfulDelete.",
+    wrong: `A Job past its ttlSecondsAfterFinished is deleted itself: shown as owner-deleted. ${mayBeMissing}`,
+    advice: 'Look at the conditions of the Job.',
+  },
+  'namespace-deletion': {
+    is: 'Its whole namespace is being deleted.',
+    known: "The namespace's deletionTimestamp, not later than the pod's deletion; both are whole seconds.",
+    advice: nothing,
+  },
+  unknown: {
+    is: 'What deleted the pod is not known: most often another client with kubectl delete.',
+    known: 'No condition, Event or owner explains it.',
+    advice: "Look into the API server's audit log; grant owners and Events (deploy/rbac.yaml).",
   },
 };

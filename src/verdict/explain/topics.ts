@@ -1,18 +1,12 @@
 /** All that can be explained, in the order of the docs. */
 import type { AssumptionName } from '../../model/assumptions.ts';
 import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames, triggerKinds } from '../../model/report.ts';
-import { assumptionTexts } from './assumptions.ts';
-import { checkTexts } from './checks.ts';
 import type { Explanation } from './explanation.ts';
-import { findingTexts } from './findings.ts';
-import type { GapWord } from './gaps.ts';
-import { gapTexts } from './gaps.ts';
-import type { GateWord } from './gates.ts';
-import { gateTexts } from './gates.ts';
-import { markTexts } from './marks.ts';
-import { containerTexts, outcomeTexts } from './outcomes.ts';
-import { phases } from './phases.ts';
-import { triggerTexts } from './triggers.ts';
+import { checkTexts, findingTexts } from './findings.ts';
+import type { GapWord, GateWord } from './limits.ts';
+import { assumptionTexts, gapTexts, gateTexts } from './limits.ts';
+import { containerTexts, outcomeTexts, triggerTexts } from './outcomes.ts';
+import { markTexts, phases } from './timeline.ts';
 
 export const topicKinds = [
   'outcome',
@@ -38,10 +32,7 @@ export interface Topic {
 
 const gapWords = Object.keys(gapTexts) as GapWord[];
 const gateWords = Object.keys(gateTexts) as GateWord[];
-/** A code that reports have as well is explained with those. */
-const checkNames = (Object.keys(checkTexts) as (keyof typeof checkTexts)[]).filter(
-  (name) => !(findingCodes as readonly string[]).includes(name),
-);
+const checkNames = Object.keys(checkTexts) as (keyof typeof checkTexts)[];
 const assumptionNames = Object.keys(assumptionTexts) as AssumptionName[];
 
 export const topics: readonly Topic[] = [

@@ -1,0 +1,82 @@
+/**
+ * `npm run campaign -- --runs 1000 --seed 1`: random combinations of faults at random times, over all recordings of single
+ * pods, played by the embedded server to the real streams in virtual time. Prints how many runs ended with another outcome,
+ * with a truth outside its interval, or with `unknown`; exit 1 where there is any of the first two, or more than 1 % of the
+ * last. A run is drawn by its own number alone: `--from N --runs 1` plays one again, and prints its faults.
+ */
+import { parseArgs } from 'node:util';
+import type { Scenario } from '../src/demo/scenario.ts';
+import type { Fault } from '../test/sim/faults/fault.ts';
+import { loadRecording } from '../test/demo/helpers/load.ts';
+import { drawFaults } from '../test/faults/helpers/random-faults.ts';
+import type { JudgedRun, Wanted } from '../test/faults/helpers/judged-run.ts';
+import { judgeRun } from '../test/faults/helpers/judged-run.ts';
+import { sideBySide } from '../test/faults/helpers/side-by-side.ts';
+import { traced } from '../test/faults/helpers/traced.ts';
+import { recordingNames, secondSeriesNames } from '../test/helpers/recordings.ts';
+import { seeded } from '../test/helpers/seeded.ts';
+
+/** Largest share of runs that may end as `unknown`. */
+const mostUnknown = 0.01;
+const atOnce = 6;
+
+interface Calm {
+  name: string;
+  scenario: Scenario;
+  wanted: Wanted;
+  lastedMs: number;
+}
+
+interface Drawn extends JudgedRun {
+  number: number;
+  recording: string;
+  faults: Fault[];
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: 'string', default: '1000' },
+      seed: { type: 'string', default: '1' },
+      from: { type: 'string', default: '1' },
+    },
+  });
+  const calm = await sideBySide([...recordingNames, ...secondSeriesNames.map((name) => `second/${name}`)], 8, play);
+  const numbers = Array.from({ length: Number(values.runs) }, (_, index) => Number(values.from) + index);
+  const runs = await sideBySide(numbers, atOnce, (number) => strike(calm, Number(values.seed), number));
+  for (const run of runs.filter(({ wrong, missed }) => wrong.length + missed.length > 0 || runs.length === 1))
+    process.stdout.write(`${sentence(run)}\n`);
+  const wrong = runs.filter((run) => run.wrong.length > 0).length;
+  const missed = runs.filter((run) => run.missed.length > 0).length;
+  const unknown = runs.filter(({ isUnknown }) => isUnknown).length;
+  for (const run of runs.filter(({ isUnknown }) => isUnknown))
+    process.stdout.write(`unknown: ${run.number} ${run.recording} ${JSON.stringify(run.faults)}\n`);
+  process.stdout.write(
+    `campaign: ${runs.length} runs over ${calm.length} recordings, ${wrong} wrong outcomes, ${missed} with a truth outside, ` +
+      `${unknown} unknown (${((100 * unknown) / runs.length).toFixed(2)} %)\n`,
+  );
+  return wrong + missed > 0 || unknown > runs.length * mostUnknown ? 1 : 0;
+}
+
+/** The recording without a fault: what every other run of it is held against. */
+async function play(name: string): Promise<Calm> {
+  const scenario = loadRecording(name);
+  const { report, error, lasted } = await traced(scenario);
+  if (!report || error) throw new Error(`${name} has no report without a fault`, { cause: error });
+  const containers = Object.fromEntries(report.containers.map((one) => [one.name, one.outcome]));
+  return { name, scenario, wanted: { outcome: report.verdict.outcome, containers }, lastedMs: lasted };
+}
+
+async function strike(calm: readonly Calm[], seed: number, number: number): Promise<Drawn> {
+  const random = seeded(seed * 1_000_003 + number * 7919);
+  const { name, scenario, wanted, lastedMs } = calm[Math.floor(random() * calm.length)] as Calm;
+  const faults = drawFaults(random, lastedMs);
+  const phaseMs = Math.floor(random() * 1000);
+  const run = await traced(scenario, { server: { faults }, phaseMs, seed: number });
+  return { number, recording: name, faults, ...judgeRun(run, scenario, wanted) };
+}
+
+const sentence = ({ number, recording, wrong, missed, faults }: Drawn): string =>
+  `run ${number}, ${recording}: ${[...wrong, ...missed.map((what) => `outside: ${what}`)].join('; ')}\n  ${JSON.stringify(faults)}`;
+
+process.exitCode = await main();

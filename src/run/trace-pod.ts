@@ -8,9 +8,8 @@ import { createDeadline } from './deadline.ts';
 import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
 import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';
-import { nextPodOf } from './next-pod.ts';
 import type { ExitOptions, TraceOptions } from './trace-options.ts';
-import { resolveTarget } from './choose-pod.ts';
+import { resolveTarget, scopeInTime } from './choose-pod.ts';
 import type { SeveralTarget, Target } from './target.ts';
 import type { Interrupted } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
@@ -24,6 +23,8 @@ import type { Several } from './live-run.ts';
 import { run } from './run.ts';
 import type { Stage } from './run.ts';
 import { createTraces, onePod } from './traces.ts';
+import { missedText } from './rollout-end.ts';
+import { createWaitingLimit } from './time-limit.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {
@@ -190,4 +191,54 @@ function withoutPod(signal: Interrupted['signal'] | undefined): number {
       exitCode: signalCodes[signal],
     });
   return noneCame;
+}
+
+/** What a run about the next terminating pod is given, and what its coming to nothing is called. */
+interface NextPod {
+  readonly subject: { next: Several; uid(): string | undefined; over: AbortSignal[] };
+  /** `attach.not-started` (exit 3). */
+  notStarted(): PodexitError;
+  cancel(): void;
+}
+
+/** Throws as scopeOf does. */
+async function nextPodOf(
+  cluster: Cluster,
+  { target, timeoutMs }: TraceOptions & { target: SeveralTarget },
+  deadline: Deadline,
+  ports: Ports,
+): Promise<NextPod> {
+  const { clock, stdout, stderr } = ports;
+  const warn = (message: string): void => void stderr.write(`podexit: ${message}\n`);
+  const scope = await unlessLeft(ports, () => scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn }));
+  const what = scope.target;
+  stderr.write(`podexit: waiting for the next terminating pod of ${what}\n`);
+  const limit = createWaitingLimit({ clock, timeoutMs, stdout });
+  const over = new AbortController();
+  let uid: string | undefined;
+  const next: Several = {
+    ...scope,
+    isNext: true,
+    wants(one) {
+      limit.cancel();
+      return (uid ??= one) === one;
+    },
+    ended: () => over.abort(),
+    listener: {
+      seen: (_uid, pod) => void (pod && limit.saw(pod)),
+      missed: (pod, why) => void (limit.again(), stderr.write(missedText(pod, why))),
+      listed: () => limit.listed(),
+    },
+  };
+  return {
+    subject: { next, uid: () => uid, over: [over.signal, deadline.signal, limit.signal] },
+    notStarted: () =>
+      new PodexitError(
+        'attach.not-started',
+        `no pod of ${what} in namespace "${cluster.namespace}" was being deleted within ${limit.signal.aborted ? limit.text() : '--timeout'}`,
+        'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits for ever.',
+        { exitCode: 3 },
+      ),
+    cancel: () => limit.cancel(),
+  };
 }

@@ -4,7 +4,19 @@ import { endingOf } from '../../../src/run/ending.ts';
 import { unreplaced } from '../../../src/run/finish.ts';
 import type { Sighting } from '../../../src/model/observation.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import { adding, attached, changed, changesOf, eventOf, judged, listed, markedIn, recorded, stampOf, told } from '../../helpers/cases.ts';
+import {
+  adding,
+  attached,
+  changed,
+  changesOf,
+  eventOf,
+  judged,
+  listed,
+  markedIn,
+  recorded,
+  stampOf,
+  told,
+} from '../../helpers/cases.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 
 const rollout = await recorded('rolling-update');

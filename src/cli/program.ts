@@ -100,7 +100,7 @@ export function buildProgram(
   ).action(async (words: string[], flags: Flags) => {
     const command = behindDashes(program);
     const target = words.slice(0, words.length - command.length);
-    const options = traceOptions(target, flags, version, stdout.isTty);
+    const options = await traceOptions(target, flags, version, stdout.isTty);
     set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, command, ports));
   });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
@@ -201,7 +201,7 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
             format,
             look: { ...lookOf(flags), logs: flags.logs !== false },
             reports: reportsOf(flags),
-            policy: policyFrom(flags),
+            policy: await policyFrom(flags),
             publish: publishFrom(flags),
           },
           ports,

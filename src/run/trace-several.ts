@@ -28,7 +28,7 @@ import { followOwners } from './rollout-owners.ts';
 import { createProgress } from './rollout-progress.ts';
 import { run } from './run.ts';
 import type { Scope } from './scope.ts';
-import { lossCodes, probeReportsOf } from './shared-probes.ts';
+import { lossCodes, probeReportsOf } from './probe-results.ts';
 import { commandOf, runCommand } from './start-rollout.ts';
 import { createTraces } from './traces.ts';
 import { createWaitingLimit } from './time-limit.ts';

@@ -33,6 +33,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      { extends: true, test: { name: 'timed', include: timed, retry: 3, sequence: { groupOrder: 3 } } },
       {
         extends: true,
         test: { ...shared, name: 'waiting', include: waiting, maxWorkers: 4, sequence: { groupOrder: 2 } },

@@ -110,7 +110,7 @@ function sleepEnd(ask: Ask, length: number): Result {
     return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
   const resumed = pauseEndOf(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
-  const isBounded = !resumed && !isLeaseUnwatched(context);
+  const isBounded = !resumed && !isPauseHidden(context, spec, began.node.lo + least);
   context.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
   if (!isBounded && !resumed && ask.ended) notAfterEnd(ask, ask.ended);
   if (resumed)
@@ -122,9 +122,16 @@ function sleepEnd(ask: Ask, length: number): Result {
   return { outcome: isCut ? 'cut-off' : isWhole ? 'completed' : 'unknown' };
 }
 
-/** The node's Lease was not watched, which would show a kubelet that paused. */
-const isLeaseUnwatched = ({ trace }: PodNetwork): boolean =>
-  trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined);
+/**
+ * What would show a kubelet that paused when the sleep was over (`due`, node clock) is missing: the node's Lease was not
+ * watched, or the log broke off and no renewal came since.
+ */
+function isPauseHidden({ trace }: PodNetwork, { name }: ContainerSpec, due: number): boolean {
+  const lasts = trace.gaps.filter(({ value }) => value.to === undefined).map(({ value }) => value);
+  if (lasts.some(({ stream }) => stream === 'lease')) return true;
+  const isLogLost = lasts.some(({ stream, container }) => stream === 'logs' && (container ?? name) === name);
+  return isLogLost && !trace.nodeSigns.renewals.some(({ value }) => value.stamp > due);
+}
 
 const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
   client: atMost(at + 1),

@@ -110,7 +110,7 @@ function sleepEnd(ask: Ask, length: number): Result {
     return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
   const resumed = pauseEndOf(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
-  const isBounded = !resumed && !isPauseHidden(context, spec, began.node.lo + least);
+  const isBounded = !resumed && !isPauseHidden(context, spec);
   context.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
   if (!isBounded && !resumed && ask.ended) notAfterEnd(ask, ask.ended);
   if (resumed)
@@ -123,15 +123,14 @@ function sleepEnd(ask: Ask, length: number): Result {
 }
 
 /**
- * What would show a kubelet that paused when the sleep was over (`due`, node clock) is missing: the node's Lease was not
- * watched, or the log broke off and no renewal came since.
+ * What would show a kubelet that paused is missing: the node's Lease was not watched, or the log broke off that might have
+ * named the signal late.
  */
-function isPauseHidden({ trace }: PodNetwork, { name }: ContainerSpec, due: number): boolean {
-  const lasts = trace.gaps.filter(({ value }) => value.to === undefined).map(({ value }) => value);
-  if (lasts.some(({ stream }) => stream === 'lease')) return true;
-  const isLogLost = lasts.some(({ stream, container }) => stream === 'logs' && (container ?? name) === name);
-  return isLogLost && !trace.nodeSigns.renewals.some(({ value }) => value.stamp > due);
-}
+const isPauseHidden = ({ trace }: PodNetwork, { name }: ContainerSpec): boolean =>
+  trace.gaps.some(
+    ({ value: { stream, container = name, to } }) =>
+      to === undefined && (stream === 'lease' || (stream === 'logs' && container === name)),
+  );
 
 const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
   client: atMost(at + 1),

@@ -3,20 +3,28 @@
  * Content-Security-Policy forbids everything but this very style and script, by their hashes.
  */
 import { createHash } from 'node:crypto';
+import type { Timeline } from '../infer/timeline.ts';
+import type { FixAnswer } from '../verdict/fix.ts';
+import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
+import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { triggerText } from './trigger-text.ts';
 import { cardLines, dateText, deletedText, iconOf } from './card.ts';
 import { ownerText, podText } from './heading.ts';
 import type { Item } from './html/lanes.ts';
 import { script } from './html/script.ts';
 import { style } from './html/style.ts';
+import { drawPods, podTable } from './html/pods.ts';
 import { tablesOf } from './html/tables.ts';
-import type { Html } from './html/tag.ts';
+import type { Child, Html } from './html/tag.ts';
 import { join, tag, trusted } from './html/tag.ts';
+import type { Picture } from './html/timeline.ts';
 import { drawTimeline } from './html/timeline.ts';
 import { exitText } from './mark-text.ts';
 import { penFor, plainStyle } from './palette.ts';
+import { rolloutCardLines, verdictOf } from './rollout-card.ts';
 import { forJson, forTerminal } from './safe-text.ts';
+import { yamlText } from './yaml.ts';
 
 const pen = penFor(plainStyle);
 
@@ -24,16 +32,60 @@ export function renderHtml(report: Report): string {
   const { timeline } = report;
   // Without a picture there is nothing to zoom or to point at.
   const picture = timeline.marks.length > 0 ? drawTimeline(timeline) : undefined;
+  return pageOf({
+    title: `${report.answer.word}: ${podText(timeline)}`,
+    top: [
+      headerOf(podText(timeline), report.verdict, report.answer.word, report.answer.headline),
+      factsList(factsOf(report)),
+      cardBox((columns) => cardLines({ ...report, answer: { ...report.answer, fix: [] } }, { pen, columns })),
+      fixOf(report.answer.fix),
+    ],
+    picture: picture && { ...picture, notes: notesOf(timeline) },
+    tables: tablesOf(report),
+  });
+}
+
+/** All exits of a run: a lane for each pod, and the probes' below them. */
+export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Report[]): string {
+  const [first] = reports;
+  const head = verdictOf(numbers);
+  const facts: Facts = [
+    ['when', first && dateText(Math.min(...reports.map(({ timeline }) => timeline.zero)))],
+    ['workload', numbers.target],
+    ['namespace', first?.timeline.pod.metadata.namespace],
+    ['pods', String(numbers.pods)],
+    ['total', numbers.total === undefined ? undefined : secondsText(numbers.total)],
+    ['exit code', String(numbers.exitCode)],
+  ];
+  return pageOf({
+    title: numbers.sentence,
+    top: [
+      headerOf(numbers.target, head, '', numbers.sentence),
+      factsList(facts),
+      cardBox((columns) => rolloutCardLines({ ...numbers, fix: undefined }, { pen, columns })),
+      fixOf(numbers.fix ? [numbers.fix] : []),
+    ],
+    picture: first && { ...drawPods(reports), notes: new Map() },
+    tables: podTable(reports),
+  });
+}
+
+interface Page {
+  readonly title: string;
+  readonly top: readonly Child[];
+  /** `notes`: the observations by number. */
+  readonly picture: (Picture & { readonly notes: ReadonlyMap<number, string> }) | undefined;
+  readonly tables: Child;
+}
+
+function pageOf({ title, top, picture, tables }: Page): string {
   const body = tag(
     'body',
     {},
     tag(
       'main',
       {},
-      headerOf(report),
-      factsOf(report),
-      cardOf(report),
-      fixOf(report),
+      ...top,
       picture &&
         tag(
           'section',
@@ -43,15 +95,15 @@ export function renderHtml(report: Report): string {
           picture.legend,
           panel(),
         ),
-      tag('section', { class: 'tables' }, tablesOf(report)),
+      tag('section', { class: 'tables' }, tables),
     ),
-    picture && tag('script', { type: 'application/json', id: 'items' }, dataOf(report, picture.items)),
+    picture && tag('script', { type: 'application/json', id: 'items' }, dataOf(picture.items, picture.notes)),
     tag('script', {}, trusted(script)),
   );
-  return `<!doctype html>\n${tag('html', { lang: 'en' }, headOf(report), body).html}\n`;
+  return `<!doctype html>\n${tag('html', { lang: 'en' }, headOf(title), body).html}\n`;
 }
 
-function headOf({ timeline, answer }: Report): Html {
+function headOf(title: string): Html {
   const policy = [
     "default-src 'none'",
     `style-src '${hashOf(style)}'`,
@@ -67,35 +119,42 @@ function headOf({ timeline, answer }: Report): Html {
     trusted(`<meta http-equiv="Content-Security-Policy" content="${policy}">`),
     tag('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
     tag('meta', { name: 'color-scheme', content: 'light dark' }),
-    tag('title', {}, `${answer.word}: ${podText(timeline)} – podexit`),
+    tag('title', {}, `${title} – podexit`),
     tag('style', {}, trusted(style)),
   );
 }
 
 const tones = { good: 'good', bad: 'bad', warning: 'doubt' } as const;
 
-function headerOf(report: Report): Html {
-  const { symbol, ink } = iconOf(report);
+function headerOf(
+  eyebrow: string,
+  verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'>,
+  word: string,
+  headline: string,
+): Html {
+  const { symbol, ink } = iconOf({ verdict });
   const tone = tones[ink as keyof typeof tones];
   return tag(
     'header',
     {},
-    tag('p', { class: 'eyebrow' }, podText(report.timeline)),
+    tag('p', { class: 'eyebrow' }, eyebrow),
     tag(
       'h1',
       {},
-      tag('span', { class: tone }, `${pen.symbol(symbol)} ${report.answer.word}`),
+      tag('span', { class: tone }, `${pen.symbol(symbol)} ${word}`),
       ' ',
-      tag('span', { class: 'headline' }, report.answer.headline),
+      tag('span', { class: 'headline' }, headline),
     ),
   );
 }
 
+type Facts = readonly (readonly [string, string | undefined])[];
+
 /** When, where, what, who and how long: what a reader of next month asks first. */
-function factsOf(report: Report): Html {
+function factsOf(report: Report): Facts {
   const { timeline, verdict } = report;
   const { pod, grace, trigger, containers, mode } = timeline;
-  const facts: (readonly [string, string | undefined])[] = [
+  return [
     ['when', dateText(timeline.zero)],
     ['workload', ownerText(timeline) ?? 'no controller'],
     ['namespace', pod.metadata.namespace],
@@ -109,42 +168,50 @@ function factsOf(report: Report): Html {
     ['containers', containers.map((one) => `${one.name} ${exitText(one)}`).join(', ') || undefined],
     ['exit code', String(verdict.exitCode)],
   ];
-  return tag(
+}
+
+const factsList = (facts: Facts): Html =>
+  tag(
     'dl',
     { class: 'facts' },
     ...facts.flatMap(([name, value]) =>
       value === undefined ? [] : [tag('div', {}, tag('dt', {}, name), tag('dd', {}, value))],
     ),
   );
-}
 
-/** The card as in a terminal. The fix stands below it, with a button. */
-function cardOf(report: Report): Html {
-  const lines = cardLines({ ...report, answer: { ...report.answer, fix: [] } }, { pen, columns: 80 });
-  // Each line is safe text already; tag() escapes what markup means.
-  return tag(
+/**
+ * The card as in a terminal, for a wide and for a narrow page; the fix stands below it, with buttons. Each line is safe
+ * text, and tag() escapes markup.
+ */
+const cardBox = (linesAt: (columns: number) => string[]): Html =>
+  join([cardAt('wide', linesAt(80)), cardAt('narrow', linesAt(50))]);
+
+const cardAt = (width: 'wide' | 'narrow', lines: readonly string[]): Html =>
+  tag(
     'pre',
-    { class: 'card', tabindex: 0, 'aria-label': 'Answer' },
+    { class: `card ${width}`, tabindex: 0, 'aria-label': 'Answer' },
     join(
       lines.map((line) => tag('span', {}, line)),
       '\n',
     ),
   );
-}
 
-function fixOf({ answer }: Report): Html | false {
-  if (answer.fix.length === 0) return false;
-  const items = answer.fix.map(({ reason, command }) =>
+function fixOf(fixes: readonly FixAnswer[]): Html | false {
+  if (fixes.length === 0) return false;
+  const copied = (what: string, text: string): Html =>
+    tag(
+      'div',
+      { class: 'command' },
+      tag('code', {}, forTerminal(text, 4000)),
+      tag('button', { type: 'button', 'data-copy': true, class: 'copy', 'aria-label': `Copy the ${what}` }, 'Copy'),
+    );
+  const items = fixes.map(({ reason, command, patch }) =>
     tag(
       'li',
       {},
       tag('p', {}, reason),
-      tag(
-        'div',
-        { class: 'command' },
-        tag('code', {}, forTerminal(command, 4000)),
-        tag('button', { type: 'button', 'data-copy': true, class: 'copy' }, 'Copy'),
-      ),
+      copied('command', command),
+      tag('details', {}, tag('summary', {}, 'As YAML'), copied('YAML', yamlText(patch).trimEnd())),
     ),
   );
   return tag(
@@ -179,15 +246,18 @@ const panel = (): Html =>
     tag('p', { class: 'note' }, 'Hover or use the arrow keys for evidence.'),
   );
 
-/** Inside a script element only `<` could end it; as an escape it means the same to JSON. */
-function dataOf({ timeline }: Report, items: readonly Item[]): Html {
+function notesOf({ notes }: Timeline): ReadonlyMap<number, string> {
   const seen = new Map<number, string>();
-  for (let note = timeline.notes; note; note = note.earlier)
-    seen.set(note.seq, `${note.seq}: ${forTerminal(note.what)}`);
+  for (let note = notes; note; note = note.earlier) seen.set(note.seq, `${note.seq}: ${forTerminal(note.what)}`);
+  return seen;
+}
+
+/** Inside a script element only `<` could end it; as an escape it means the same to JSON. */
+function dataOf(items: readonly Item[], notes: ReadonlyMap<number, string>): Html {
   const data = items.map(({ title, lines, evidence }) => ({
     title: forTerminal(title),
     lines: lines.map((line) => forTerminal(line)),
-    seen: evidence.flatMap((seq) => seen.get(seq) ?? []),
+    seen: evidence.flatMap((seq) => notes.get(seq) ?? []),
   }));
   return trusted(forJson(JSON.stringify(data)).replaceAll('<', '\\u003c'));
 }

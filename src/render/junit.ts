@@ -1,9 +1,10 @@
 /**
- * JUnit XML, as Jenkins' schema has it: a suite for the run, the case `exit` for the pod and one for each gate. GitLab
- * drops a failure's attributes, so that the card also stands in its body.
+ * JUnit XML, as Jenkins' schema has it: a suite for the run, the case `exit` for the pod and one for each gate, or a case
+ * for each of several pods. GitLab drops a failure's attributes, so the card also stands in its body.
  */
 import type { Gate } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
+import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { cardLines } from './card.ts';
 import { ownerText, podText } from './heading.ts';
 import { penFor, plainStyle } from './palette.ts';
@@ -11,47 +12,70 @@ import type { XmlElement } from './xml.ts';
 import { writeXml } from './xml.ts';
 
 /** Red where the exit code is: with `--warn-only` (exit code 0) nothing fails, and the cases still say what was. */
-export function renderJunit(reports: Report | readonly Report[]): string {
-  const suites = (Array.isArray(reports) ? (reports as readonly Report[]) : [reports as Report]).map(suiteOf);
-  const sum = (of: (suite: Suite) => number): number => suites.reduce((total, suite) => total + of(suite), 0);
-  const totals = {
-    tests: sum(({ cases }) => cases.length),
-    failures: sum(({ cases }) => count(cases, 'failure')),
-    errors: sum(({ cases }) => count(cases, 'error')),
-    time: sum(({ seconds }) => seconds).toFixed(3),
-  };
-  return writeXml({
-    name: 'testsuites',
-    attributes: { name: 'podexit', ...totals },
-    children: suites.map(({ element }) => element),
+export function renderJunit(report: Report): string {
+  const { timeline, verdict } = report;
+  const cases = [exitCase(report, 'exit'), ...verdict.gates.map((gate) => gateCase(report, gate))];
+  return document({
+    name: `podexit ${podText(timeline)}`,
+    ms: timeline.total?.shown ?? 0,
+    timestamp: timeline.zero,
+    properties: properties(report),
+    cases,
+  });
+}
+
+/** A run over several pods: one suite, and in it a case for each pod. A pod that was not observed is an error. */
+export function renderRolloutJunit(
+  { target, total, unseen, sentence, exitCode }: RolloutNumbers,
+  reports: readonly Report[],
+): string {
+  const missed = unseen.map((name): XmlElement => {
+    const error: XmlElement = {
+      name: 'error',
+      attributes: { message: 'its termination was not observed', type: 'unknown' },
+    };
+    return {
+      name: 'testcase',
+      attributes: { name, classname: target.replace('/', '.'), time: '0.000' },
+      children: [error],
+    };
+  });
+  return document({
+    name: `podexit ${target}`,
+    ms: total ?? 0,
+    timestamp: Math.min(...reports.map(({ timeline }) => timeline.zero)),
+    properties: propertiesOf({ workload: target, pods: reports.length, 'exit-code': exitCode, summary: sentence }),
+    cases: [...reports.map((report) => exitCase(report, report.timeline.pod.metadata.name)), ...missed],
   });
 }
 
 interface Suite {
-  readonly element: XmlElement;
+  readonly name: string;
+  readonly ms: number;
+  /** ms, client's clock; not finite where no pod was deleted. */
+  readonly timestamp: number;
+  readonly properties: readonly XmlElement[];
   readonly cases: readonly XmlElement[];
-  readonly seconds: number;
 }
 
-function suiteOf(report: Report): Suite {
-  const { timeline, verdict } = report;
-  const cases = [exitCase(report), ...verdict.gates.map((gate) => gateCase(report, gate))];
-  const seconds = (timeline.total?.shown ?? 0) / 1000;
-  const attributes = {
-    name: `podexit ${podText(timeline)}`,
+function document({ name, ms, timestamp, properties: known, cases }: Suite): string {
+  const totals = {
     tests: cases.length,
     failures: count(cases, 'failure'),
     errors: count(cases, 'error'),
-    time: seconds.toFixed(3),
-    skipped: count(cases, 'skipped'),
-    timestamp: new Date(timeline.zero).toISOString().slice(0, 19),
+    time: (ms / 1000).toFixed(3),
   };
-  const element = {
+  const suite = {
     name: 'testsuite',
-    attributes,
-    children: [{ name: 'properties', children: properties(report) }, ...cases],
+    attributes: {
+      name,
+      ...totals,
+      skipped: count(cases, 'skipped'),
+      timestamp: new Date(Number.isFinite(timestamp) ? timestamp : 0).toISOString().slice(0, 19),
+    },
+    children: [{ name: 'properties', children: known }, ...cases],
   };
-  return { element, cases, seconds };
+  return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
 }
 
 function properties({ timeline, verdict, answer }: Report): XmlElement[] {
@@ -73,19 +97,24 @@ function properties({ timeline, verdict, answer }: Report): XmlElement[] {
     traffic: isCheck ? undefined : answer.traffic.judgement,
     cause: answer.cause?.code,
   };
-  return Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [{ name: 'property', attributes: { name, value: String(value) } }],
-  );
+  return propertiesOf(values);
 }
 
-function exitCase(report: Report): XmlElement {
+const propertiesOf = (values: Readonly<Record<string, string | number | undefined>>): XmlElement[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name: 'property', attributes: { name, value: String(value) } }],
+  );
+
+/** Alone, a pod's gates are cases of their own; as one of several it fails where one of them does. */
+function exitCase(report: Report, name: string): XmlElement {
   const { answer } = report;
   const { outcome, exitCode } = report.verdict;
-  const isBad = outcome !== 'graceful' && outcome !== 'removed' && exitCode !== 0;
+  const isGraceful = outcome === 'graceful' || outcome === 'removed';
+  const isBad = exitCode !== 0 && (!isGraceful || name !== 'exit');
   // Not a bad exit but one that was not observed to its end: stuck, unknown, interrupted.
-  const kind = exitCode === 2 ? 'failure' : 'error';
+  const kind = exitCode === 2 || isGraceful ? 'failure' : 'error';
   const seconds = ((report.timeline.total?.shown ?? 0) / 1000).toFixed(3);
-  return testCase(report, 'exit', seconds, isBad ? faultOf(report, kind, outcome, answer.summary) : undefined);
+  return testCase(report, name, seconds, isBad ? faultOf(report, kind, outcome, answer.summary) : undefined);
 }
 
 function gateCase(report: Report, { name, passed, judged, message }: Gate): XmlElement {

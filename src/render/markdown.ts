@@ -1,12 +1,16 @@
 /** `-o markdown`: the answer in at most ten lines for a pull request or an incident, everything else folded below it. */
 import type { Interval, Phase } from '../infer/timeline.ts';
-import { lengthText, shareText } from '../verdict/length-text.ts';
+import type { FixAnswer } from '../verdict/fix.ts';
+import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
+import { requestsText } from '../verdict/loss.ts';
 import type { Report } from '../verdict/report.ts';
+import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { deletedText, exitRows, iconOf } from './card.ts';
 import { phaseNames, spending } from './details.ts';
 import { ownerText, podText } from './heading.ts';
 import { markText } from './mark-text.ts';
 import { penFor, plainStyle } from './palette.ts';
+import { rolloutRows, verdictOf } from './rollout-card.ts';
 import { forMarkdown, forMarkdownCode, forTerminal } from './safe-text.ts';
 import { boundsText, offsetText } from './time-text.ts';
 
@@ -16,13 +20,47 @@ export function renderMarkdown(report: Report): string {
 
 /** The page in parts that stand by themselves, the answer first. */
 export function markdownSections(report: Report): string[] {
-  const sections = [answerSection, fix, timelineTable, phaseTable, findings, limits];
+  const sections = [
+    answerSection,
+    ({ answer }: Report) => fix(answer.fix),
+    timelineTable,
+    phaseTable,
+    findings,
+    limits,
+  ];
   return sections.map((section) => section(report)).filter((text) => text !== '');
 }
 
+/** Several pods: the rollout's card as ten lines at most, its fix and its pods folded. */
+export function renderRolloutMarkdown(numbers: RolloutNumbers, reports: readonly Report[]): string {
+  const { symbol } = iconOf({ verdict: verdictOf(numbers) });
+  const rows = rolloutRows({ ...numbers, worst: numbers.worst.slice(0, 1), fix: undefined }, pen)
+    .slice(0, mostRows)
+    .map(({ label, pieces }) =>
+      `- ${label} ${forMarkdown(pieces.map(({ text }) => text).join(''), 1000)}`.replace('-  ', '- '),
+    );
+  const pods = reports.map(({ timeline, answer }) => [
+    forMarkdownCode(timeline.pod.metadata.name),
+    forMarkdown(answer.word),
+    timeline.total ? secondsText(timeline.total.shown) : '',
+    forMarkdown(answer.summary, 1000),
+  ]);
+  const sections = [
+    [`### ${pen.symbol(symbol)} ${forMarkdown(numbers.sentence, 1000)}`, forMarkdownCode(numbers.target), ...rows].join(
+      '\n',
+    ),
+    fix(numbers.fix ? [numbers.fix] : []),
+    folded(`Pods (${pods.length})`, table(['pod', 'result', 'total', 'summary'], pods)),
+  ];
+  return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
+}
+
+/** With the heading and the line below it, ten. */
+const mostRows = 8;
+
 const pen = penFor(plainStyle);
 
-/** Heading, place, and one line each for containers, traffic, gates and why: ten at most. */
+/** Heading, place, and one line each for containers, traffic, requests, gates and why: ten at most. */
 function answerSection(report: Report): string {
   const { timeline, verdict, answer } = report;
   const place = [forMarkdownCode(podText(timeline)), ownerText(timeline), deletedText(report)];
@@ -34,6 +72,7 @@ function answerSection(report: Report): string {
   const lines = [
     ...rows,
     `- traffic ${judgement.replace('-', ' ')}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,
+    ...timeline.probes.slice(0, 1).map((probe) => `- requests ${forMarkdown(requestsText(timeline, probe), 1000)}`),
     ...failed.map(({ message }) => `- gate ${forMarkdown(message, 1000)}`),
     ...(answer.why === undefined ? [] : [`- why: ${forMarkdown(answer.why, 1000)}`]),
   ];
@@ -42,8 +81,8 @@ function answerSection(report: Report): string {
   return `${title}\n${where.join(' · ')}\n${lines.join('\n')}`;
 }
 
-function fix({ answer }: Report): string {
-  const items = answer.fix.map(({ reason, command }) => {
+function fix(fixes: readonly FixAnswer[]): string {
+  const items = fixes.map(({ reason, command }) => {
     const fence = '`'.repeat(Math.max(3, ...(command.match(/`+/g) ?? []).map((run) => run.length + 1)));
     return `${forMarkdown(reason, 2000)}\n\n${fence}sh\n${forTerminal(command, 4000)}\n${fence}`;
   });

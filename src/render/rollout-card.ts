@@ -25,23 +25,38 @@ export function endedPodLine(pen: Pen, { timeline, verdict, answer }: Report, ti
   return `${pen.paint('dim', time)}${pen.paint('accent', name)}  ${pen.paint(ink, pen.symbol(symbol))} ${summary}`;
 }
 
-export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags = '' }: CardPlace): string[] {
+/** What the icon of the whole depends on. */
+export const verdictOf = ({
+  exitCode,
+  outcomes,
+}: Pick<RolloutNumbers, 'exitCode' | 'outcomes'>): Pick<Report['verdict'], 'exitCode' | 'outcome'> => ({
+  exitCode,
+  outcome: outcomes.stuck ? 'stuck' : 'unknown',
+});
+
+/** Where the fix stands elsewhere on the page. */
+type RolloutWithoutFix = Omit<RolloutNumbers, 'fix'> & { readonly fix: undefined };
+
+export function rolloutCardLines(
+  numbers: RolloutNumbers | RolloutWithoutFix,
+  { pen, columns, flags = '' }: CardPlace,
+): string[] {
   const layout = cardLayout(pen, columns, []);
-  const outcome = numbers.outcomes.stuck ? 'stuck' : 'unknown';
-  const { symbol, ink } = iconOf({ verdict: { exitCode: numbers.exitCode, outcome } });
+  const { symbol, ink } = iconOf({ verdict: verdictOf(numbers) });
   const { target, pods, total } = numbers;
   const head = `${plural(pods, 'pod')} terminated${total === undefined ? '' : ` in ${secondsText(total)}`}`;
   const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(`  ${head}`)];
   return [
     ...flow(pen, title, { width: layout.width, hang: 2 }),
     '',
-    ...rowsOf(numbers, pen, flags).flatMap((row) => rowLines(layout, row)),
+    ...rolloutRows(numbers, pen, flags).flatMap((row) => rowLines(layout, row)),
     '',
     `${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(numbers.sentence, 1000))}`,
   ];
 }
 
-function rowsOf(numbers: RolloutNumbers, pen: Pen, flags: string): CardRow[] {
+/** What stands between the first and the last line. `flags`: connection flags behind a suggested command. */
+export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pen, flags = ''): CardRow[] {
   const { outcomes, slowest, drain, graceUsed, causes, worst, unseen, pods, noReady, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
@@ -93,7 +108,7 @@ const looks = {
 } as const;
 
 /** `▲ at risk: 6 of 6, no preStop hook` */
-function trafficRows({ traffic, pods }: RolloutNumbers, pen: Pen): CardRow[] {
+function trafficRows({ traffic, pods }: Pick<RolloutNumbers, 'traffic' | 'pods'>, pen: Pen): CardRow[] {
   return traffic.map(({ judgement, pods: count, reason }, index) => {
     const [word, symbol] = looks[judgement];
     const why = reason === '' || judgement === 'safe' ? '' : `, ${reason}`;

@@ -9,8 +9,11 @@ import { forYaml, hasUnseen } from './safe-text.ts';
  * The report as YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does.
  * One line a value, which greps better.
  */
-export function renderYaml(report: ExitReport): string {
-  const text = dump(inOrder(report, reportOrder), {
+export const renderYaml = (report: ExitReport): string => yamlText(inOrder(report, reportOrder));
+
+/** Any object as YAML, by the same rules. */
+export function yamlText(value: unknown): string {
+  const text = dump(value, {
     lineWidth: -1,
     noRefs: true,
     quoteStyle: 'double',

@@ -1,5 +1,6 @@
 /** A report as a document. Each renderer is loaded only where it is asked for. */
 import type { Report } from '../verdict/report.ts';
+import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { DocumentKind, Format } from './formats.ts';
 
@@ -26,3 +27,14 @@ const renderers: Record<DocumentKind, (report: Report, template: string) => Prom
   'jsonpath-as-json': async (report, template) =>
     (await import('../render/jsonpath.ts')).renderJsonPathAsJson(exitReportOf(report), template),
 };
+
+/** A run over several pods as one document. */
+export async function renderRollout(
+  kind: 'html' | 'markdown' | 'junit',
+  numbers: RolloutNumbers,
+  reports: readonly Report[],
+): Promise<string> {
+  if (kind === 'html') return (await import('../render/html.ts')).renderRolloutHtml(numbers, reports);
+  if (kind === 'junit') return (await import('../render/junit.ts')).renderRolloutJunit(numbers, reports);
+  return (await import('../render/markdown.ts')).renderRolloutMarkdown(numbers, reports);
+}

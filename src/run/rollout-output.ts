@@ -51,8 +51,11 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'live':
     case 'lines':
       return rolloutTerminal(format.kind, look, ports);
-    case 'wide':
+    case 'html':
     case 'markdown':
+    case 'junit':
+      return documentOutput(format.kind, ports);
+    case 'wide':
       return {
         ended: async (report) => stdout.write(`${await each(report)}\n`),
         end: async () => {},
@@ -63,9 +66,21 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
       throw new PodexitError(
         'usage.output',
         `-o ${format.kind} is one document for one pod, and --all-terminating has several`,
-        'Use -o lines, json, ndjson, yaml, wide, markdown or name, or write the documents with --report.',
+        'Use another format, e.g. -o json, or write one document for each pod with --report.',
       );
   }
+}
+
+/** One page about all pods. */
+function documentOutput(kind: 'html' | 'markdown' | 'junit', { stdout }: Ports): RolloutOutput {
+  const reports: Report[] = [];
+  return {
+    ended: async (report) => void reports.push(report),
+    end: async (_items, summary) => {
+      const { renderRollout } = await import('./documents.ts');
+      stdout.write(await renderRollout(kind, numbersOf(summary, reports), reports));
+    },
+  };
 }
 
 /** One document: the RolloutReport of all pods. */

@@ -49,7 +49,7 @@ describe('deletions that nothing is traced of', () => {
 
   it('have no report to write', async () => {
     expect((await runMain(['x', '--wait=false', '-o', 'json'])).stderr).toMatch(/--wait=false traces nothing/);
-    expect((await runMain(['x', '--dry-run=server', '--record', 'f'])).stderr).toMatch(/--record has nothing to tell/);
+    expect((await runMain(['x', '--dry-run=server', '--record', 'f'])).stderr).toMatch(/--record has nothing to print/);
   });
 });
 
@@ -100,8 +100,8 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
 
 describe('flags that are refused', () => {
   it.each([
-    [['x', '--cascade'], /--cascade is refused: nothing depends on a pod/],
-    [['x', '--cascade=foreground'], /--cascade is refused/],
+    [['x', '--cascade'], /--cascade is not supported: a pod has no dependents/],
+    [['x', '--cascade=foreground'], /--cascade is not supported/],
     [['x', '--attach', '--evict'], /--attach never deletes/],
     [['x', '--attach', '--wait=false'], /--attach never deletes/],
     [['x', '--retry-evict'], /needs --evict/],

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderHtml } from '../../src/render/html.ts';
+import { renderHtml, renderRolloutHtml } from '../../src/render/html.ts';
+import { rolloutNumbers } from '../../src/verdict/rollout-summary.ts';
 import type { Look } from './helpers/browser.ts';
 import { chromiumPath, launch, open } from './helpers/browser.ts';
 import { contrasts, overflows } from './helpers/page-checks.ts';
@@ -9,6 +10,8 @@ import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
 const killed = reportNamed('multi-container');
+const several = [reportNamed('graceful-exit'), reportNamed('sigkill-after-grace'), hostileReport];
+const rollout = (reports = several): string => renderRolloutHtml(rolloutNumbers('deployment/web', reports), reports);
 
 describe('the HTML report', () => {
   it('allows, by its policy, exactly the style and the script that it holds', () => {
@@ -43,6 +46,26 @@ describe('the HTML report', () => {
   });
 });
 
+describe('the HTML report of several pods', () => {
+  it('has a lane and a row of the table for each, and one fix with its YAML', () => {
+    const html = rollout();
+    expect(html.match(/class="lane"/g)).toHaveLength(several.length + 1);
+    expect(html).toContain('<summary>Pods (3)</summary>');
+    expect(html).toMatch(/aria-label="Copy the YAML"/);
+    expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
+  });
+
+  it('lets no string of the cluster become markup, and says so where no pod was deleted', () => {
+    expect(unseenIn(rollout())).toEqual([]);
+    expect(rollout().match(/<(img|b a)/g)).toBeNull();
+    expect(rollout([])).toContain('no pod was deleted');
+  });
+
+  it('is small enough at 200 pods for any browser', () => {
+    expect(rollout(Array.from({ length: 200 }, () => reportNamed('graceful-exit'))).length).toBeLessThan(1_000_000);
+  });
+});
+
 describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipped without a Chromium)', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -57,8 +80,9 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
   it.each(looks)(
     'is quiet, fits %j and can be read',
     async (look) => {
-      for (const report of [killed, reportNamed('finalizer'), reportNamed('pending'), hostileReport]) {
-        const { page, noise } = await open(browser, renderHtml(report), look);
+      const pages = [killed, reportNamed('finalizer'), reportNamed('pending'), hostileReport].map(renderHtml);
+      for (const html of [...pages, rollout()]) {
+        const { page, noise } = await open(browser, html, look);
         expect(noise).toEqual([]);
         expect(await page.evaluate(overflows)).toBe(false);
         const { low } = await page.evaluate<{ low: string[] }>(contrasts);

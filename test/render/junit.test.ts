@@ -2,8 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderJunit } from '../../src/render/junit.ts';
+import { renderJunit, renderRolloutJunit } from '../../src/render/junit.ts';
 import type { Report } from '../../src/verdict/report.ts';
+import { rolloutNumbers } from '../../src/verdict/rollout-summary.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
 import type { Node } from './helpers/strict-xml.ts';
 import { parseXml } from './helpers/strict-xml.ts';
@@ -58,10 +59,15 @@ describe('JUnit XML', () => {
     expect(fault?.text.trim().split('\n').at(-1)).toContain(killed.answer.summary);
   });
 
-  it('gathers the suites of several pods', () => {
-    const all = parseXml(renderJunit([killed, reportNamed('graceful-exit')]));
-    expect(all.attributes).toMatchObject({ tests: '2', failures: '1' });
-    expect(all.children).toHaveLength(2);
+  it('has one case for each of several pods, also for one that was not observed', () => {
+    const reports = [killed, reportNamed('graceful-exit')];
+    const all = parseXml(renderRolloutJunit(rolloutNumbers('deployment/web', reports, { unseen: ['web-x'] }), reports));
+    expect(xsdFaults(schema, all)).toEqual([]);
+    expect(all.attributes).toMatchObject({ tests: '3', failures: '1', errors: '1' });
+    const names = all.children[0]!.children.filter(({ name }) => name === 'testcase').map(
+      ({ attributes }) => attributes['name'],
+    );
+    expect(names).toEqual([...reports.map(({ timeline }) => timeline.pod.metadata.name), 'web-x']);
   });
 
   it('gives hostile strings back as text, made visible', () => {

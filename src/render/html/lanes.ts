@@ -1,5 +1,6 @@
 /** What is drawn on each lane of the picture: stretches with uncertain ends, and moments. Values only. */
 import type { Interval, Mark, Phase, Timeline } from '../../infer/timeline.ts';
+import type { ProbeResult } from '../../infer/probe-result.ts';
 import type { MarkName, PhaseName } from '../../model/report.ts';
 import { lengthText, shareText } from '../../verdict/length-text.ts';
 import { phaseNames, spending } from '../details.ts';
@@ -25,6 +26,8 @@ export interface Item {
 export interface Bar extends Item {
   readonly look: Look;
   readonly label: string;
+  /** How high it is, 0 to 1; absent: as high as any. */
+  readonly height?: number;
   readonly start: Interval;
   readonly end: Interval;
 }
@@ -54,9 +57,44 @@ export function lanesOf(timeline: Timeline): Lane[] {
     ['node', pod.spec.nodeName ?? '', 'node'],
     ...(replacement ? [['replacement', replacement.name, 'replacement'] satisfies [LaneKind, string, string]] : []),
   ];
-  return kinds
+  const lanes = kinds
     .map(([kind, name, detail]) => laneOf(kind, name, detail, timeline))
     .filter(({ bars, points }, index) => kinds[index]?.[0] === 'container' || bars.length + points.length > 0);
+  return [...lanes, ...timeline.probes.map((probe) => probeLane(probe, timeline.zero))];
+}
+
+/** A tick for each half second with failures, as high as their share; the dying pod's own failures are no loss. */
+export function probeLane({ target, via, sent, failed, slices }: ProbeResult, zero: number): Lane {
+  const offset = (moment: number): string => `${((moment - zero) / 1000).toFixed(1)}s`;
+  const bar = (look: Look, from: number, to: number, title: string, height = 1): Bar => ({
+    look,
+    label: '',
+    height,
+    start: seenAt(from),
+    end: seenAt(to),
+    title,
+    lines: [`from ${offset(from)} to ${offset(to)}`],
+    evidence: [],
+  });
+  const [first, last] = [slices[0], slices.at(-1)];
+  const ticks = slices.filter((slice) => slice.failed > 0);
+  return {
+    name: target,
+    detail: `${sent} requests, ${failed} failed`,
+    bars: [
+      ...(first && last ? [bar('answered', first.from, last.to, `${sent} requests, ${failed} failed`)] : []),
+      ...ticks.map((slice) =>
+        bar(
+          via === 'pod-proxy' ? 'own' : 'failed',
+          slice.from,
+          slice.to,
+          `${slice.failed} of ${slice.sent} failed`,
+          slice.failed / Math.max(1, slice.sent),
+        ),
+      ),
+    ],
+    points: [],
+  };
 }
 
 function laneOf(kind: LaneKind, name: string, detail: string, timeline: Timeline): Lane {
@@ -116,7 +154,7 @@ const markLanes: Record<MarkName, LaneKind> = {
   'last-failure': 'pod',
 };
 
-function pointOf(mark: Mark, timeline: Timeline): Point {
+export function pointOf(mark: Mark, timeline: Timeline): Point {
   const { who, text } = markText(mark, timeline);
   const title = `${who}: ${text} ${offsetText(mark.at, timeline.zero)}s`;
   return {
@@ -128,7 +166,7 @@ function pointOf(mark: Mark, timeline: Timeline): Point {
   };
 }
 
-function phaseBar({ name, subject, start, end, length }: Phase, { zero, grace }: Timeline): Bar {
+export function phaseBar({ name, subject, start, end, length }: Phase, { zero, grace }: Timeline): Bar {
   const text = `${phaseNames[name]} ${lengthText(length)}`;
   const share = spending.has(name) ? `, ${shareText(length, grace.effectiveSeconds * 1000)} of the grace period` : '';
   return {
@@ -144,13 +182,6 @@ function phaseBar({ name, subject, start, end, length }: Phase, { zero, grace }:
 
 /** States that last between two moments and are no phases: in its Service, still listed, ready. */
 function standing(kind: LaneKind, name: string, { endpoints, replacement, zero, now }: Timeline): Bar[] {
-  const edge = (moment: number): Interval => ({
-    earliest: moment,
-    latest: moment,
-    shown: moment,
-    basis: 'observed',
-    evidence: [],
-  });
   const bar = (look: Look, start: Interval | undefined, end: Interval | undefined): Bar[] =>
     start && end
       ? [{ look, label: lookText(look), start, end, title: lookText(look), lines: [], evidence: end.evidence }]
@@ -159,16 +190,24 @@ function standing(kind: LaneKind, name: string, { endpoints, replacement, zero, 
   if (endpoint) {
     const { unroutedAt, removedAt, wasReady } = endpoint;
     return [
-      ...(wasReady ? bar('routed', edge(zero), unroutedAt ?? removedAt ?? edge(now)) : []),
-      ...bar('listed', unroutedAt, removedAt ?? edge(now)),
+      ...(wasReady ? bar('routed', seenAt(zero), unroutedAt ?? removedAt ?? seenAt(now)) : []),
+      ...bar('listed', unroutedAt, removedAt ?? seenAt(now)),
     ];
   }
   if (kind !== 'replacement' || !replacement) return [];
   return [
-    ...bar('starting', replacement.createdAt, replacement.readyAt ?? edge(now)),
-    ...bar('ready', replacement.readyAt, edge(now)),
+    ...bar('starting', replacement.createdAt, replacement.readyAt ?? seenAt(now)),
+    ...bar('ready', replacement.readyAt, seenAt(now)),
   ];
 }
+
+const seenAt = (moment: number): Interval => ({
+  earliest: moment,
+  latest: moment,
+  shown: moment,
+  basis: 'observed',
+  evidence: [],
+});
 
 const certainty = (at: Interval, zero: number): string =>
   `${offsetText(at, zero)}s, within ${boundsText(at, zero)} (${at.basis})`;

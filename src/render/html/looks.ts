@@ -2,7 +2,7 @@
 import { phaseNames } from '../../model/report.ts';
 import { phaseNames as phaseTexts } from '../details.ts';
 
-export const looks = [...phaseNames, 'routed', 'listed', 'starting', 'ready'] as const;
+export const looks = [...phaseNames, 'routed', 'listed', 'starting', 'ready', 'answered', 'failed', 'own'] as const;
 export type Look = (typeof looks)[number];
 
 const states: Partial<Record<Look, string>> = {
@@ -10,6 +10,9 @@ const states: Partial<Record<Look, string>> = {
   listed: 'removed from Service, endpoint still listed',
   starting: 'replacement starting',
   ready: 'replacement ready',
+  answered: 'probe requests answered',
+  failed: 'probe requests failed',
+  own: 'the pod itself did not answer',
 };
 
 /** What people call it. */

@@ -7,14 +7,16 @@ const light = `
   --good: #1c6e46; --bad: #b0261c; --doubt: #7d5200; --info: #2a5f9e; --link: #1f5fae; --on-bar: #ffffff;
   --accept: #596780; --notice: #6d7486; --route-removal: #1f6f8b; --prestop: #6d4fa8; --sidecar-wait: #7a7199;
   --drain: #2b62c4; --overtime: #b83227; --cleanup: #74684f; --finalize: #935a22; --replace: #257a54;
-  --routed: #cfe0e6; --listed: #e6ecee; --starting: #d5e8dd; --ready: #bcdccb; --on-state: #24363d;`;
+  --routed: #cfe0e6; --listed: #e6ecee; --starting: #d5e8dd; --ready: #bcdccb; --on-state: #24363d;
+  --answered: #dbe9df; --failed: #b0261c; --own: #a9adb5;`;
 
 const dark = `
   --paper: #131519; --card: #1a1d22; --ink: #e9e7e2; --muted: #a0a7b4; --line: #2d3138; --faint: #1f2329;
   --good: #63cf9b; --bad: #ff8d82; --doubt: #efb956; --info: #8bbcf2; --link: #8bbcf2; --on-bar: #0f1114;
   --accept: #94a3be; --notice: #a3aabb; --route-removal: #5fb7d3; --prestop: #b79bec; --sidecar-wait: #aba1cc;
   --drain: #7ba7f7; --overtime: #ff8d82; --cleanup: #b8a987; --finalize: #dda065; --replace: #63cf9b;
-  --routed: #24414b; --listed: #22292d; --starting: #1f3a2d; --ready: #285540; --on-state: #d6e4e9;`;
+  --routed: #24414b; --listed: #22292d; --starting: #1f3a2d; --ready: #285540; --on-state: #d6e4e9;
+  --answered: #22352a; --failed: #ff8d82; --own: #626873;`;
 
 const bars = looks
   .map(
@@ -48,7 +50,7 @@ h1 .headline { font-weight: 500; }
 .fixes { list-style: none; padding: 0; display: grid; gap: 1rem; } .fixes p { max-width: 52rem; margin-bottom: 0.4rem; }
 .command { display: flex; gap: 0.75rem; align-items: flex-start; background: var(--faint); border-radius: 8px; padding: 0.7rem 0.9rem; }
 .command code { flex: 1; user-select: all; } .copy { display: none; } .copy:is(*) { display: inline-block; }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 1rem 1.5rem; margin-top: 1.75rem;
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); gap: 1rem 1.5rem; margin-top: 1.75rem;
   padding-top: 1.25rem; border-top: 1px solid var(--line); }
 dt { color: var(--muted); font-size: 0.8rem; } dd { margin: 0; font-weight: 550; overflow-wrap: anywhere; }
 details { border-top: 1px solid var(--line); } details:last-child { border-bottom: 1px solid var(--line); }
@@ -97,7 +99,10 @@ th { color: var(--muted); font-weight: 500; font-size: 0.8rem; white-space: nowr
 td code { overflow-wrap: break-word; } .when { white-space: nowrap; }
 td small { display: block; color: var(--muted); } td:target, td:has(:target) { background: var(--faint); }
 footer { margin-top: 3.5rem; color: var(--muted); font-size: 0.83rem; }
+@media (min-width: 641px) { .pods .lane { grid-template-columns: 20rem minmax(0, 1fr); } .card.narrow { display: none; } }
+.pods .lane-name { flex-direction: row; justify-content: space-between; align-items: center; gap: 0.75rem; padding-block: 0.1rem; }
 @media (max-width: 640px) {
+  .card.wide { display: none; } .card { white-space: pre-wrap; }
   body { padding: 1.5rem 1rem 3rem; } h1 { font-size: 1.25rem; } .card { font-size: 0.72rem; padding: 0.75rem; } section { margin-top: 2.25rem; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem 1rem; }
   .lane { grid-template-columns: minmax(0, 1fr); } .track { width: calc(100% - 1.5rem); margin-left: 0.75rem; }

@@ -97,7 +97,7 @@ function observations({ timeline }: Report): Child {
 }
 
 /** A title with `#` before it heads numbers. */
-function folded(title: string, columns: readonly string[], rows: readonly (readonly Child[])[]): Child {
+export function folded(title: string, columns: readonly string[], rows: readonly (readonly Child[])[]): Child {
   if (rows.length === 0) return undefined;
   const numeric = columns.map((column) => column.startsWith('#') && 'num');
   const head = columns.map((column, index) =>

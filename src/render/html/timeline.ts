@@ -29,7 +29,7 @@ export function drawTimeline(timeline: Timeline): Picture {
     ...rows,
     ...gapRows(timeline, scale, guides),
   );
-  return { html: join([definitions(), html]), items, legend: legend(lanes) };
+  return { html: join([definitions(), html]), items, legend: legend(lanes.flatMap(({ bars }) => bars)) };
 }
 
 function laneRow(
@@ -46,7 +46,7 @@ function laneRow(
 }
 
 /** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
-function row(name: string, detail: string, label: string, height: number, drawn: readonly Html[]): Html {
+export function row(name: string, detail: string, label: string, height: number, drawn: readonly Html[]): Html {
   const svg = { class: 'track', width: '100%', height, role: 'group', 'aria-label': label };
   return tag(
     'div',
@@ -57,9 +57,10 @@ function row(name: string, detail: string, label: string, height: number, drawn:
 }
 
 /** Solid where it surely was, faded where it may have been. What came after the grace period runs under the drain. */
-function drawBar(scale: Scale, bar: Bar, item: number): Html {
-  const { start, end, look, label } = bar;
-  const slot = look === 'overtime' ? { y: 26, height: 4 } : { y: 5, height: 20 };
+export function drawBar(scale: Scale, bar: Bar, item: number): Html {
+  const { start, end, look, label, height = 1 } = bar;
+  const high = Math.max(4, 20 * height);
+  const slot = look === 'overtime' ? { y: 26, height: 4 } : { y: 25 - high, height: high };
   const box = (from: number, to: number, cls: string): Html | false =>
     to > from && tag('rect', { class: cls, x: at(scale, from), width: wide(scale, from, to), ...slot });
   const isSure = start.latest <= end.earliest;
@@ -76,6 +77,7 @@ function drawBar(scale: Scale, bar: Bar, item: number): Html {
     // However short it was, it can be seen and pointed at.
     share < 0.3 && tag('rect', { class: `solid ${look}`, x: at(scale, start.earliest), width: 2, ...slot }),
     isSure &&
+      label !== '' &&
       share > 18 &&
       look !== 'overtime' &&
       tag('text', { class: `label on-${look}`, x: at(scale, start.latest), dx: 7, y: 19 }, label),
@@ -83,17 +85,17 @@ function drawBar(scale: Scale, bar: Bar, item: number): Html {
 }
 
 /** A filled diamond was observed, a hollow one inferred; the line beneath it is the interval. */
-function drawPoint(scale: Scale, point: Point, item: number): Html {
+export function drawPoint(scale: Scale, point: Point, item: number, y = 35.5): Html {
   const { name, at: moment } = point;
   const { earliest, latest, shown, basis, open } = moment;
   const shape = name === 'kill' ? 'M-5 -5 L5 5 M5 -5 L-5 5' : 'M0 -5.5 L5.5 0 L0 5.5 L-5.5 0 Z';
   const from = open ? scale.from : earliest;
   return focusable(point, item, [
     latest > from &&
-      tag('rect', { class: 'whisker', x: at(scale, from), width: wide(scale, from, latest), y: 34, height: 3 }),
+      tag('rect', { class: 'whisker', x: at(scale, from), width: wide(scale, from, latest), y: y - 1.5, height: 3 }),
     tag(
       'svg',
-      { x: at(scale, shown), y: 35.5, overflow: 'visible' },
+      { x: at(scale, shown), y, overflow: 'visible' },
       tag('circle', { class: 'target', r: 9 }),
       tag('path', { class: `point ${name === 'kill' ? 'kill' : basis}`, d: shape }),
     ),
@@ -112,14 +114,6 @@ function focusable(said: Item, item: number, drawn: readonly (Html | false)[]): 
 
 /** The row of seconds, with the grace period as the kubelet counts it. */
 function ruler(timeline: Timeline, scale: Scale, guides: Html): Html {
-  const ticks = ticksOf(scale).map(({ moment, label }) =>
-    tag(
-      'g',
-      { class: 'tick' },
-      tag('line', { x1: at(scale, moment), x2: at(scale, moment), y1: 14, y2: 20 }),
-      tag('text', { x: at(scale, moment), y: 10, 'text-anchor': 'middle' }, label),
-    ),
-  );
   const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
   const end = graceEndOf(timeline);
   const band =
@@ -142,10 +136,21 @@ function ruler(timeline: Timeline, scale: Scale, guides: Html): Html {
         ];
   return row('seconds', `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`, 'time axis', 56, [
     guides,
-    ...ticks,
+    ...ticks(scale),
     ...band,
   ]);
 }
+
+/** The seconds of an axis. */
+export const ticks = (scale: Scale): Html[] =>
+  ticksOf(scale).map(({ moment, label }) =>
+    tag(
+      'g',
+      { class: 'tick' },
+      tag('line', { x1: at(scale, moment), x2: at(scale, moment), y1: 14, y2: 20 }),
+      tag('text', { x: at(scale, moment), y: 10, 'text-anchor': 'middle' }, label),
+    ),
+  );
 
 function graceEndOf({ containers }: Timeline): number | undefined {
   const ends = containers.flatMap(({ graceEnd }) =>
@@ -188,8 +193,8 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
 }
 
 /** What signs and colours mean: also on paper, where nothing can be pointed at. */
-function legend(lanes: readonly Lane[]): Html {
-  const present = new Set(lanes.flatMap(({ bars }) => bars.map(({ look }) => look)));
+export function legend(bars: readonly Bar[]): Html {
+  const present = new Set(bars.map(({ look }) => look));
   const signs = ['◆ observed', '◇ inferred, with the interval it lies in', '✗ SIGKILL', '┊ end of the grace period'];
   return tag(
     'ul',
@@ -201,7 +206,7 @@ function legend(lanes: readonly Lane[]): Html {
   );
 }
 
-function definitions(): Html {
+export function definitions(): Html {
   const lines = tag('path', { class: 'hatch', d: 'M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6' });
   const hatch = tag('pattern', { id: 'hatch', width: 8, height: 8, patternUnits: 'userSpaceOnUse' }, lines);
   return tag('svg', { width: 0, height: 0, class: 'defs', 'aria-hidden': 'true' }, tag('defs', {}, hatch));

@@ -1,0 +1,102 @@
+/** The picture of a run over several pods: a lane for each, on one axis of wall-clock time, and the probes' lanes. */
+import type { ProbeResult } from '../../infer/probe-result.ts';
+import type { Interval, Timeline } from '../../infer/timeline.ts';
+import { lengthText, secondsText } from '../../verdict/length-text.ts';
+import type { Report } from '../../verdict/report.ts';
+import { exitText } from '../mark-text.ts';
+import { clockText } from '../time-text.ts';
+import type { Bar, Item, Lane, Point } from './lanes.ts';
+import { phaseBar, pointOf, probeLane } from './lanes.ts';
+import type { Scale } from './scale.ts';
+import { folded } from './tables.ts';
+import type { Child } from './tag.ts';
+import { join, tag } from './tag.ts';
+import type { Picture } from './timeline.ts';
+import { definitions, drawBar, drawPoint, legend, row, ticks } from './timeline.ts';
+
+/** In the order in which their deletions came. Zero of the axis is the first of them. */
+export function drawPods(reports: readonly Report[]): Picture {
+  const ordered = byTime(reports);
+  const scale = scaleOf(ordered.map(({ timeline }) => timeline));
+  const items: Item[] = [];
+  const remember = (item: Item): number => items.push(item) - 1;
+  const lanes = [...ordered.map(podLane), ...probesOf(reports).map((probe) => probeLane(probe, scale.zero))];
+  const rows = lanes.map(({ name, detail, bars, points }) =>
+    row(name, detail, `${detail} ${name}`, 30, [
+      ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
+      ...points.map((point) => drawPoint(scale, point, remember(point), 15)),
+    ]),
+  );
+  const axis = row('seconds', `after ${clockText(scale.zero, 1, 'utc')} UTC`, 'time axis', 26, ticks(scale));
+  return {
+    html: join([definitions(), tag('div', { class: 'lanes pods' }, axis, ...rows)]),
+    items,
+    legend: legend(lanes.flatMap(({ bars }) => bars)),
+  };
+}
+
+/** Phases of the pod and of the container that exited last, which decided how long it took. */
+function podLane({ timeline, answer }: Report): Lane {
+  const { pod, containers, phases, marks } = timeline;
+  const [slowest] = containers
+    .filter(({ ran }) => ran)
+    .sort((one, other) => (other.exit?.at.shown ?? Infinity) - (one.exit?.at.shown ?? Infinity));
+  const name = pod.metadata.name;
+  const own = <T extends Item>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
+  const isOnLane = (subject: string | undefined): boolean => subject === undefined || subject === slowest?.name;
+  const bars: Bar[] = phases
+    .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
+    .map((phase) => atEstimate(own(phaseBar(phase, timeline))));
+  const points: Point[] = marks
+    .filter((mark) => mark.name === 'kill' || mark.name === 'unrouted')
+    .map((mark) => ({ ...own(pointOf(mark, timeline)), at: narrowed(mark.at) }));
+  return { name, detail: answer.word, bars, points };
+}
+
+/** Among many, where it most likely was; what is pointed at still says the interval. */
+const atEstimate = (bar: Bar): Bar => ({ ...bar, label: '', start: narrowed(bar.start), end: narrowed(bar.end) });
+
+const narrowed = (at: Interval): Interval => ({ ...at, earliest: at.shown, latest: at.shown });
+
+/** The probes of a run belong to all of its pods: of each target the one that counted longest. */
+function probesOf(reports: readonly Report[]): ProbeResult[] {
+  const longest = new Map<string, ProbeResult>();
+  for (const { timeline } of reports)
+    for (const probe of timeline.probes)
+      if ((longest.get(probe.target)?.sent ?? -1) < probe.sent) longest.set(probe.target, probe);
+  return [...longest.values()].filter(({ via }) => via !== 'pod-proxy');
+}
+
+function scaleOf(timelines: readonly Timeline[]): Scale {
+  const zero = Math.min(...timelines.map((one) => one.zero));
+  const ends = timelines.flatMap(({ marks }) => marks.map(({ at }) => at.latest)).filter(Number.isFinite);
+  const to = Math.max(zero + 100, ...ends);
+  const pad = (to - zero) * 0.03;
+  return { zero, from: zero - pad, to: to + pad };
+}
+
+/** Folded below the picture: one row for each pod, in the same order. */
+export function podTable(reports: readonly Report[]): Child {
+  const rows = byTime(reports).map(({ timeline, answer }) => [
+    tag('code', {}, timeline.pod.metadata.name),
+    answer.word,
+    clockText(timeline.zero, 1, 'utc'),
+    timeline.total ? secondsText(timeline.total.shown) : '–',
+    drainText(timeline),
+    timeline.containers.map((one) => `${one.name} ${exitText(one)}`).join(', '),
+    answer.summary,
+  ]);
+  return folded(
+    'Pods',
+    ['pod', 'result', '#deleted (UTC)', '#total', '#SIGTERM to exit', 'containers', 'summary'],
+    rows,
+  );
+}
+
+function drainText({ phases }: Timeline): string {
+  const drains = phases.filter(({ name }) => name === 'drain').sort((one, other) => other.length.max - one.length.max);
+  return drains[0] ? lengthText(drains[0].length) : '–';
+}
+
+const byTime = (reports: readonly Report[]): Report[] =>
+  [...reports].sort((one, other) => one.timeline.zero - other.timeline.zero);

@@ -1,0 +1,40 @@
+/** Markdown: at most ten lines in a pull request, everything else folded below them. */
+import { describe, expect, it } from 'vitest';
+import { renderMarkdown, renderRolloutMarkdown } from '../../src/render/markdown.ts';
+import { rolloutNumbers } from '../../src/verdict/rollout-summary.ts';
+import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
+import { unseenIn } from './helpers/unseen.ts';
+
+const visible = (text: string): string[] =>
+  text
+    .replace(/<details>[^]*?<\/details>/g, '')
+    .split('\n')
+    .filter((line) => line !== '');
+
+describe('a comment about one pod', () => {
+  it.each(recorded)('has at most ten lines, the answer first (%s)', (_name, report) => {
+    const lines = visible(renderMarkdown(report));
+    expect(lines.length).toBeLessThanOrEqual(10);
+    expect(lines[0]).toMatch(/^### [✔✖–?] /);
+  });
+
+  it('shows every unseen character of the cluster', () => {
+    expect(unseenIn(renderMarkdown(hostileReport))).toEqual([]);
+  });
+});
+
+describe('a comment about several pods', () => {
+  const reports = [
+    ...Array.from({ length: 30 }, () => reportNamed('graceful-exit')),
+    ...Array.from({ length: 4 }, () => reportNamed('sigkill-after-grace')),
+    hostileReport,
+  ];
+  const text = renderRolloutMarkdown(rolloutNumbers('deployment/web', reports, { unseen: ['web-x'] }), reports);
+
+  it('has at most ten lines, and a folded row for each pod', () => {
+    expect(visible(text).length).toBeLessThanOrEqual(10);
+    expect(text).toContain(`<summary>Pods (${reports.length})</summary>`);
+    expect(text.match(/^\| .*SIGKILLed:/gm)).toHaveLength(4);
+    expect(unseenIn(text)).toEqual([]);
+  });
+});

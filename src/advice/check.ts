@@ -47,9 +47,6 @@ export interface CheckOptions extends OutputOptions {
   warnOnly: boolean;
 }
 
-/** Formats beside those that every command has. */
-export const checkFormats = ['markdown', 'sarif', 'junit'] as const;
-
 interface Found {
   checked: { checked: Checked; manifest?: Manifest }[];
   specs: ShutdownSpec[];

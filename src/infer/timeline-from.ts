@@ -197,7 +197,7 @@ function assumesOf(exit: Exit | undefined): AssumptionName[] {
 const unique = (seqs: readonly number[]): number[] => [...new Set(seqs)].sort((a, b) => a - b);
 
 /** Undefined for a bare pod. */
-export function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
+function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
   const controller = controllerOf(pod);
   if (!controller) return undefined;
   const owner = trace.owners.get(controller.uid);

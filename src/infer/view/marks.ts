@@ -219,7 +219,7 @@ const overdueAfter = 5000;
 const longestMessage = 200;
 
 /** A phrase; undefined where nothing shows. */
-export function killTrouble(trace: Trace, { deletion, containers }: Exit): string | undefined {
+function killTrouble(trace: Trace, { deletion, containers }: Exit): string | undefined {
   const failed = trace.events
     .filter(({ reason, time }) => reason === 'FailedKillPod' && !isBefore(onNode(time, []), deletion.accepted))
     .at(-1);

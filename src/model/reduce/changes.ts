@@ -25,10 +25,10 @@ export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
 }
 
 /** How an object arrived. */
-export type How = 'listed' | 'changed' | 'deleted';
+type How = 'listed' | 'changed' | 'deleted';
 
 /** One object, by its kind; what the stream means for it is the caller's. */
-export function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: How): Trace {
+function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: How): Trace {
   const deleted = how === 'deleted';
   switch (object.kind) {
     case 'Pod':

@@ -15,11 +15,11 @@ export interface ShippedScenario {
   lateBalancerMs?: number;
   /** A Service that gets another ready endpoint, where the recorded pod was its only one. */
   secondEndpointOf?: string;
-  /** The scenario in which what goes wrong here is mended. */
+  /** The scenario in which the problem is fixed. */
   fixed?: string;
   /** Which one to try after it. */
   next?: string;
-  /** What podexit is asked to trace; by default the pod whose end was recorded. */
+  /** The command line; by default the pod whose end was recorded is traced. */
   words?: readonly string[];
 }
 
@@ -70,8 +70,22 @@ export const shippedScenarios: readonly ShippedScenario[] = [
     name: 'rollout',
     recording: 'second/rollout-25',
     about: 'A rollout replaces the 25 pods of a Deployment; each drains 2 s and exits 0.',
-    next: 'multi-container',
+    next: 'check',
     words: ['deployment/checkout', '--all-terminating'],
+  },
+  {
+    name: 'check',
+    plays: 'sigkill-after-grace',
+    about: 'What podexit check predicts of an app that ignores SIGTERM, without deleting anything.',
+    next: 'fix',
+    words: ['check', 'deployment/checkout'],
+  },
+  {
+    name: 'fix',
+    plays: 'sigkill-after-grace',
+    about: 'The patch that podexit fix prints for it; nothing is applied.',
+    next: 'multi-container',
+    words: ['fix', 'deployment/checkout'],
   },
   {
     name: 'multi-container',

@@ -23,7 +23,7 @@ describe('the shipped scenarios', () => {
     expect(files.sort()).toEqual([...played].sort());
   });
 
-  it('say which one to try next, and which is the mended one', () => {
+  it('say which one to try next, and which is the fixed one', () => {
     for (const { next, fixed } of shippedScenarios)
       for (const name of [next, fixed]) expect(name === undefined || findScenario(name)?.name).not.toBe(undefined);
     const seen = new Set<string>();

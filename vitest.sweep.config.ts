@@ -5,6 +5,7 @@ const long = [
   'test/cli/over-http.test.ts',
   'test/fuzz/*.test.ts',
   'test/faults/matrix.test.ts',
+  'test/probe/schedule.test.ts',
   'test/infer/{robust,told,simulated,troubled}.test.ts',
 ];
 

@@ -48,7 +48,7 @@ function groupsOf(quick: boolean): (() => Promise<Contest[]>)[] {
   return [
     () => untilDelete(rounds),
     () => smallCommands(rounds),
-    () => markLatency(quick ? 1 : 20),
+    () => markLatency(quick ? 3 : 25),
     () => reduceCost(rounds),
     () => probeCost(quick ? 5 : 60),
     () => peakMemory(quick ? 1 : 2, quick ? 5 : 60),

@@ -1,5 +1,5 @@
 /**
- * A busy cluster in a process of its own: in ours, its work would stand between a mark and whoever times it.
+ * A busy cluster in a process of its own: in ours, its work would delay the reader that times a mark.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What the process tells of itself. */
+/** What the process reports. */
 export interface BusyServer {
   url: string;
   pod: string;

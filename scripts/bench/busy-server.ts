@@ -1,6 +1,6 @@
 /**
  * A process of its own, started by busy-cluster.ts: a cluster in which much happens that is not about the pod. The
- * traced pod's siblings change 200 times a second. Tells its parent where it is, and ends with it.
+ * traced pod's siblings change 200 times a second. Reports its address to its parent, and ends with it.
  */
 import { readFileSync } from 'node:fs';
 import { startLoopback } from '../../src/demo/loopback.ts';
@@ -21,13 +21,13 @@ setInterval(() => {
     server.write('pods', turn < 10 ? 'ADDED' : 'MODIFIED', neighbour(server, turn++));
 }, 50);
 
-const told: BusyServer = {
+const address: BusyServer = {
   url: server.url,
   pod: server.pod,
   namespace: server.namespace,
   kubeconfig: server.kubeconfig(),
 };
-process.send?.(told);
+process.send?.(address);
 process.on('disconnect', () => process.exit());
 
 /** Ten pods of the same workload, whose status changes each time. */

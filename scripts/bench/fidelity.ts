@@ -26,7 +26,7 @@ export interface Figures {
 /** Largest median width, seconds. */
 const limits: Record<View, number> = { withLogs: 0.3, withoutLogs: 1.0, withoutEvents: 2.0 };
 
-/** Nothing tells these once the object is gone: no status comes any more. The report says so by claiming nothing. */
+/** Not observable once the object is gone, since no status comes any more. The report claims nothing about them. */
 const unknowable = [
   'force-delete app kill',
   'forced-by-other app kill',

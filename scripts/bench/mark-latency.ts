@@ -1,5 +1,5 @@
 /**
- * From the arrival of the line of a watch that tells a mark to the mark on stdout; and, in turns, the same of a process that
+ * From the arrival of a mark's line of a watch to the mark on stdout; and, in turns, the same of a process that
  * does nothing but say which line arrived: what a socket and a pipe cost on this machine now. One process hands the lines on
  * and reads stdout, by one clock.
  */
@@ -14,7 +14,7 @@ import type { Passed } from './relay.ts';
 import { startRelay } from './relay.ts';
 import { quantile, spreadOf } from './spread.ts';
 import { stolenMs } from './stolen.ts';
-import { latencyOf } from './told-by.ts';
+import { latencyOf } from './mark-source.ts';
 
 /** ms, of the 99th percentile */
 const limit = 10;
@@ -65,7 +65,7 @@ async function ofMarks(): Promise<number[]> {
   rmSync(folder, { recursive: true });
   const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settling;
   return read
-    .filter(({ text, readAt }) => readAt < settlesAt && isToldByWatch(text))
+    .filter(({ text, readAt }) => readAt < settlesAt && comesFromWatch(text))
     .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as { at: string }), readAt }, said) ?? []);
 }
 
@@ -73,10 +73,10 @@ const report = '{"type":"report"';
 /** ms before the report in which it settles marks: those lines answer no line of a watch. */
 const settling = 10;
 
-/** What we asked and what was answered is told by no watch. */
+/** They come from our own request, and from no watch. */
 const ownMarks: readonly unknown[] = ['requested', 'accepted'];
 
-function isToldByWatch(line: string): boolean {
+function comesFromWatch(line: string): boolean {
   const { type, id } = JSON.parse(line) as { type?: string; id?: unknown };
   return type === 'mark' && !ownMarks.includes(id);
 }

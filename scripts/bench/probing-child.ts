@@ -1,4 +1,4 @@
-/** `probing-child.ts RATE SECONDS PORT`: probes, and tells its parent what that cost. */
+/** `probing-child.ts RATE SECONDS PORT`: probes, and reports the cost to its parent. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/run/clock.ts';
 import { startProbes } from '../../src/probe/start.ts';

@@ -1,4 +1,4 @@
-/** A relay before a server that notes when it handed on what the server said: when it arrived at whoever listens behind it. */
+/** A relay before a server that notes when it handed on what the server said: when it arrived at the program behind it. */
 import type { Proxy } from './proxy.ts';
 import { startProxy } from './proxy.ts';
 
@@ -18,7 +18,7 @@ export async function startRelay(target: number): Promise<Relay> {
   const proxy = await startProxy(target, (near, reach) => {
     const far = reach();
     far.on('data', (bytes: Buffer) => {
-      // Before it is written: whoever listens may run at once.
+      // Before it is written: the program may run at once.
       passed.push({ bytes, at: performance.now() });
       near.write(bytes);
     });

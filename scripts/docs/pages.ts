@@ -4,8 +4,8 @@ import type { Command, Option } from 'commander';
 import { format } from 'prettier';
 import config from '../../package.json' with { type: 'json' };
 import { buildProgram } from '../../src/cli/program.ts';
-import { renderExplainDocs } from '../../src/render/explain.ts';
 import { topics } from '../../src/verdict/explain/topics.ts';
+import { renderExplainDocs } from './explain-page.ts';
 
 export const explainDocs = (): Promise<string> => pretty(renderExplainDocs(topics));
 

@@ -16,7 +16,7 @@ export const rooms: Record<string, Room> = {
   kube: { targetLines: 4000, mostLines: 5700, mostFiles: 60, longestChain: 6, cycles: 0 },
   model: { targetLines: 2000, mostLines: 3800, mostFiles: 45, longestChain: 10, cycles: 0 },
   infer: { targetLines: 2000, mostLines: 6000, mostFiles: 69, longestChain: 8, cycles: 0 },
-  verdict: { targetLines: 2800, mostLines: 4800, mostFiles: 56, longestChain: 7, cycles: 0 },
+  verdict: { targetLines: 2800, mostLines: 4640, mostFiles: 38, longestChain: 7, cycles: 0 },
   render: { targetLines: 4000, mostLines: 5300, mostFiles: 58, longestChain: 7, cycles: 0 },
   recording: { targetLines: 500, mostLines: 700, mostFiles: 16, longestChain: 2, cycles: 0 },
   export: { targetLines: 300, mostLines: 400, mostFiles: 14, longestChain: 3, cycles: 0 },

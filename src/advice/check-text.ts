@@ -57,6 +57,7 @@ const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
   forTerminal(`${message}${file === undefined ? '' : ` (${file}:${line})`}`);
 
 function table(checks: readonly CheckedObject[], pen: Pen): string[] {
+  if (checks.length === 0) return [];
   const rows = checks.map((one) => [
     one.namespace ?? '-',
     `${one.kind.toLowerCase()}/${one.name}`,

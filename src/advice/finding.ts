@@ -3,7 +3,7 @@ import type { FindingCode, Severity } from '../model/report.ts';
 import { findingCodes, severities } from '../model/report.ts';
 import type { Path, ShutdownSpec } from './shutdown-spec.ts';
 
-/** Codes that only a check has, beside those of every report; explained in verdict/explain/checks.ts. */
+/** Codes that only a check has, beside those of every report; explained in verdict/explain/findings.ts. */
 export const checkOnlyCodes = [
   'shell-as-pid-1',
   'no-signal-handler',

@@ -64,8 +64,12 @@ function unknownsOf(spec: ShutdownSpec): Open[] {
   const now: Open[] = spec.notRunningNow
     ? [{ what: 'what a deletion now would stop', because: 'none of its containers runs at this moment' }]
     : [];
+  const none: Open[] =
+    spec.containers.length > 0
+      ? []
+      : [{ what: 'how its containers stop', because: 'its spec holds no container with a name', isOpen: true }];
   const containers = signalled(spec).flatMap((one) => [...signalUnknown(spec, one), ...hookUnknown(one)]);
-  return [...now, ...containers, ...services, ...unread];
+  return [...now, ...none, ...containers, ...services, ...unread];
 }
 
 type Signalled = ReturnType<typeof signalled>[number];

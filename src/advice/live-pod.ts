@@ -110,17 +110,17 @@ function ruled(
   budget: BudgetSpec,
   all: readonly V1PodDisruptionBudget[],
   { budgets }: ShutdownSpec,
-  pod: ReturnType<typeof narrowPod>,
+  pod: Pod,
 ): BudgetSpec {
   const facts = (name: string): BudgetFacts => factsOf(all.find(({ metadata }) => metadata?.name === name));
-  const own = facts(budget.name);
-  const { refused, because } = rulingOf(
+  const { allowed, healthy, desired } = facts(budget.name);
+  const ruling = rulingOf(
     pod,
     budgets.map(({ name }) => facts(name)),
   );
-  const disruptions = own.allowed === 1 ? 'disruption' : 'disruptions';
-  const text = `PodDisruptionBudget ${budget.name} allows ${own.allowed} ${disruptions} now (${own.healthy} healthy, ${own.desired} must stay)`;
-  return { ...budget, allowed: own.allowed, ruling: { refused, because, text } };
+  const disruptions = allowed === 1 ? 'disruption' : 'disruptions';
+  const text = `PodDisruptionBudget ${budget.name} allows ${allowed} ${disruptions} now (${healthy} healthy, ${desired} must stay)`;
+  return { ...budget, allowed, ruling: { ...ruling, text } };
 }
 
 function factsOf(budget: V1PodDisruptionBudget | undefined): BudgetFacts {
@@ -144,11 +144,8 @@ interface BudgetFacts {
   evictsUnready: boolean;
 }
 
-interface Ruling {
-  refused: boolean;
-  /** Where the number of disruptions that a budget allows does not decide. */
-  because?: string;
-}
+/** `because`: where the number of disruptions that a budget allows does not decide. */
+type Ruling = { refused: boolean; because?: string };
 
 /**
  * Whether the eviction API would let a pod go, by the rule of the API server: KK/registry/core/pod/storage/eviction.go `Create`

@@ -84,13 +84,13 @@ function hideLimits(check: Command): void {
 
 async function optionsOf(words: readonly string[], flags: CheckFlags, { version }: Ports): Promise<CheckOptions> {
   const { checkFormats } = await import('../advice/check.ts');
-  const { words: inFile } = readConfig(flags.config);
+  const { words: inFile } = await readConfig(flags.config);
   const { seconds } = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds') });
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
     (name) => (flags[name] ?? inFile[name]) !== undefined,
   );
   // Read here for its errors: a limit that means nothing is refused, though only an exit can break it.
-  policyFrom({ ...flags, failOn: undefined, config: false });
+  await policyFrom({ ...flags, failOn: undefined, config: false });
   const timeout = flags.timeout === undefined ? 0 : parseDuration(flags.timeout, '--timeout');
   return {
     source: sourceOf(words, flags),

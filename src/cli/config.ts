@@ -1,6 +1,5 @@
 /** `.podexit.yaml`: the gates of a project, beside its manifests. */
 import { readFileSync } from 'node:fs';
-import { loadAll } from 'js-yaml';
 import { PodexitError } from '../errors.ts';
 
 /** As commander hands them over, and as they stand in a config file. */
@@ -31,10 +30,10 @@ const configFile = '.podexit.yaml';
  * `config.missing` for a named file that is not there, `config.unreadable` for one that is there and cannot be read, and
  * `config.invalid` for one that says what nobody understands.
  */
-export function readConfig(named: string | boolean | undefined): Config {
+export async function readConfig(named: string | boolean | undefined): Promise<Config> {
   const file = typeof named === 'string' ? named : configFile;
   const text = named === false ? undefined : read(file, typeof named === 'string');
-  return { file, words: text === undefined ? {} : parseConfig(text, file) };
+  return { file, words: text === undefined ? {} : await parseConfig(text, file) };
 }
 
 function read(file: string, isNamed: boolean): string | undefined {
@@ -52,7 +51,8 @@ function read(file: string, isNamed: boolean): string | undefined {
   }
 }
 
-function parseConfig(text: string, file: string): GateWords {
+async function parseConfig(text: string, file: string): Promise<GateWords> {
+  const { loadAll } = await import('js-yaml');
   let documents: unknown[];
   try {
     // What an alias stands for may hold more of them, or itself: there would be no end of it.

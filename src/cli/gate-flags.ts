@@ -12,8 +12,8 @@ export interface GateFlags extends GateWords {
 }
 
 /** A flag wins over the same word of the file. Throws PodexitError for words that mean nothing, wherever they stand. */
-export function policyFrom({ config, ...flags }: GateFlags): Policy {
-  const { file, words } = readConfig(config);
+export async function policyFrom({ config, ...flags }: GateFlags): Promise<Policy> {
+  const { file, words } = await readConfig(config);
   const inFile = `in ${file}`;
   const specs: GateSpec[] = [
     ...limit(flags.maxDuration, words.maxDuration, 'max-duration', inFile, maxDuration),
@@ -82,4 +82,5 @@ function failOn(words: readonly string[], where: string): GateSpec[] {
 }
 
 /** Whether to ask before a deletion at a terminal, by the config file. Throws as `policyFrom`. */
-export const confirmFrom = ({ config }: GateFlags): boolean => readConfig(config).words.confirm ?? true;
+export const confirmFrom = async ({ config }: GateFlags): Promise<boolean> =>
+  (await readConfig(config)).words.confirm ?? true;

@@ -37,7 +37,12 @@ export interface Flags extends ConnectionFlags, DeleteFlags, PipelineFlags, Prob
 }
 
 /** Throws PodexitError for what makes no sense. */
-export function traceOptions(words: readonly string[], flags: Flags, version: string, isTty: boolean): TraceOptions {
+export async function traceOptions(
+  words: readonly string[],
+  flags: Flags,
+  version: string,
+  isTty: boolean,
+): Promise<TraceOptions> {
   const grace = decideGrace({
     gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds'),
     now: flags.now,
@@ -56,7 +61,7 @@ export function traceOptions(words: readonly string[], flags: Flags, version: st
   return {
     connection: connectionOf(flags, version),
     ...chosenBy(words, flags),
-    confirm: !flags.yes && confirmFrom(flags),
+    confirm: !flags.yes && (await confirmFrom(flags)),
     graceSeconds: grace.seconds,
     insist: grace.named,
     ...(timeout === undefined ? {} : { timeoutMs: timeout > 0 ? timeout : null }),
@@ -67,7 +72,7 @@ export function traceOptions(words: readonly string[], flags: Flags, version: st
     look: lookOf(flags),
     ...(flags.record === undefined ? {} : { record: recordingOf(flags.record) }),
     reports: reportsOf(flags),
-    policy: policyFrom(flags),
+    policy: await policyFrom(flags),
     publish: publishFrom(flags),
     verbosity: wholeNumber(flags.v, '-v') ?? 0,
   };

@@ -56,6 +56,8 @@ export async function probesFrom(
   const { probe: targets = [] } = flags;
   if (targets.length === 0) return refuseAlone(flags);
   const { parseTarget, viaOf } = await import('../probe/target.ts');
+  // Everybody on this machine may read a command line (ps); the environment and files are the user's own.
+  if (flags.probeHeader?.some((word) => !word.startsWith('@'))) process.title = 'kubectl-podexit';
   const rate = flags.probeRate === undefined ? undefined : rateOf(flags.probeRate);
   const shared = {
     timeoutMs: timeoutOf(flags.probeTimeout ?? '1s'),

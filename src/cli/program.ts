@@ -98,7 +98,7 @@ export function buildProgram(
   addConnectionFlags(
     addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))),
   ).action(async (words: string[], flags: Flags) => {
-    const options = traceOptions(words, flags, version, stdout.isTty);
+    const options = await traceOptions(words, flags, version, stdout.isTty);
     set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, ports));
   });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
@@ -185,7 +185,7 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
             format,
             look: { ...lookOf(flags), logs: flags.logs !== false },
             reports: reportsOf(flags),
-            policy: policyFrom(flags),
+            policy: await policyFrom(flags),
             publish: publishFrom(flags),
           },
           ports,

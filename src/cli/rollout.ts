@@ -38,7 +38,7 @@ export function addRollout(program: Command, ports: Ports, set: (code: number) =
     async (words: string[], flags: RolloutFlags) => {
       const command = behindDashes(program);
       const target = words.slice(0, words.length - command.length);
-      const options = traceOptions(target, { ...flags, allTerminating: true }, ports.version, ports.stdout.isTty);
+      const options = await traceOptions(target, { ...flags, allTerminating: true }, ports.version, ports.stdout.isTty);
       if (options.target.kind !== 'workload')
         throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
       const { traceSeveral } = await import('../run/trace-several.ts');

@@ -1,5 +1,8 @@
 /** When something that the API reported was written: no later than it arrived, and not long before. */
 import { millisecondsOf } from '../model/assumptions.ts';
+import { offsetAt } from '../model/clock.ts';
+import { withDates } from '../model/dates.ts';
+import { second } from '../model/span.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import type { Fact, Trace } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
@@ -11,7 +14,9 @@ import { narrowed, notBefore, onClient } from './estimate.ts';
  * old the news can be.
  */
 export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
-  const lo = isOldNews(trace, fact, stream) ? -Infinity : deliverableSince(trace, stream, fact.at) - lag;
+  const lo = isOldNews(trace, fact, stream)
+    ? -Infinity
+    : deliverableSince(trace, stream, fact.at) - deliveryLagOf(trace);
   const arrived = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
   return narrowed(arrived, { ...notBefore(cause), evidence: [] });
 }
@@ -26,7 +31,7 @@ const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamNa
  */
 export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {
   const resumed = trace.resumes.filter(
-    (one) => one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + lag,
+    (one) => one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + assumed,
   );
   const hidden = trace.gaps.filter(({ value }) => value.stream === stream && hides(value, at));
   return Math.min(at, ...resumed.map(({ value }) => value.since), ...hidden.map(({ value }) => value.from));
@@ -39,4 +44,25 @@ export function deliverableSince(trace: Trace, stream: StreamName, at: number): 
 const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
   at === to || (stream !== 'logs' && from <= at && at < to);
 
-const lag = millisecondsOf('delivery-lag');
+/**
+ * ms: the longest that a change takes to arrive on a stream that is alive: `delivery-lag`, or where the server's own stamps prove
+ * more, the most that they allow. A stamp that seems older than `slowest` is of a clock that was set back.
+ */
+export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
+  if (!longest) return assumed;
+  const known = measured.get(longest);
+  if (known?.clocks === clocks) return known.lag;
+  const { lo, hi } = offsetAt(withDates(clocks.api, clocks.dates), longest.at);
+  const [least, most] = [longest.value + lo, longest.value + second + hi];
+  const lag = least > assumed && least <= slowest ? Math.min(most, slowest) : assumed;
+  measured.set(longest, { clocks, lag });
+  return lag;
+}
+
+const assumed = millisecondsOf('delivery-lag');
+
+/** ms */
+const slowest = 15_000;
+
+/** For each measurement the lag that follows from it, and from what was known of the clocks. */
+const measured = new WeakMap<Fact<number>, { readonly clocks: Trace['clocks']; readonly lag: number }>();

@@ -7,7 +7,7 @@ import type { Bound, Clock } from '../model/clock.ts';
 import type { Span } from '../model/span.ts';
 import { second } from '../model/span.ts';
 import type { Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
-import { deliverableSince } from './arrival.ts';
+import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Row } from './network.ts';
 import type { Origin, Stage } from './stage.ts';
@@ -76,8 +76,8 @@ interface Posting {
   readonly stamp: number;
   /** API server's clock. */
   readonly written: Span | undefined;
-  /** Client ms by which it may have arrived at the earliest, had the stream never been cut. */
-  readonly heardAt: number;
+  /** Client ms: it was stored no earlier, as it arrived on a stream that is alive. */
+  readonly storedSince: number;
   readonly seq: number;
   /** ms */
   readonly lag: number;
@@ -99,7 +99,9 @@ export function statePromptness(stage: Stage, trace: Trace, deletion: Deletion):
   const renewals = trace.nodeSigns.renewals.filter(({ at }) => !isAwayBy(trace, deletion, at));
   const all = renewals.map((one) => renewalOf(trace, one));
   const late = all.some(
-    (one) => one.heardAt >= deletion.accepted.client.lo && rowsOf(stage, one).some((row) => !stage.net.allows(row)),
+    (one) =>
+      one.storedSince + deliveryLagOf(trace) >= deletion.accepted.client.lo &&
+      rowsOf(stage, one).some((row) => !stage.net.allows(row)),
   );
   if (!late) for (const one of all) statePosting(stage, one, { ...early, arrivals: trace.clocks.node.lower });
 }
@@ -110,9 +112,9 @@ function statePosting(stage: Stage, posting: Posting, seen: Witnesses): void {
 }
 
 /** Between its stamp and its arrival, or its being stored, lies no more than the lag. */
-function rowsOf({ zeros }: Stage, { stamp, written, heardAt, lag }: Posting): Row[] {
+function rowsOf({ zeros }: Stage, { stamp, written, storedSince, lag }: Posting): Row[] {
   const made = stamp - zeros.node;
-  const arrived = heardAt - millisecondsOf('delivery-lag') - zeros.client;
+  const arrived = storedSince - zeros.client;
   const delivered: Row = {
     from: 'client',
     to: 'node',
@@ -166,7 +168,7 @@ function postingOf(
   return {
     stamp: named,
     written: created,
-    heardAt: isOld ? -Infinity : deliverableSince(trace, 'events', at),
+    storedSince: isOld ? -Infinity : deliverableSince(trace, 'events', at) - deliveryLagOf(trace),
     seq,
     lag: queued(event, trace.events) * millisecondsOf('event-lag'),
     isEarlier: storedBy <= accepted.client.lo,
@@ -185,7 +187,7 @@ const burst = 10_000;
 const renewalOf = (trace: Trace, { value: { stamp, written }, at, seq }: Fact<Renewal>): Posting => ({
   stamp,
   written,
-  heardAt: deliverableSince(trace, 'lease', at),
+  storedSince: deliverableSince(trace, 'lease', at) - deliveryLagOf(trace),
   seq,
   lag: millisecondsOf('event-lag'),
   isEarlier: false,

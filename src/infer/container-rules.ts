@@ -43,7 +43,7 @@ export function containerExit(
 ): ContainerExit {
   const { deletion, kubelet, stage } = context;
   const { name } = spec;
-  const facts = factsOfLastRun(context, spec);
+  const facts = factsOfLastRun(context, name, kubelet.clock);
   const killings = kubelet.killings.get(name) ?? [];
   const pod = deletion.facts.first.value;
   const before = statusesOf(pod).find((status) => status.name === name);

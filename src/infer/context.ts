@@ -9,7 +9,7 @@ export interface Kubelet {
   /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */
   readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
   /** From when on the kubelet knew: no Killing and no acknowledgement is earlier. */
-  readonly noticed?: Estimate;
+  readonly noticed: Estimate | undefined;
   /** Seconds that the kubelet may have counted: what the API said before it began, at least 1 (SIGNALS.md §2 S1). */
   readonly grace: {
     readonly min: number;

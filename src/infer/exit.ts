@@ -3,7 +3,7 @@ import { logStampLagMs, millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import type { ContainerFacts, LogFacts, Occurrence, Trace } from '../model/trace.ts';
-import { deliverableSince } from './arrival.ts';
+import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { ExitFacts } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { longestStop, minimumGrace } from './grace.ts';
@@ -65,7 +65,7 @@ function stateLogEnd(
   if (!hooked || signal.client.lo <= alone)
     stage.follows(moment('stop-signal', name), at, {}, { because: 'it ended after its signal' });
   else stage.follows(moment('began', name), at, {}, { because: 'it ended after the kubelet began' });
-  stage.within(at, { client: atLeast(alone - millisecondsOf('delivery-lag')) }, proof);
+  stage.within(at, { client: atLeast(alone - deliveryLagOf(trace)) }, proof);
   const line = log.lastLine;
   if (line)
     stage.stamp('node', at, atLeast(line.value - logStampLagMs), line.at + 1, {
@@ -76,7 +76,7 @@ function stateLogEnd(
 
 /** The earliest (client ms) that a log which ended at `at` can have ended: its connection may have been away. */
 function endedSince({ trace }: PodNetwork, reopened: { at: number } | undefined, at: number): number {
-  if (reopened && at - reopened.at <= millisecondsOf('delivery-lag')) return -Infinity;
+  if (reopened && at - reopened.at <= deliveryLagOf(trace)) return -Infinity;
   return deliverableSince(trace, 'logs', at);
 }
 

@@ -5,6 +5,7 @@ import type { ContainerSpec } from '../model/pod.ts';
 import { hookOf } from '../model/pod.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
+import { deliveryLagOf } from './arrival.ts';
 import { isBefore } from './estimate.ts';
 import { graceSpan } from './grace.ts';
 import type { HookEnd, HookFacts } from './container.ts';
@@ -243,7 +244,7 @@ function silentEnd(ask: Ask): Result {
 
 /** No failure was reported, by a stream that would have brought it, and it has had the time to come. */
 function isSilence({ trace }: PodNetwork, end: Estimate): boolean {
-  const isDue = trace.gone !== undefined || trace.lastReceivedAt >= end.client.hi + eventPatience;
+  const isDue = trace.gone !== undefined || trace.lastReceivedAt >= end.client.hi + eventPatienceOf(trace);
   return !areEventsMissing(trace) && !warningsMissing(trace) && isDue;
 }
 
@@ -252,12 +253,12 @@ const areEventsMissing = (trace: Trace): boolean =>
   trace.gaps.some((gap) => gap.value.stream === 'events') || trace.refused.some((one) => one.value.stream === 'events');
 
 /** ms: an Event has come by then. */
-const eventPatience = millisecondsOf('event-lag') + millisecondsOf('delivery-lag');
+const eventPatienceOf = (trace: Trace): number => millisecondsOf('event-lag') + deliveryLagOf(trace);
 
 /** An Event of it may be on its way: the status of its end overtook it. */
 function mayBeComing({ trace }: PodNetwork, ended: Estimate | undefined): boolean {
   const isOver = trace.gone !== undefined || areEventsMissing(trace);
-  return !isOver && trace.lastReceivedAt < (ended?.client.hi ?? Infinity) + eventPatience;
+  return !isOver && trace.lastReceivedAt < (ended?.client.hi ?? Infinity) + eventPatienceOf(trace);
 }
 
 /**

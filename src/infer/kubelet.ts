@@ -1,6 +1,6 @@
 /** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
 import type { Clock } from '../model/clock.ts';
-import { toClient, upTo } from '../model/clock.ts';
+import { noMoreThan, offsetAt, toClient, upTo } from '../model/clock.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import type { Kubelet } from './context.ts';
 import { arrival } from './arrival.ts';
@@ -8,32 +8,55 @@ import { withDoubts } from './clock-doubts.ts';
 import type { Deletion } from './deletion.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
-import { cite, crossed, narrowed, notBefore, onClient, onNode } from './estimate.ts';
-import { withCause, withCreations, withPostings, withRenewals } from './node-clock.ts';
+import { cite, onClient, onNode } from './estimate.ts';
 import { mayBeOwn } from './kubelets-own-stop.ts';
 import { beginsNewAttempt, isStart } from './stop-attempts.ts';
+import type { Stage } from './stage.ts';
+import { moment } from './stage.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
 
-export function kubeletOf(trace: Trace, deletion: Deletion): Kubelet {
+/** The Killings of this deletion, oldest first, and what they show of the node's clock. */
+export interface Stops {
+  readonly own: readonly Occurrence[];
+  /** By container. */
+  readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
+  /** By arrivals and causes alone: it shows whether the clock was set. */
+  readonly clock: Clock;
+}
+
+export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const arrivals = trace.clocks.node;
   const all = trace.events.filter(isStop);
   const later = all.filter((event) => belongs(trace, deletion, arrivals, event));
   const stops = later.filter((event) => !mayBeOwn(trace, deletion, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const posted = withRenewals(trace, deletion, withPostings(trace, deletion, withCreations(trace, deletion, caused)));
   const others = all.filter((event) => !later.includes(event));
-  const clock = withDoubts(trace, deletion, posted, others);
-  const killings = groupByContainer(own);
-  const noticed = noticedAt(trace, deletion, own, clock);
+  return { own, killings: groupByContainer(own), clock: withDoubts(trace, deletion, caused, others) };
+}
+
+/** Nothing that the kubelet did because of the deletion is earlier than its acceptance. */
+function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
+  const since = deletion.accepted.client.lo;
+  if (!Number.isFinite(since)) return clock;
+  const value = event.time.hi - since;
+  // A contradiction means that the Killing was not caused by this deletion after all: arrivals are certain, causes are not.
+  if (offsetAt(upTo(clock, event.at + 1), since).lo > value) return clock;
+  return noMoreThan(clock, { at: since, value, seq: event.seq });
+}
+
+/** What the kubelet knew and when, once its Killings are stated. `clock`: its node's. */
+export function kubeletOf(
+  trace: Trace,
+  deletion: Deletion,
+  { own, killings }: Stops,
+  stage: Stage,
+  clock: Clock,
+): Kubelet {
+  const noticed = stateNoticed(trace, deletion, killings, stage);
   const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
-  return {
-    clock,
-    killings,
-    ...(noticed ? { noticed } : {}),
-    grace: graceAt(trace, deletion, { noticed, own, isRetried }),
-  };
+  return { clock, killings, noticed, grace: graceAt(trace, deletion, { noticed, own, isRetried }) };
 }
 
 const isAnew = (event: Occurrence): boolean => beginsNewAttempt(event) && !event.isOld;
@@ -54,7 +77,7 @@ function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Dele
   return [{ ...event, count: 1, time: { lo: named, hi: client.lo >= since ? named : event.time.hi } }];
 }
 
-function groupByContainer(events: Occurrence[]): Map<string, Occurrence[]> {
+function groupByContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
   const groups = new Map<string, Occurrence[]>();
   for (const event of events) {
     const key = event.about.container ?? '';
@@ -74,23 +97,24 @@ export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: O
  * The first sign of the kubelet: its Killing, or the status that knows of the deletion. Where neither came at all, what the
  * application says of its signal, or the end itself, shows that the kubelet knew by then, not since when.
  */
-function noticedAt(trace: Trace, deletion: Deletion, own: Occurrence[], clock: Clock): Estimate | undefined {
-  const killings = own.map((event) => {
-    const arrived = onClient({ lo: -Infinity, hi: event.at + 1 }, [event.seq]);
-    return crossed(narrowed(onNode(event.time, [event.seq], 'observed'), arrived), clock);
-  });
+function stateNoticed(
+  trace: Trace,
+  deletion: Deletion,
+  killings: Stops['killings'],
+  stage: Stage,
+): Estimate | undefined {
+  const stops = [...killings.keys()].map((name) => stage.read(moment('stopping', name), 'observed'));
   const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
-  const signs = killings.length + statuses.length > 0 ? [...killings, ...statuses] : lateSigns(trace, deletion);
+  const signs = stops.length + statuses.length > 0 ? [...stops, ...statuses] : lateSigns(trace, deletion);
   const [first, ...others] = signs;
   if (!first) return undefined;
-  const earliest = others.reduce(earlier, first);
+  const { client, node, basis, evidence } = others.reduce(earlier, first);
   // A kubelet that had been there before this one took what it knew with it.
-  const isRestarted = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= earliest.node.hi);
-  const sign = isRestarted
-    ? { ...earliest, client: { lo: -Infinity, hi: earliest.client.hi }, node: atMost(earliest.node.hi) }
-    : earliest;
-  const since = narrowed(sign, { ...notBefore(deletion.accepted), evidence: [] });
-  return crossed({ ...since, evidence: cite(deletion.accepted.evidence, since.evidence) }, clock);
+  const isRestarted = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= node.hi);
+  const limits = isRestarted ? { client: atMost(client.hi), node: atMost(node.hi) } : { client, node };
+  stage.follows('accepted', 'noticed', {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
+  stage.within('noticed', limits, { because: 'the first sign of the kubelet (§2 S3)', evidence });
+  return { ...stage.read('noticed', basis), evidence: cite(deletion.accepted.evidence, evidence) };
 }
 
 function lateSigns(trace: Trace, { facts, grace }: Deletion): Estimate[] {

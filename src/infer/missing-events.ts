@@ -1,6 +1,7 @@
 /** Whether Events of the kubelet may be missing: only where none can be does their absence prove anything. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
+import { deliveryLagOf } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import { isMerged } from './merged.ts';
 
@@ -13,14 +14,11 @@ const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
  * them all. The kubelet writes those of all containers at once when it begins (SIGNALS.md §2 S3): where one arrived before the
  * loss, the others would have been. `by`: client ms before which they were written.
  */
-function isLost({ gaps, gone, events, deletion, requests }: Trace, by: number): boolean {
+function isLost(trace: Trace, by: number): boolean {
+  const { gaps, gone, events, deletion, requests } = trace;
   const began = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
   const killedAt = events.find(({ reason, at }) => reason === 'Killing' && at >= began)?.at ?? Infinity;
-  const due = Math.min(
-    killedAt,
-    gone?.at ?? Infinity,
-    by + millisecondsOf('event-lag') + millisecondsOf('delivery-lag'),
-  );
+  const due = Math.min(killedAt, gone?.at ?? Infinity, by + millisecondsOf('event-lag') + deliveryLagOf(trace));
   return gaps.some(({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < due);
 }
 

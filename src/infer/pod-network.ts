@@ -8,8 +8,8 @@ import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
 import { requestTime } from './deletion.ts';
-import type { Kubelet } from './context.ts';
-import { kubeletOf } from './kubelet.ts';
+import type { Stops } from './kubelet.ts';
+import { kubeletOf, stopsOf } from './kubelet.ts';
 import type { InferContext } from './context.ts';
 import { stateServed } from './served.ts';
 import { factsOfLastRun } from './unreported-start.ts';
@@ -22,22 +22,24 @@ export interface PodNetwork extends InferContext {
 
 /** The stage with all that is known before any container is judged. */
 export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
-  const kubelet = kubeletOf(trace, deletion);
-  const stage = new Stage(zerosOf(trace, deletion, kubelet), { node: kubelet.clock, api: deletion.api });
-  const context = { trace, deletion, kubelet, stage };
+  const stops = stopsOf(trace, deletion);
+  const stage = new Stage(zerosOf(trace, deletion, stops), { node: stops.clock, api: deletion.api });
+  const known = { trace, deletion, stage };
   stateClockFacts(stage, trace, deletion);
-  stateAcceptance(context);
+  stateAcceptance(known);
   const specs = containersOf(deletion.facts.first.value);
-  for (const { name } of specs) stateStopping(context, name, kubelet.killings.get(name) ?? []);
-  for (const spec of specs) stateEnd(context, spec.name, factsOfLastRun(context, spec));
-  stateServed(context);
+  for (const { name } of specs) stateStopping(known, name, stops.killings.get(name) ?? []);
+  for (const { name } of specs) stateEnd(stage, name, factsOfLastRun(known, name, clockOf(stage, stops.clock)));
+  stateServed(known);
   stateStored(stage, trace);
   statePromptness(stage, trace, deletion);
-  return { ...context, kubelet: { ...kubelet, clock: stage.stepped.node ?? clockOf(stage, kubelet.clock) } };
+  return { ...known, kubelet: kubeletOf(trace, deletion, stops, stage, clockOf(stage, stops.clock)) };
 }
 
+type Known = Omit<PodNetwork, 'kubelet'>;
+
 /** References close to what is compared, so that little drift lies between: the first Killing, the second of the request. */
-function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Kubelet): Stage['zeros'] {
+function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): Stage['zeros'] {
   const client = deletion.facts.seenAt;
   const [first] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
   const shown = offsetAt(trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock, client);
@@ -45,7 +47,7 @@ function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Kubelet)
   return { client, node: first ?? client + rough, api: requestTime(trace, deletion.facts)?.lo ?? client };
 }
 
-function stateAcceptance({ trace, deletion, stage }: PodNetwork): void {
+function stateAcceptance({ trace, deletion, stage }: Known): void {
   const { client, evidence } = deletion.accepted;
   stage.within('accepted', { client }, { because: 'the deletion was accepted (§1)', evidence });
   const asked = requestTime(trace, deletion.facts);
@@ -54,7 +56,7 @@ function stateAcceptance({ trace, deletion, stage }: PodNetwork): void {
 }
 
 /** K: the Event's own nanoseconds; a repeated Event only has the second of its last occurrence (trap 19). */
-function stateStopping({ deletion, stage }: PodNetwork, container: string, killings: readonly Occurrence[]): void {
+function stateStopping({ deletion, stage }: Known, container: string, killings: readonly Occurrence[]): void {
   const [first] = killings;
   if (!first) return;
   const at = moment('stopping', container);
@@ -72,7 +74,7 @@ function stateStopping({ deletion, stage }: PodNetwork, container: string, killi
 }
 
 /** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */
-function stateEnd({ stage }: PodNetwork, container: string, facts: ContainerFacts): void {
+function stateEnd(stage: Stage, container: string, facts: ContainerFacts): void {
   const { terminated, log } = facts;
   const finished = parseFloor(terminated?.value.finishedAt);
   if (!terminated || !finished || isMadeUp(terminated.value.reason, terminated.value.exitCode)) return;
@@ -97,8 +99,9 @@ function stateEnd({ stage }: PodNetwork, container: string, facts: ContainerFact
 export const isMadeUp = (reason: string | undefined, code: number): boolean =>
   reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
 
-/** What the network knows of the node's clock, for who asks for a single time. */
-function clockOf({ net, zeros }: Stage, before: Clock): Clock {
+/** What the network knows of the node's clock; where that was set, what arrivals and causes say. */
+function clockOf({ net, zeros, stepped }: Stage, before: Clock): Clock {
+  if (stepped.node) return stepped.node;
   const { lo, hi } = net.boundsOf('node', 'client');
   const seq = before.lower.at(-1)?.seq ?? 0;
   const offset = zeros.node - zeros.client;

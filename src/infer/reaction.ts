@@ -1,6 +1,7 @@
 /** Whether a container that was killed showed that it had noticed its stop signal. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
+import { deliveryLagOf } from './arrival.ts';
 import type { ContainerExit } from './container.ts';
 
 /** Undefined where its log was not followed throughout: then silence says nothing. */
@@ -25,8 +26,8 @@ function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: Co
   );
   // A line may be on its way for as long as a stream may be late, and the Event of a failed probe a little longer.
   const watchedFor = trace.gone ? Infinity : trace.lastReceivedAt - kill.client.hi;
-  const isLogComplete = log.ended !== undefined || watchedFor >= millisecondsOf('delivery-lag');
-  const areProbesComplete = watchedFor >= millisecondsOf('delivery-lag') + millisecondsOf('event-lag');
+  const isLogComplete = log.ended !== undefined || watchedFor >= deliveryLagOf(trace);
+  const areProbesComplete = watchedFor >= deliveryLagOf(trace) + millisecondsOf('event-lag');
   return isLogComplete && areProbesComplete && !endedBefore && !missed;
 }
 

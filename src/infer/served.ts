@@ -13,7 +13,11 @@ import type { Stage } from './stage.ts';
  * answered: neither a node's address nor a name that its successor bears (StatefulSet, bare pods) says which pod did, nor does an
  * address that answers after the container's end is known.
  */
-export function stateServed({ trace, deletion, stage }: InferContext & { stage: Stage }): void {
+export function stateServed({
+  trace,
+  deletion,
+  stage,
+}: Pick<InferContext, 'trace' | 'deletion'> & { stage: Stage }): void {
   const { metadata, spec } = deletion.facts.first.value;
   const [only, ...others] = containersOf(deletion.facts.first.value);
   const { uid, ownerReferences = [] } = metadata;

@@ -28,7 +28,7 @@ export interface ConnectOptions {
 }
 
 /**
- * The connection flags of a run, for the commands that it tells the user to go on with: without them a command would ask the
+ * The connection flags of a run, for the commands that it advises: without them a command would ask the
  * cluster of the current context, which may be another one with a pod of the same name.
  */
 

@@ -17,7 +17,7 @@ import type { Surroundings } from './surroundings.ts';
  * (`kubeconfig.*`, `usage.impersonation`) where the configuration leads nowhere.
  */
 export async function connect(options: ConnectOptions, surroundings: Surroundings): Promise<Cluster> {
-  const loaded = loadKubeconfig({
+  const loaded = await loadKubeconfig({
     env: surroundings.env,
     file: options.kubeconfig,
     server: options.server,

@@ -25,7 +25,7 @@ export type Outcome =
   /** A list that is older than what we have already seen. */
   | { kind: 'behind' }
   /** The server has long had less than what the stream brought: where the stream stands means nothing to that server. */
-  | { kind: 'astray' }
+  | { kind: 'ahead' }
   /** The credentials ran out in the middle of a watch (an ERROR line), and others are there. */
   | { kind: 'renewed' }
   /** A success that no Kubernetes API gives: a login page, a proxy's own words. */
@@ -34,7 +34,7 @@ export type Outcome =
 export interface Cursor {
   /** Where the stream is: changes after it are still to come. Absent: nothing was listed yet. */
   resourceVersion?: string;
-  /** Watching on from there is no longer possible: only a list can tell the state, and a gap has to be said. */
+  /** Watching on from there is no longer possible: only a list has the state, and the gap is reported. */
   lost?: GapCause;
   /** Attempts in a row that brought nothing. */
   failures: number;
@@ -103,7 +103,7 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
     return { next: 'relist', wait: backoff({ failures: cursor.behind }), notOlder: true };
   },
   // Asked twice, ten seconds apart: no server is behind itself for so long. Its state is the truth, and the gap is said.
-  astray: () => ({ next: 'relist', wait: now, lost: 'behind' }),
+  ahead: () => ({ next: 'relist', wait: now, lost: 'behind' }),
   renewed: (_, cursor) => again(cursor),
   // Before anything was listed it is what will always answer here; later it is an outage that a proxy covers up.
   foreign: (_, cursor) =>

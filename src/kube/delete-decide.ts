@@ -24,7 +24,7 @@ const mostUnconnected = 24;
 /** A server that errs this often does not execute it; each time a look has shown so. */
 const mostAmbiguous = 8;
 
-/** `dryRun`: nothing is executed whatever is answered, so that no look could tell what became of it. */
+/** `dryRun`: nothing is executed whatever is answered, so no later GET shows what became of it. */
 export function decideDelete(tried: Tried, failures: number, dryRun = false): DeleteStep {
   const step = decideReal(tried, failures);
   if (!dryRun) return step;

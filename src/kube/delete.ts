@@ -44,7 +44,7 @@ export async function* deletePod(
     if (signal.aborted) return;
     const step = decideDelete(tried, failures, target.dryRun ?? false);
     if (step.next === 'done') return;
-    // It is gone, and an earlier try may be why: the watch tells what became of it.
+    // It is gone, and an earlier try may be why: the watch shows what became of it.
     if (step.next === 'give-up' && doubtful && isGone(tried)) return;
     if (step.next === 'again' && tried.kind === 'refused') yield turnedAway(cluster, target, tried.refusal);
     if (step.next === 'look' || step.next === 'last-look') {
@@ -69,9 +69,9 @@ async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal
   const verb = target.evict ? 'evict' : 'delete';
   // Reported as it goes out, not when the answer is there: the watch may bring the deletion before the answer comes. What
   // never went out is not reported.
-  let tell: (sentAt: number) => void = () => undefined;
-  const sent = new Promise<number>((resolve) => (tell = resolve));
-  const answering = ask(cluster, target, tell, signal);
+  let reportSent: (sentAt: number) => void = () => undefined;
+  const sent = new Promise<number>((resolve) => (reportSent = resolve));
+  const answering = ask(cluster, target, reportSent, signal);
   const sentAt = await Promise.race([sent, answering.then(() => undefined)]);
   if (sentAt !== undefined) {
     const { graceSeconds, uid } = target;

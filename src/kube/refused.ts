@@ -144,7 +144,7 @@ export function refusedDelete(
   return new PodexitError(
     evict ? 'evict.failed' : 'delete.failed',
     `the ${asked} of ${pod} failed (${status}): ${message}`,
-    'The pod runs on unchanged, as far as the server tells; try again, and look at the API server if it stays so.',
+    'As far as the server says, the pod is unchanged; try again, and look at the API server if it stays so.',
   );
 }
 

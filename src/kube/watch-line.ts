@@ -1,5 +1,5 @@
 import type { Sighting } from '../model/observation.ts';
-import type { Around, Ending, Position } from './watch-position.ts';
+import type { StreamContext, Ending, Position } from './watch-position.ts';
 import { tellList } from './watch-position.ts';
 import type { Cluster } from './cluster.ts';
 import type { Outcome } from './decide.ts';
@@ -12,7 +12,7 @@ import { within } from './surroundings.ts';
 import type { WatchTarget } from './watch-target.ts';
 import { keyOf } from './watch-target.ts';
 
-/** One line of a watch response, as far as the loop has to tell lines apart. */
+/** One line of a watch response, as far as the loop has to distinguish lines. */
 export type WatchLine =
   | { kind: 'change'; change: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown; resourceVersion: string | undefined }
   /** `initialEnd`: the state that a streaming list began with is complete. */
@@ -51,7 +51,7 @@ export function readWatchLine(bytes: Buffer): WatchLine {
 
 /** One watch response, line by line with patience, and what ends it. */
 
-export interface Reader extends Pick<Around, 'cluster' | 'signal' | 'health'> {
+export interface Reader extends Pick<StreamContext, 'cluster' | 'signal' | 'health'> {
   next: Pull;
 }
 

@@ -1,7 +1,7 @@
 import type { Sighting } from '../model/observation.ts';
 import { askWhatIsNew, createSilence } from './alive.ts';
-import type { Around, Ending, Position } from './watch-position.ts';
-import { doubtBookmark, isWell, retreat } from './watch-position.ts';
+import type { StreamContext, Ending, Position } from './watch-position.ts';
+import { doubtBookmark, resetFailures, rewind } from './watch-position.ts';
 import type { Flow } from './cluster.ts';
 import type { LineEvent } from './lines.ts';
 import type { Health } from './health.ts';
@@ -29,40 +29,40 @@ const longLife = 6000;
 
 /** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
 export async function* followWatch(
-  around: Around,
+  context: StreamContext,
   flow: Flow,
   how: { initial: boolean },
 ): AsyncGenerator<Sighting, Ending> {
-  const { cluster, position } = around;
-  const ending = yield* followLines(around, flow, how);
+  const { cluster, position } = context;
+  const ending = yield* followLines(context, flow, how);
   const { outcome, refusal } = ending;
   if (refusal !== undefined) doubtBookmark(position, refusal);
   if (outcome.kind === 'refused' && outcome.status === 401 && !position.renewed && (await flow.renew()))
     return { ...ending, outcome: { kind: 'renewed' } };
-  // What is dead or astray has lived in vain.
-  const hasLived = cluster.surroundings.now() - flow.at >= longLife && !['dead', 'astray'].includes(outcome.kind);
+  // A stream that was dead, or ahead of its server, does not reset the backoff.
+  const hasLived = cluster.surroundings.now() - flow.at >= longLife && !['dead', 'ahead'].includes(outcome.kind);
   if (hasLived && !how.initial) Object.assign(position, { failures: 0, relists: 0 });
   return ending;
 }
 
 async function* followLines(
-  around: Around,
+  context: StreamContext,
   flow: Flow,
   { initial }: { initial: boolean },
 ): AsyncGenerator<Sighting, Ending> {
-  const { cluster, target, position } = around;
+  const { cluster, target, position } = context;
   const lines = takeLines(flow.body, {
     mostBytes: mostLineBytes,
     onLong: 'stop',
     now: () => cluster.surroundings.now(),
   });
-  const reader: Reader = { ...around, next: createPull(lines) };
+  const reader: Reader = { ...context, next: createPull(lines) };
   try {
     if (initial) {
       const ending = yield* readInitialState(reader, target, position, flow.sentAt);
       if (ending !== undefined) return ending;
     }
-    around.health.flows();
+    context.health.flows();
     return yield* readChanges(reader, target, position);
   } finally {
     flow.body.destroy();
@@ -85,7 +85,7 @@ async function* readChanges(reader: Reader, target: WatchTarget, position: Posit
       if (isDoubted) tellWhole(position, health);
       continue;
     }
-    if (received === 'dead' || received === 'astray') return end({ kind: received });
+    if (received === 'dead' || received === 'ahead') return end({ kind: received });
     if (received.kind === 'unanswered') {
       silence.unanswered(position.goodAt, received.retryAfterMs);
       continue;
@@ -116,7 +116,7 @@ async function* askAndListen(
   { cluster, signal, next }: Reader,
   target: WatchTarget,
   position: Position,
-): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'astray' | Unanswered> {
+): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'ahead' | Unanswered> {
   const asked = cluster.surroundings.now();
   const { newest, received, present, keys } = position;
   const known = {
@@ -134,17 +134,17 @@ async function* askAndListen(
   if (!answered.signal.aborted) return { kind: 'unanswered', retryAfterMs: undefined };
   const alive = await question;
   yield* alive.dated;
-  if (alive.has === 'less') return outlived(position, asked) ? 'astray' : 'alive';
+  if (alive.has === 'less') return outlived(position, asked) ? 'ahead' : 'alive';
   if (alive.has !== 'more') {
     position.failures = 0;
     if (alive.has === 'unknown') return { kind: 'unanswered', retryAfterMs: alive.retryAfterMs };
-    isWell(position);
+    resetFailures(position);
     if (alive.complete) Object.assign(position, { goodAt: asked, sureAt: asked });
     return 'alive';
   }
   const late = await next(cluster, quiet.grace, signal);
   if (late !== undefined) return late;
-  if (alive.latest !== undefined && !isNewer(alive.latest, position.resourceVersion)) retreat(position);
+  if (alive.latest !== undefined && !isNewer(alive.latest, position.resourceVersion)) rewind(position);
   return 'dead';
 }
 
@@ -154,7 +154,7 @@ function outlived(position: Position, asked: number): boolean {
   return asked - position.lessSince >= longBehind;
 }
 
-/** Tells one line and moves the cursor, in this order: what the consumer did not take comes again. */
+/** Hands one line over, then moves the cursor: what the consumer did not take comes again. */
 async function* handleLine(
   target: WatchTarget,
   position: Position,
@@ -166,7 +166,7 @@ async function* handleLine(
   if (line.kind === 'change' && isForeign(target, line.object)) return undefined;
   const { resourceVersion } = line;
   if (resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : end({ kind: 'unversioned' });
-  // A server that is behind the one we saw before tells again what we know; the cursor never goes back behind that.
+  // A server that is behind the one we saw before repeats what we know; the cursor never goes back behind that.
   if (isNewer(position.received, resourceVersion)) return undefined;
   if (line.kind === 'change') {
     yield { kind: 'changed', at, stream: target.stream, change: line.change, object: line.object };
@@ -175,6 +175,6 @@ async function* handleLine(
     Object.assign(position, { present: isPresent, received: resourceVersion, newest: resourceVersion, sureAt: at });
   }
   Object.assign(position, { resourceVersion, goodAt: at });
-  isWell(position);
+  resetFailures(position);
   return undefined;
 }

@@ -75,7 +75,7 @@ export async function* tellList(
 }
 
 /** The stream did bring something, or is known to have nothing to bring. */
-export function isWell(position: Position): void {
+export function resetFailures(position: Position): void {
   Object.assign(position, { failures: 0, relists: 0, renewed: false });
   delete position.lessSince;
 }
@@ -84,7 +84,7 @@ export function isWell(position: Position): void {
  * The position is said to be later than something that the stream never brought: what said so (a bookmark, a list) spoke
  * of something else. Back to what the objects themselves prove.
  */
-export function retreat(position: Position): void {
+export function rewind(position: Position): void {
   const { newest, sureAt } = position;
   delete position.resourceVersion;
   delete position.received;
@@ -108,7 +108,7 @@ export function doubtBookmark(position: Position, { causes }: Refusal): void {
 }
 
 /** One stream, and all that its attempts share. */
-export interface Around {
+export interface StreamContext {
   cluster: Cluster;
   target: WatchTarget;
   position: Position;

@@ -14,8 +14,8 @@ export interface WatchTarget {
 }
 
 /**
- * Of another name or another namespace than was asked for: what a server, or something before it, tells that does not
- * respect the selector.
+ * Of another name or another namespace than was asked for: from a server, or something before it, that does not respect
+ * the selector.
  */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
   const metadata = asRecord(asRecord(object)['metadata']);
@@ -24,7 +24,7 @@ export function isForeign({ path, name }: WatchTarget, object: unknown): boolean
   return differs(asText(metadata['name']), name) || differs(asText(metadata['namespace']), readPath(path).namespace);
 }
 
-/** Tells the objects of one collection apart. */
+/** Identifies an object within its collection. */
 export function keyOf(object: unknown): string {
   const { namespace, name } = asRecord(asRecord(object)['metadata']);
   return JSON.stringify([namespace, name]);

@@ -1,6 +1,6 @@
 import type { Sighting } from '../model/observation.ts';
 import { isExecFailure } from './alive.ts';
-import type { Around, Ending, Position } from './watch-position.ts';
+import type { StreamContext, Ending, Position } from './watch-position.ts';
 import { doubtBookmark, tellList } from './watch-position.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import type { Next, Outcome } from './decide.ts';
@@ -33,7 +33,7 @@ export async function* watchObjects(
 ): AsyncGenerator<Sighting, void> {
   const { surroundings, memory } = cluster;
   const position = beginning(surroundings.now());
-  const around: Around = { cluster, target, position, signal, health };
+  const around: StreamContext = { cluster, target, position, signal, health };
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
   let step: GoOn = { next: 'relist', wait: [0, 0] };
   for (;;) {
@@ -63,7 +63,7 @@ export async function* watchObjects(
 }
 
 /** A caller that doubts the stream, or is done, does not wait for its patience. The signal is made only where there is a wait. */
-async function pause({ cluster, signal, health: { doubted } }: Around, ms: number): Promise<void> {
+async function pause({ cluster, signal, health: { doubted } }: StreamContext, ms: number): Promise<void> {
   if (ms <= 0) return;
   const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
   await passed(cluster.surroundings, ms, woken);
@@ -96,7 +96,7 @@ type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
 type Attempt = AsyncGenerator<Sighting, Ending>;
 
 /** One list or watch, from its request to its end. */
-async function* attempt(around: Around, step: GoOn): Attempt {
+async function* attempt(around: StreamContext, step: GoOn): Attempt {
   const { cluster, position, signal } = around;
   try {
     if (step.next === 'resume') return yield* watchOn(around, true);
@@ -123,7 +123,7 @@ const mostStreamingFailures = 2;
 const streamingAnswerMs = 10_000;
 
 /** The list as the beginning of the watch (KEP-3157): one request, one connection, consistent. */
-async function* streamList(around: Around): Attempt {
+async function* streamList(around: StreamContext): Attempt {
   const { cluster, target, position, signal } = around;
   position.streamingFailures++;
   const query = {
@@ -146,7 +146,7 @@ async function* streamList(around: Around): Attempt {
   return { ...ending, outcome: { kind: 'no-streaming-list' } };
 }
 
-async function* listAndWatch(around: Around, notOlder: boolean): Attempt {
+async function* listAndWatch(around: StreamContext, notOlder: boolean): Attempt {
   const { cluster, target, position, signal } = around;
   const floor = notOlder ? position.received : undefined;
   const result = await listObjects(cluster, target, {
@@ -160,7 +160,7 @@ async function* listAndWatch(around: Around, notOlder: boolean): Attempt {
 }
 
 /** `resumes`: an earlier watch was cut, so what comes first may have happened at any time since then. */
-async function* watchOn(around: Around, resumes: boolean): Attempt {
+async function* watchOn(around: StreamContext, resumes: boolean): Attempt {
   const { cluster, target, position, signal } = around;
   const query = {
     ...selectors(target),
@@ -187,7 +187,7 @@ function foreign(flow: Flow): Ending {
   return { outcome: { kind: 'foreign' }, verb: 'watch' };
 }
 
-async function refusedWatch({ position, signal }: Around, flow: Flow): Promise<Ending> {
+async function refusedWatch({ position, signal }: StreamContext, flow: Flow): Promise<Ending> {
   const refusal = readRefusal(flow.status, await readJson(flow.body, signal), flow.headers);
   doubtBookmark(position, refusal);
   const { status, retryAfterMs } = refusal;

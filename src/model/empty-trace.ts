@@ -25,6 +25,7 @@ export const emptyTrace: Trace = {
   timers: [],
   probes: new Map(),
   clocks: { api: unknownClock, dates: [], node: unknownClock },
+  delays: { newest: new Map() },
   nodeSigns: { renewals: [] },
   now: -Infinity,
   lastReceivedAt: -Infinity,

@@ -88,6 +88,14 @@ export interface NodeSigns {
   readonly renewals: readonly Fact<Renewal>[];
 }
 
+/** How late changes arrive after the API server stored them, by its own stamps of them. */
+export interface Delays {
+  /** The newest second (API server's clock) that it stamped, by stream: only a newer one is the stamp of the change itself. */
+  readonly newest: ReadonlyMap<StreamName, number>;
+  /** The longest: ms from the end of the stamped second (API server's clock) to the arrival (client's clock). */
+  readonly longest?: Fact<number>;
+}
+
 /** When the kubelet renewed its Lease (node clock, ms), and when the apiserver wrote it down (its clock). */
 export interface Renewal {
   readonly stamp: number;
@@ -235,6 +243,7 @@ export interface Trace {
   readonly interrupted?: Fact<Interrupted['signal']>;
   /** `api`: what stamps show of the API server's clock; `dates`: what `Date` headers show of it. */
   readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };
+  readonly delays: Delays;
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
   /** Client time of the newest observation. */

@@ -19,12 +19,11 @@ export interface ProbeClient {
   send(connection: ProbeConnection, settle: Settle): Cancel;
   /** The kept connection has no request on its way. */
   readonly isKeptFree: boolean;
+  /** Requests that were sent once more, since the first time they were provably not taken: they count against the rate. */
+  readonly resent: number;
   /** Makes a new kept connection for the next request: after a standstill nobody knows who gave the old one up. */
   forgetKept(): void;
   close(): void;
 }
 
 export const succeeded = (said: string): Result => ({ kind: 'succeeded', said });
-
-/** The most of a body that is read; then the answer is settled and its connection closed. */
-export const mostBodyBytes = 64 * 1024;

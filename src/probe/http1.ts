@@ -2,8 +2,8 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request as sendRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Settle } from './client.ts';
-import { mostBodyBytes } from './client.ts';
-import type { Connection, Judge, OutgoingRequest } from './connection.ts';
+import type { AnswerStart, Connection, Judge, OutgoingRequest } from './connection.ts';
+import { createAnswerStart, endless } from './connection.ts';
 import { closedEarly } from './dial.ts';
 import { resultOfError } from './failure-kind.ts';
 
@@ -24,9 +24,13 @@ export function http1Connection(socket: Socket, isKept: boolean): Connection {
         if (!isDone) settle(result);
         isDone = true;
       };
-      request.on('response', (answer) => readAnswer(answer, judge, finish));
+      const start = createAnswerStart();
+      request.on('information', () => {
+        if (!start.inform()) request.destroy(endless());
+      });
+      request.on('response', (answer) => readAnswer(answer, start, judge, finish));
       request.on('upgrade', (answer, upgraded) => {
-        finish(judge({ status: answer.statusCode ?? 0, body: Buffer.alloc(0) }));
+        finish(judge({ status: answer.statusCode ?? 0, body: start.body() }));
         upgraded.destroy();
       });
       request.on('error', (error) => finish(resultOfError(error)));
@@ -56,17 +60,14 @@ function oneSocketAgent(socket: Socket): Agent {
   return agent;
 }
 
-function readAnswer(answer: IncomingMessage, judge: Judge, finish: Settle): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const judged = (): void => finish(judge({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks) }));
-  answer.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= mostBodyBytes) chunks.push(chunk);
-    else {
-      judged();
-      answer.destroy();
-    }
+function readAnswer(answer: IncomingMessage, start: AnswerStart, judge: Judge, finish: Settle): void {
+  const judged = (): void => finish(judge({ status: answer.statusCode ?? 0, body: start.body() }));
+  answer.on('data', function read(piece: Buffer) {
+    if (start.take(piece)) return;
+    // What the parser holds still comes after the end.
+    answer.off('data', read);
+    judged();
+    answer.destroy();
   });
   answer.on('end', judged);
   answer.on('error', (error) => finish(resultOfError(error)));

@@ -1,9 +1,9 @@
-import type { IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
+import type { ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader, OutgoingHttpHeaders } from 'node:http2';
 import { connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Cancel, Result, Settle } from './client.ts';
-import { mostBodyBytes } from './client.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Judge, OutgoingRequest } from './connection.ts';
+import { createAnswerStart, endless } from './connection.ts';
 import { closedEarly } from './dial.ts';
 import { resultOfError } from './failure-kind.ts';
 
@@ -23,43 +23,18 @@ export function http2Connection(socket: Socket, origin: string, again: OnRefused
     get isUsable() {
       return isUsable();
     },
-    exchange({ method, path, authority, scheme, headers }, body, judge, settle) {
-      const { host: _host, ...others } = headers;
-      const head = { ':method': method, ':path': path, ':authority': authority, ':scheme': scheme, ...others };
-      const stream = session.request(head, { endStream: body === undefined });
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      let status = 0;
-      let grpcStatus: string | undefined;
-      let error: NodeJS.ErrnoException | undefined;
-      let result: Result | undefined;
+    exchange(request, body, judge, settle) {
+      const stream = session.request(headOf(request), { endStream: body === undefined });
+      const answer = readAnswer(stream, judge);
       let cancelAgain: Cancel | undefined;
       let isCancelled = false;
-      const judged = (): void => void (result ??= judge({ status, body: Buffer.concat(chunks), grpcStatus }));
-      stream.on('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
-        status = Number(answer[':status']);
-        grpcStatus = answer['grpc-status'] as string | undefined;
-      });
-      stream.on('trailers', (trailers: IncomingHttpHeaders) => {
-        grpcStatus ??= trailers['grpc-status'] as string | undefined;
-      });
-      stream.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes <= mostBodyBytes) return void chunks.push(chunk);
-        judged();
-        stream.close(constants.NGHTTP2_CANCEL);
-      });
-      stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
       stream.on('close', () => {
         if (isCancelled) return;
-        // Node ends the reading of a stream whose connection broke as if it had been read to its end.
-        if (stream.rstCode === constants.NGHTTP2_NO_ERROR && status !== 0) judged();
+        const { result, error } = answer();
         if (result) return settle(result);
         const wasTaken = stream.id !== undefined && stream.id <= lastTaken;
-        if (again && (!wasTaken || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM)) {
-          cancelAgain = again(settle);
-          return;
-        }
+        if (again && (!wasTaken || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM))
+          return void (cancelAgain = again(settle));
         settle(resultOfError(broken ?? plain(error) ?? closedEarly()));
       });
       stream.end(body);
@@ -71,6 +46,43 @@ export function http2Connection(socket: Socket, origin: string, again: OnRefused
       };
     },
     close: () => session.destroy(),
+  };
+}
+
+function headOf({ method, path, authority, scheme, headers }: OutgoingRequest): OutgoingHttpHeaders {
+  const { host: _host, ...others } = headers;
+  return { ':method': method, ':path': path, ':authority': authority, ':scheme': scheme, ...others };
+}
+
+/** What it came to, for when the stream is closed. */
+function readAnswer(stream: ClientHttp2Stream, judge: Judge): () => { result?: Result; error?: NodeJS.ErrnoException } {
+  const start = createAnswerStart();
+  let status = 0;
+  let grpcStatus: string | undefined;
+  let error: NodeJS.ErrnoException | undefined;
+  let result: Result | undefined;
+  const judged = (): void => void (result ??= judge({ status, body: start.body(), grpcStatus }));
+  stream.on('headers', () => {
+    if (!start.inform()) stream.destroy(endless());
+  });
+  stream.on('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
+    status = Number(answer[':status']);
+    grpcStatus = answer['grpc-status'] as string | undefined;
+  });
+  stream.on('trailers', (trailers: IncomingHttpHeaders) => {
+    grpcStatus ??= trailers['grpc-status'] as string | undefined;
+  });
+  stream.on('data', function read(piece: Buffer) {
+    if (start.take(piece)) return;
+    stream.off('data', read);
+    judged();
+    stream.close(constants.NGHTTP2_CANCEL);
+  });
+  stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
+  return () => {
+    // Node ends the reading of a stream whose connection broke as if it had been read to its end.
+    if (stream.rstCode === constants.NGHTTP2_NO_ERROR && status !== 0) judged();
+    return { result, error };
   };
 }
 

@@ -18,6 +18,11 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
   const open = new Set<() => void>();
   let kept: Connection | undefined;
   let isKeptBusy = false;
+  let resent = 0;
+  const again = (settle: Settle): Cancel => {
+    resent += 1;
+    return askOnce(speaker, open, settle);
+  };
 
   function askKept(settle: Settle): Cancel {
     isKeptBusy = true;
@@ -30,7 +35,7 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
     else {
       kept?.close();
       kept = undefined;
-      cancel = connectAndAsk(speaker, open, true, settled, (connection) => (kept = connection));
+      cancel = connectAndAsk({ speaker, open, again }, settled, (connection) => (kept = connection));
     }
     return () => {
       isKeptBusy = false;
@@ -42,6 +47,9 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
   return {
     get isKeptFree() {
       return !isKeptBusy;
+    },
+    get resent() {
+      return resent;
     },
     send: (connection, settle) => (connection === 'kept' ? askKept(settle) : askOnce(speaker, open, settle)),
     forgetKept() {
@@ -56,19 +64,20 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
   };
 }
 
-/** Connects, asks, and hands the connection over when that is settled. `open` holds how to end it meanwhile. */
-function connectAndAsk(
-  speaker: Speaker,
-  open: Set<() => void>,
-  isKept: boolean,
-  settle: Settle,
-  then: (connection: Connection) => void,
-): Cancel {
-  const again = isKept ? (late: Settle) => askOnce(speaker, open, late) : undefined;
+interface Way {
+  speaker: Speaker;
+  /** How to end what is on its way. */
+  open: Set<() => void>;
+  /** Of a connection that is kept. */
+  again?: (settle: Settle) => Cancel;
+}
+
+/** Connects, asks, and hands the connection over when that is settled. */
+function connectAndAsk({ speaker, open, again }: Way, settle: Settle, then: (connection: Connection) => void): Cancel {
   let cancel: Cancel = dial(
     speaker.address,
     (socket, protocol) => {
-      const connection = speaker.speak(socket, protocol, isKept, again);
+      const connection = speaker.speak(socket, protocol, again !== undefined, again);
       cancel = speaker.ask(connection, (result, answeredAt) => {
         open.delete(end);
         settle(result, answeredAt);
@@ -88,5 +97,5 @@ function connectAndAsk(
   return end;
 }
 
-const askOnce = (speaker: Speaker, open: Set<() => void>, settle: Settle): Cancel =>
-  connectAndAsk(speaker, open, false, settle, (connection) => connection.close());
+const askOnce = (speaker: Speaker, open: Way['open'], settle: Settle): Cancel =>
+  connectAndAsk({ speaker, open }, settle, (connection) => connection.close());

@@ -1,6 +1,6 @@
 /** A target behind the API server: `services/NAME/proxy` and `pods/NAME/proxy`, with the run's own credentials. */
 import type { ProbeClient, Result } from './client.ts';
-import { mostBodyBytes } from './client.ts';
+import { createAnswerStart } from './connection.ts';
 import { failed, unexpected } from './failure-kind.ts';
 import { judgeStatus } from './http.ts';
 import type { ProbeSettings } from './settings.ts';
@@ -34,6 +34,7 @@ export function createProxiedClient(target: ProxyTarget, settings: ProbeSettings
   const open = new Set<AbortController>();
   return {
     isKeptFree: false,
+    resent: 0,
     forgetKept: () => undefined,
     close: () => open.forEach((one) => one.abort()),
     send(_connection, settle) {
@@ -67,14 +68,9 @@ function proxyPath({ kind, scheme, name, port, path }: ProxyTarget, { namespace,
 
 /** Leaving the loop closes the answer. */
 async function readStart(body: AsyncIterable<unknown>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > mostBodyBytes) break;
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
+  const start = createAnswerStart();
+  for await (const piece of body) if (!start.take(piece as Buffer)) break;
+  return start.body();
 }
 
 /**

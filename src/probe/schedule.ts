@@ -20,8 +20,8 @@ export interface Pace {
 export const standstillMs = 250;
 /** ms: what is late by less is sent late, at most at twice the rate since a burst could harm the target; the rest not at all. */
 const latestMs = 1000;
-/** ms that count for what one look may send. */
-const burstMs = 10;
+/** ms that count for what one look may send: on a busy machine looks are that far apart. */
+const burstMs = 50;
 /** ms between two looks at the clock, where nothing is due for longer. */
 const lookMs = 100;
 

@@ -5,8 +5,8 @@ import { standstillMs } from './schedule.ts';
 import type { Settled, Tally } from './tally.ts';
 
 export interface Sender {
-  /** Sends the next request. */
-  send(): void;
+  /** Sends the next request; false: it is not sent. */
+  send(): boolean;
   /** This process, or its machine, stood still until now. */
   standstill(missed: number): void;
   /** Resolves when nothing is on its way any more. */
@@ -35,36 +35,34 @@ export function createSender(options: SenderOptions): Sender {
   const { client, timeoutMs, hasKept, now, tally, isStandingStill, onSettled } = options;
   const waiting = new Set<() => void>();
   let idlers: (() => void)[] = [];
-  let turn = 0;
+  let [turn, skipped] = [0, 0];
   /** Client ms at which the last standstill ended. */
   let stoodUntil = -Infinity;
 
-  function send(): void {
-    if (waiting.size >= mostWaiting) return tally.miss('too-many-waiting', 1);
+  function send(): boolean {
+    if (client.resent > skipped) {
+      skipped += 1;
+      return false;
+    }
+    if (waiting.size >= mostWaiting) {
+      tally.miss('too-many-waiting', 1);
+      return false;
+    }
     turn += 1;
     const connection = hasKept && turn % 2 === 0 && client.isKeptFree ? 'kept' : 'new';
     const sentAt = now();
     const started = performance.now();
+    let cancel: Cancel = () => undefined;
     const settle = (result: Result, answeredAt = performance.now()): void => {
       if (!waiting.delete(abort)) return;
-      clearTimeout(timer);
+      stopTimer();
       const settledAt = now();
       onSettled({ connection, result: fairly(result, sentAt), sentAt, settledAt, latencyMs: answeredAt - started });
       if (waiting.size === 0) idlers.splice(0).forEach((resolve) => resolve());
     };
-    const giveUp = (): void => {
-      // An answer may have come while this process did not run: it is read before the request is given up.
-      const late = performance.now() - started - timeoutMs;
-      if (late > lateMs && !wasExtended) {
-        wasExtended = true;
-        timer = setTimeout(giveUp, standstillMs);
-      } else settle(timedOut(cancel()));
-    };
-    let wasExtended = false;
-    let timer = setTimeout(giveUp, timeoutMs);
-    let cancel: Cancel = () => undefined;
+    const stopTimer = startTimer(timeoutMs, () => settle(timedOut(cancel())));
     const abort = (): void => {
-      clearTimeout(timer);
+      stopTimer();
       cancel();
     };
     waiting.add(abort);
@@ -73,6 +71,7 @@ export function createSender(options: SenderOptions): Sender {
     } catch (error) {
       settle(resultOfError(error as NodeJS.ErrnoException));
     }
+    return true;
   }
 
   /** What fails after a standstill that it lived through may be nobody's fault but this machine's. */
@@ -96,6 +95,16 @@ export function createSender(options: SenderOptions): Sender {
       idlers = [];
     },
   };
+}
+
+/** An answer may have come while this process did not run: it is read before the request is given up. Returns how to stop it. */
+function startTimer(ms: number, giveUp: () => void): () => void {
+  const started = performance.now();
+  let timer = setTimeout(() => {
+    if (performance.now() - started - ms <= lateMs) giveUp();
+    else timer = setTimeout(giveUp, standstillMs);
+  }, ms);
+  return () => clearTimeout(timer);
 }
 
 /** ms that a timer may be late on a busy machine without that meaning anything. */

@@ -144,8 +144,8 @@ function startSending(
     ratePerSecond: settings.ratePerSecond,
     now,
     send() {
-      trial.sent(now());
-      sender.send();
+      const at = now();
+      if (sender.send()) trial.sent(at);
     },
     onStandstill: sender.standstill,
   });

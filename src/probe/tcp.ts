@@ -12,6 +12,7 @@ export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
   const open = new Set<() => void>();
   return {
     isKeptFree: false,
+    resent: 0,
     forgetKept: () => undefined,
     close: () => open.forEach((end) => end()),
     send(_connection, settle) {

@@ -235,7 +235,7 @@ function answerRows(report: Report, place: CardPlace): RankedRow[] {
     ...(answer.capacity === undefined ? [] : [capacityRow(answer.capacity, place.pen)]),
     ...accuracy.map((finding) => findingRow('accuracy', finding, place.pen, 6)),
     ...verdict.gates
-      .filter(({ passed }) => !passed)
+      .filter(({ passed, message }) => !passed && !answer.headline.includes(message))
       .map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [textRow('why', answer.why, isGood ? 5 : 2)]),
     ...nextRow(report, place),
@@ -321,8 +321,12 @@ function nextRow(report: Report, { flags = '' }: CardPlace): RankedRow[] {
   return next ? [{ ...textRow('next', next.reason, 2), command: forTerminal(next.command, 1000) }] : [];
 }
 
-function detailsRow({ answer, verdict: { findings } }: Report): RankedRow[] {
-  const code = answer.cause?.code ?? findings[0]?.code;
+function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow[] {
+  const failed = gates
+    .find(({ passed }) => !passed)
+    ?.name.split(' ')
+    .at(-1);
+  const code = answer.cause?.code ?? failed ?? findings[0]?.code;
   if (code === undefined) return [];
   return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)], rank: 9 }];
 }

@@ -79,12 +79,6 @@ export function clipPieces(pen: Pen, pieces: readonly Piece[], width: number): P
   return [...line, plain(ellipsis)];
 }
 
-/** The same, painted. */
-export const clip = (pen: Pen, pieces: readonly Piece[], width: number): string =>
-  clipPieces(pen, pieces, width)
-    .map(({ ink, text }) => pen.paint(ink, text))
-    .join('');
-
 export const textWidth = (text: string): number => stringWidth(text);
 
 export const widthOf = (pieces: readonly Piece[]): number =>

@@ -71,15 +71,6 @@ export function forCommandProperty(text: string, limit = defaultLimit): string {
   return forCommand(text, limit).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/**
- * A name inside a Mermaid diagram. Its grammars have no escape that all of them share, so that only letters, digits
- * and a few marks pass; the caller begins the line with a word of its own, since `click x` or `gantt` would be read as
- * a statement.
- */
-export function forMermaid(text: string, limit = 80): string {
-  return forTerminal(text, limit).replace(/[^\p{L}\p{N} ._/+~-]/gu, '_');
-}
-
 /** Text of a JSON document, made safe to look at: what acts or hides is written as `\uXXXX`, which means the same. */
 export function forJson(json: string): string {
   return escaped(json, units).replace(/##(?=\w*\[)/g, `${unit(0x23)}#`);

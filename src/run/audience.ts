@@ -45,11 +45,11 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
   };
 }
 
-/** The answer, not the request: its arrival is a moment of the report, and would be late behind the loading. */
+/** Loaded while the server handles the DELETE, so that the first marks find it there. */
 const hasNews = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
   deletion !== undefined ||
   began?.value.mode !== 'delete' ||
-  kind === 'answered' ||
+  kind === 'requested' ||
   kind === 'gap' ||
   kind === 'refused';
 

@@ -27,7 +27,7 @@ export function* severalSightings(rows: readonly Row[]): Generator<Sighting> {
     mode: 'attach',
     namespace,
     name: '',
-    target: 'the recording',
+    target: namespace === '' ? 'several namespaces' : `namespace ${namespace}`,
     graceSeconds: null,
     timeoutSeconds: null,
     waitReplacement: false,

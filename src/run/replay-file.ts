@@ -91,7 +91,7 @@ async function replaySeveral(
   const [{ createResults }, { rolloutOutput }, { lossCodes, probeReportsOf }] = await Promise.all([
     import('./results.ts'),
     import('./rollout-output.ts'),
-    import('./shared-probes.ts'),
+    import('./probe-results.ts'),
   ]);
   const output = rolloutOutput(shown, ports);
   const results = createResults(shown, output, ports);

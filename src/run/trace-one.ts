@@ -72,7 +72,7 @@ export async function traceOne(
       audience: stage,
       onTrace: (now, key) => {
         live.onTrace(now, key);
-        if (now.deletion) late.prepare();
+        if (now.gone) late.prepare();
       },
     });
     const trace = traced();
@@ -96,7 +96,7 @@ async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports
   return probes.length > 0 ? await open() : openOnDeletion(open);
 }
 
-/** What concludes and reports a trace: no part of the start, but loaded while the deletion goes on. */
+/** What concludes and reports a trace: loaded when the pod is gone, while the last facts come in; earlier it would hold marks up. */
 function lateParts() {
   const load = async () => {
     const [{ finish }, { unreplaced, notReplaced }] = await Promise.all([

@@ -2,7 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Interrupted } from '../model/observation.ts';
-import { lossCodes, probeReportsOf } from './shared-probes.ts';
+import { lossCodes, probeReportsOf } from './probe-results.ts';
 import { createTraces } from './traces.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';

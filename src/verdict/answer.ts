@@ -45,7 +45,11 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: Rule
   const why = whyOf(cause, worse, brief);
   const fix = fixesOf({ timeline, verdict });
   const inManifest = manifestAdvice({ timeline, verdict });
-  const isLonger = longerGrace({ timeline, verdict }) !== undefined;
+  const patched = {
+    isLonger: longerGrace({ timeline, verdict }) !== undefined,
+    sleeps: lossOf(timeline)?.preStopSeconds,
+  };
+  const ignoring = worse.find(({ code }) => code === 'no-signal-handling');
   return {
     word,
     headline: brief,
@@ -54,7 +58,7 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: Rule
     why,
     also: verdict.findings.filter((finding) => !isSaid(finding, cause, worse, brief)),
     ...trafficOf(input, verdict.findings),
-    advice: [cause && adviceOf(cause, { isLonger, sleeps: lossOf(timeline)?.preStopSeconds }), inManifest].flatMap(
+    advice: [cause && adviceOf(cause, patched), ignoring && adviceOf(ignoring, patched), inManifest].flatMap(
       (text) => text ?? [],
     ),
     fix,
@@ -123,6 +127,7 @@ const aggravating: ReadonlySet<FindingCode> = new Set([
   'kubelet-restarted',
   'node-silent',
   'grace-shortened-ignored',
+  'no-signal-handling',
 ]);
 
 /** What shows the cause, and what made it worse; nothing that the headline says. */

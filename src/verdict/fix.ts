@@ -174,6 +174,7 @@ function graceReason({ timeline }: FixInput): string {
   const [most] = needs.sort((a, b) => b.seconds - a.seconds);
   if (!most) return '';
   const { preStop, kill } = most.container;
+  if (ignoresSignal(timeline, most.container)) return ', what it has today beside its preStop hook';
   return `, a quarter more than ${preStop ? 'preStop and drain need' : 'its drain needs'} (${kill ? 'at least ' : ''}${secondsText(most.seconds * 1000)})`;
 }
 

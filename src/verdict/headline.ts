@@ -60,7 +60,7 @@ export function headlineOf(input: HeadlineInput): Headline {
 function gateHeadline(input: HeadlineInput): Headline {
   const failed = input.verdict.gates.filter(({ passed }) => !passed);
   const text = failed.map(({ name, limit, message }) => `${name}${limit === undefined ? '' : ` ${limit}`}: ${message}`);
-  return { brief: text.join('; '), full: `${text.join('; ')} (${gracefulText(input)})` };
+  return { brief: text.join('; '), full: [...text, gracefulText(input)].join('; ') };
 }
 
 const headlines: Readonly<Record<Outcome, (input: HeadlineInput) => Headline>> = {

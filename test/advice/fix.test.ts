@@ -11,6 +11,7 @@ import { parseManifests } from '../../src/advice/manifest/parse.ts';
 import { hasPods } from '../../src/advice/read-workload.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { hasKubectl } from '../helpers/machines-kubectl.ts';
+import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 
 const folder = fileURLToPath(new URL('./manifests/', import.meta.url));
@@ -177,6 +178,33 @@ describe('of a report', () => {
     expect(code).toBe(0);
     expect(stdout).toBe('# drained in 3s\n# kubectl patch …\n\nspec:\n  replicas: 2\n');
   });
+
+  it.skipIf(!hasKubectl).each(['graceful-exit', 'sigkill-after-grace', 'rollout-25'])(
+    'of the recorded run %s: one patch, which kubectl applies, and the check no longer finds what it mends',
+    async (name) => {
+      const { stdout: exit } = await runMain(['replay', recordingFile(name), '-o', 'json']);
+      const { code, stdout } = await runMain(['fix', scratchFile('exit.json', exit)]);
+      expect(code).toBe(0);
+      expect(stdout.match(/^spec:/gm)).toHaveLength(1);
+      expect(stdout).toMatch(new RegExp(`^# kubectl patch deployment/checkout -n ${name} `, 'm'));
+      await serving(name, {}, async ({ server }) => {
+        const url = `${server.url}/apis/apps/v1/namespaces/${server.namespace}/deployments/checkout`;
+        const deployment = {
+          ...((await (await fetch(url)).json()) as object),
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+        };
+        const service = `kind: Service\nspec: {selector: ${JSON.stringify({ app: 'checkout' })}, ports: [{port: 80}]}\n`;
+        const check = (text: string) => problemsOf(scratchFile('live.yaml', `${text}\n---\n${service}`));
+        const before = JSON.stringify(deployment);
+        const words = ['patch', '--local', '-f', scratchFile('object.json', before), '--type=strategic', '-o', 'json'];
+        const patch = ['--patch-file', scratchFile('patch.yaml', stdout)];
+        const after = execFileSync('kubectl', [...words, ...patch], { encoding: 'utf8' });
+        expect(await check(before)).toContain('deployment/checkout drain-race');
+        expect(await check(after)).not.toContain('deployment/checkout drain-race');
+      });
+    },
+  );
 
   it.each([
     ['{}', /is no report of podexit\/v1/],

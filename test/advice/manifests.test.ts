@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
+import { sarifFaults } from './helpers/sarif.ts';
 import { faultsBy } from './helpers/schemas.ts';
 
 const folder = fileURLToPath(new URL('./manifests/', import.meta.url));
@@ -144,12 +145,16 @@ describe('input that is broken', () => {
 describe('for pipelines', () => {
   const file = join(folder, 'classic-sidecars.yaml');
 
+  it.each([
+    ['of manifests', [folder]],
+    ['with input that cannot be read', [file, '/nowhere/x.yaml']],
+  ])('SARIF %s is valid by the parts of its schema that it uses', async (_title, names) => {
+    const { stdout } = await runMain(['check', ...names.flatMap((name) => ['-f', name]), '-o', 'sarif']);
+    expect(sarifFaults(JSON.parse(stdout))).toEqual([]);
+  });
+
   it('SARIF names file, line and rule', async () => {
     const { stdout } = await runMain(['check', '-f', file, '-o', 'sarif']);
-    expect(JSON.parse(stdout)).toMatchObject({
-      version: '2.1.0',
-      runs: [{ tool: { driver: { name: 'kubectl-podexit' } }, results: expect.any(Array) as unknown }],
-    });
     expect(stdout).toMatch(/"ruleId": "classic-sidecar"[\s\S]*"startLine": 1\d/);
   });
 

@@ -131,6 +131,19 @@ it('a pod of a StatefulSet was gone before its grace period was over, since the 
     expect(stdout).toMatch(/next time +kubectl podexit statefulset\/db --all-terminating --record FILE/);
   }));
 
+it('a pod whose name was given again before its kubelet stopped it was force-deleted', () =>
+  serving('statefulset', {}, async (one) => {
+    await playOut(one, 'statefulset');
+    const { server, flags } = one;
+    const path = `${server.url}/api/v1/namespaces/${server.namespace}/pods/${server.pod}`;
+    const next = (await (await fetch(path)).json()) as KubeObject;
+    const metadata = { ...next.metadata, creationTimestamp: '2026-11-20T23:04:50Z' };
+    server.write('pods', 'MODIFIED', { ...next, metadata });
+    const { code, stdout } = await runMain(['why', server.pod, '-o', 'json', '--fail-on', 'forced', ...flags]);
+    expect(code).toBe(5);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'forced' });
+  }));
+
 it('a drain is named as likely, and not as known', () =>
   serving('drain-with-pdb', {}, async (one) => {
     await playOut(one, 'drain-with-pdb');

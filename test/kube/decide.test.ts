@@ -56,7 +56,7 @@ const table: [string, Outcome, Cursor, Next][] = [
   ['new credentials go on from the cursor', { kind: 'renewed' }, at7, { next: 'resume', wait: [0, 0] }],
   [
     'a stream that stands nowhere lists, with a gap',
-    { kind: 'astray' },
+    { kind: 'ahead' },
     at7,
     { next: 'relist', wait: [0, 0], lost: 'behind' },
   ],

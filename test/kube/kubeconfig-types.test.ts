@@ -1,10 +1,9 @@
 /** kubectl loads no file in which a field that it knows has another type than it wants; nor do we, whoever else we would be. */
 import { describe, expect, it } from 'vitest';
-import { parseKubeconfig } from '../../src/kube/kubeconfig/parse.ts';
+import { parsed } from './helpers/kubeconfig.ts';
 
-const user = (fields: string) => parseKubeconfig(`users: [{name: u, user: ${fields}}]`, '/c').users.get('u');
-const cluster = (fields: string) =>
-  parseKubeconfig(`clusters: [{name: c, cluster: ${fields}}]`, '/c').clusters.get('c');
+const user = (fields: string) => parsed(`users: [{name: u, user: ${fields}}]`, '/c').users.get('u');
+const cluster = (fields: string) => parsed(`clusters: [{name: c, cluster: ${fields}}]`, '/c').clusters.get('c');
 
 describe('a kubeconfig is refused, with the place, where', () => {
   it.each([
@@ -46,7 +45,7 @@ describe('a kubeconfig is refused, with the place, where', () => {
     ['current-context: 7', 'current-context" is a number'],
     ['current-context: [x]', 'current-context" is a list'],
   ])('%s', (text, what) => {
-    const parse = () => parseKubeconfig(text, '/c');
+    const parse = () => parsed(text, '/c');
     expect(parse).toThrow(expect.objectContaining({ code: 'kubeconfig.invalid' }) as Error);
     expect(parse).toThrow(what);
   });

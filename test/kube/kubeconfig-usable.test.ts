@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConnectOptions } from '../../src/kube/connect-options.ts';
 import { getObject } from '../../src/kube/get.ts';
 import { choose } from '../../src/kube/kubeconfig/choose.ts';
-import { parseKubeconfig } from '../../src/kube/kubeconfig/parse.ts';
+import { parsed } from './helpers/kubeconfig.ts';
 import { connected, json, serve, tempDir } from './helpers/api.ts';
 import { certificates } from './helpers/certificates.ts';
 import { serveTls } from './helpers/tls-api.ts';
@@ -20,7 +20,7 @@ function chosen(user: object, flags: Flags = {}, more: object = {}) {
     users: [{ name: 'u', user }],
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
   });
-  return choose({ kubeconfig: parseKubeconfig(text, '/c'), files: ['/c'] }, { version: '0', ...flags });
+  return choose({ kubeconfig: parsed(text, '/c'), files: ['/c'] }, { version: '0', ...flags });
 }
 
 const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', interactiveMode: 'Never' };
@@ -66,9 +66,9 @@ describe('is refused', () => {
     ['beside --cluster and --user', { cluster: 'c', user: 'u' }],
   ])('a current context that is not there, %s', (_, flags) => {
     const text = 'current-context: gone\nclusters: [{name: c, cluster: {server: "https://c"}}]\nusers: [{name: u}]';
-    expect(() =>
-      choose({ kubeconfig: parseKubeconfig(text, '/c'), files: ['/c'] }, { version: '0', ...flags }),
-    ).toThrow(expect.objectContaining({ code: 'kubeconfig.unknown-context' }) as Error);
+    expect(() => choose({ kubeconfig: parsed(text, '/c'), files: ['/c'] }, { version: '0', ...flags })).toThrow(
+      expect.objectContaining({ code: 'kubeconfig.unknown-context' }) as Error,
+    );
   });
 });
 

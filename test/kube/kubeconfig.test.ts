@@ -7,7 +7,7 @@ import { impersonationHeaders } from '../../src/kube/credentials/resolve.ts';
 import { getObject } from '../../src/kube/get.ts';
 import { choose } from '../../src/kube/kubeconfig/choose.ts';
 import { inClusterKubeconfig, loadKubeconfig, mergeKubeconfigs } from '../../src/kube/kubeconfig/load.ts';
-import { parseKubeconfig } from '../../src/kube/kubeconfig/parse.ts';
+import { parsed } from './helpers/kubeconfig.ts';
 import { connected, json, serve, tempDir } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
 import { serveTls } from './helpers/tls-api.ts';
@@ -34,9 +34,9 @@ async function insidePod() {
 describe('several kubeconfig files', () => {
   it('are one, where the first of a name wins whole, and the first current-context', () => {
     const merged = mergeKubeconfigs([
-      parseKubeconfig(yaml('a'), '/one/config'),
-      parseKubeconfig(yaml('b', 'current-context: b'), '/two/config'),
-      parseKubeconfig(yaml('c', 'current-context: c'), '/three/config'),
+      parsed(yaml('a'), '/one/config'),
+      parsed(yaml('b', 'current-context: b'), '/two/config'),
+      parsed(yaml('c', 'current-context: c'), '/three/config'),
     ]);
     expect(merged.currentContext).toBe('b');
     expect([...merged.contexts.keys()].sort()).toEqual(['a', 'b', 'both', 'c']);
@@ -54,7 +54,7 @@ describe('several kubeconfig files', () => {
       ---
       current-context: of-the-second
     `.replaceAll('\n      ', '\n');
-    const { users, currentContext } = parseKubeconfig(text, '/one/config');
+    const { users, currentContext } = parsed(text, '/one/config');
     expect(users.get('b')).toEqual({ username: 'u', password: 'q' });
     expect(currentContext).toBeUndefined();
   });
@@ -65,7 +65,7 @@ describe('several kubeconfig files', () => {
     await writeFile(join(dir, 'comment'), '# nothing\n');
     await writeFile(join(dir, 'a'), yaml('a', 'current-context: a'));
     const files = ['missing', 'empty', 'comment', 'a'].map((name) => join(dir, name));
-    const { kubeconfig } = loadKubeconfig({ env: { KUBECONFIG: ['', ...files, ''].join(delimiter) } });
+    const { kubeconfig } = await loadKubeconfig({ env: { KUBECONFIG: ['', ...files, ''].join(delimiter) } });
     expect(kubeconfig.currentContext).toBe('a');
   });
 
@@ -74,8 +74,8 @@ describe('several kubeconfig files', () => {
     await mkdir(join(home, '.kube'));
     await writeFile(join(home, '.kube', 'config'), yaml('home', 'current-context: home'));
     await writeFile(join(home, 'other'), yaml('other', 'current-context: other'));
-    expect(loadKubeconfig({ env: { HOME: home } }).kubeconfig.currentContext).toBe('home');
-    const { kubeconfig } = loadKubeconfig({ file: join(home, 'other'), env: { HOME: home } });
+    expect((await loadKubeconfig({ env: { HOME: home } })).kubeconfig.currentContext).toBe('home');
+    const { kubeconfig } = await loadKubeconfig({ file: join(home, 'other'), env: { HOME: home } });
     expect(kubeconfig.currentContext).toBe('other');
     expect(kubeconfig.contexts.has('home')).toBe(false);
   });
@@ -154,14 +154,14 @@ describe('a server address without a scheme', () => {
     [', insecure-skip-tls-verify: true', 'https://host:1234'],
     [', certificate-authority: ca.crt', 'https://host:1234'],
   ])('is read as client-go reads it: %j', (more, server) => {
-    const kubeconfig = parseKubeconfig(`clusters: [{name: c, cluster: {server: "host:1234"${more}}}]`, '/c');
+    const kubeconfig = parsed(`clusters: [{name: c, cluster: {server: "host:1234"${more}}}]`, '/c');
     expect(choose({ kubeconfig, files: [] }, { version: '0', cluster: 'c' }).cluster.server).toBe(server);
   });
 });
 
 describe('flags over a kubeconfig', () => {
   const files = ['config'];
-  const kubeconfig = parseKubeconfig(yaml('a', 'current-context: a'), '/one/config');
+  const kubeconfig = parsed(yaml('a', 'current-context: a'), '/one/config');
 
   it('choose parts of it', () => {
     expect(choose({ kubeconfig, files }, { version: '0' })).toMatchObject({
@@ -177,9 +177,9 @@ describe('flags over a kubeconfig', () => {
     ['a flag', 'namespace: a', { namespace: 'a\uD800' }],
   ])('cannot make up for half a character in the namespace of %s', (_, namespace, flags) => {
     const text = `contexts: [{name: c, context: {cluster: c, ${namespace}}}]\nclusters: [{name: c, cluster: {server: "https://h"}}]`;
-    expect(() =>
-      choose({ kubeconfig: parseKubeconfig(text, '/c'), files }, { version: '0', context: 'c', ...flags }),
-    ).toThrow(expect.objectContaining({ code: 'kubeconfig.bad-namespace' }) as Error);
+    expect(() => choose({ kubeconfig: parsed(text, '/c'), files }, { version: '0', context: 'c', ...flags })).toThrow(
+      expect.objectContaining({ code: 'kubeconfig.bad-namespace' }) as Error,
+    );
   });
 
   it('may impersonate', async () => {
@@ -204,7 +204,7 @@ describe('flags over a kubeconfig', () => {
   });
 
   it('impersonate as the kubeconfig says where no flag does', () => {
-    const user = parseKubeconfig(
+    const user = parsed(
       'users: [{name: u, user: {as: joe, as-groups: [g], as-user-extra: {k: [v, w]}}}]',
       '/c',
     ).users.get('u');
@@ -302,7 +302,7 @@ describe('credentials that need no plugin', () => {
 
   it('a service account of a pod takes the place of a kubeconfig', async () => {
     const { directory, env } = await insidePod();
-    const loaded = loadKubeconfig({ env, serviceAccount: directory });
+    const loaded = await loadKubeconfig({ env, serviceAccount: directory });
     expect(choose(loaded, { version: '0' })).toEqual({
       contextName: 'in-cluster',
       namespace: 'sa-namespace',
@@ -316,7 +316,7 @@ describe('credentials that need no plugin', () => {
   it('a service account is not shown to another server', async () => {
     const { directory, env } = await insidePod();
     const server = 'http://127.0.0.1:1';
-    const { cluster, user } = choose(loadKubeconfig({ env, server, serviceAccount: directory }), {
+    const { cluster, user } = choose(await loadKubeconfig({ env, server, serviceAccount: directory }), {
       version: '0',
       server,
     });
@@ -331,17 +331,19 @@ describe('credentials that need no plugin', () => {
       file,
       'clusters: [{name: c, cluster: {server: "https://c"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n',
     );
-    const namespaceIn = (more: object, namespace?: string) =>
-      choose(loadKubeconfig({ env: { ...env, ...more }, serviceAccount: directory }), {
+    const namespaceIn = async (more: object, namespace?: string) =>
+      choose(await loadKubeconfig({ env: { ...env, ...more }, serviceAccount: directory }), {
         version: '0',
         ...(namespace === undefined ? {} : { namespace }),
       }).namespace;
-    expect(namespaceIn({})).toBe('sa-namespace');
-    expect(namespaceIn({ KUBECONFIG: file })).toBe('sa-namespace');
-    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' })).toBe('of-pod');
-    expect(namespaceIn({ KUBECONFIG: file, POD_NAMESPACE: 'of-pod' })).toBe('of-pod');
-    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' }, 'given')).toBe('given');
-    expect(namespaceIn({ POD_NAMESPACE: 'of-pod' }, '')).toBe('of-pod');
-    expect(namespaceIn({ KUBECONFIG: file, KUBERNETES_SERVICE_HOST: '', POD_NAMESPACE: 'of-pod' })).toBe('default');
+    expect(await namespaceIn({})).toBe('sa-namespace');
+    expect(await namespaceIn({ KUBECONFIG: file })).toBe('sa-namespace');
+    expect(await namespaceIn({ POD_NAMESPACE: 'of-pod' })).toBe('of-pod');
+    expect(await namespaceIn({ KUBECONFIG: file, POD_NAMESPACE: 'of-pod' })).toBe('of-pod');
+    expect(await namespaceIn({ POD_NAMESPACE: 'of-pod' }, 'given')).toBe('given');
+    expect(await namespaceIn({ POD_NAMESPACE: 'of-pod' }, '')).toBe('of-pod');
+    expect(await namespaceIn({ KUBECONFIG: file, KUBERNETES_SERVICE_HOST: '', POD_NAMESPACE: 'of-pod' })).toBe(
+      'default',
+    );
   });
 });

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { createSharedProbes, lossCodes, probeReportsOf } from '../../src/run/shared-probes.ts';
+import { lossCodes, probeReportsOf } from '../../src/run/probe-results.ts';
+import { createSharedProbes } from '../../src/run/shared-probes.ts';
 
 const started = (probe: number, target: string, pod?: string): ProbeObservation => ({
   ...{ kind: 'probe-started', probe, target, via: pod === undefined ? 'url' : 'pod-proxy', pod },

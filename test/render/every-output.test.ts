@@ -71,6 +71,19 @@ describe.each(allNames)('%s', async (name) => {
     }
   });
 
+  it('writes lines from one zero, each cause before its effects, and revises few of them', () => {
+    for (const { pod, outputs } of few) {
+      const lines = changesIn(outputs['lines'] ?? '');
+      expect(lines[0]).toMatch(/ \+0\.00 {2,}(?:request|api) /);
+      expect(lines.filter((line) => / update {2,}/.test(line)).length).toBeLessThanOrEqual(2);
+      const container = /^ {2}(\S+) /m.exec(outputs['lines'] ?? '')?.[1] ?? '';
+      const isForced = pod.report.verdict.outcome === 'forced';
+      const places = storyOf(container, isForced).map((step) => lines.findIndex((line) => step.test(line)));
+      const seen = places.filter((place) => place >= 0);
+      expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    }
+  });
+
   it.runIf(many !== undefined)('ends a run over all its pods within 20 rows and 80 columns', () => {
     const card = many?.slice(many.indexOf('\n\n') + 2).split('\n') ?? [];
     expect(card.length).toBeLessThanOrEqual(20);
@@ -78,6 +91,23 @@ describe.each(allNames)('%s', async (name) => {
     expect(card[0]?.slice(0, 1)).toBe(card.at(-1)?.slice(0, 1));
   });
 });
+
+/** The lines of changes, between the heading and the card. */
+const changesIn = (lines: string): string[] => lines.split('\n').filter((line) => /^ {2}\d\d:\d\d:\d\d/.test(line));
+
+/** Steps of one container's exit, in the only order that they can happen in; force deletes the pod before them. */
+const storyOf = (container: string, isForced: boolean): RegExp[] => [
+  / (?:delete|eviction) requested/,
+  / deletionTimestamp /,
+  new RegExp(` ${container} +kubelet started termination`),
+  new RegExp(` ${container} +preStop \\S+ (?:completed|failed|finished|still running)`),
+  new RegExp(` ${container} +SIGTERM sent`),
+  new RegExp(` ${container} +SIGKILL`),
+  new RegExp(` ${container} +exited `),
+  / all containers terminated/,
+  / pod sandbox removed/,
+  ...(isForced ? [] : [/ pod deleted/]),
+];
 
 /** Parts of sentences that stand in two rows of a card; its last line repeats the first on purpose. */
 function repeated({ report }: PodOutput): string[] {

@@ -2,10 +2,17 @@ import stringWidth from 'string-width';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { penFor } from '../../src/render/palette.ts';
-import { clip, flow, piece, plain, shorten } from '../../src/render/prose.ts';
+import type { Pen } from '../../src/render/palette.ts';
+import { clipPieces, flow, piece, plain, shorten } from '../../src/render/prose.ts';
+import type { Piece } from '../../src/render/prose.ts';
 
 const pen = penFor({ color: 0, unicode: true });
 const bright = penFor({ color: 2, unicode: true });
+
+const clip = (by: Pen, pieces: readonly Piece[], width: number): string =>
+  clipPieces(by, pieces, width)
+    .map(({ ink, text }) => by.paint(ink, text))
+    .join('');
 
 describe('prose', () => {
   it('wraps between words, under its own indent', () => {

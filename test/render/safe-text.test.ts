@@ -7,7 +7,6 @@ import {
   forMarkdown,
   forMarkdownCode,
   forMarkup,
-  forMermaid,
   forTerminal,
   hasUnseen,
 } from '../../src/render/safe-text.ts';
@@ -39,7 +38,6 @@ const table: readonly [string, (text: string) => string, string, string][] = [
   ['a code span', forMarkdownCode, '`a|b', '`` `a\\|b ``'],
   ['a workflow command', forCommand, '100%\r\n::error::x', '100%25\\r\\n::error::x'],
   ['a command property', forCommandProperty, 'a:b,c%', 'a%3Ab%2Cc%25'],
-  ['Mermaid', forMermaid, 'a:b;c#d%%{e}"', 'a_b_c_d___e__'],
   ['JSON', forJson, '"a\u202eb\x7f\u2028"\n', '"a\\u202eb\\u007f\\u2028"\n'],
   ['JSON', forJson, '"\u{e0041}"', '"\\udb40\\udc41"'],
 ];
@@ -62,15 +60,7 @@ describe('a string from a cluster', () => {
       .chain((a) => fc.uint16Array({ maxLength: 20 }).map((units) => a + String.fromCharCode(...units)));
     fc.assert(
       fc.property(text, (raw) => {
-        for (const safe of [
-          forTerminal,
-          forMarkup,
-          forMarkdown,
-          forMarkdownCode,
-          forCommand,
-          forCommandProperty,
-          forMermaid,
-        ]) {
+        for (const safe of [forTerminal, forMarkup, forMarkdown, forMarkdownCode, forCommand, forCommandProperty]) {
           const shown = safe(raw);
           expect(unseenIn(shown)).toEqual([]);
           expect(shown).not.toContain('\n');

@@ -1,11 +1,9 @@
-/** The answer of every recording: words that follow the exit code, lengths that add up, patches that kubectl takes. */
-import { spawnSync } from 'node:child_process';
+/** The answer of every recording: words that follow the exit code, and lengths that add up. */
 import { describe, expect, it } from 'vitest';
 import { renderJson } from '../../src/render/json.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { reportOf } from '../../src/verdict/report.ts';
-import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import { observationsOf, recordingNames, secondSeriesNames, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
 import { faults } from '../render/helpers/schemas.ts';
 
@@ -60,39 +58,3 @@ describe.each([...recordingNames, ...secondSeriesNames])('%s', (name) => {
 
 /** A forced deletion is an answer to what was asked for. */
 const isForced = ({ outcome }: Report['verdict']): boolean => outcome === 'forced';
-
-const patched = ['graceful-exit', 'sigkill-after-grace', 'statefulset', 'daemonset-rollout'];
-
-describe.skipIf(!hasKubectl)('a fix', () => {
-  it.each(patched)('of %s is a command that kubectl takes as it stands', async (name) => {
-    const [report] = await reportsOf(name);
-    const fix = report?.answer.fix[0];
-    expect(fix?.command).toMatch(/^kubectl patch /);
-    const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'app', image: 'x' }] } };
-    const workload = {
-      apiVersion: 'apps/v1',
-      kind: fix?.target.kind,
-      metadata: { name: fix?.target.name, namespace: report?.timeline.pod.metadata.namespace },
-      spec: { selector: { matchLabels: { app: 'x' } }, template },
-    };
-    // The object comes from stdin instead of a cluster; all else is the command as it was printed.
-    const command = `${fix?.command.replace(/^kubectl patch \S+/, 'kubectl patch --local -f -')} -o json`;
-    const ran = spawnSync('sh', ['-c', command], { input: JSON.stringify(workload), encoding: 'utf8' });
-    expect(ran.stderr).toBe('');
-    const { spec } = (JSON.parse(ran.stdout) as typeof workload).spec.template as { spec: Record<string, unknown> };
-    expect(spec['terminationGracePeriodSeconds']).toBeGreaterThanOrEqual(15);
-    expect(spec['containers']).toMatchObject([
-      { name: 'app', image: 'x', lifecycle: { preStop: { sleep: { seconds: 10 } } } },
-    ]);
-  });
-
-  it.each(['force-delete', 'owner-deleted', 'scale-to-zero-40', 'pending'])('is none for %s', async (name) => {
-    for (const { answer } of await reportsOf(name)) expect(answer.fix).toEqual([]);
-  });
-
-  it('never gives an app that ignores SIGTERM nothing but a longer grace period', async () => {
-    const [report] = await reportsOf('sigkill-after-grace');
-    expect(report?.answer.advice[0]).toContain('remove `trap "" TERM`');
-    for (const { patch } of report?.answer.fix ?? []) expect(JSON.stringify(patch)).toContain('preStop');
-  });
-});

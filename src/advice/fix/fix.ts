@@ -183,7 +183,9 @@ async function reportedFixes(file: string, format: FixFormat): Promise<string> {
       `a report does not hold the object, which -o ${format} needs`,
       'Use -o strategic or -o kustomize, or name the workload.',
     );
-  const patches = fixes.map((one) => {
+  // The pods of a rollout propose the same for one workload.
+  const different = [...new Map(fixes.map((one) => [JSON.stringify([one['target'], one['patch']]), one])).values()];
+  const patches = different.map((one) => {
     const { kind, name } = asObject(one['target']);
     const document = new Document(one['patch']);
     document.commentBefore = ` ${asString(one['reason']) ?? ''}\n ${asString(one['command']) ?? ''}`;

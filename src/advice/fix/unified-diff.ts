@@ -25,42 +25,39 @@ export function rowsOf(before: readonly string[], after: readonly string[]): Row
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
   let end = 0;
   while (end < before.length - start && end < after.length - start && before.at(-1 - end) === after.at(-1 - end)) end++;
-  const signs: [Row['sign'], string][] = [
-    ...before.slice(0, start).map((text): [' ', string] => [' ', text]),
-    ...changed(before.slice(start, before.length - end), after.slice(start, after.length - end)),
-    ...before.slice(before.length - end).map((text): [' ', string] => [' ', text]),
-  ];
+  const same = (lines: readonly string[]) => lines.map((text) => [' ', text] as const);
+  const between = changed(before.slice(start, before.length - end), after.slice(start, after.length - end));
   let [old, now] = [1, 1];
-  return signs.map(([sign, text]) => {
-    const row = { sign, text, old, now };
-    if (sign !== '+') old++;
-    if (sign !== '-') now++;
-    return row;
-  });
+  return [...same(before.slice(0, start)), ...between, ...same(before.slice(before.length - end))].map(
+    ([sign, text]) => ({
+      sign,
+      text,
+      old: sign === '+' ? old : old++,
+      now: sign === '-' ? now : now++,
+    }),
+  );
 }
 
 /** More cells than this would take seconds: then all old lines go, and all new ones come. */
 const mostCells = 25_000_000;
 
-function changed(before: readonly string[], after: readonly string[]): [Row['sign'], string][] {
+function changed(before: readonly string[], after: readonly string[]): (readonly [Row['sign'], string])[] {
   const [rows, columns] = [before.length, after.length];
-  if (rows * columns > mostCells)
-    return [...before.map((text): ['-', string] => ['-', text]), ...after.map((text): ['+', string] => ['+', text])];
-  const width = columns + 1;
-  const length = new Uint32Array((rows + 1) * width);
-  const at = (row: number, column: number): number => length[row * width + column] ?? 0;
-  for (let row = rows - 1; row >= 0; row--)
+  const isLarge = rows * columns > mostCells;
+  const common = new Uint32Array(isLarge ? 0 : (rows + 1) * (columns + 1));
+  const at = (row: number, column: number): number => common[row * (columns + 1) + column] ?? 0;
+  for (let row = rows - 1; row >= 0 && !isLarge; row--)
     for (let column = columns - 1; column >= 0; column--)
-      length[row * width + column] =
+      common[row * (columns + 1) + column] =
         before[row] === after[column]
           ? at(row + 1, column + 1) + 1
           : Math.max(at(row + 1, column), at(row, column + 1));
   const signs: [Row['sign'], string][] = [];
-  let [row, column] = [0, 0];
-  while (row < rows || column < columns) {
-    if (row < rows && column < columns && before[row] === after[column]) {
-      signs.push([' ', before[row] ?? '']);
-      [row, column] = [row + 1, column + 1];
+  for (let [row, column] = [0, 0]; row < rows || column < columns;) {
+    const isBoth = row < rows && column < columns;
+    if (isBoth && !isLarge && before[row] === after[column]) {
+      signs.push([' ', before[row++] ?? '']);
+      column++;
     } else if (row < rows && (column === columns || at(row + 1, column) >= at(row, column + 1)))
       signs.push(['-', before[row++] ?? '']);
     else signs.push(['+', after[column++] ?? '']);

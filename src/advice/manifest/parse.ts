@@ -127,4 +127,6 @@ function offsetOf(document: Document.Parsed, path: Path): number {
 
 const keyOf = (pair: unknown): unknown => (pair as { key?: { value?: unknown } }).key?.value;
 
-const firstLine = (text: string): string => text.split('\n')[0]?.replace(/:$/, '') ?? text;
+/** The library descends by recursion; Kubernetes refuses such depths as well. */
+const firstLine = (text: string): string =>
+  text.startsWith('Maximum call stack') ? 'nested too deeply' : (text.split('\n')[0]?.replace(/:$/, '') ?? text);

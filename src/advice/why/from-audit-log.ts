@@ -7,7 +7,7 @@ import type { Json } from '../../model/observe/read.ts';
 import { recordingVersion } from '../../recording/header.ts';
 import type { Header } from '../../recording/header.ts';
 import { linesWith } from './audit-lines.ts';
-import { sightingsOf } from './audit-sightings.ts';
+import { observationsOf } from './audit-observations.ts';
 import type { AuditEvent, AuditStory } from './audit-story.ts';
 import { auditEventOf, auditStoryOf } from './audit-story.ts';
 import type { Found, ReplayText } from './report.ts';
@@ -26,7 +26,7 @@ export async function fromAuditLogs(
   const own = (await eventsIn(auditLogs, name, namespace)).sort((a, b) => a.answeredAt - b.answeredAt);
   const story = auditStoryOf(own);
   if (story.moments.length === 0) return undefined;
-  const exit = story.hasObjects ? await replayed(sightingsOf(own, namespace), replay) : undefined;
+  const exit = story.hasObjects ? await replayed(observationsOf(own, namespace), replay) : undefined;
   const base = exit ? ofExit(exit.document, 'audit-log', 'from the audit log') : undefined;
   return {
     report: {

@@ -10,7 +10,7 @@ import { targetText, workloadKinds } from '../../run/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf } from './event-facts.ts';
 import type { EndedPod, GonePod, Remains } from './gone-pod.ts';
-import { endedPods, gonePod, nodeOfPod, remainsOf } from './gone-pod.ts';
+import { endedPods, gonePod, nodeOfPod } from './gone-pod.ts';
 import type { Found, WhyReport } from './report.ts';
 import { momentOf } from './report.ts';
 
@@ -25,7 +25,8 @@ export async function readRemains(cluster: Cluster): Promise<Remains> {
     );
   const { objects } = await readWorkloads(cluster);
   const pods = objects.filter(({ kind }) => kind === 'Pod') as V1Pod[];
-  return remainsOf(events as CoreV1Event[], { pods, workloads: objects.filter(({ kind }) => kind !== 'Pod') });
+  const workloads = objects.filter(({ kind }) => kind !== 'Pod');
+  return { facts: factsOf(events as CoreV1Event[]), pods, workloads };
 }
 
 const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
@@ -65,7 +66,7 @@ export async function fromEvents(cluster: Cluster, name: string, remains: Remain
   const nodeEvents =
     node === undefined ? [] : await listAll(cluster, { resource: 'events', namespace: 'default', fieldSelector });
   const nodeFacts = Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : [];
-  const story = gonePod(name, { ...remains, nodeFacts });
+  const story = gonePod(name, remains, nodeFacts);
   const answer = await getObject(cluster, podPath(namespace, name));
   const pod = answer.status === 200 ? (asObject(answer.body) as V1Pod) : undefined;
   if (pod && (story.uid === undefined || uidOf(pod) === story.uid)) {
@@ -77,14 +78,13 @@ export async function fromEvents(cluster: Cluster, name: string, remains: Remain
     );
   }
   if (story.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);
-  const wasStopped = story.moments.some((one) => one.name === 'stopping');
   return {
     report: {
       pod: { namespace, name, uid: story.uid, node: story.node },
       basis: 'events',
       heading: 'reconstructed from Events, ±1s',
-      outcome: 'unknown',
-      summary: `${wasStopped ? 'stopped by the kubelet' : 'gone, and no Event says that its kubelet stopped a container'}; deleted by ${story.by}; ${graceText(story.grace)}how its containers exited is in no Event`,
+      outcome: story.wasForced ? 'forced' : 'unknown',
+      summary: summaryOf(story),
       trigger: story.trigger,
       by: story.by,
       owners: story.owners,
@@ -93,7 +93,9 @@ export async function fromEvents(cluster: Cluster, name: string, remains: Remain
       cannotTell: [
         'exit codes, and whether a container was killed: the pod is gone, and no Event says it',
         ...(story.trigger === 'unknown' ? ['which user deleted it'] : []),
-        ...(story.grace || !wasStopped ? [] : ['its grace period: neither its owner nor a replacement is there']),
+        ...(story.grace || !wasStopped(story)
+          ? []
+          : ['its grace period: neither its owner nor a replacement is there']),
         ...(Array.isArray(nodeEvents)
           ? []
           : [`whether node ${node} was drained or ran out of memory: its Events cannot be read`]),
@@ -102,6 +104,17 @@ export async function fromEvents(cluster: Cluster, name: string, remains: Remain
     },
     card: '',
   };
+}
+
+const wasStopped = ({ moments }: GonePod): boolean => moments.some((one) => one.name === 'stopping');
+
+function summaryOf(story: GonePod): string {
+  const end = story.wasForced
+    ? 'force-deleted: the next pod of its name was there before its kubelet began to stop it'
+    : wasStopped(story)
+      ? 'stopped by the kubelet'
+      : 'gone, and no Event says that its kubelet stopped a container';
+  return `${end}; deleted by ${story.by}; ${graceText(story.grace)}how its containers exited is in no Event`;
 }
 
 function nextTimeText(name: string, { owners }: GonePod): string {

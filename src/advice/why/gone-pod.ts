@@ -2,28 +2,20 @@
  * A pod that is gone, from Events and from the objects around it: who owned and deleted it, when it was stopped, and whether it
  * was still there at the end of its grace period. No Event holds an exit code, so nothing here says how a container exited. Pure.
  */
-import type { CoreV1Event, KubernetesObject, V1Pod } from '@kubernetes/client-node';
+import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import type { EventFacts, ReadEvent } from './event-facts.ts';
-import { factsOf, isStop, momentAt, readEvent, uncertaintyMs } from './event-facts.ts';
+import { isStop, momentAt, readEvent, uncertaintyMs } from './event-facts.ts';
 import type { StoryMoment, WhyReport } from './report.ts';
 
 /** A namespace as it is now, with what is left of the last hour. */
 export interface Remains {
   facts: readonly EventFacts[];
-  /** Of the pod's node. */
-  nodeFacts: readonly EventFacts[];
   pods: readonly V1Pod[];
   /** ReplicaSets, Deployments, StatefulSets, DaemonSets and Jobs, each with its kind. */
   workloads: readonly KubernetesObject[];
 }
-
-export const remainsOf = (events: readonly CoreV1Event[], rest: Omit<Remains, 'facts' | 'nodeFacts'>): Remains => ({
-  facts: factsOf(events),
-  nodeFacts: [],
-  ...rest,
-});
 
 export type Owner = NonNullable<WhyReport['owners']>[number];
 
@@ -37,10 +29,13 @@ export interface GonePod {
   /** The pod's owner first, then what owns that. */
   owners: Owner[];
   grace?: WhyReport['grace'];
+  /** The next pod of its name was there before its kubelet began to stop it: the object was removed under its containers. */
+  wasForced: boolean;
 }
 
-export function gonePod(name: string, remains: Remains): GonePod {
-  const { facts, nodeFacts } = remains;
+/** `nodeFacts`: of its node. */
+export function gonePod(name: string, remains: Remains, nodeFacts: readonly EventFacts[] = []): GonePod {
+  const { facts } = remains;
   const own = latestOfName(facts.filter((one) => one.kind === 'Pod' && one.name === name));
   const stop = own.find(isStop);
   const read = own.flatMap((one) => readEvent(one) ?? []);
@@ -64,6 +59,8 @@ export function gonePod(name: string, remains: Remains): GonePod {
     ...triggerOf(isCancelled ? undefined : caused, deleted, remains, { owners, next, moments }),
     owners,
     grace: stop && graceOf(stop, read, next, remains, owners),
+    wasForced:
+      stop !== undefined && next?.goneBy !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
   };
 }
 
@@ -101,19 +98,13 @@ const aroundNode = (facts: readonly EventFacts[], stop: EventFacts): StoryMoment
 /** Who changed the workload before its controller deleted the pod: a program's name, not a person's (managedFields). */
 function changeOf(owner: Owner | undefined, { workloads }: Remains, before: number): StoryMoment[] {
   const object = workloads.find((one) => isSameObject(one, owner));
-  const changes = asArray(asObject(object?.metadata)['managedFields'])
+  const last = asArray(asObject(object?.metadata)['managedFields'])
     .map(asObject)
-    .map((one) => ({
-      by: asString(one['manager']) ?? '',
-      at: Date.parse(String(one['time'])),
-      part: one['subresource'],
-    }))
-    .filter(
-      ({ by, at, part }) => part !== 'status' && !by.startsWith('kube-controller') && at <= before + uncertaintyMs,
-    )
-    .filter(({ at }) => at > before - 600_000)
-    .sort((a, b) => a.at - b.at);
-  const last = changes.at(-1);
+    .filter((one) => one['subresource'] !== 'status')
+    .map((one) => ({ by: asString(one['manager']) ?? '', at: Date.parse(String(one['time'])) }))
+    .filter(({ by, at }) => !by.startsWith('kube-controller') && at > before - 600_000 && at <= before + uncertaintyMs)
+    .sort((a, b) => a.at - b.at)
+    .at(-1);
   if (!last || !owner) return [];
   const what = `${owner.kind.toLowerCase()}/${owner.name} was changed by the program ${last.by}`;
   const source = 'managedFields';
@@ -138,20 +129,12 @@ function ownersOf(name: string, { facts, workloads }: Remains): Owner[] {
   const fitting = workloads
     .filter((one) => one.kind !== 'Deployment' && mayOwn(one.kind ?? '', one.metadata?.name ?? '', name))
     .sort((a, b) => (b.metadata?.name?.length ?? 0) - (a.metadata?.name?.length ?? 0))[0];
-  const own: Owner | undefined = known
-    ? { kind: known.kind, name: known.name, uid: known.uid, isInferred: false }
-    : fitting && ownerFrom(fitting, true);
-  if (!own) return [];
+  const { kind, name: of, uid } = known ?? { kind: fitting?.kind, ...fitting?.metadata };
+  if (kind === undefined || of === undefined) return [];
+  const own: Owner = { kind, name: of, uid, isInferred: !known };
   const parent = own.kind === 'ReplicaSet' ? parentOf(own, { facts, workloads }) : undefined;
   return parent ? [own, parent] : [own];
 }
-
-const ownerFrom = ({ kind = '', metadata }: KubernetesObject, isInferred: boolean): Owner => ({
-  kind,
-  name: metadata?.name ?? '',
-  uid: metadata?.uid,
-  isInferred,
-});
 
 const isSameObject = ({ kind, metadata }: KubernetesObject, owner: Owner | undefined): boolean =>
   kind === owner?.kind && metadata?.name === owner?.name && (owner?.uid === undefined || metadata?.uid === owner.uid);
@@ -171,10 +154,10 @@ function parentOf(replicaSet: Owner, { facts, workloads }: Pick<Remains, 'facts'
   return name === undefined ? undefined : { kind: 'Deployment', name, isInferred: true };
 }
 
-/** The pod that came in its place: of a StatefulSet the next one of its name, whose creation proves that this one was gone. */
+/** The pod that came in its place. */
 interface Successor {
   pod?: V1Pod;
-  /** ms since the epoch: by then this pod was removed; only of a StatefulSet. */
+  /** ms since the epoch: by then this pod was removed, since another one has its name. */
   goneBy?: number;
   moment: StoryMoment;
 }
@@ -189,34 +172,42 @@ function successorOf(
   owner: Owner | undefined,
 ): Successor | undefined {
   if (!stop) return undefined;
-  const isLater = (pod: V1Pod): boolean => createdAt(pod) >= stop.at - 2 * uncertaintyMs && pod.metadata?.uid !== uid;
-  const [sibling] = pods
-    .filter((pod) => isLater(pod) && pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
-    .sort((a, b) => createdAt(a) - createdAt(b));
-  const same = pods.find((pod) => pod.metadata?.name === name && isLater(pod));
+  const others = pods.filter((pod) => uid !== undefined && pod.metadata?.uid !== uid);
+  const same = others.find((pod) => pod.metadata?.name === name);
+  const heard = same ? undefined : firstOfNext(name, uid, stop, facts);
+  const sibling = others
+    .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
+    .filter((pod) => pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
+    .sort((a, b) => createdAt(a) - createdAt(b))[0];
   const pod = same ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
-  const heard = facts.find(
-    (one) => one.kind === 'Pod' && one.name === name && one.at > stop.at && isOther(one.uid, uid),
-  );
-  const goneBy = Math.min(same ? createdAt(same) + 1000 : Infinity, heard ? heard.at + uncertaintyMs : Infinity);
-  const earliest = pod ? createdAt(pod) : heard ? heard.at - uncertaintyMs : NaN;
+  const [earliest, latest] = pod
+    ? [createdAt(pod), createdAt(pod) + 1000]
+    : heard
+      ? [heard.at - uncertaintyMs, heard.at + uncertaintyMs]
+      : [NaN, NaN];
   if (!Number.isFinite(earliest)) return undefined;
-  const what =
-    pod && !same ? `pod ${pod.metadata?.name} was created, perhaps as its replacement` : `the next ${name} was created`;
+  const isSibling = pod !== undefined && pod !== same;
+  const what = isSibling
+    ? `pod ${pod.metadata?.name} was created, perhaps as its replacement`
+    : `the next ${name} was created`;
   const source = pod ? 'creationTimestamp' : 'Events of the next pod';
-  const moment = {
-    name: 'replacement-created',
-    what,
-    earliest,
-    latest: earliest + (pod ? 1000 : 2000),
-    source,
-    isBad: false,
-  };
-  return { pod, goneBy: Number.isFinite(goneBy) ? goneBy : undefined, moment };
+  const moment = { name: 'replacement-created', what, earliest, latest, source, isBad: false };
+  return { pod, goneBy: isSibling ? undefined : latest, moment };
 }
 
-const isOther = (one: string | undefined, uid: string | undefined): boolean =>
-  one !== undefined && uid !== undefined && one !== uid;
+/** A uid with an Event before the stop is that of an older pod of the name, whose kubelet may still write of it. */
+function firstOfNext(
+  name: string,
+  uid: string | undefined,
+  stop: EventFacts,
+  facts: readonly EventFacts[],
+): EventFacts | undefined {
+  const others = facts.filter(
+    (one) => one.kind === 'Pod' && one.name === name && one.uid !== undefined && one.uid !== uid,
+  );
+  const older = new Set(others.filter(({ at }) => at <= stop.at).map((one) => one.uid));
+  return uid === undefined ? undefined : others.find((one) => !older.has(one.uid));
+}
 
 /** The template's, since the pod's own is gone with it; a --grace-period of the deletion would have replaced it. */
 function graceOf(
@@ -226,29 +217,22 @@ function graceOf(
   { workloads }: Remains,
   owners: readonly Owner[],
 ): WhyReport['grace'] {
-  const template = workloads.find((one) => isSameObject(one, owners[0]));
+  const { spec } = asObject(workloads.find((one) => isSameObject(one, owners[0])));
   const specs: [unknown, string][] = [
-    [
-      asObject(asObject(asObject(template)['spec'])['template'])['spec'],
-      `template of ${owners[0]?.kind} ${owners[0]?.name}`,
-    ],
+    [asObject(asObject(spec)['template'])['spec'], `template of ${owners[0]?.kind} ${owners[0]?.name}`],
     [next?.pod?.spec, `spec of its replacement ${next?.pod?.metadata?.name}`],
   ];
-  const [found] = specs.flatMap(([spec, source]) => {
-    const seconds = asSeconds(asObject(spec)['terminationGracePeriodSeconds']);
+  const [found] = specs.flatMap(([one, source]) => {
+    const seconds = asSeconds(asObject(one)['terminationGracePeriodSeconds']);
     return seconds === undefined ? [] : [{ seconds, source }];
   });
   if (!found) return undefined;
   const end = stop.at + found.seconds * 1000;
   const seen = Math.max(...read.filter((one) => one.provesPresence).map(({ moment }) => moment.earliest));
-  const atItsEnd =
-    next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs
-      ? 'gone'
-      : seen > end + uncertaintyMs
-        ? 'still-there'
-        : 'unknown';
-  const [from, until] = [new Date(end - uncertaintyMs).toISOString(), new Date(end + uncertaintyMs).toISOString()];
-  return { ...found, end: { earliest: from, latest: until }, atItsEnd };
+  const isGone = next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs;
+  const atItsEnd = isGone ? 'gone' : seen > end + uncertaintyMs ? 'still-there' : 'unknown';
+  const stamp = (at: number): string => new Date(at).toISOString();
+  return { ...found, end: { earliest: stamp(end - uncertaintyMs), latest: stamp(end + uncertaintyMs) }, atItsEnd };
 }
 
 function triggerOf(

@@ -23,9 +23,10 @@ export interface ServeOptions extends WatchOptions {
 
 /** Answers one request. Throws a Refusal for whatever cannot be served. */
 export async function serve(cluster: Cluster, exchange: Exchange, options: ServeOptions): Promise<void> {
-  const { path, method, kind } = exchange.request;
+  const { path, method, kind, query } = exchange.request;
   if (kind === undefined) return serveOther(exchange, options);
-  if (isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
+  const isTried = query.getAll('dryRun').includes('All');
+  if (!isTried && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
   return exchange.request.subresource === undefined
     ? byVerb[exchange.request.verb](cluster, exchange, kind, options)
     : serveSubresource(cluster, exchange, kind, options);

@@ -15,7 +15,7 @@ export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | '
 export interface Identity {
   headers: OutgoingHttpHeaders;
   tls: TlsOptions;
-  /** Tells which of several renewals this is, so that requests side by side renew only once. */
+  /** The number of the renewal, so that requests side by side renew only once. */
   generation: number;
 }
 

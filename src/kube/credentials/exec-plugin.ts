@@ -112,7 +112,7 @@ function run(
 const tooMuch = `wrote more than ${mostBytes / 2 ** 20} MiB`;
 
 /** What it writes: stdout is kept for the returned function, stderr is the person's. Each has the same limit. */
-function takeOutput(child: ChildProcess, tell: (text: string) => void, onTooMuch: () => void): () => string {
+function takeOutput(child: ChildProcess, show: (text: string) => void, onTooMuch: () => void): () => string {
   const output: Buffer[] = [];
   const limited = (take: (chunk: Buffer) => void) => {
     let bytes = 0;
@@ -129,7 +129,7 @@ function takeOutput(child: ChildProcess, tell: (text: string) => void, onTooMuch
   const decoder = new TextDecoder();
   child.stderr?.on(
     'data',
-    limited((chunk) => tell(decoder.decode(chunk, { stream: true }))),
+    limited((chunk) => show(decoder.decode(chunk, { stream: true }))),
   );
   return () => Buffer.concat(output).toString('utf8');
 }

@@ -4,7 +4,7 @@ import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';
 import type { Wire } from './exchange.ts';
 
-/** TCP keep-alive: finds a peer that vanished without a word, below what a silent watch can tell. */
+/** TCP keep-alive: finds a peer that vanished without a word, which a silent watch would not show. */
 const keepAlive = { keepAlive: true, keepAliveMsecs: 15_000, scheduling: 'lifo' as const };
 
 /** For connections to the server itself, without TLS. */

@@ -1,5 +1,3 @@
-import type { YAMLException } from 'js-yaml';
-import { CORE_SCHEMA, NOT_RESOLVED, boolYaml11Tag, floatCoreTag, intCoreTag, loadAll, mergeTag } from 'js-yaml';
 import { PodexitError } from '../../errors.ts';
 import { asArray, asRecord } from '../status.ts';
 
@@ -92,38 +90,3 @@ export function invalid(file: string, what: string): PodexitError {
     'Correct the file; `kubectl config view` shows what kubectl makes of it.',
   );
 }
-
-/**
- * The first document of a kubeconfig, as kubectl's YAML has it. Throws PodexitError `kubeconfig.invalid`, which names the
- * file and the line.
- */
-export function readYaml(text: string, file: string): unknown {
-  try {
-    const [document] = loadAll(text, { schema, maxAliases: 100 });
-    return document;
-  } catch (error) {
-    const { mark } = error as YAMLException;
-    throw invalid(file, `it is no YAML${mark === undefined ? '' : ` (line ${mark.line + 1})`}`);
-  }
-}
-
-const based = /^[-+]?0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
-const decimal = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
-const special = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
-
-/** Go's YAML reads more words as numbers than YAML's core does; where text is wanted, each of them is refused. */
-function resolveNumber(source: string): number | typeof NOT_RESOLVED {
-  if (special.test(source)) return Number.NaN;
-  const plain = source.replaceAll('_', '');
-  if (based.test(plain)) return plain.startsWith('-') ? -Number(plain.slice(1)) : Number(plain.replace('+', ''));
-  const value = decimal.test(plain) ? Number(plain) : Number.NaN;
-  return Number.isFinite(value) ? value : NOT_RESOLVED;
-}
-
-/** YAML 1.1, where `yes` and `on` are true, and with merge keys (`<<`). */
-const schema = CORE_SCHEMA.withTags(
-  mergeTag,
-  boolYaml11Tag,
-  { ...intCoreTag, resolve: resolveNumber },
-  { ...floatCoreTag, resolve: resolveNumber },
-);

@@ -6,6 +6,7 @@ import { PodexitError } from '../../errors.ts';
 import { invalid } from './fields.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
 import { parseKubeconfig } from './parse.ts';
+import { readPlainYaml } from './plain-yaml.ts';
 
 export interface LoadOptions {
   /** --kubeconfig: this file and no other. */
@@ -30,18 +31,16 @@ export interface Loaded {
  * and empty files are passed over), else ~/.kube/config; where these and --server give nothing, a pod's service account.
  * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
  */
-export function loadKubeconfig({ file, env, server, serviceAccount }: LoadOptions): Loaded {
+export async function loadKubeconfig({ file, env, server, serviceAccount }: LoadOptions): Promise<Loaded> {
   const ownNamespace = inClusterNamespace(env, serviceAccount);
   if (file !== undefined) {
-    const text = readText(file);
-    if (text === undefined) throw missing(file);
-    return { kubeconfig: parseKubeconfig(text, file), files: [file], ownNamespace };
+    const kubeconfig = await readKubeconfig(file);
+    if (kubeconfig === undefined) throw missing(file);
+    return { kubeconfig, files: [file], ownNamespace };
   }
   const files = listed(env);
-  const texts = files.map(readText);
-  const kubeconfig = mergeKubeconfigs(
-    texts.flatMap((text, i) => (text === undefined ? [] : [parseKubeconfig(text, files[i] ?? '')])),
-  );
+  const found = await Promise.all(files.map(readKubeconfig));
+  const kubeconfig = mergeKubeconfigs(found.filter((each) => each !== undefined));
   const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0 && server === undefined;
   const inside = isEmpty ? inClusterKubeconfig(env, serviceAccount) : undefined;
   return { kubeconfig: inside ?? kubeconfig, files, ownNamespace };
@@ -54,14 +53,16 @@ function listed(env: LoadOptions['env']): string[] {
 }
 
 /** Undefined for a file that is not there. At once: until it is read there is nothing else to do. */
-function readText(file: string): string | undefined {
+async function readKubeconfig(file: string): Promise<Kubeconfig | undefined> {
+  let text: string;
   try {
-    return readFileSync(file, 'utf8');
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw invalid(file, code);
   }
+  return parseKubeconfig(readPlainYaml(text) ?? (await import('./yaml.ts')).readYaml(text, file), file);
 }
 
 function missing(file: string): PodexitError {

@@ -1,15 +1,15 @@
 import { dirname, resolve } from 'node:path';
 import type { Fields } from './fields.ts';
-import { readFields, readYaml } from './fields.ts';
+import { readFields } from './fields.ts';
 import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
 
 /**
- * Reads one kubeconfig file. Relative paths become absolute, against the file's own directory. An empty file is an
+ * Reads one kubeconfig file, whose YAML is `document`. Relative paths become absolute, against the file's own directory. An empty file is an
  * empty kubeconfig, as in kubectl. Throws PodexitError `kubeconfig.invalid`, which names the file and the place but
  * echoes nothing of it: it may hold credentials.
  */
-export function parseKubeconfig(text: string, file: string): Kubeconfig {
-  const root = readFields(readYaml(text, file), file);
+export function parseKubeconfig(document: unknown, file: string): Kubeconfig {
+  const root = readFields(document, file);
   const directory = dirname(resolve(file));
   return {
     currentContext: root.text('current-context'),

@@ -2,8 +2,9 @@ import type { KubeObject, Lease } from '../kube.ts';
 import type { ObservationOf } from '../observation.ts';
 import { parseFloor, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
-import { nodeReached } from './clocks.ts';
+import { foldDelay, nodeReached } from './clocks.ts';
 import { foldEvent } from './events.ts';
+import { isResumed } from './gaps.ts';
 import type { Seen } from './notes.ts';
 import { foldNamespace, foldNode, foldOwner } from './owners.ts';
 import { foldPod, gone } from './pod.ts';
@@ -12,7 +13,8 @@ import { foldSlice } from './traffic.ts';
 import { factOf, withEntry } from './notes.ts';
 
 /** One watch line. */
-export function foldChange(trace: Trace, o: ObservationOf<'changed'>): Trace {
+export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
+  const trace = foldDelay(before, o.stream, o.object, o, !isResumed(before, o.stream, o.at));
   const deleted = o.change === 'DELETED';
   if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
     return gone(foldPod(trace, o.object, o), 'deleted', o, 'DELETED');

@@ -1,12 +1,14 @@
 /** Bounds for the remote clocks that hold whatever happened: stamps that arrived, and `Date` headers. */
 import { noLessThan } from '../clock.ts';
 import { withDate } from '../dates.ts';
-import type { Dated } from '../observation.ts';
+import type { KubeObject } from '../kube.ts';
+import type { Dated, StreamName } from '../observation.ts';
+import type { Span } from '../span.ts';
 import { second } from '../span.ts';
-import { isTime, parseTime } from '../stamps.ts';
+import { isTime, parseFloor, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
 import type { Seen } from './notes.ts';
-import { note } from './notes.ts';
+import { factOf, note, withEntry } from './notes.ts';
 
 /** `at` is rounded down: what arrived had happened before at + 1. */
 const arrivedBy = (seen: Seen): number => seen.at + 1;
@@ -38,4 +40,25 @@ function reached(trace: Trace, which: 'api' | 'node', stamp: number | undefined,
   if (stamp === undefined) return trace;
   const clock = noLessThan(trace.clocks[which], { at: arrivedBy(seen), value: stamp - arrivedBy(seen), seq: seen.seq });
   return clock.lower === trace.clocks[which].lower ? trace : { ...trace, clocks: { ...trace.clocks, [which]: clock } };
+}
+
+/**
+ * Measures how late a change arrives (`isLive`), and remembers what a list has. Not every write is stamped (a DELETE is not):
+ * only a second that is newer than all before on the stream is that of this write.
+ */
+export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, seen: Seen, isLive: boolean): Trace {
+  const stored = storedAt(object);
+  const { newest, longest } = trace.delays;
+  if (stored === undefined || stored.lo <= (newest.get(stream) ?? -Infinity)) return trace;
+  const delay = seen.at - stored.hi;
+  const isLongest = isLive && delay > (longest?.value ?? -Infinity);
+  const delays = { newest: withEntry(newest, stream, stored.lo), longest: isLongest ? factOf(delay, seen) : longest };
+  return { ...trace, delays };
+}
+
+/** The API server's own stamp of the last write that it stamped. Of an Event that was counted again there is none. */
+function storedAt(object: KubeObject): Span | undefined {
+  if (object.kind === 'Event') return object.count > 1 ? undefined : parseFloor(object.metadata.creationTimestamp);
+  const written = (object.metadata.managedFields ?? []).flatMap(({ time }) => parseFloor(time) ?? []);
+  return written.reduce<Span | undefined>((last, one) => (last && last.lo >= one.lo ? last : one), undefined);
 }

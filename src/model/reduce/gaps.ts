@@ -54,13 +54,12 @@ export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {
 export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
   const version = o.stream === 'pod' ? o.object.metadata.resourceVersion : undefined;
   const answer = trace.requests.find((one) => one.answer?.value.pod?.metadata.resourceVersion === version)?.answer;
-  const resumedNow = trace.resumes.some(
-    (one) =>
-      one.value.stream === 'pod' &&
-      one.at <= o.at &&
-      o.at <= (one.value.until ?? one.at) + millisecondsOf('delivery-lag'),
-  );
-  if (version === undefined || !answer || o.at - answer.at <= millisecondsOf('delivery-lag') || resumedNow)
+  if (
+    version === undefined ||
+    !answer ||
+    o.at - answer.at <= millisecondsOf('delivery-lag') ||
+    isResumed(trace, 'pod', o.at)
+  )
     return trace;
   const behind = behindTogether.map((stream) => ({
     value: { stream, since: answer.at, until: o.at, late: true },
@@ -69,6 +68,13 @@ export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
   }));
   return { ...trace, resumes: [...trace.resumes, ...behind].slice(-mostResumes) };
 }
+
+/** What arrives now on the stream may be as old as its last cut. */
+export const isResumed = ({ resumes }: Trace, stream: StreamName, at: number): boolean =>
+  resumes.some(
+    (one) =>
+      one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + millisecondsOf('delivery-lag'),
+  );
 
 /** One server answers all watches of a run. */
 const behindTogether = ['pod', 'events', 'endpointslices', 'siblings'] as const;

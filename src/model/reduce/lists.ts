@@ -2,13 +2,15 @@ import type { EndpointSlice } from '../kube.ts';
 import type { ObservationOf } from '../observation.ts';
 import type { Trace } from '../trace.ts';
 import { foldObject } from './changes.ts';
+import { foldDelay } from './clocks.ts';
 import { foldMissingOwner } from './owners.ts';
 import { foldPod, gone } from './pod.ts';
 import { foldSiblings } from './siblings.ts';
 import { foldSlice } from './traffic.ts';
 
 /** A whole state: what is absent from it does not exist. */
-export function foldList(trace: Trace, o: ObservationOf<'listed'>): Trace {
+export function foldList(before: Trace, o: ObservationOf<'listed'>): Trace {
+  const trace = o.objects.reduce((next, object) => foldDelay(next, o.stream, object, o, false), before);
   if (o.stream === 'pod') return foldPodList(trace, o);
   if (o.stream === 'siblings') return foldSiblingList(trace, o);
   if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);

@@ -17,46 +17,43 @@ export const exitFindings = (input: RuleInput): FindingDraft[] =>
   ]);
 
 function killed(input: RuleInput, container: ContainerTimeline): FindingDraft[] {
-  if (container.outcome !== 'killed') return [];
-  const { name, kind, probable, reaction } = container;
+  const { name, kind, outcome, probable, reaction } = container;
+  if (outcome !== 'killed') return [];
   const after = afterSignal(container);
   const was = probable ? 'was probably' : 'was';
-  const known = { container: name, evidence: evidenceOf(input, container) };
-  if (kind === 'ephemeral')
-    return [
-      {
-        ...known,
-        code: 'sidecar-killed',
-        severity: 'warning',
-        message: `debug container ${name} ${was} SIGKILLed${after}, when the ${graceText(input)} ended: a shell does not exit on SIGTERM`,
-        clause: `debug container ${name} ${was} SIGKILLed${after}`,
-        advice: `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
-      },
-    ];
-  if (kind === 'sidecar')
-    return [
-      {
-        ...known,
-        code: 'sidecar-killed',
-        severity: 'warning',
-        message: `sidecar ${name} ${was} SIGKILLed${after}, when the ${graceText(input)} ended: sidecars get what the main containers leave of it`,
-        clause: `sidecar ${name} ${was} SIGKILLed${after}`,
-        advice: sidecarAdvice(input, container),
-      },
-    ];
+  const evidence = evidenceOf(input, container);
+  const beside = kind === 'container' || kind === 'init' ? undefined : besides[kind];
+  if (beside) {
+    const clause = `${beside.label} ${name} ${was} SIGKILLed${after}`;
+    const message = `${clause}, when the ${graceText(input)} ended: ${beside.because}`;
+    const advice = beside.advice(input, container);
+    return [{ code: 'sidecar-killed', severity: 'warning', container: name, message, clause, advice, evidence }];
+  }
   return [
     {
-      ...known,
       code: 'killed-at-grace',
       severity: 'error',
+      container: name,
       message: `${name} ${was} SIGKILLed${after}, when its ${graceText(input)} ended (exit 137)`,
       clause: `${name} was still running${after}`,
       why: reaction === 'none' ? undefined : shellText(input, name),
       advice: killAdvice(input, container),
       needsGrace: reaction !== 'none' && !containerSpec(input.timeline.pod, name)?.ignoresTerm,
+      evidence,
     },
   ];
 }
+
+/** Containers that do not make the outcome. */
+const besides = {
+  sidecar: { label: 'sidecar', because: 'sidecars get what the main containers leave of it', advice: sidecarAdvice },
+  ephemeral: {
+    label: 'debug container',
+    because: 'a shell does not exit on SIGTERM',
+    advice: (_: RuleInput, { name }: ContainerTimeline): string =>
+      `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
+  },
+};
 
 const afterSignal = (container: ContainerTimeline): string =>
   container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';

@@ -1,5 +1,6 @@
 /** Runs a real probe for as long as a test takes, and adds its observations up as a run does. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 import type { ProbeResult } from '../../../src/infer/probe-result.ts';
 import type { ProbeMoments } from '../../../src/infer/probes.ts';
 import { probeResultsOf } from '../../../src/infer/probes.ts';
@@ -72,4 +73,15 @@ export function kindsOf({ windows }: ProbeResult): Record<string, number> {
     kinds[name] = (kinds[name] ?? 0) + count;
   }
   return kinds;
+}
+
+/** How many requests say nothing of the target, by this machine's doing. */
+export const unmeasuredIn = ({ notMeasured }: ProbeResult): number =>
+  notMeasured.reduce((sum, { count }) => sum + count, 0);
+
+/** As many failed as the server knows of, but for those that a standstill of this process hides. */
+export function expectFailed(result: ProbeResult, known: number): void {
+  expect(known).toBeGreaterThan(0);
+  expect(result.failed).toBeLessThanOrEqual(known);
+  expect(result.failed + unmeasuredIn(result)).toBeGreaterThanOrEqual(known);
 }

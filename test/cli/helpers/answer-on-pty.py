@@ -1,7 +1,7 @@
-"""Runs a command on a pseudo-terminal, and lets it be left as soon as it has asked something.
+"""Runs a command on a pseudo-terminal, and answers or leaves as soon as it has asked something.
 
-Usage: leave-on-pty.py HOW QUESTION COMMAND...
-HOW is the name of a signal, or `Ctrl-C` for the key. Prints JSON: what stood on the terminal, the exit status (null
+Usage: answer-on-pty.py HOW QUESTION COMMAND...
+HOW is the name of a signal, `Ctrl-C` for the key, or `type:TEXT` for a line of text. Prints JSON: what stood on the terminal, the exit status (null
 where the command is still there after 5 s, and had to be killed).
 """
 import json
@@ -26,6 +26,8 @@ while time.monotonic() < limit:
         time.sleep(0.2)
         if how == 'Ctrl-C':
             os.write(terminal, b'\x03')
+        elif how.startswith('type:'):
+            os.write(terminal, how.removeprefix('type:').encode() + b'\r')
         else:
             os.kill(child, getattr(signal, how))
         left = True

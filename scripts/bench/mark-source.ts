@@ -1,4 +1,4 @@
-/** Which line of a watch told a mark, and when it had arrived: by the recording of the run, and what a relay handed on. */
+/** Which line of a watch a mark comes from, and when it arrived: by the recording of the run, and what a relay passed on. */
 import type { Passed } from './relay.ts';
 
 /** A mark's line of `-o ndjson`, and when it was read: of performance.now(), ms. */
@@ -17,16 +17,16 @@ interface Recorded {
 }
 
 /**
- * ms from the arrival of the line to the mark at its reader, of a trace of `pod`; undefined where no line of a watch told
- * it. Of several lines that were read in the same millisecond and may have, the one that came first counts: a mark is
- * never said to be faster than it was.
+ * ms from the arrival of the line to the mark at its reader, of a trace of `pod`; undefined where it comes from no line of a
+ * watch. Of several candidates that were read in the same millisecond the first counts: a mark is never reported as faster
+ * than it was.
  */
 export function latencyOf(
   mark: ReadMark,
   { pod, recording, passed }: { pod: string; recording: string; passed: readonly Passed[] },
 ): number | undefined {
   const arrivals = observedAt(Date.parse(mark.at), recording)
-    .filter((one) => mayTell(one, pod))
+    .filter((one) => mayCause(one, pod))
     .flatMap((one) => passed.find(({ bytes }) => bytes.includes(keyOf(one))) ?? []);
   return arrivals.length === 0 ? undefined : mark.readAt - Math.min(...arrivals.map(({ at }) => at));
 }
@@ -41,13 +41,13 @@ function observedAt(at: number, recording: string): Recorded[] {
     .filter((one) => (now = Math.max(now, one.at ?? -Infinity)) === at);
 }
 
-const tellers: readonly unknown[] = ['pod', 'events', 'endpointslices', 'siblings', 'node'];
+const streams: readonly unknown[] = ['pod', 'events', 'endpointslices', 'siblings', 'node'];
 
-/** What the siblings' stream says of the pod itself, or of its neighbours, is no news. */
-function mayTell({ kind, stream, object }: Recorded, pod: string): boolean {
+/** What the siblings' stream says of the pod itself, or of its neighbours, does not count. */
+function mayCause({ kind, stream, object }: Recorded, pod: string): boolean {
   const name = object?.metadata?.name ?? '';
   const isNews = stream !== 'siblings' || !(name === pod || name.startsWith('neighbour-'));
-  return kind === 'line' || (kind === 'changed' && tellers.includes(stream) && isNews);
+  return kind === 'line' || (kind === 'changed' && streams.includes(stream) && isNews);
 }
 
 /** What stands in the line, and in no earlier one. */

@@ -11,30 +11,30 @@ import { parseTime } from '../../model/stamps.ts';
 import type { AuditEvent } from './audit-story.ts';
 import { auditStoryOf, isDone, isPod, isWrite, requestIn } from './audit-story.ts';
 
-/** What no event of the pod tells of: nothing may be concluded from silence there. */
-const unheard: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
+/** Streams of which no event of the pod says anything: their silence proves nothing. */
+const unseen: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
 
 interface Parts {
   /** States of the pod, oldest first. */
   pods: AuditEvent[];
   slices: AuditEvent[];
   /** Most audit policies leave Events out: then nothing may be concluded from their absence. */
-  told: AuditEvent[];
+  events: AuditEvent[];
 }
 
 /** In the order of time. Empty where no event holds the pod. `events`: oldest first. */
-export function sightingsOf(events: readonly AuditEvent[], namespace: string): Sighting[] {
+export function observationsOf(events: readonly AuditEvent[], namespace: string): Sighting[] {
   const parts = partsOf(events);
   const [first] = parts.pods;
   if (!first) return [];
-  const stored = [...parts.pods, ...parts.slices, ...parts.told];
+  const stored = [...parts.pods, ...parts.slices, ...parts.events];
   const start = Math.floor(Math.min(...stored.map(({ receivedAt }) => receivedAt))) - second;
   const later = [
     ...datesBy(stored),
     ...lastLookOf(events, parts.pods),
     ...podChanges(parts.pods),
     ...parts.slices.map((one) => changeOf(one, 'endpointslices', 'MODIFIED')),
-    ...parts.told.map((one) => changeOf(one, 'events', one.verb === 'create' ? 'ADDED' : 'MODIFIED')),
+    ...parts.events.map((one) => changeOf(one, 'events', one.verb === 'create' ? 'ADDED' : 'MODIFIED')),
   ].sort((a, b) => a.at - b.at);
   const end = (later.at(-1)?.at ?? start) + 1;
   return [...openingOf(parts, start, first.name, namespace), ...later, { at: end, kind: 'timer', name: 'settled' }];
@@ -46,23 +46,23 @@ function partsOf(events: readonly AuditEvent[]): Parts {
   return {
     pods: stored.filter((one) => isPod(one) && one.object?.['kind'] === 'Pod' && metadataOf(one.object)['uid'] === uid),
     slices: stored.filter(({ resource }) => resource === 'endpointslices'),
-    told: stored.filter(({ resource }) => resource === 'events'),
+    events: stored.filter(({ resource }) => resource === 'events'),
   };
 }
 
 const metadataOf = (object: Json | undefined): Json => asObject(object?.['metadata']);
 
-/** The pod as it was, and which streams are heard. */
-function openingOf({ pods, slices, told }: Parts, at: number, name: string, namespace: string): Sighting[] {
+/** The pod as it was, and which streams are seen. */
+function openingOf({ pods, slices, events }: Parts, at: number, name: string, namespace: string): Sighting[] {
   const before = beforeDeletion(pods);
   const resourceVersion = asString(metadataOf(before)['resourceVersion']) ?? '1';
   const services = servicesOf(slices, namespace);
-  const heard: StreamName[] = [
+  const seen: StreamName[] = [
     'pod',
     ...(slices.length > 0 ? (['services', 'endpointslices'] as const) : []),
-    ...(told.length > 0 ? (['events'] as const) : []),
+    ...(events.length > 0 ? (['events'] as const) : []),
   ];
-  const silent = (['services', 'endpointslices', 'events'] as const).filter((stream) => !heard.includes(stream));
+  const silent = (['services', 'endpointslices', 'events'] as const).filter((stream) => !seen.includes(stream));
   return [
     {
       at,
@@ -78,8 +78,8 @@ function openingOf({ pods, slices, told }: Parts, at: number, name: string, name
     ...(slices.length > 0
       ? [{ at, kind: 'listed', stream: 'services', resourceVersion, objects: services } as const]
       : []),
-    ...heard.map((stream): Sighting => ({ at, kind: 'synced', stream })),
-    ...[...silent, ...unheard].map((stream): Sighting => ({ at, kind: 'gap', stream, from: at, cause: 'not-synced' })),
+    ...seen.map((stream): Sighting => ({ at, kind: 'synced', stream })),
+    ...[...silent, ...unseen].map((stream): Sighting => ({ at, kind: 'gap', stream, from: at, cause: 'not-synced' })),
   ];
 }
 
@@ -92,7 +92,7 @@ function servicesOf(slices: readonly AuditEvent[], namespace: string): Json[] {
 }
 
 /**
- * The clock of these sightings is the API server's: at the end of one of its seconds, and at the start of the next, it shows
+ * The clock of these observations is the API server's: at the end of one of its seconds, and at the start of the next, it shows
  * just that.
  */
 function datesBy(stored: readonly AuditEvent[]): Sighting[] {

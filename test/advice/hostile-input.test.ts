@@ -1,0 +1,102 @@
+/** Files that nobody vouches for: `check -f` says one clear thing about each, judges the rest, and ends soon. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { CheckReport } from '../../src/advice/check-report.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const pod = (name: string): string =>
+  `kind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - name: app\n    command: [sleep, '1']\n`;
+
+let count = 0;
+async function check(text: string) {
+  const file = join(scratch, `${(count += 1)}.yaml`);
+  writeFileSync(file, text);
+  const { code, stdout, stderr } = await runMain(['check', '-f', file, '-o', 'json']);
+  expect(stderr).toBe('');
+  const { checks, errors } = JSON.parse(stdout) as CheckReport;
+  return {
+    code,
+    judged: checks.map(({ name }) => name),
+    errors: errors.map(({ line, message }) => `${line}: ${message}`),
+    findings: checks.flatMap(({ findings }) => findings),
+    judgements: checks.map(({ judgement }) => judgement),
+  };
+}
+
+describe('what is broken is one error with its line, and the rest is judged', () => {
+  it.each([
+    ['tabs', `${pod('a')}---\n${pod('b').replace('  containers', '\tcontainers')}`, /^11: Tabs are not allowed/],
+    ['a key twice', `${pod('a')}---\n${pod('b')}kind: Job\n`, /^14: Map keys must be unique/],
+    ['one of three documents', `${pod('a')}---\nkind: [\n---\n${pod('c')}`, /^9: /],
+    [
+      '20,000 brackets',
+      `kind: Pod\nx: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n---\n${pod('a')}`,
+      /nested too deeply/,
+    ],
+    ['5,000 maps', `kind: Pod\nx: ${'{a: '.repeat(5000)}1${'}'.repeat(5000)}\n---\n${pod('a')}`, /nested too deeply/],
+  ])('%s', async (title, text, error) => {
+    const { code, judged, errors } = await check(text);
+    expect(code).toBe(1);
+    expect(judged).toContain(title === 'one of three documents' ? 'c' : 'a');
+    expect(errors).toEqual([expect.stringMatching(error)]);
+  });
+});
+
+describe('what is only unusual is read as kubectl reads it', () => {
+  it.each([
+    ['CRLF', `${pod('a')}---\n${pod('b')}`.replaceAll('\n', '\r\n'), ['a', 'b'], 6],
+    ['a byte order mark', `\ufeff${pod('a')}`, ['a'], 6],
+    ['empty documents', `---\n---\n# nothing\n---\n${pod('a')}`, ['a'], 10],
+    ['unknown kinds', `kind: Widget\nmetadata: {name: w}\n---\n${pod('a')}`, ['a'], 9],
+    ['a kind that JavaScript knows', `kind: constructor\n---\n${pod('a')}`, ['a'], 8],
+    ['keys that JavaScript knows', `__proto__: {kind: Job}\n${pod('a')}`, ['a'], 7],
+  ])('%s', async (_title, text, names, line) => {
+    const { code, judged, findings } = await check(text);
+    expect(code).toBe(0);
+    expect(judged).toEqual(names);
+    expect(findings.find(({ code: of }) => of === 'no-signal-handling')?.line).toBe(line);
+  });
+
+  it('a merge key counts', async () => {
+    const text = `x: &b {terminationGracePeriodSeconds: 0}\n${pod('a').replace('spec:', 'spec:\n  <<: *b')}`;
+    expect((await check(text)).findings.map(({ code }) => code)).toContain('force-deleted');
+  });
+});
+
+it.each([
+  ['no spec', 'kind: Pod\nmetadata: {name: a}\n'],
+  ['names that are numbers', 'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: 5}]}\n'],
+])('a pod without a container that can be read is not called fine: %s', async (_title, text) => {
+  expect((await check(text)).judgements).toEqual(['cannot-tell']);
+});
+
+it('a file of 50 MB is read, one of more than 64 MB is refused by its size', async () => {
+  const line = `kind: ConfigMap\nmetadata: {name: c}\ndata: {x: ${'y'.repeat(100_000)}}\n---\n`;
+  expect((await check(`${line.repeat(500)}${pod('a')}`)).judged).toEqual(['a']);
+  expect((await check(`${line.repeat(700)}${pod('a')}`)).errors).toEqual(['1: is larger than 64 MB']);
+}, 60_000);
+
+describe('folders', () => {
+  it('a link to its own folder, a folder named like a file and thousands of files do no harm', async () => {
+    const folder = join(scratch, 'folder');
+    mkdirSync(join(folder, 'inner.yaml'), { recursive: true });
+    symlinkSync(folder, join(folder, 'self.yaml'));
+    symlinkSync(join(folder, 'loop.yaml'), join(folder, 'loop.yaml'));
+    for (let at = 0; at < 3000; at++)
+      writeFileSync(join(folder, `pod-${at}.yaml`), at % 100 === 0 ? pod(`p${at}`) : '');
+    const { code, stdout } = await runMain(['check', '-f', folder, '-o', 'json']);
+    const report = JSON.parse(stdout) as CheckReport;
+    expect(code).toBe(1);
+    expect(report.checks).toHaveLength(30);
+    expect(report.errors.map(({ message }) => message).sort()).toEqual([
+      'cannot be read (EISDIR)',
+      'cannot be read (EISDIR)',
+      'cannot be read (ELOOP)',
+    ]);
+  }, 30_000);
+});

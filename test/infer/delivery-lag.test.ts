@@ -1,0 +1,59 @@
+/** How late changes arrive is measured by the API server's own stamps (src/infer/arrival.ts). */
+import { expect, it } from 'vitest';
+import { deliveryLagOf } from '../../src/infer/arrival.ts';
+import type { Sighting } from '../../src/model/observation.ts';
+import { bend, bentStreams } from '../helpers/bend.ts';
+import {
+  mustReport,
+  observationsOf,
+  recordingNames,
+  secondSeriesNames,
+  tracedPodsOf,
+  traceOf,
+} from '../helpers/recordings.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+
+const names = [...recordingNames, ...secondSeriesNames];
+const assumed = 2500;
+const lagOf = (sightings: readonly Sighting[]): number => deliveryLagOf(traceOf(observationsOf(sightings)));
+
+it('is longer than assumed where a busy server proves it', async () => {
+  const [pod] = await tracedPodsOf('apiserver-busy-delete');
+  expect(lagOf(pod?.sightings ?? [])).toBeGreaterThan(3500);
+});
+
+it.each(names.filter((name) => name !== 'apiserver-busy-delete'))(
+  'is the assumed one in %s, where no stamp proves more',
+  async (name) => {
+    for (const { sightings } of await tracedPodsOf(name)) expect(lagOf(sightings)).toBe(assumed);
+  },
+);
+
+/** Every pod whose removal was watched, with all that the API server's watches brought 5 s late. */
+async function latePods(name: string) {
+  const delay = Object.fromEntries(bentStreams.map((stream) => [stream, stream === 'logs' ? 0 : 5000]));
+  const still = { offset: 0, drift: 0 };
+  const pods = await tracedPodsOf(name);
+  return pods.flatMap(({ sightings, truths }) => {
+    const trace = traceOf(observationsOf(bend(sightings, { api: still, node: still, delay }, truths)));
+    return trace.gone?.value === 'deleted' ? [{ trace, truths, removedBy: trace.gone.at - 5000 }] : [];
+  });
+}
+
+/** No stamp that is newer than the first list, or too few `Date` headers to hold it against: nothing proves the lag. */
+const unproved = [
+  ...['completed', 'crashloop', 'pending', 'oom-child', 'exit-143'],
+  ...['prestop-fails', 'statefulset', 'finalizer', 'force-delete', 'forced-by-other'],
+];
+
+it.each(names.filter((name) => !unproved.includes(name)))(
+  'lets every instant of %s be as early as it was where all streams are 5 s late',
+  async (name) => {
+    for (const { trace, truths, removedBy } of await latePods(name)) {
+      const report = mustReport(trace);
+      const removed = report.marks.find((mark) => mark.name === 'removed');
+      expect(Date.parse(removed?.at.earliest ?? '')).toBeLessThanOrEqual(removedBy);
+      expect(heldAgainst(report, truths).filter(({ hit }) => !hit)).toEqual([]);
+    }
+  },
+);

@@ -1,0 +1,62 @@
+/** Hostile targets: whatever they answer, the rate is never exceeded, memory stays bounded, and little CPU is spent. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { podexit } from '../helpers/built.ts';
+import { serving } from '../helpers/serving.ts';
+import { kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
+
+const script = fileURLToPath(new URL('./helpers/hostile-server.mjs', import.meta.url));
+const message = async <T>(child: ReturnType<typeof fork>): Promise<T> => ((await once(child, 'message')) as [T])[0];
+const manners = await message<string[]>(fork(script, []));
+
+/** What is counted of those of which no failure is to be counted, or another one than `http`. */
+const expected: Readonly<Record<string, string[]>> = {
+  'answers 200, then resets': ['reset'],
+  'sends chunks without end': [],
+  'sends chunks of one byte without end': [],
+  'sends less than its content length': ['reset'],
+  'answers a byte at a time': ['timeout'],
+  'upgrades to something else': ['http 101'],
+  'is silent, and closes in order': ['reset'],
+};
+
+const [ratePerSecond, ms] = [40, 1000];
+
+it.each(manners)('outlives a target that %s', async (name) => {
+  const child = fork(script, [name]);
+  const port = await message<number>(child);
+  const scheme = name.startsWith('http/2') ? 'grpc' : 'http';
+  const before = process.memoryUsage.rss();
+  const cpu = process.cpuUsage();
+  const started = performance.now();
+  const options = { keepalive: true, ratePerSecond, timeoutMs: 300 };
+  const { result } = await probing(`${scheme}://127.0.0.1:${port}`, options, () => sleep(ms));
+  const due = 1 + ((performance.now() - started) / 1000) * ratePerSecond;
+  const { user, system } = process.cpuUsage(cpu);
+  const grown = (process.memoryUsage.rss() - before) / 2 ** 20;
+  child.send('end');
+  const connections = await message<number>(child);
+  const kinds = Object.keys(kindsOf(result)).filter((kind) => kind !== 'timeout');
+  expect(kinds.filter((kind) => !(expected[name] ?? ['http', 'reset']).includes(kind))).toEqual([]);
+  expect(result.sent + unmeasuredIn(result)).toBeGreaterThan(ratePerSecond / 4);
+  expect(Math.max(result.sent, connections)).toBeLessThanOrEqual(due);
+  expect(grown).toBeLessThan(64);
+  // CPU time of a request, ms: nothing else waits for long.
+  expect((user + system) / 1000 / Math.max(1, result.sent)).toBeLessThan(100);
+});
+
+it('delays no DELETE by a target that floods it', async () => {
+  const child = fork(script, ['sends chunks of one byte without end']);
+  const port = await message<number>(child);
+  await serving('exit-143', {}, async ({ server, flags }) => {
+    await podexit([server.pod, ...flags, '--probe', `http://127.0.0.1:${port}/`, '--probe-rate', '100']);
+    const [first] = server.requests;
+    const deleted = server.requests.find(({ verb }) => verb === 'delete');
+    // The target must answer for a second first.
+    expect((deleted?.at ?? Infinity) - (first?.at ?? 0)).toBeLessThan(2500);
+  });
+  child.kill();
+});

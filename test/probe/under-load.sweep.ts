@@ -1,0 +1,12 @@
+/** The same counts, on a machine whose every core is busy. */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { afterAll, beforeAll } from 'vitest';
+import './counts.test.ts';
+import './http2.test.ts';
+
+let burning: ReturnType<typeof spawn>[] = [];
+beforeAll(() => {
+  burning = Array.from({ length: availableParallelism() }, () => spawn(process.execPath, ['-e', 'for (;;);']));
+});
+afterAll(() => burning.forEach((one) => one.kill('SIGKILL')));

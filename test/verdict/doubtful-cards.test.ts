@@ -1,0 +1,40 @@
+/** Cards of stories that no recording holds: a kill in doubt, a failed gate, an ignored signal behind a long hook. */
+import { expect, it } from 'vitest';
+import { cardLines } from '../../src/render/card.ts';
+import { penFor, plainStyle } from '../../src/render/palette.ts';
+import { endedLikeLive } from '../../src/run/replay.ts';
+import type { Policy } from '../../src/verdict/policy.ts';
+import { reportOf } from '../../src/verdict/report.ts';
+import type { ContainerStory } from '../sim/story.ts';
+import { drains } from '../sim/plain-story.ts';
+import { alone, deaf, told } from '../helpers/cases.ts';
+import { observationsOf, traceOf } from '../helpers/recordings.ts';
+
+function cardOf(container: Partial<ContainerStory>, policy?: Policy): string {
+  const report = reportOf(traceOf(observationsOf([...endedLikeLive(told(alone(container)))])), policy);
+  return report ? cardLines(report, { pen: penFor(plainStyle), columns: 200 }).join('\n') : '';
+}
+
+it('hedges a SIGKILL where the app may have exited 137 by itself', () => {
+  const card = cardOf({ app: drains(9900, 137) });
+  expect(card).toMatch(/^✖ SIGKILLed {2}app was probably killed when its 10s grace period ended/);
+  expect(card).toContain('137 may also be its own exit code');
+  expect(card).toContain('probably SIGKILL');
+});
+
+it('says a failed gate once above the answer, and how to read about it', () => {
+  const card = cardOf({ app: drains(2000, 0) }, { gates: [{ kind: 'max-duration', ms: 1000 }], warnOnly: false });
+  expect(card.match(/took 3\.\ds/g)).toHaveLength(2);
+  expect(card).toContain('kubectl podexit explain max-duration');
+});
+
+it('names both the long hook and the ignored signal, and the handler first', () => {
+  const card = cardOf({ app: deaf, preStop: { kind: 'sleep', seconds: 7 } });
+  expect(card).toMatch(/^✖ SIGKILLed {2}preStop took ≈?7\.\ds of 10s and left app 3s/);
+  expect(card).toMatch(/why +no log line and no readiness change after SIGTERM/);
+  expect(card).toMatch(/fix +check that app has a handler for its stop signal/);
+});
+
+it('does not ask for a longer grace period alone where the app ignores SIGTERM', () => {
+  expect(cardOf({ app: deaf })).not.toMatch(/fix +in its manifest: grace period/);
+});

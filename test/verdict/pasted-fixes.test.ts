@@ -1,0 +1,92 @@
+/** Every patch that a card prints, pasted into a shell: the machine's kubectl sends it, and the API server takes it. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { startLoopback } from '../../src/demo/loopback.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
+import { hasKubectl } from '../helpers/machines-kubectl.ts';
+import {
+  mustRender,
+  observationsOf,
+  recordingNames,
+  secondSeriesNames,
+  traceOf,
+  tracedPodsOf,
+} from '../helpers/recordings.ts';
+
+async function reportOf(name: string): Promise<Report> {
+  const [first] = await tracedPodsOf(name);
+  return mustRender(traceOf(observationsOf(first?.sightings ?? [])));
+}
+
+const reports = await Promise.all(
+  [...recordingNames, ...secondSeriesNames].map(async (name) => ({ name, report: await reportOf(name) })),
+);
+const patched = reports.flatMap(({ name, report }) =>
+  report.answer.fix.map(({ command, patch }) => ({ name, command, patch })),
+);
+
+it('proposes a patch for many recordings', () => {
+  expect(new Set(patched.map(({ name }) => name)).size).toBeGreaterThan(6);
+});
+
+describe.skipIf(!hasKubectl)('with the machine’s own kubectl (skipped without one on the PATH)', () => {
+  it.each(patched)('the API server takes the fix of $name', async ({ name, command, patch }) => {
+    const series = secondSeriesNames.includes(name) ? 'second/' : '';
+    const server = await startLoopback({ scenario: loadRecording(`${series}${name}`) });
+    const folder = mkdtempSync(join(tmpdir(), 'pasted-'));
+    const kubeconfig = join(folder, 'config');
+    writeFileSync(kubeconfig, server.kubeconfig());
+    const pasted = `${command} --dry-run=server -o json --cache-dir ${join(folder, 'cache')}`;
+    const shell = promisify(execFile)('sh', ['-c', pasted], { env: { ...process.env, KUBECONFIG: kubeconfig } });
+    const { stdout } = await shell.finally(async () => {
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    expect(JSON.parse(stdout)).toMatchObject(asMatched(patch) as object);
+  });
+});
+
+/** Containers are merged by name into what is there. */
+const asMatched = (value: unknown): unknown => {
+  if (Array.isArray(value))
+    return expect.arrayContaining(value.map((one) => expect.objectContaining(one as object) as unknown));
+  if (typeof value !== 'object' || value === null) return value;
+  const known = Object.entries(value).filter(([, one]) => one !== undefined);
+  return Object.fromEntries(known.map(([key, one]) => [key, asMatched(one)]));
+};
+
+it.each([
+  ['a forced deletion', 'force-delete'],
+  ['a forced deletion by somebody else', 'forced-by-other'],
+  ['the deletion of its owner', 'owner-deleted'],
+  ['a workload that was scaled to 0', 'scale-to-zero-40'],
+  ['a pod that never ran', 'pending'],
+  ['a bare pod', 'exit-143'],
+])('proposes no patch for %s', (_, name) => {
+  const report = reports.find((one) => one.name === name)?.report;
+  expect(report?.answer.fix).toEqual([]);
+});
+
+it('never gives an app that ignores SIGTERM nothing but a longer grace period', () => {
+  const ignoring = reports.filter(({ report }) =>
+    report.verdict.findings.some(({ code }) => code === 'no-signal-handling'),
+  );
+  expect(ignoring.length).toBeGreaterThan(2);
+  for (const { report } of ignoring) {
+    expect(report.answer.advice[0]).toMatch(/trap|handler/);
+    for (const { patch } of report.answer.fix) expect(JSON.stringify(patch)).toContain('preStop');
+  }
+});
+
+it('never asks a StatefulSet or a bare pod to surge', () => {
+  const bare = reports.filter(({ report }) => report.timeline.workload?.kind !== 'Deployment');
+  for (const { report } of bare) {
+    expect(JSON.stringify(report.answer.fix)).not.toMatch(/maxSurge|replicas/);
+    expect(report.verdict.findings.map(({ advice }) => advice).join('\n')).not.toMatch(/surge|maxUnavailable/i);
+  }
+});

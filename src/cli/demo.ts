@@ -6,7 +6,13 @@ import { secondEndpoint, startBalancer } from '../demo/balancer.ts';
 import { systemClock } from '../demo/clock.ts';
 import { startLoopback, type Loopback } from '../demo/loopback.ts';
 import type { Scenario } from '../demo/scenario.ts';
-import { findScenario, loadScenario, shippedScenarios, type ShippedScenario } from '../demo/scenarios.ts';
+import {
+  findScenario,
+  loadScenario,
+  scenarioAfter,
+  shippedScenarios,
+  type ShippedScenario,
+} from '../demo/scenarios.ts';
 import { PodexitError } from '../errors.ts';
 import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
@@ -144,7 +150,9 @@ async function trace(
   }
 }
 
-function tryNext({ name, fixed, next }: ShippedScenario, flags: DemoFlags): string {
+function tryNext(shipped: ShippedScenario, flags: DemoFlags): string {
+  const { name, fixed } = shipped;
+  const next = scenarioAfter(shipped)?.name;
   const lines = [
     ...(fixed === undefined || flags.fixed ? [] : [['--fixed', fixed, name]]),
     ...(next === undefined ? [] : [['', next, next]]),

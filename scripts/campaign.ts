@@ -49,11 +49,12 @@ async function main(): Promise<number> {
   const wrong = runs.filter((run) => run.wrong.length > 0).length;
   const missed = runs.filter((run) => run.missed.length > 0).length;
   const unknown = runs.filter(({ isUnknown }) => isUnknown).length;
+  const hedged = runs.filter(({ isHedged }) => isHedged).length;
   for (const run of runs.filter(({ isUnknown }) => isUnknown))
     process.stdout.write(`unknown: ${run.number} ${run.recording} ${JSON.stringify(run.faults)}\n`);
   process.stdout.write(
     `campaign: ${runs.length} runs over ${calm.length} recordings, ${wrong} wrong outcomes, ${missed} with a truth outside, ` +
-      `${unknown} unknown (${((100 * unknown) / runs.length).toFixed(2)} %)\n`,
+      `${hedged} with "probably" another one, ${unknown} unknown (${((100 * unknown) / runs.length).toFixed(2)} %)\n`,
   );
   return wrong + missed > 0 || unknown > runs.length * mostUnknown ? 1 : 0;
 }

@@ -4,10 +4,10 @@ import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
 import type { Pen } from '../render/palette.ts';
 import { unlessLeft } from '../run/leaving.ts';
-import { connectCluster } from '../run/connected.ts';
+import { connectCluster } from '../run/ports.ts';
 import { createDeadline } from '../run/deadline.ts';
 import type { Ports } from '../run/ports.ts';
-import { resolveTarget } from '../run/resolve-target.ts';
+import { resolveTarget } from '../run/choose-pod.ts';
 import type { Pick, Target } from '../run/target.ts';
 import { checkJunit, sarifOf } from './check-formats.ts';
 import type { CheckReport } from './check-report.ts';
@@ -46,9 +46,6 @@ export interface CheckOptions extends OutputOptions {
   limits: readonly string[];
   warnOnly: boolean;
 }
-
-/** Formats beside those that every command has. */
-export const checkFormats = ['markdown', 'sarif', 'junit'] as const;
 
 interface Found {
   checked: { checked: Checked; manifest?: Manifest }[];

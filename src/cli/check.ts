@@ -13,7 +13,7 @@ import { decideGrace } from './grace.ts';
 import { oneOf } from './one-of.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';
-import { addOutputOf, outputOf } from './output-flags.ts';
+import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
 import { parseTarget } from './target.ts';
 import { usageError } from './usage.ts';
 
@@ -63,12 +63,10 @@ export function addCheck(program: Command, ports: Ports, set: (code: number) => 
     .option('--no-config', 'read no config file')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   hideLimits(check);
-  addConnectionFlags(addOutputOf(check, ['markdown', 'sarif', 'junit'])).action(
-    async (words: string[], flags: CheckFlags) => {
-      const { check: run } = await import('../advice/check.ts');
-      set(await run(await optionsOf(words, flags, ports), ports));
-    },
-  );
+  addConnectionFlags(addOutputOf(check, otherFormats.check)).action(async (words: string[], flags: CheckFlags) => {
+    const { check: run } = await import('../advice/check.ts');
+    set(await run(await optionsOf(words, flags, ports), ports));
+  });
 }
 
 /** Limits of an exit are accepted, since a pipeline's flags may hold them, and judge nothing here. */
@@ -83,7 +81,6 @@ function hideLimits(check: Command): void {
 }
 
 async function optionsOf(words: readonly string[], flags: CheckFlags, { version }: Ports): Promise<CheckOptions> {
-  const { checkFormats } = await import('../advice/check.ts');
   const { words: inFile } = await readConfig(flags.config);
   const { seconds } = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds') });
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
@@ -103,7 +100,7 @@ async function optionsOf(words: readonly string[], flags: CheckFlags, { version 
     failOn: await failOnOf(flags.failOn ?? inFile.failOn ?? []),
     limits: limits.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)),
     warnOnly: flags.warnOnly ?? inFile.warnOnly ?? false,
-    ...(await outputOf(flags, checkFormats)),
+    ...(await outputOf(flags, otherFormats.check)),
   };
 }
 

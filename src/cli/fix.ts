@@ -27,7 +27,7 @@ Nothing is ever applied. Each change has a comment that says why.
 `;
 
 /** Beside the formats of advice/fix/fix.ts, which is loaded only to run. */
-const formats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
+export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
 
 export function addFix(program: Command, ports: Ports, set: (code: number) => void): void {
   const fix = program
@@ -39,14 +39,14 @@ export function addFix(program: Command, ports: Ports, set: (code: number) => vo
     .optionsGroup('What to fix:')
     .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
     .optionsGroup('Output:')
-    .option('-o, --output <format>', `${formats.join(', ')}; default: strategic`)
+    .option('-o, --output <format>', `${fixFormats.join(', ')}; default: strategic`)
     .option('--diff', 'a unified diff of the manifests instead')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(fix).action(async (words: string[], flags: FixFlags) => {
     const { fix: run } = await import('../advice/fix/fix.ts');
     const options: FixOptions = {
       source: sourceOf(words, flags.filename ?? []),
-      format: oneOf(flags.output ?? 'strategic', formats, '-o'),
+      format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
       connection: connectionOf(flags, ports.version),
       verbosity: wholeNumber(flags.v, '-v') ?? 0,

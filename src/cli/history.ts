@@ -5,7 +5,7 @@ import type { Replay } from '../advice/history/reports.ts';
 import type { Ports } from '../run/ports.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf } from './one-of.ts';
-import { addOutputOf, outputOf } from './output-flags.ts';
+import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
 import { usageError } from './usage.ts';
 
 interface HistoryFlags {
@@ -33,37 +33,36 @@ It needs at least 10 exits of a workload, and warns about a mixture of versions.
 `;
 
 export function addCompare(program: Command, ports: Ports, set: (code: number) => void, replay: Replay): void {
-  const formats = ['markdown'];
   const command = program
     .command('compare <before> <after>')
     .description('compare two exits or rollouts')
     .exitOverride()
     .addHelpText('before', compareExamples)
     .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
-  addOutputOf(command, formats).action(async (before: string, after: string, flags: HistoryFlags) => {
+  addOutputOf(command, otherFormats.compare).action(async (before: string, after: string, flags: HistoryFlags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
     const failOnWorse = flags.failOn !== undefined;
-    const options = { before, after, failOnWorse, replay, ...(await outputOf(flags, formats)) };
+    const options = { before, after, failOnWorse, replay, ...(await outputOf(flags, otherFormats.compare)) };
     set(await compareFiles(options, ports));
   });
 }
 
+export const recommendFailures: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
+
 export function addRecommend(program: Command, ports: Ports, set: (code: number) => void, replay: Replay): void {
-  const formats = ['markdown', 'html'];
-  const words: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
   const command = program
     .command('recommend [report...]')
     .description('find the grace period that a workload needs')
     .exitOverride()
     .addHelpText('before', recommendExamples)
-    .option('--fail-on <what,…>', `${words.join(', ')}: exit 5 if so; may be repeated`, collect);
-  addOutputOf(command, formats).action(async (names: string[], flags: HistoryFlags) => {
+    .option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
+  addOutputOf(command, otherFormats.recommend).action(async (names: string[], flags: HistoryFlags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
     const failOn = (flags.failOn ?? [])
       .flatMap((text) => text.split(','))
-      .map((word) => oneOf(word, words, '--fail-on'));
-    set(await recommend({ names, failOn, replay, ...(await outputOf(flags, formats)) }, ports));
+      .map((word) => oneOf(word, recommendFailures, '--fail-on'));
+    set(await recommend({ names, failOn, replay, ...(await outputOf(flags, otherFormats.recommend)) }, ports));
   });
 }

@@ -11,6 +11,14 @@ interface OutputFlags {
   ascii?: boolean;
 }
 
+/** Formats of each of these commands beside table, json and yaml. */
+export const otherFormats = {
+  check: ['markdown', 'sarif', 'junit'],
+  why: ['markdown'],
+  compare: ['markdown'],
+  recommend: ['markdown', 'html'],
+} as const;
+
 /** `others`: formats beside table, json and yaml. */
 export const addOutputOf = (command: Command, others: readonly string[]): Command =>
   command

@@ -7,7 +7,7 @@ import type { ConnectionFlags } from './connection-flags.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import { oneOf } from './one-of.ts';
 import { wholeNumber } from './options.ts';
-import { addOutputOf, outputOf } from './output-flags.ts';
+import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
 import { parseTarget } from './target.ts';
 
 interface WhyFlags extends ConnectionFlags {
@@ -30,10 +30,9 @@ const examples = `Examples:
 `;
 
 /** Exits for which a pipeline may fail. */
-const failing: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
+export const failing: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
 
 export function addWhy(program: Command, ports: Ports, set: (code: number) => void, replay: ReplayText): void {
-  const formats = ['markdown'];
   const why = program
     .command('why [target...]')
     .description('explain an exit that is over')
@@ -49,7 +48,7 @@ export function addWhy(program: Command, ports: Ports, set: (code: number) => vo
     .optionsGroup('Pipelines:')
     .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failing.join(', ')}`, collect)
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addOutputOf(why, formats)).action(async (words: string[], flags: WhyFlags) => {
+  addConnectionFlags(addOutputOf(why, otherFormats.why)).action(async (words: string[], flags: WhyFlags) => {
     const { why: run } = await import('../advice/why/why.ts');
     const options = {
       target: words.length === 0 ? undefined : parseTarget(words),
@@ -59,7 +58,7 @@ export function addWhy(program: Command, ports: Ports, set: (code: number) => vo
       connection: connectionOf(flags, ports.version),
       verbosity: wholeNumber(flags.v, '-v') ?? 0,
       replay,
-      ...(await outputOf(flags, formats)),
+      ...(await outputOf(flags, otherFormats.why)),
     };
     set(await run(options, ports));
   });

@@ -111,7 +111,7 @@ function sleepEnd(ask: Ask, length: number): Result {
     return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
   const resumed = pauseEndOf(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
-  const isBounded = !resumed && !isLeaseUnwatched(context);
+  const isBounded = !resumed && !isPauseHidden(context, spec);
   context.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
   if (!isBounded && !resumed && ask.ended) notAfterEnd(ask, ask.ended);
   if (resumed)
@@ -123,9 +123,13 @@ function sleepEnd(ask: Ask, length: number): Result {
   return { outcome: isCut ? 'cut-off' : isWhole ? 'completed' : 'unknown' };
 }
 
-/** The node's Lease was not watched, which would show a kubelet that paused. */
-const isLeaseUnwatched = ({ trace }: PodNetwork): boolean =>
-  trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined);
+/**
+ * What would show a kubelet that paused is missing: the node's Lease was not watched, or the log broke off that might have
+ * named the signal late.
+ */
+const isPauseHidden = ({ trace }: PodNetwork, { name }: ContainerSpec): boolean =>
+  trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined) ||
+  trace.containers.get(name)?.log.ended?.value.clean === false;
 
 const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
   client: atMost(at + 1),

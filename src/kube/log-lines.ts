@@ -9,8 +9,8 @@ export interface Reading {
   /** The stamp of the last line that was read, reported or not. */
   last?: string;
   received: number;
-  /** It flowed at least once. */
-  opened: boolean;
+  /** When it first flowed (client ms). */
+  openedAt?: number;
 }
 
 /** ms between two reported lines of a container. */

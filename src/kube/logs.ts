@@ -41,12 +41,12 @@ export async function* followLog(
   target: LogTarget,
   options: LogOptions,
 ): AsyncGenerator<Sighting, void> {
-  const reading: Reading = { received: 0, opened: false };
+  const reading: Reading = { received: 0 };
   const { container } = target;
   for (let idle = 0; idle <= mostIdle; idle++) {
     const opened = yield* open(cluster, target, reading, options);
     if (opened === undefined) return;
-    reading.opened = true;
+    reading.openedAt ??= opened.at;
     const before = reading.received;
     const clean = yield* tellLines(cluster, container, opened, reading, options);
     if (options.signal.aborted) return;
@@ -91,7 +91,8 @@ async function* open(
         { refusal, verb: 'get' },
       );
     }
-    if (failures === 0 && !reading.opened && isTrouble(refusal)) yield lateLog(cluster, target.container);
+    if (failures === 0 && reading.openedAt === undefined && isTrouble(refusal))
+      yield lateLog(cluster, target.container);
     if (step.next !== 'again' || !(await passed(cluster.surroundings, step.ms, signal))) return undefined;
   }
 }
@@ -152,7 +153,7 @@ async function ask(
   try {
     // sinceTime is cut to whole seconds on its way to the kubelet, so what we know already is left out again below.
     const start = reading.last ?? (since === undefined ? undefined : new Date(since).toISOString());
-    const from: Record<string, string> = start === undefined ? { tailLines: '0' } : { sinceTime: start };
+    const from = start === undefined ? fromOpening(reading, cluster.surroundings.now()) : { sinceTime: start };
     const query = { container: target.container, follow: 'true', timestamps: 'true', ...from };
     return await cluster.stream({ method: 'GET', path: pathOf(target), query, accept: '*/*', signal });
   } catch (error) {
@@ -160,6 +161,10 @@ async function ask(
     throw error;
   }
 }
+
+/** From now on; one that broke before its first line goes on from where it first flowed, whatever the server's clock shows. */
+const fromOpening = ({ openedAt }: Reading, now: number): Record<string, string> =>
+  openedAt === undefined ? { tailLines: '0' } : { sinceSeconds: String(Math.floor((now - openedAt) / 1000) + 1) };
 
 function pathOf({ namespace, pod }: LogTarget): string {
   return podPath(namespace, pod, 'log');

@@ -4,7 +4,7 @@ import type { Trace } from '../model/trace.ts';
 import type { DocumentKind, Format } from './formats.ts';
 import { isDocument } from './formats.ts';
 import type { Ports } from './ports.ts';
-import type { LookOptions, Stage } from './stage.ts';
+import type { LookOptions, Stage } from './run.ts';
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
   if (isDocument(format)) return documentStage(format, ports);
@@ -15,7 +15,7 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
 
 /**
  * A stage that is opened when there is something to show: loading it before the DELETE would only delay that. Until then a
- * run has listed what there is, and what a step held back is shown in its order.
+ * run has listed what there is; the newest trace and all log lines are held back and shown in their order.
  */
 export function openOnDeletion(open: () => Promise<Stage>): Stage {
   const held: Parameters<Stage['step']>[] = [];
@@ -32,6 +32,8 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
   return {
     step: (trace, observation, key) => {
       if (stage) return stage.step(trace, observation, key);
+      // A trace holds all that was observed before it; only a log line is shown for itself.
+      if (held.at(-1)?.[1].kind !== 'line') held.pop();
       held.push([trace, observation, key]);
       // An error is thrown by `end`.
       if (hasNews(trace, observation)) void opened().catch(() => undefined);

@@ -35,6 +35,19 @@ describe('followLog', () => {
     expect(api.asked[1]?.query).toMatchObject({ sinceTime: stamp(1) });
   });
 
+  it('goes on from where it first flowed if it broke before its first line', async () => {
+    let opened = 0;
+    const api = await serve((_, response) => {
+      if (opened++ > 0) return void response.end(`${stamp(1)} written meanwhile\n`);
+      response.flushHeaders();
+      setTimeout(() => response.destroy(), 20);
+    });
+    const seen = await all(followLog(await connected(api), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['log-opened', 'log-ended', 'log-opened', 'line', 'log-ended']);
+    expect(api.asked[1]?.query).toMatchObject({ sinceSeconds: '1' });
+    expect(api.asked[1]?.query).not.toHaveProperty('tailLines');
+  });
+
   it('gives up where connections only break, after pauses that grow', async () => {
     const api = await serve((_, response) => {
       response.flushHeaders();

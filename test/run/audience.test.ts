@@ -1,7 +1,8 @@
 /** What is told on stdout while a run goes on. */
 import { expect, it } from 'vitest';
-import { openStage } from '../../src/run/audience.ts';
+import { openOnDeletion, openStage } from '../../src/run/audience.ts';
 import type { Ports } from '../../src/run/ports.ts';
+import type { Stage } from '../../src/run/run.ts';
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';
@@ -29,4 +30,31 @@ it('ndjson tells nothing on a Date alone, and all that is new with the next obse
   }
   expect(told).toBeGreaterThan(5);
   expect(dates).toBeGreaterThan(told);
+});
+
+it('opens a stage when the DELETE has left, and then shows the newest trace and every log line', async () => {
+  const seen = observationsOf(await sightingsOf('graceful-exit'));
+  const sent = seen.findIndex(({ kind }) => kind === 'requested');
+  const shown: Observation[] = [];
+  let opened = 0;
+  const stage = openOnDeletion(() => {
+    opened += 1;
+    const step: Stage['step'] = (_, observation) => void shown.push(observation);
+    return Promise.resolve({ step, end: () => Promise.resolve(), say: () => true, close: () => {} });
+  });
+  const line: Observation = { kind: 'line', seq: 0, at: seen[sent]?.at ?? 0, container: 'app', time: '' } as never;
+  let trace = emptyTrace;
+  const step = (observation: Observation): void => {
+    trace = reduce(trace, observation);
+    stage.step(trace, observation);
+  };
+  seen.slice(0, sent).forEach(step);
+  stage.step(trace, line);
+  expect([opened, stage.say('')]).toEqual([0, false]);
+  seen.slice(sent, sent + 1).forEach(step);
+  await Promise.resolve();
+  await Promise.resolve();
+  seen.slice(sent + 1, sent + 3).forEach(step);
+  expect(opened).toBe(1);
+  expect(shown).toEqual([line, ...seen.slice(sent, sent + 3)]);
 });

@@ -4,8 +4,12 @@ import { namedFormats, templateFormats } from '../../run/formats.ts';
 import type { WorkloadResource } from '../../run/target.ts';
 import { picks } from '../../run/target.ts';
 import { gateCodes } from '../../verdict/policy.ts';
+import { fixFormats } from '../fix.ts';
+import { recommendFailures } from '../history.ts';
+import { otherFormats } from '../output-flags.ts';
 import { otlpTimes } from '../pipeline-flags.ts';
 import { typeNames, typeOf } from '../target.ts';
+import { failing } from '../why.ts';
 import { shells } from './scripts.ts';
 
 export interface Candidate {
@@ -29,9 +33,10 @@ export type Wanted =
 export function wantedAt(words: readonly string[], current: string, program: Command): Wanted {
   const command = program.commands.find((one) => one.name() === words[0]) ?? program;
   const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
-  if (flag !== undefined) return ofFlag(optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
+  if (flag !== undefined)
+    return ofFlag(command, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
   const before = optionNamed(command, words.at(-1) ?? '');
-  if (before?.required) return ofFlag(before, '', current);
+  if (before?.required) return ofFlag(command, before, '', current);
   if (current.startsWith('-')) return { kind: 'words', words: flagsOf(command) };
   return ofPosition(positionals(words, command), current, command, program);
 }
@@ -54,6 +59,23 @@ const flagsOf = (command: Command): Candidate[] =>
     one.long == null || one.hidden ? [] : [{ word: one.long, about: one.description }],
   );
 
+/** Values of flags that mean something else in these commands. */
+const ownValues: Record<string, Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    Object.entries(otherFormats).map(([name, formats]) => [
+      name,
+      { '--output': ['table', 'json', 'yaml', ...formats] },
+    ]),
+  ),
+  fix: { '--output': fixFormats },
+};
+
+const ownFailures: Record<string, readonly string[]> = {
+  why: failing,
+  compare: ['worse'],
+  recommend: recommendFailures,
+};
+
 /** Values that are known without a cluster. */
 const values: Record<string, readonly string[]> = {
   '--output': [...namedFormats, ...templateFormats.map((one) => `${one}=`)],
@@ -68,10 +90,11 @@ const values: Record<string, readonly string[]> = {
 const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user': 'users' } as const;
 
 /** `before`: what stands before the value in its word, which must come back with it; `typed`: the value so far. */
-function ofFlag(option: Option | undefined, before: string, typed: string): Wanted {
+function ofFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
   const name = option?.long ?? '';
-  if (name === '--fail-on') return codesAfter(before, typed);
-  if (name in values) return { kind: 'words', words: (values[name] ?? []).map((word) => ({ word: before + word })) };
+  if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? gateCodes, before, typed);
+  const known = ownValues[command.name()]?.[name] ?? values[name];
+  if (known) return { kind: 'words', words: known.map((word) => ({ word: before + word })) };
   if (name === '--namespace') return { kind: 'names', resource: 'namespaces', before, also: [] };
   if (name in inKubeconfig)
     return { kind: 'kubeconfig', what: inKubeconfig[name as keyof typeof inKubeconfig], before };
@@ -79,9 +102,9 @@ function ofFlag(option: Option | undefined, before: string, typed: string): Want
 }
 
 /** Codes stand behind one another with commas between; none is needed twice. */
-function codesAfter(before: string, typed: string): Wanted {
+function codesAfter(all: readonly string[], before: string, typed: string): Wanted {
   const named = typed.split(',').slice(0, -1);
-  const codes = gateCodes.filter((code) => !named.includes(code));
+  const codes = all.filter((code) => !named.includes(code));
   return { kind: 'words', words: codes.map((code) => ({ word: before + [...named, code].join(',') })) };
 }
 
@@ -91,17 +114,21 @@ function positionals(words: readonly string[], command: Command): string[] {
   return own.filter((word, index) => !word.startsWith('-') && !optionNamed(command, own[index - 1] ?? '')?.required);
 }
 
-/** What the commands other than the trace and the check take. */
+/** What the commands take that name no pod or workload. */
 const arguments_: Record<string, Wanted> = {
   replay: { kind: 'files' },
+  recommend: { kind: 'files' },
   demo: { kind: 'scenarios' },
   explain: { kind: 'topics' },
   completion: { kind: 'words', words: shells.map((word) => ({ word })) },
 };
 
+const namingPods: readonly string[] = ['check', 'why', 'fix'];
+
 function ofPosition(before: readonly string[], current: string, command: Command, program: Command): Wanted {
   if (command.name() === 'options' && before.length === 0) return { kind: 'words', words: commandsOf(program) };
-  if (command !== program && command.name() !== 'check')
+  if (command.name() === 'compare') return before.length < 2 ? { kind: 'files' } : { kind: 'nothing' };
+  if (command !== program && !namingPods.includes(command.name()))
     return (before.length === 0 ? arguments_[command.name()] : undefined) ?? { kind: 'nothing' };
   const [type, slashed] = current.includes('/') ? current.split('/') : [];
   if (type !== undefined && slashed !== undefined && before.length === 0) return namesOf(typeOf(type), `${type}/`);

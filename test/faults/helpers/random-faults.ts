@@ -4,6 +4,8 @@ import type { Fault, FaultKind, Where } from '../../sim/faults/fault.ts';
 type Random = () => number;
 
 const between = (random: Random, from: number, to: number): number => Math.round(from + random() * (to - from));
+/** Short ones are the more frequent, by their order of magnitude. */
+const lasting = (random: Random, from: number, to: number): number => Math.round(from * (to / from) ** random());
 const pick = <T>(random: Random, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
 
 /** Streams that a fault may be about; undefined: all. */
@@ -30,8 +32,8 @@ function draw(random: Random, lastMs: number): Fault[] {
 
 const makers: ((random: Random, from: Pick<Where, 'afterMs'>) => Fault[])[] = [
   (random, from) => [{ kind: 'drop', ...about(random), ...from }],
-  (random, from) => [{ kind: 'drop', ...from, forMs: between(random, 100, 8000) }],
-  (random, from) => [{ kind: 'down', ...from, forMs: between(random, 200, 20_000) }],
+  (random, from) => [{ kind: 'drop', ...from, forMs: lasting(random, 100, 8000) }],
+  (random, from) => [{ kind: 'down', ...from, forMs: lasting(random, 200, 20_000) }],
   (random, from) => [{ kind: 'silent', ...about(random), ...from }],
   (random, from) => [{ kind: 'half-line', ...about(random), ...from, times: between(random, 1, 3) }],
   (random, from) => [{ kind: 'garbage', ...about(random), bytes: '\u0000\u001b]0;x\u0007{"type":\n', ...from }],

@@ -1,0 +1,40 @@
+/** What completion offers behind the verbs that read and compare: their own formats, outcomes and arguments. */
+import { expect, it } from 'vitest';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const offered = async (...words: string[]): Promise<string[]> =>
+  (await runMain(['__complete', ...words])).stdout.trimEnd().split('\n');
+
+it.each([
+  ['check', ['table', 'json', 'yaml', 'markdown', 'sarif', 'junit']],
+  ['why', ['table', 'json', 'yaml', 'markdown']],
+  ['fix', ['strategic', 'json-patch', 'kustomize', 'yaml']],
+  ['compare', ['table', 'json', 'yaml', 'markdown']],
+  ['recommend', ['table', 'json', 'yaml', 'markdown', 'html']],
+])('%s -o: the formats that it has', async (verb, formats) => {
+  expect(await offered(verb, '-o', '')).toEqual([...formats, ':4']);
+  for (const format of formats) {
+    const { stderr } = await runMain([verb, '-o', format, '--nosuch']);
+    expect(stderr).toMatch(/nosuch/);
+  }
+});
+
+it.each([
+  ['why', ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown']],
+  ['compare', ['worse']],
+  ['recommend', ['raise', 'lower', 'killed', 'lost']],
+])('%s --fail-on: what it fails for', async (verb, words) => {
+  expect(await offered(verb, '--fail-on', '')).toEqual([...words, ':4']);
+});
+
+it('check and why and fix name pods of the cluster, compare and recommend files', () =>
+  serving('graceful-exit', {}, async ({ flags }) => {
+    for (const verb of ['check', 'why', 'fix'])
+      expect(await offered(verb, ...flags, 'checkout-754699c75f-5')).toEqual([
+        'checkout-754699c75f-5qlrp\tof ReplicaSet checkout-754699c75f',
+        ':4',
+      ]);
+    for (const verb of ['compare', 'recommend']) expect(await offered(verb, '')).toEqual([':0']);
+    expect(await offered('compare', 'a.json', 'b.json', '')).toEqual([':4']);
+  }));

@@ -11,7 +11,7 @@ export interface ProbeCost {
   cpuPerRequest: number;
   /** Resident memory at the end, MiB. */
   memory: number;
-  /** Requests that were sent, as a ratio of those that were due. */
+  /** Requests that were sent, or reported as not sent, as a ratio of those that were due. */
   held: number;
 }
 

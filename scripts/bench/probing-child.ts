@@ -7,7 +7,7 @@ import type { ProbeCost } from './probe-cost.ts';
 
 const [ratePerSecond = 20, seconds = 60, port = 0] = process.argv.slice(2).map(Number);
 const target = parseTarget(`http://127.0.0.1:${port}/`);
-let sent = 0;
+let [sent, missed] = [0, 0];
 const settings = { method: 'GET', headers: {}, expect: [{ from: 200, to: 399 }], keepalive: true, insecure: false };
 const probes = startProbes(
   {
@@ -18,7 +18,9 @@ const probes = startProbes(
     namespace: '',
   },
   (one) => {
-    if (one.kind === 'probe-counts') sent += one.new.sent + (one.kept?.sent ?? 0);
+    if (one.kind !== 'probe-counts') return;
+    sent += one.new.sent + (one.kept?.sent ?? 0);
+    missed += (one.notMeasured ?? []).reduce((sum, { count }) => sum + count, 0);
   },
   new AbortController().signal,
 );
@@ -31,6 +33,6 @@ const cost: ProbeCost = {
   cpuPerRequest: (user + system) / sent,
   memory: process.memoryUsage.rss() / 2 ** 20,
   // The first one leaves at once.
-  held: (sent - 1) / due,
+  held: (sent + missed - 1) / due,
 };
 process.send?.(cost, () => process.exit());

@@ -19,8 +19,8 @@ export const rooms: Record<string, Room> = {
   verdict: { targetLines: 2800, mostLines: 4640, mostFiles: 38, longestChain: 7, cycles: 0 },
   render: { targetLines: 4000, mostLines: 5300, mostFiles: 58, longestChain: 7, cycles: 0 },
   recording: { targetLines: 500, mostLines: 700, mostFiles: 16, longestChain: 2, cycles: 0 },
-  export: { targetLines: 300, mostLines: 400, mostFiles: 14, longestChain: 3, cycles: 0 },
-  probe: { targetLines: 1500, mostLines: 1800, mostFiles: 30, longestChain: 8, cycles: 0 },
+  export: { targetLines: 300, mostLines: 360, mostFiles: 14, longestChain: 3, cycles: 0 },
+  probe: { targetLines: 1500, mostLines: 1550, mostFiles: 20, longestChain: 8, cycles: 0 },
   advice: { targetLines: 3500, mostLines: 5250, mostFiles: 40, longestChain: 5, cycles: 0 },
   demo: { targetLines: 2300, mostLines: 3570, mostFiles: 52, longestChain: 8, cycles: 0 },
 };

@@ -4,7 +4,7 @@ import { picks } from '../run/target.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { oneOf } from './one-of.ts';
 import type { SelectorFlags } from './target.ts';
-import { parseTarget } from './target.ts';
+import { parseAnyTarget } from './target.ts';
 import { usageError } from './usage.ts';
 
 export interface DeleteFlags extends SelectorFlags {
@@ -58,10 +58,15 @@ export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
   refusePairs(flags);
   if (flags.allTerminating) refuseOnePod(flags);
   const once = onceOf(flags);
+  const target = parseAnyTarget(words, flags);
+  if (target.kind === 'node') refuseDeletion(flags);
+  if (target.kind === 'pods' && flags.pick !== undefined)
+    throw usageError('pick', '--pick chooses one pod, and several are named', 'Leave out one of the two.');
+  const attaches = flags.attach || flags.allTerminating || target.kind === 'node';
   return {
-    target: parseTarget(words, flags),
+    target,
     ...(flags.pick === undefined ? {} : { pick: oneOf(flags.pick, picks, '--pick') }),
-    mode: flags.attach || flags.allTerminating ? 'attach' : flags.evict ? 'evict' : 'delete',
+    mode: attaches ? 'attach' : flags.evict ? 'evict' : 'delete',
     ignoreNotFound: flags.ignoreNotFound ?? false,
     interactive: flags.interactive ?? false,
     retryEvict: flags.retryEvict ?? false,
@@ -89,6 +94,17 @@ function refusePairs(flags: DeleteFlags): void {
     );
   if (flags.retryEvict && !flags.evict)
     throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
+}
+
+/** What deletes the pods of a node is a command of its own. */
+function refuseDeletion(flags: DeleteFlags): void {
+  const given = (['evict', 'dryRun', 'wait', 'interactive'] as const).find((name) => flags[name] !== undefined);
+  if (given !== undefined)
+    throw usageError(
+      'node',
+      `node/NAME follows what ends on the node and deletes nothing, so --${given === 'dryRun' ? 'dry-run' : given} does not go with it`,
+      'Write: kubectl podexit node/NAME -- kubectl drain NAME',
+    );
 }
 
 function refuseOnePod(flags: DeleteFlags): void {

@@ -1,5 +1,5 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
-import type { LookOptions } from '../run/stage.ts';
+import type { LookOptions } from '../run/run.ts';
 import type { ReportFile } from '../run/writable.ts';
 import { formatOfFile, parseFormat } from '../run/formats.ts';
 import type { Format } from '../run/formats.ts';
@@ -48,19 +48,30 @@ export async function traceOptions(
     now: flags.now,
     force: flags.force,
   });
-  const never = flags.attach ? 'attach' : flags.allTerminating ? 'all-terminating' : undefined;
+  const chosen = chosenBy(words, flags);
+  const isNode = chosen.target.kind === 'node';
+  const never = flags.attach
+    ? '--attach'
+    : flags.allTerminating
+      ? '--all-terminating'
+      : isNode
+        ? 'node/NAME'
+        : undefined;
   if (never !== undefined && grace.named)
     throw usageError(
       'attach',
-      `--${never} never deletes, so no grace flag goes with it`,
-      `Leave out --${never}, or the grace flag.`,
+      `${never} never deletes, so no grace flag goes with it`,
+      `Leave out ${never}, or the grace flag.`,
     );
-  if (flags.allTerminating && flags.waitReplacement)
-    throw usageError('all-terminating', '--wait-replacement is for one pod, and --all-terminating traces several');
+  if ((flags.allTerminating || isNode || chosen.target.kind === 'pods') && flags.waitReplacement)
+    throw usageError(
+      'all-terminating',
+      `--wait-replacement is for one pod, and ${flags.allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
+    );
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
   return {
     connection: connectionOf(flags, version),
-    ...chosenBy(words, flags),
+    ...chosen,
     confirm: !flags.yes && (await confirmFrom(flags)),
     graceSeconds: grace.seconds,
     insist: grace.named,

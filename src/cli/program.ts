@@ -16,7 +16,7 @@ import { addOptions, firstPage, moreFlags } from './help.ts';
 import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
-import { addRollout } from './rollout.ts';
+import { addRollout, behindDashes } from './rollout.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { addCompare, addRecommend } from './history.ts';
@@ -85,7 +85,7 @@ export function buildProgram(
     .usage('TARGET [flags]')
     .argument(
       '[target...]',
-      'POD, TYPE/NAME or TYPE NAME; TYPE: pod, deployment, statefulset, daemonset, replicaset, job, service',
+      'POD…, TYPE/NAME or TYPE NAME; TYPE: pod, deployment, statefulset, daemonset, replicaset, job, service, node',
     )
     .version(version, '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -98,8 +98,10 @@ export function buildProgram(
   addConnectionFlags(
     addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))),
   ).action(async (words: string[], flags: Flags) => {
-    const options = await traceOptions(words, flags, version, stdout.isTty);
-    set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, ports));
+    const command = behindDashes(program);
+    const target = words.slice(0, words.length - command.length);
+    const options = await traceOptions(target, flags, version, stdout.isTty);
+    set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, command, ports));
   });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
   for (const [name, add] of Object.entries(commands))
@@ -109,13 +111,26 @@ export function buildProgram(
 
 const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help', 'options']);
 
-async function trace(options: TraceOptions, { allTerminating }: Flags, ports: Ports): Promise<number> {
+async function trace(
+  options: TraceOptions,
+  { allTerminating }: Flags,
+  command: readonly string[],
+  ports: Ports,
+): Promise<number> {
   const { target } = options;
   if ('template' in options.format) await (await import('../run/documents.ts')).assertRenderable(options.format);
-  if (!allTerminating) return tracePod(options, ports);
-  if (target.kind !== 'pod')
-    return (await import('../run/trace-several.ts')).traceSeveral({ ...options, target }, ports);
-  throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
+  if (command.length > 0 && target.kind !== 'node')
+    throw usageError(
+      'command',
+      'a command after -- goes with a node or a rollout',
+      'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
+    );
+  const isOne = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;
+  if (isOne) return tracePod({ ...options, target }, ports);
+  if (target.kind === 'pod' || (target.kind === 'pods' && allTerminating))
+    throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
+  const start = command.length > 0 ? { kind: 'command' as const, argv: command } : undefined;
+  return (await import('../run/trace-several.ts')).traceSeveral({ ...options, target, start }, ports);
 }
 
 const about =
@@ -130,6 +145,7 @@ const exampleLines = [
   ['web-0 --attach', 'wait for its deletion'],
   ['rollout deployment/checkout', 'follow a whole rollout'],
   ['web-0 --probe service/web', 'count the requests it loses'],
+  ['node/n1 -- kubectl drain n1', 'follow what a drain ends'],
   ['check deployment/checkout', 'predict, delete nothing'],
   ['why web-0', 'explain a past exit'],
   ['web-0 -o json > exit.json', 'for programs'],

@@ -49,7 +49,7 @@ export function addRollout(program: Command, ports: Ports, set: (code: number) =
 }
 
 /** What stands behind `--` is somebody else's command line. */
-function behindDashes(program: Command): string[] {
+export function behindDashes(program: Command): string[] {
   const { rawArgs = [] } = program as unknown as { rawArgs?: string[] };
   const dashes = rawArgs.indexOf('--');
   return dashes < 0 ? [] : rawArgs.slice(dashes + 1);

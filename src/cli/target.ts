@@ -1,5 +1,5 @@
 /** The words that name what is traced: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
-import type { Target, WorkloadResource } from '../run/target.ts';
+import type { AnyTarget, Target, WorkloadResource } from '../run/target.ts';
 import { workloadKinds } from '../run/target.ts';
 import { usageError } from './usage.ts';
 
@@ -17,6 +17,37 @@ const types: Record<WorkloadResource | 'pods', readonly string[]> = {
 export interface SelectorFlags {
   selector?: string;
   fieldSelector?: string;
+}
+
+/**
+ * As kubectl reads the words of `delete`: pods by name, `TYPE NAME…`, or `TYPE/NAME…`; a node too. Throws usageError `target` for
+ * words that name nothing, or several of what is not a pod.
+ */
+export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = {}): AnyTarget {
+  const [first = '', ...others] = words;
+  const [type = '', name, ...more] = words.length === 1 ? first.split('/') : words;
+  if (nodeTypes.includes(type.toLowerCase())) {
+    if (name === undefined) throw noName('node');
+    if (more.length > 0) throw notOne(words);
+    return { kind: 'node', name: nameFrom(name, 'nodes') };
+  }
+  const isTypeFirst = !first.includes('/') && isType(first.split('.')[0] ?? '');
+  if (words.length < 2 || (isTypeFirst && words.length === 2)) return parseTarget(words, flags);
+  if (flags.selector !== undefined || flags.fieldSelector !== undefined) return parseTarget(words, flags);
+  if (isTypeFirst && typeOf(first) !== 'pods') throw notOne(words);
+  const pods = (isTypeFirst ? others : words).map((text) => podNamed(text, words));
+  const names = [...new Set(pods)];
+  return names.length === 1 ? { kind: 'pod', name: names[0] ?? '' } : { kind: 'pods', names };
+}
+
+const nodeTypes = ['node', 'nodes', 'no'];
+
+/** `NAME` or `pod/NAME`, among several. */
+function podNamed(text: string, words: readonly string[]): string {
+  if (nodeTypes.includes(text.split('/')[0] ?? '') && text.includes('/')) throw notOne(words);
+  const target = parseTarget(text.includes('/') ? [text] : ['pod', text]);
+  if (target.kind === 'pod') return target.name;
+  throw notOne(words);
 }
 
 /** Throws usageError `target` for words that name no pod, or several. */
@@ -90,16 +121,16 @@ function notOne(words: readonly string[]): Error {
       ? `"${shown(named.join(''))}" is neither a pod nor TYPE/NAME`
       : named.length === 0
         ? 'no pod was named'
-        : 'several words were given, and one pod is meant',
-    'Name it: POD, pod/POD, deployment/NAME, or -l SELECTOR',
+        : `only pods can be named together, not ${named.map(shown).join(' ')}`,
+    'Name it: POD, several PODs, pod/POD, deployment/NAME, node/NAME, or -l SELECTOR',
   );
 }
 
-function nameFrom(name: string, resource: WorkloadResource | 'pods'): string {
+function nameFrom(name: string, resource: WorkloadResource | 'pods' | 'nodes'): string {
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 253) return name;
   throw usageError(
     'target',
-    `"${shown(name)}" cannot be the name of a ${types[resource][0] ?? 'pod'}`,
+    `"${shown(name)}" cannot be the name of a ${resource === 'nodes' ? 'node' : (types[resource][0] ?? 'pod')}`,
     `Names are lower-case letters, digits, "-" and "."; list them with: kubectl get ${resource}`,
   );
 }

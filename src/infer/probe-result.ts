@@ -46,11 +46,8 @@ export interface ProbeResult {
     readonly sent: number;
     readonly failed: number;
   }[];
-  /**
-   * The target served after this moment: the last request that succeeded was sent then. `lastNew`: the last that made a
-   * connection of its own.
-   */
-  readonly answered?: { readonly last: number; readonly lastNew?: number; readonly seq: number };
+  /** The target served after this moment: the last request that succeeded was sent then. */
+  readonly answered?: { readonly last: number; readonly seq: number };
   /** Connections were refused from here on, and no later request was answered: the target had stopped listening by then. */
   readonly refusedBy?: { readonly at: number; readonly seq: number };
   readonly latencyMs: ProbeReport['latencyMs'];

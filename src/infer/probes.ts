@@ -147,15 +147,10 @@ function failuresOf(windows: readonly FailureWindow[]): ProbeReport['failures'] 
 }
 
 function lastAnswered(slices: readonly Fact<ProbeCounts>[]): ProbeResult['answered'] {
-  let found: { last: number; lastNew?: number; seq: number } | undefined;
+  let found: ProbeResult['answered'];
   for (const { value, seq } of slices) {
-    if (!value.answered) continue;
-    const { lastSent, lastSentNew } = value.answered;
-    found = {
-      last: Math.max(found?.last ?? -Infinity, lastSent),
-      lastNew: lastSentNew ?? found?.lastNew,
-      seq: lastSent >= (found?.last ?? -Infinity) ? seq : (found?.seq ?? seq),
-    };
+    const last = value.answered?.lastSent;
+    if (last !== undefined && last >= (found?.last ?? -Infinity)) found = { last, seq };
   }
   return found;
 }

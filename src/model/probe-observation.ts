@@ -72,11 +72,8 @@ export interface ProbeCounts {
   failures: ProbeFailures[];
   /** How many answers (expected or not) took so long: pairs of a bucket (latency-histogram.ts) and a count. */
   latency: [bucket: number, count: number][];
-  /**
-   * Requests that succeeded, client ms. `lastSent`: when the last of them was sent, so that the target served after it.
-   * `lastSentNew`: the same of those that made a connection of their own.
-   */
-  answered?: { first: number; lastSent: number; lastSentNew?: number };
+  /** Requests that succeeded, client ms. `lastSent`: when the last of them was sent, so that the target served after it. */
+  answered?: { first: number; lastSent: number };
   notMeasured?: { reason: NotMeasuredReason; count: number }[];
 }
 

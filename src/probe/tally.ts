@@ -34,7 +34,7 @@ export function createTally(probe: number, hasKept: boolean, start: number): Tal
         const bucket = bucketOf(latencyMs);
         latency.set(bucket, (latency.get(bucket) ?? 0) + 1);
       }
-      if (result.kind === 'succeeded') return countAnswered(slice, connection, sentAt);
+      if (result.kind === 'succeeded') return countAnswered(slice, sentAt);
       tally.failed += 1;
       const { failure: kind, status } = result;
       countFailure(slice, { kind, connection, status }, kind === 'timeout' || kind === 'dns' ? sentAt : settledAt);
@@ -67,13 +67,9 @@ const emptySlice = (probe: number, hasKept: boolean, since: number): ProbeCounts
   latency: [],
 });
 
-function countAnswered(slice: ProbeCounts, connection: ProbeConnection, sentAt: number): void {
-  const { first = sentAt, lastSent = sentAt, lastSentNew } = slice.answered ?? {};
-  slice.answered = {
-    first: Math.min(first, sentAt),
-    lastSent: Math.max(lastSent, sentAt),
-    lastSentNew: connection === 'new' ? Math.max(lastSentNew ?? sentAt, sentAt) : lastSentNew,
-  };
+function countAnswered(slice: ProbeCounts, sentAt: number): void {
+  const { first = sentAt, lastSent = sentAt } = slice.answered ?? {};
+  slice.answered = { first: Math.min(first, sentAt), lastSent: Math.max(lastSent, sentAt) };
 }
 
 function countFailure(

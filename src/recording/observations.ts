@@ -66,8 +66,8 @@ const isFailures = (value: unknown): boolean => {
   );
 };
 const isAnswered = (value: unknown): boolean => {
-  const { first, lastSent, lastSentNew } = fieldsOf(value);
-  return isTime(first) && isTime(lastSent) && isOptional(isTime)(lastSentNew);
+  const { first, lastSent } = fieldsOf(value);
+  return isTime(first) && isTime(lastSent);
 };
 const isNotMeasured = (value: unknown): boolean =>
   isText(fieldsOf(value)['reason']) && isCount(fieldsOf(value)['count']);

@@ -5,8 +5,9 @@ import type { DeleteTarget } from '../kube/delete.ts';
 import { passed } from '../kube/surroundings.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting } from '../model/observation.ts';
-import { budgetsOf, explainRefusal } from './budgets.ts';
 import type { Raw } from './watched.ts';
+import { listOnce } from '../kube/list.ts';
+import { asRaw, metadataOf, namespaceOf, selects } from './watched.ts';
 
 export interface Asking {
   signal: AbortSignal;
@@ -63,3 +64,70 @@ const refusesDryRuns = (error: unknown): boolean =>
 
 const isBudgetRefusal = (error: unknown): error is PodexitError =>
   error instanceof PodexitError && error.code === 'evict.disruption-budget';
+
+export interface Budget {
+  name: string;
+  /** Pods that may be disrupted now; an evicted one counts until its replacement is healthy. */
+  allowed: number;
+  healthy: number;
+  /** Healthy pods that must stay. */
+  desired: number;
+  expected: number;
+  /** Its unhealthyPodEvictionPolicy is AlwaysAllow: pods that are not ready go whatever is allowed. */
+  evictsUnready: boolean;
+}
+
+/** The budgets whose selector matches the pod; undefined where they may not be listed. */
+export async function budgetsOf(cluster: Cluster, pod: Raw, signal: AbortSignal): Promise<Budget[] | undefined> {
+  const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespaceOf(pod) ?? cluster.namespace)}/poddisruptionbudgets`;
+  const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
+  if (result?.kind !== 'listed') return undefined;
+  return result.objects.map(asRaw).filter(covers(pod)).map(budgetOf);
+}
+
+const covers =
+  (pod: Raw) =>
+  (budget: Raw): boolean => {
+    const selector = asRaw(budget['spec'])['selector'];
+    // A budget without a selector covers nothing, one with an empty selector everything (policy/v1).
+    if (selector === undefined || selector === null) return false;
+    return selects({ stream: 'owner', path: '', resource: '', labelSelector: asRaw(selector) }, pod);
+  };
+
+function budgetOf(object: Raw): Budget {
+  const status = asRaw(object['status']);
+  const count = (field: string): number => (typeof status[field] === 'number' ? status[field] : 0);
+  return {
+    name: String(metadataOf(object)['name']),
+    allowed: count('disruptionsAllowed'),
+    healthy: count('currentHealthy'),
+    desired: count('desiredHealthy'),
+    expected: count('expectedPods'),
+    evictsUnready: asRaw(object['spec'])['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
+  };
+}
+
+/** `budget web allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay`. */
+export function budgetText(budget: Budget): string {
+  const { name, allowed, healthy, desired, expected } = budget;
+  const pods = expected === 1 ? '1 pod is' : `${expected} pods are`;
+  return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now: ${healthy} of ${pods} healthy, and ${desired} must stay${neverAllows(budget) ? ': as it is, it can never allow one' : ''}`;
+}
+
+/** Every pod that there is to be is healthy, and every one must stay: no waiting makes room for an eviction. */
+const neverAllows = ({ allowed, healthy, desired, expected }: Budget): boolean =>
+  allowed === 0 && expected > 0 && healthy >= expected && desired >= expected;
+
+/** The server's refusal of an eviction, with the budgets behind it. */
+function explainRefusal(refused: PodexitError, budgets: readonly Budget[] | undefined): PodexitError {
+  if (!budgets || budgets.length === 0) return refused;
+  const several = budgets.length > 1 ? ' (the eviction API refuses a pod that several budgets cover)' : '';
+  return new PodexitError(
+    refused.code,
+    `${refused.message}; ${budgets.map(budgetText).join('; ')}${several}`,
+    budgets.some(neverAllows)
+      ? 'Add a replica, or relax minAvailable or maxUnavailable of the budget: to wait for its pods changes nothing.'
+      : 'Wait until more of its siblings are healthy (--retry-evict does), or delete it without --evict, which ignores budgets.',
+    { cause: refused },
+  );
+}

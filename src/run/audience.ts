@@ -4,7 +4,7 @@ import type { Trace } from '../model/trace.ts';
 import type { DocumentKind, Format } from './formats.ts';
 import { isDocument } from './formats.ts';
 import type { Ports } from './ports.ts';
-import type { LookOptions, Stage } from './stage.ts';
+import type { LookOptions, Stage } from './run.ts';
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
   if (isDocument(format)) return documentStage(format, ports);

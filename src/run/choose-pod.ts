@@ -1,10 +1,23 @@
 /** Which one of several pods: by a rule, or by asking. Pure but for `ask`. */
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import type { Candidate } from './candidates.ts';
-import type { Pick } from './target.ts';
+import type { Pick, SeveralTarget, Target } from './target.ts';
+import type { Cluster } from '../kube/cluster.ts';
+import { listOnce } from '../kube/list.ts';
+import { refusedPods } from '../kube/refused.ts';
+import { notKubernetes } from '../kube/trouble.ts';
+import { watchTarget } from './follow.ts';
+import type { Scope } from './scope.ts';
+import type { Raw } from './watched.ts';
+import { asRaw, metadataOf } from './watched.ts';
+import type { Deadline } from './deadline.ts';
+import { unlessLate } from './deadline.ts';
+import type { FoundPod } from './pod-checks.ts';
+import type { Ports } from './ports.ts';
+import { scopeOf } from './scope.ts';
+import { targetText } from './target.ts';
 
-export interface Choosing {
+interface Choosing {
   /** For messages: `deployment/checkout`. */
   what: string;
   namespace: string;
@@ -24,7 +37,7 @@ export interface Choosing {
  * The pod to delete: those that end already are not offered while others run. Throws PodexitError `target.no-pods`,
  * `target.all-ready`, `target.several`, `target.not-chosen`.
  */
-export async function choosePod(choosing: Choosing): Promise<Candidate> {
+async function choosePod(choosing: Choosing): Promise<Candidate> {
   const { candidates, what, namespace, reach, pick } = choosing;
   const live = preferred(candidates);
   const [only] = live;
@@ -115,3 +128,87 @@ function age(ms: number): string {
   if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
   return `${Math.floor(seconds / 86_400)}d`;
 }
+
+export interface Candidate {
+  name: string;
+  uid: string;
+  node: string;
+  ready: boolean;
+  /** Already deleted by somebody. */
+  terminating: boolean;
+  /** Succeeded or Failed: nothing of it runs. */
+  finished: boolean;
+  /** ms since the epoch; NaN where the server did not say. */
+  created: number;
+}
+
+/** Throws as refusedPods says, `server.not-kubernetes` and `server.unreachable`. */
+async function listCandidates(cluster: Cluster, { pods, owns }: Scope): Promise<Candidate[]> {
+  const result = await listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
+  if (result.kind === 'listed') return result.objects.map(asRaw).filter(owns).map(candidateOf);
+  if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
+  throw refusedPods(cluster, cluster.namespace, result.refusal);
+}
+
+function candidateOf(pod: Raw): Candidate {
+  const { name, uid, creationTimestamp, deletionTimestamp } = metadataOf(pod);
+  const { phase, conditions } = asRaw(pod['status']);
+  const node = asRaw(pod['spec'])['nodeName'];
+  const ready = Array.isArray(conditions) ? conditions.map(asRaw).find((one) => one['type'] === 'Ready') : undefined;
+  return {
+    name: String(name),
+    node: typeof node === 'string' ? node : '',
+    ready: ready?.['status'] === 'True',
+    terminating: deletionTimestamp !== undefined,
+    finished: phase === 'Succeeded' || phase === 'Failed',
+    uid: String(uid),
+    created: Date.parse(String(creationTimestamp)),
+  };
+}
+
+export interface Resolving {
+  target: Target;
+  pick?: Pick;
+  deadline: Deadline;
+  /** Aborted where the answer is no longer wanted. */
+  left: AbortSignal;
+}
+
+/** Throws as scopeOf and choosePod do, and `target.unread`. A pod's own name costs no request. */
+export async function resolveTarget(cluster: Cluster, resolving: Resolving, ports: Ports): Promise<FoundPod> {
+  const { target, pick, deadline, left } = resolving;
+  if (target.kind === 'pod') return { name: target.name };
+  const what = targetText(target);
+  const scope = await scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn: () => {} });
+  const { clock, random, stderr, ask } = ports;
+  const { name, uid } = await choosePod({
+    what,
+    namespace: cluster.namespace,
+    reach: cluster.reach,
+    candidates: await unlessLate(deadline, listCandidates(cluster, scope), () => unread(cluster, what)),
+    ...(pick === undefined ? {} : { pick }),
+    ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty
+      ? {}
+      : { ask: (question: string) => deadline.pauseWhile(() => ask(question, left)) }),
+    now: clock.now(),
+    random,
+  });
+  return { name, uid };
+}
+
+/** Throws as scopeOf does, and `target.unread`. */
+export const scopeInTime = (
+  cluster: Cluster,
+  target: SeveralTarget,
+  deadline: Deadline,
+  scoping: Parameters<typeof scopeOf>[2],
+): Promise<Scope> => unlessLate(deadline, scopeOf(cluster, target, scoping), () => unread(cluster, targetText(target)));
+
+/** `target.unread`, exit code 3. */
+export const unread = ({ namespace }: Cluster, what: string): PodexitError =>
+  new PodexitError(
+    'target.unread',
+    `${what} in namespace "${namespace}" could not be read within --timeout`,
+    'Nothing was deleted. See what is asked and answered with: -v=6',
+    { exitCode: 3 },
+  );

@@ -8,11 +8,11 @@ import { controllerOf } from '../model/pod.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Deadline } from './deadline.ts';
 import { unlessLate } from './deadline.ts';
-import type { FoundPod } from './found-pod.ts';
+import type { FoundPod } from './pod-checks.ts';
 import { unlessLeft } from './leaving.ts';
 import { readToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
-import { unread } from './resolve-target.ts';
+import { unread } from './choose-pod.ts';
 
 export interface ConfirmOptions {
   /** `-i`: ask whatever the terminal is. */
@@ -46,8 +46,28 @@ export async function confirmed(
     unlessLate(deadline, readToDelete(cluster, found), () => unread(cluster, `pod/${found.name}`)),
   );
   const question = questionOf(cluster, pod as unknown as Pod, options);
+  return (await isYes(question, deadline, ports)) ? { ...found, uid } : undefined;
+}
+
+/** The same for several pods, which have been read: one question for all. */
+export async function areConfirmed(
+  { contextName, namespace, server }: Cluster,
+  options: ConfirmOptions,
+  pods: readonly FoundPod[],
+  deadline: Deadline,
+  ports: Ports,
+): Promise<boolean> {
+  if (!asks(options, ports)) return true;
+  const where = contextName === undefined ? server : `context ${contextName}`;
+  const names = pods.map(({ name }) => name).join(', ');
+  const verb = options.mode === 'evict' ? 'Evict' : 'Delete';
+  const question = `${verb} ${pods.length} pods in namespace ${namespace} of ${where}? ${names}`;
+  return isYes(`${forTerminal(question, 1000)} [y/N] `, deadline, ports);
+}
+
+async function isYes(question: string, deadline: Deadline, ports: Ports): Promise<boolean> {
   const answer = await unlessLeft(ports, (left) => deadline.pauseWhile(async () => ports.ask?.(question, left)));
-  return /^y(es)?$/i.test(answer?.trim() ?? '') ? { ...found, uid } : undefined;
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
 
 /** `Delete pod checkout-258qr in namespace shop of context prod? Owner ReplicaSet/… (replaces it), grace period 30s [y/N] ` */

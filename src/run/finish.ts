@@ -5,7 +5,7 @@ import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { Report } from '../verdict/report.ts';
-import type { LookOptions, Stage } from './stage.ts';
+import type { LookOptions, Stage } from './run.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import { unreadSeconds } from './time-limit.ts';
@@ -13,6 +13,9 @@ import type { Publish } from './publish.ts';
 import { publish } from './publish.ts';
 import { contentOf, writeReport } from './report-files.ts';
 import type { ReportFile } from './writable.ts';
+import { conclusionsOf } from '../infer/conclude.ts';
+import { triggerText } from '../render/trigger-text.ts';
+import { endingOf, isHopeless } from './ending.ts';
 
 export interface FinishOptions {
   policy: Policy;
@@ -85,4 +88,20 @@ function leftUnread({ interrupted, timers, began }: Trace): number {
     'nothing was observed of the pod',
     'Run it again, or check that the recording holds the pod.',
   );
+}
+
+/** Exit code where what was waited for did not come. */
+export const notReplaced = 3;
+
+/** One sentence; undefined where it was not asked for, or came. */
+export function unreplaced(trace: Trace): string | undefined {
+  const { began, gone, timers } = trace;
+  if (!began?.value.waitReplacement || !gone) return undefined;
+  const { trigger, replacement } = conclusionsOf(trace)?.exit ?? {};
+  const pod = `pod "${began.value.name}" is gone`;
+  if (isHopeless(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
+  const isLate = timers.some(({ value }) => value === 'timeout');
+  if (!isLate || endingOf(trace).kind !== 'open') return undefined;
+  const fate = replacement ? `its replacement "${replacement.name}" was not ready` : 'no replacement of it was seen';
+  return `${pod}, but ${fate} by --timeout`;
 }

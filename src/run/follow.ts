@@ -9,10 +9,10 @@ import { namesStopSignal } from '../model/observe/line.ts';
 import type { Gate } from './gate.ts';
 import { briefFate, deletionProgress } from './deletion-progress.ts';
 import type { Run } from './live-run.ts';
-import { sayWaiting } from './say-waiting.ts';
 import type { Raw, Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 import { asRaw, metadataOf, nameOf, namespaceOf, uidOf } from './watched.ts';
+import type { Clock } from './clock.ts';
 
 export interface Following {
   /** Opened when the stream is in sync, or will never be. */
@@ -183,3 +183,43 @@ const lostWithout: Partial<Record<StreamName, string>> = {
   owner: 'what deleted the pod may stay unknown',
   pods: 'the replacement is not seen',
 };
+
+export interface Waiting {
+  /** Why it has not come yet, in words: the newest reason is shown. */
+  because(reason: string): void;
+  /** It has come, or is no longer waited for. */
+  over(): void;
+}
+
+/** ms until the first message; each further one comes when the waiting has become twice as long. */
+const firstMessageMs = 3000;
+
+/** `what` is waited for from now on; `reason` is shown until a better one is known. */
+function sayWaiting(
+  { what, reason }: { what: string; reason: string },
+  clock: Clock,
+  say: (message: string) => void,
+): Waiting {
+  const since = clock.now();
+  let why = reason;
+  let isOver = false;
+  let cancel = (): void => {};
+  const arm = (after: number): void => {
+    cancel = clock.setTimeout(
+      () => {
+        if (isOver) return;
+        say(`waiting for ${what} for ${Math.round((clock.now() - since) / 1000)} s: ${why}`);
+        arm(after * 2);
+      },
+      Math.max(0, since + after - clock.now()),
+    );
+  };
+  arm(firstMessageMs);
+  return {
+    because: (newer) => void (why = newer),
+    over: () => {
+      isOver = true;
+      cancel();
+    },
+  };
+}

@@ -1,30 +1,19 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
 import { PodexitError } from '../errors.ts';
+import type { Interrupted } from '../model/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import type { DeletionProgress, Left } from './deletion-progress.ts';
-import { fateOf } from './deletion-progress.ts';
-import type { Live } from './live-run.ts';
 import type { Ports } from './ports.ts';
 
-/** Returns how to stop listening. */
-export function leaveOnSignals(
-  ports: Ports,
-  live: { interrupt: Live['interrupt']; deletionProgress(): DeletionProgress },
-  warn: (message: string) => void,
-  /** Undefined: none is known yet. */
-  pod: () => Left | undefined,
-): () => void {
-  let interrupted = false;
-  const stop = ports.onSignal((signal) => {
-    if (interrupted) return ports.leave(signalCodes[signal]);
-    interrupted = true;
-    const left = pod();
-    if (left) warn(`${signal}: ${fateOf(live.deletionProgress(), left)}`);
-    live.interrupt(signal);
-  });
+/** The first signal interrupts, a second one leaves at once, and a closed stdout interrupts too. Returns how to stop listening. */
+export function leaveOnSignals(ports: Ports, interrupt: (signal: Interrupted['signal']) => void): () => void {
+  let isInterrupted = false;
+  const first = (signal: Interrupted['signal']): void => {
+    isInterrupted = true;
+    interrupt(signal);
+  };
   // `| head` has seen enough: no reader is left.
-  void ports.stdout.closed.then(() => live.interrupt('SIGPIPE'));
-  return stop;
+  void ports.stdout.closed.then(() => void (isInterrupted || first('SIGPIPE')));
+  return ports.onSignal((signal) => (isInterrupted ? ports.leave(signalCodes[signal]) : first(signal)));
 }
 
 /**

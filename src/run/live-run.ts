@@ -1,36 +1,28 @@
 /** What a live run is asked for, and what all its parts share. */
+import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted, Mode, Sighting, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { ProbeSettings } from '../probe/settings.ts';
 import type { Clock } from './clock.ts';
-import type { FoundPod } from './found-pod.ts';
+import type { FoundPod } from './pod-checks.ts';
 import type { DeletionProgress } from './deletion-progress.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Probing } from './probing.ts';
+import type { Scope } from './scope.ts';
 import type { Raw, Target } from './watched.ts';
 
 /** A run over several pods: which they are. */
-export interface Several {
-  /** As a person names them: `deployment/checkout`. */
-  readonly target: string;
+export interface Several extends Scope {
   /** The first that terminates is traced, and no other. */
   readonly isNext?: boolean;
-  /** Empty: all namespaces. */
-  readonly namespace: string;
-  /** Their stream. */
-  readonly pods: Target;
-  /** Whether a pod of that stream is one of them: labels may overlap, owners do not. */
-  owns(pod: Raw): boolean;
-  /** What owns them all, where it is known before them. */
-  readonly owner?: { kind: string; name: string };
-  /** Those that are asked for by name; absent: whichever terminate. */
-  readonly named?: readonly FoundPod[];
   /** Called when all is watched: starts what the run follows. */
   start?(this: void): void;
   /** Whether one more terminating pod is traced. */
   wants(this: void, uid: string, pod: Raw): boolean;
   readonly listener: PodListener;
+  /** The deletion of one of the named pods failed: the others go on. */
+  readonly refused?: ((pod: Raw, error: PodexitError) => void) | undefined;
   /** The trace of the pod `uid` has come to its end. */
   ended(this: void, uid: string): void;
 }
@@ -44,11 +36,11 @@ export interface PodListener {
   /** All pods that there are. */
   listed(this: void, pods: readonly Raw[]): void;
   /** Whether silence of their stream means that nothing happens. */
-  onAlive(this: void, isSo: boolean): void;
+  onAlive?(this: void, isSo: boolean): void;
   /** What an owner's stream brings. */
-  owner(this: void, sighting: Sighting, target: Target): void;
+  owner?(this: void, sighting: Sighting, target: Target): void;
   /** Whether silence of that stream means that nothing happens. */
-  ownerAlive(this: void, target: Target, isSo: boolean): void;
+  ownerAlive?(this: void, target: Target, isSo: boolean): void;
 }
 
 export interface LiveOptions extends FoundPod {

@@ -4,6 +4,7 @@
  * recording of the run replays to the same reports.
  */
 import { setMaxListeners } from 'node:events';
+import type { Cluster } from '../kube/cluster.ts';
 import type { Began, Gap, Mode, Sighting, StreamName } from '../model/observation.ts';
 import { createTracks } from './tracks.ts';
 import { onePod } from './traces.ts';
@@ -11,10 +12,11 @@ import { runDeletion } from './run-deletion.ts';
 import { deletionProgress } from './deletion-progress.ts';
 import { createStreamHealth } from './stream-health.ts';
 import type { Live, LiveOptions, Run } from './live-run.ts';
-import type { Queue } from './queue.ts';
-import { createQueue } from './queue.ts';
-import { watchSuspension } from './suspension.ts';
+import type { Deadline } from './deadline.ts';
+import type { Ports } from './ports.ts';
+import type { ExitOptions } from './trace-options.ts';
 import { podTarget } from './watched.ts';
+import type { Clock } from './clock.ts';
 
 export function liveSource(options: LiveOptions): Live {
   const { clock, several } = options;
@@ -125,4 +127,122 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
     timeoutSeconds: typeof timeoutMs === 'number' ? timeoutMs / 1000 : null,
     waitReplacement,
   };
+}
+
+/** What runs over one pod and over several have in common. */
+export function liveOptions(
+  cluster: Cluster,
+  options: ExitOptions,
+  { until }: Deadline,
+  { clock, stdout, version }: Ports,
+): Omit<LiveOptions, 'name' | 'warn'> {
+  const { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes } = options;
+  const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
+  const { namespace } = cluster;
+  const userAgent = `kubectl-podexit/${version}`;
+  const asked = { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes };
+  return { ...asked, cluster, clock, namespace, timeoutMs, until, userAgent };
+}
+
+export interface Queue<T> extends AsyncIterable<T> {
+  put(item: T): Promise<void>;
+  /** No more items; those that are in still come out. */
+  end(): void;
+  /** The consumer gets this error once everything before it came out. */
+  fail(error: unknown): void;
+}
+
+export function createQueue<T>(): Queue<T> {
+  const waiting: { item: T; taken: () => void }[] = [];
+  let finished: { error?: unknown } | undefined;
+  let wake = (): void => {};
+
+  async function* drain(): AsyncGenerator<T> {
+    try {
+      for (;;) {
+        const next = waiting[0];
+        if (next) {
+          yield next.item;
+          waiting.shift();
+          next.taken();
+        } else if (finished) {
+          if ('error' in finished) throw finished.error;
+          return;
+        } else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      finished ??= {};
+      waiting.splice(0).forEach(({ taken }) => taken());
+    }
+  }
+
+  const finish = (how: { error?: unknown }): void => {
+    finished ??= how;
+    wake();
+  };
+  return {
+    put: (item) =>
+      finished
+        ? Promise.resolve()
+        : new Promise((taken) => {
+            waiting.push({ item, taken });
+            wake();
+          }),
+    end: () => finish({}),
+    fail: (error) => finish({ error }),
+    [Symbol.asyncIterator]: drain,
+  };
+}
+
+export interface Suspension {
+  /** To be asked before something that arrived at `at` is delivered: what has to be delivered first. */
+  before(at: number): Sighting[];
+  /**
+   * ms from now on in which what arrived during a standstill may still be unread, so that nobody gives up meanwhile:
+   * timers come first on waking, and a connection that broke has to be made anew.
+   */
+  unread(this: void): number;
+  cancel(): void;
+}
+
+const tickMs = 1000;
+/**
+ * Beyond the tick itself. Standstills of 2 s are noticed whenever they begin, so that less than that adds to how late
+ * a change may arrive (`delivery-lag`, 2.5 s). A busy machine is late too: then intervals get wider, and nothing else happens.
+ */
+const lateMs = 1000;
+
+const readingMs = 5000;
+
+/** `streams`: those whose changes may have waited. `deliver` gets what a late tick shows. */
+export function watchSuspension(
+  clock: Clock,
+  streams: () => Iterable<StreamName>,
+  deliver: (sighting: Sighting) => void,
+): Suspension {
+  /** Client ms: the process ran then. */
+  let awakeAt = clock.now();
+  let last: { since: number; at: number } | undefined;
+  const resumed = (since: number, at: number): Sighting[] => {
+    last = { since, at };
+    return [...new Set(streams())].map((stream) => ({ kind: 'resumed', at, stream, since }));
+  };
+  const before = (at: number): Sighting[] => {
+    const since = awakeAt;
+    awakeAt = Math.max(awakeAt, at);
+    if (at - since > tickMs + lateMs) return resumed(since, at);
+    // Read on waking too, by another stream, a moment before what was delivered first.
+    return last && at < last.at && at - last.since > tickMs + lateMs ? resumed(last.since, at) : [];
+  };
+  const tick = (): void => {
+    before(clock.now()).forEach(deliver);
+    cancel = clock.setTimeout(tick, tickMs);
+  };
+  let cancel = clock.setTimeout(tick, tickMs);
+  const unread = (): number => {
+    const now = clock.now();
+    before(now).forEach(deliver);
+    return Math.max(0, (last?.at ?? -Infinity) + readingMs - now);
+  };
+  return { before, unread, cancel: () => cancel() };
 }

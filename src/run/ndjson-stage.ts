@@ -8,7 +8,7 @@ import type { Ndjson } from '../render/ndjson.ts';
 import { createNdjson } from '../render/ndjson.ts';
 import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import type { Ports } from './ports.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './run.ts';
 
 /**
  * Marks are printed again only when something was observed about the pod, which its notes show. A `Date` alone is never

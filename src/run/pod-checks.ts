@@ -1,12 +1,10 @@
 /** What stands in the way of tracing a pod, said before anything is sent. */
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
-import { refusalOf, refusedPod } from '../kube/refused.ts';
+import { refusalOf, refusedPod, replacedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { notKubernetes } from '../kube/trouble.ts';
 import { PodexitError } from '../errors.ts';
-import type { FoundPod } from './found-pod.ts';
-import { assertSame } from './found-pod.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, metadataOf } from './watched.ts';
 
@@ -31,16 +29,20 @@ export function uidToDelete(cluster: Cluster, pod: Raw): string {
 
 /** The pod that a request may end, as it is now. Throws what stands in its way, `pod.replaced` among it. */
 export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{ pod: Raw; uid: string }> {
+  const pod = await readPod(cluster, found.name);
+  const uid = uidToDelete(cluster, pod);
+  assertSame(found, cluster.namespace, uid);
+  refuseMirror(pod);
+  return { pod, uid };
+}
+
+/** Throws `pod.not-found`, `namespace.not-found`, and what refusedPod says. */
+export async function readPod(cluster: Cluster, name: string): Promise<Raw> {
   const { namespace } = cluster;
-  const { name } = found;
   const answer = await getObject(cluster, podPath(namespace, name));
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
   if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
-  const pod = asRaw(answer.body);
-  const uid = uidToDelete(cluster, pod);
-  assertSame(found, namespace, uid);
-  refuseMirror(pod);
-  return { pod, uid };
+  return asRaw(answer.body);
 }
 
 /** 404 means one of two things: no such pod, or no such namespace (the server's answer is the same for both). */
@@ -66,3 +68,14 @@ export const deletionNotBegun = (namespace: string, name: string, seconds: numbe
     `the server accepted the deletion of pod "${name}" in namespace "${namespace}", but it was not marked as terminating within ${seconds} s`,
     'An admission webhook may hold it back (look at its logs); trace it with --attach, or look with: kubectl get pod -w',
   );
+
+export interface FoundPod {
+  readonly name: string;
+  /** Of the pod that was chosen or seen. Unknown where the user named it: then any pod of that name is meant. */
+  readonly uid?: string;
+}
+
+/** Throws PodexitError `pod.replaced` where the pod that has the name now is not the one that was found. */
+export function assertSame({ uid, name }: FoundPod, namespace: string, seen: unknown): void {
+  if (uid !== undefined && seen !== uid) throw replacedPod(namespace, name);
+}

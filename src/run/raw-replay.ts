@@ -4,22 +4,19 @@
  */
 import type { Row } from '../recording/rows.ts';
 import type { Sighting } from '../model/observation.ts';
-import type { Cuts } from './raw-cuts.ts';
-import { cutsOf } from './raw-cuts.ts';
+import type { Cuts, Late } from './raw-targets.ts';
+import { cutsOf, lateIn, streamsOf, takes, targetsOf, withKind } from './raw-targets.ts';
 import type { RequestRow } from './raw-requests.ts';
 import { answerTo, graceOf, marksIn, verbOf } from './raw-requests.ts';
 import type { Subject } from './raw-subject.ts';
 import { began, podsOf, subjectOf } from './raw-subject.ts';
-import type { Late } from './raw-lists.ts';
-import { lateIn } from './raw-lists.ts';
-import { streamsOf, takes, targetsOf, withKind } from './raw-targets.ts';
 import type { Target } from './watched.ts';
 import { metadataOf } from './watched.ts';
 
 /** A list row holds its arrival only; its request was sent at most this long before. */
-const requestLag = 1000;
+export const requestLag = 1000;
 /** What a log stream brings within this time of its opening was written before it: a live run asks for tailLines=0. */
-const initialBurst = 25;
+export const initialBurst = 25;
 
 /** All sightings of one pod, in the order of the rows. Ending is the caller's (ending.ts). */
 export function* rawSightings(

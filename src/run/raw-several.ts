@@ -1,15 +1,11 @@
 /** A raw recording in which several pods terminate, as the log of a run that attached to all of them. Pure. */
 import type { Row } from '../recording/rows.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
-import { cutsOf } from './raw-cuts.ts';
+import { initialBurst, requestLag } from './raw-replay.ts';
+import { cutsOf, withKind } from './raw-targets.ts';
 import { marksIn, podsIn, removalsOf } from './raw-requests.ts';
 import type { Raw } from './watched.ts';
 import { asRaw, nameOf, namespaceOf, uidOf } from './watched.ts';
-
-/** A list row holds its arrival only; its request was sent at most this long before. */
-const requestLag = 1000;
-/** What a log brings within this time of its opening was written before it: it was opened for a pod that was alive. */
-const initialBurst = 25;
 
 /** Whether the recorder watched several pods end, and asked itself for the end of none, or of several. */
 export function isOfSeveral(rows: readonly Row[]): boolean {
@@ -58,7 +54,15 @@ function sightingsOf(row: Row, context: Context): Iterable<Sighting> {
       const stream = streamOf(row.resource, row.object);
       // Services are listed once and never watched.
       if (!stream || stream === 'services') return [];
-      return [{ at, kind: 'changed', stream, change: row.change, object: withKind(row.resource, row.object) }];
+      return [
+        {
+          at,
+          kind: 'changed',
+          stream,
+          change: row.change,
+          object: withKind(row.object, { stream, resource: row.resource }),
+        },
+      ];
     }
     case 'watch-end':
       if (!context.cuts.lasting.has(row)) return [];
@@ -103,7 +107,7 @@ function* listed(row: Extract<Row, { type: 'list' }>, from: number | undefined):
       stream,
       resourceVersion,
       sentAt,
-      objects: own.map((object) => withKind(resource, object)),
+      objects: own.map((object) => withKind(object, { stream, resource })),
     };
   }
 }
@@ -134,19 +138,4 @@ function streamOf(resource: string, object: Raw): StreamName | undefined {
   if (resource !== 'events') return streamsOf(resource)[0];
   const about = asRaw(object['involvedObject'] ?? object['regarding']);
   return about['kind'] === 'Pod' ? 'events' : 'owner-events';
-}
-
-const kinds: Partial<Record<string, string>> = {
-  replicasets: 'ReplicaSet',
-  deployments: 'Deployment',
-  statefulsets: 'StatefulSet',
-  daemonsets: 'DaemonSet',
-  jobs: 'Job',
-  cronjobs: 'CronJob',
-};
-
-/** Items of a list do not say their kind. */
-function withKind(resource: string, object: Raw): Raw {
-  const kind = kinds[resource];
-  return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
 }

@@ -5,9 +5,9 @@ import type { Sighting } from '../model/observation.ts';
 import type { Traces } from './traces.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { summaryOf } from '../verdict/rollout.ts';
-import type { LookOptions } from './stage.ts';
+import type { LookOptions, RunOptions } from './run.ts';
 import { openStage } from './audience.ts';
-import { assertDistinct } from './distinct-files.ts';
+import { assertDistinct, assertWritable } from './writable.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
@@ -15,8 +15,6 @@ import type { Publish } from './publish.ts';
 import type { Replay } from './replay.ts';
 import { openReplay } from './replay.ts';
 import type { ReportFile } from './writable.ts';
-import { assertWritable } from './writable.ts';
-import type { RunOptions } from './run.ts';
 import { run } from './run.ts';
 
 export interface ReplayOptions {
@@ -89,7 +87,7 @@ async function replaySeveral(
   ports: Ports,
 ): Promise<number> {
   const [{ createResults }, { rolloutOutput }, { lossCodes, probeReportsOf }] = await Promise.all([
-    import('./results.ts'),
+    import('./rollout-output.ts'),
     import('./rollout-output.ts'),
     import('./probe-results.ts'),
   ]);

@@ -1,7 +1,44 @@
 /** What a run of `--all-terminating` says of itself beside its reports: what it waits for, and what it has not come to. */
 import { forTerminal } from '../render/safe-text.ts';
-import type { Rollout } from './rollout.ts';
+import type { PodexitError } from '../errors.ts';
+import type { Cluster } from '../kube/cluster.ts';
+import type { ExitReport } from '../model/report.ts';
+import type { Deadline } from './deadline.ts';
+import type { Ports } from './ports.ts';
+import type { Progress } from './rollout-progress.ts';
+import type { Scope } from './scope.ts';
+import type { RolloutStart } from './start-rollout.ts';
+import type { SeveralTarget } from './target.ts';
+import type { TraceOptions } from './trace-options.ts';
+import type { WaitingLimit } from './time-limit.ts';
+import type { Raw } from './watched.ts';
+import { nameOf } from './watched.ts';
 import { quietMs } from './rollout-progress.ts';
+
+export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
+
+/** What the parts of a run over several pods share beside their traces. */
+export interface Rollout {
+  readonly cluster: Cluster;
+  readonly options: SeveralOptions;
+  readonly scope: Scope;
+  readonly ports: Ports;
+  readonly deadline: Deadline;
+  readonly progress: Progress;
+  /** Where no --timeout was given. */
+  readonly limit: WaitingLimit;
+  /** Aborted when no further pod is wanted; those that are being traced go on to their end. */
+  readonly stop: AbortController;
+  /** Uids of pods that were seen to terminate, or are to be deleted. */
+  readonly begun: Set<string>;
+  readonly reports: ExitReport[];
+  /** Names of those that went without a report, by uid. */
+  readonly unseen: Map<string, string>;
+  /** Why the run could not go on: what started the rollout failed, or it stalled. */
+  failure: PodexitError | undefined;
+  /** Exit codes of all that is no report: files that could not be written, a signal. */
+  readonly codes: number[];
+}
 
 /** `quiet`: it cannot be determined when the rollout is done, and nothing has changed for long. `left`: by a limit, a signal, or a failure. */
 export type HowOver = 'done' | 'quiet' | 'left';
@@ -14,6 +51,10 @@ export const waitingText = (owners: readonly string[]): string =>
 export const notFollowedText = (owner: string): string =>
   `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
   `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
+
+/** A line for stderr: a pod that is gone and whose end was not seen. `why` is a sentence's end. */
+export const missedText = (pod: Raw, why: string): string =>
+  `podexit: ${forTerminal(nameOf(pod))}: how it ended was not seen: ${why}\n`;
 
 /** Without a code it is only worth saying. Undefined where the run came to its end, or a signal ended it. */
 export function shortcomingOf(

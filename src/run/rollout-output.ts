@@ -5,7 +5,7 @@ import type { Trace } from '../model/trace.ts';
 import { canRepaint, penFor, styleOf } from '../render/palette.ts';
 import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-live.ts';
-import type { LookOptions } from './stage.ts';
+import type { Audience, LookOptions } from './run.ts';
 import type { ExitReport } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutSummary } from '../verdict/rollout.ts';
@@ -19,6 +19,11 @@ import { shownText } from './finish.ts';
 import type { Ports } from './ports.ts';
 import type { Traces } from './traces.ts';
 import type { ExitOptions } from './trace-options.ts';
+import { exitReportOf } from '../verdict/exit-report.ts';
+import { reportOf } from '../verdict/report.ts';
+import type { FinishOptions } from './finish.ts';
+import { publish } from './publish.ts';
+import { finishFiles, ownNames } from './report-files.ts';
 
 export interface RolloutOutput {
   /** Something was observed: for what is kept up to date. `target`: `deployment/checkout`. */
@@ -65,7 +70,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     default:
       throw new PodexitError(
         'usage.output',
-        `-o ${format.kind} is one document for one pod, and --all-terminating has several`,
+        `-o ${format.kind} is one document for one pod, and several are traced`,
         'Use another format, e.g. -o json, or write one document for each pod with --report.',
       );
   }
@@ -106,11 +111,13 @@ function jsonOutput({ stdout }: Ports): RolloutOutput {
 const numbersOf = ({ target, exitCode, unseen, probes }: RolloutSummary, reports: readonly Report[]) =>
   rolloutNumbers(target, reports, { codes: [exitCode], unseen, probes });
 
-/** `deployment/checkout` as kind and name; a selector is its own name. */
+/** `deployment/checkout` as kind and name; several pods have all their names; a selector is its own name. */
 function workloadOf(target: string): { kind: string; name: string } {
   const [kind = '', name] = target.split('/');
-  const known = Object.values(workloadKinds).find((one) => one.kind.toLowerCase() === kind);
-  return known && name !== undefined ? { kind: known.kind, name } : { kind: 'Selector', name: target };
+  if (kind === 'pod') return { kind: 'Pod', name: target.replaceAll('pod/', '') };
+  const kinds = ['Node', ...Object.values(workloadKinds).map((one) => one.kind)];
+  const known = kinds.find((one) => one.toLowerCase() === kind);
+  return known !== undefined && name !== undefined ? { kind: known, name } : { kind: 'Selector', name: target };
 }
 
 const summaryOrder: KeyOrder = {
@@ -214,5 +221,54 @@ function createTimelines(): (key: string, trace: Trace | undefined) => Timeline 
     const timeline = timelineOf(trace);
     known.set(key, { trace, timeline });
     return timeline?.deleted ? timeline : undefined;
+  };
+}
+
+export interface Results {
+  readonly reports: ExitReport[];
+  /** Of files that could not be written. */
+  readonly codes: number[];
+  /** Takes each trace at its end, as the log has it. */
+  audience(traces: Traces, target: string): Audience;
+  /** The trace has come to its end, or the run has. */
+  take(traces: Traces, key: string): void;
+  /** All that was taken has been shown. */
+  written(): Promise<void>;
+}
+
+/** `reported`: where reports and codes are kept. */
+export function createResults(
+  options: FinishOptions & { reported?: Pick<Results, 'reports' | 'codes'> },
+  output: RolloutOutput,
+  ports: Ports,
+): Results {
+  const { reports, codes } = options.reported ?? { reports: [], codes: [] };
+  const nameOf = ownNames();
+  let writing: Promise<void> = Promise.resolve();
+  const show = async (report: Report, pod: ExitReport['pod']): Promise<void> => {
+    await output.ended(report);
+    codes.push(await finishFiles(report, nameOf(pod), options.reports, ports));
+    await publish(report, options.publish, options.format, ports);
+  };
+  const take = (traces: Traces, key: string): void => {
+    const trace = traces.get(key);
+    const report = trace && reportOf(trace, options.policy);
+    traces.close(key);
+    if (!report) return;
+    const exit = exitReportOf(report);
+    reports.push(exit);
+    writing = writing.then(() => show(report, exit.pod));
+  };
+  return {
+    reports,
+    codes,
+    audience: (traces, target) => ({
+      step: (_trace, observation, key) => {
+        output.step?.(traces, target);
+        if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(traces, key);
+      },
+    }),
+    take,
+    written: () => writing,
   };
 }

@@ -1,15 +1,12 @@
 /** The owners behind a rollout: which they are, and what their streams say of how far they have come. */
 import type { Sighting } from '../model/observation.ts';
-import { deploymentOf } from './candidates.ts';
+import { deploymentOf } from './scope.ts';
 import type { Progress } from './rollout-progress.ts';
-import { isRolledOut } from './rollout-state.ts';
 import type { PodListener } from './live-run.ts';
-import type { Target as PodTarget, WorkloadResource } from './target.ts';
+import type { SeveralTarget, WorkloadResource } from './target.ts';
 import { pathText, workloadKinds, workloadPath } from './target.ts';
 import type { Raw, Target } from './watched.ts';
 import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf } from './watched.ts';
-
-export type SeveralTarget = Exclude<PodTarget, { kind: 'pod' }>;
 
 type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
 
@@ -27,7 +24,9 @@ export function followOwners(
     followed.add(path);
     progress.ownerSeen(path, false);
   };
-  let isListed = target.kind === 'workload' && target.resource !== 'services';
+  const isByPods = target.kind === 'pods' || target.kind === 'node';
+  let isListed = isByPods || (target.kind === 'workload' && target.resource !== 'services');
+  if (isByPods) progress.ownersKnown();
   if (target.kind === 'workload' && target.resource !== 'services') {
     expect(workloadPath(namespace, target.resource, target.name));
     progress.ownersKnown();
@@ -118,3 +117,45 @@ function topmostOwner(namespace: string, pod: Raw): { path?: string; unknown?: s
   const resource = resources.find((one) => workloadKinds[one].kind === owner.kind);
   return resource ? { path: workloadPath(namespace, resource, owner.name) } : { unknown: notFollowed(owner) };
 }
+
+/** What has no rollout counts as done: a ReplicaSet, a Job, and what replaces its pods only when somebody deletes them. */
+export function isRolledOut(object: Raw): boolean {
+  const spec = asRaw(object['spec']);
+  const status = asRaw(object['status']);
+  const rule = rules[String(object['kind'])];
+  if (!rule || asRaw(spec['updateStrategy'])['type'] === 'OnDelete') return true;
+  const isObserved = numberOr(status['observedGeneration'], 0) >= numberOr(metadataOf(object)['generation'], 0);
+  return isObserved && rule(spec, status);
+}
+
+type Rule = (spec: Raw, status: Raw) => boolean;
+
+const rules: Record<string, Rule | undefined> = {
+  Deployment: (spec, status) => {
+    const updated = numberOr(status['updatedReplicas'], 0);
+    return (
+      updated >= replicasOf(spec) &&
+      numberOr(status['replicas'], 0) <= updated &&
+      numberOr(status['availableReplicas'], 0) >= updated
+    );
+  },
+  StatefulSet: (spec, status) => {
+    if (numberOr(status['readyReplicas'], 0) < replicasOf(spec)) return false;
+    const isCurrent = status['updateRevision'] === status['currentRevision'];
+    return isCurrent || numberOr(status['updatedReplicas'], 0) >= replicasOf(spec) - partitionOf(spec);
+  },
+  DaemonSet: (_spec, status) => {
+    const desired = numberOr(status['desiredNumberScheduled'], 0);
+    return (
+      numberOr(status['updatedNumberScheduled'], 0) >= desired && numberOr(status['numberAvailable'], 0) >= desired
+    );
+  },
+};
+
+const replicasOf = (spec: Raw): number => numberOr(spec['replicas'], 1);
+
+/** Pods whose ordinal is lower keep the old revision; then the current revision never becomes the new one. */
+const partitionOf = (spec: Raw): number =>
+  numberOr(asRaw(asRaw(spec['updateStrategy'])['rollingUpdate'])['partition'], 0);
+
+const numberOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);

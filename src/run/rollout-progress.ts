@@ -13,6 +13,9 @@ export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
   ownerNotFollowed(owner: string): void;
   /** The rollout has begun, whether or not a pod terminates for it. */
   begun(): void;
+  /** It is not over before `release` of the same: a command that runs, a pod that is asked for by name. */
+  hold(what: string): void;
+  release(what: string): void;
   /** Each owner is known. */
   ownersKnown(): void;
   /** Its trace has come to an end. */
@@ -47,22 +50,20 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   const owners = new Map<string, boolean>();
   const notFollowed = new Set<string>();
   const terminating = new Set<string>();
+  const held = new Set<string>();
   const traced = new Set<string>(); // Also those that were given up on.
   const roster = createRoster();
   let [areKnown, hasBegun, hasWaited] = [false, false, false];
   const lost = new Set<string>();
   const bell = createSignal();
   const { wake, podChanged } = bell;
-  const setAlive = (what: string, isSo: boolean): void => {
-    if (isSo) lost.delete(what);
-    else lost.add(what);
-    podChanged();
-  };
+  const setAlive = (what: string, isSo: boolean): void =>
+    void (isSo ? lost.delete(what) : lost.add(what), podChanged());
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isCalm = (): boolean => terminating.size === 0 && running() === 0;
   const isEndKnown = (): boolean => notFollowed.size === 0 || roster.areFirstGone(traced);
   const isOver = (): boolean =>
-    areKnown && hasBegun && lost.size === 0 && isCalm() && [...owners.values()].every(Boolean);
+    areKnown && hasBegun && held.size + lost.size === 0 && isCalm() && [...owners.values()].every(Boolean);
   return {
     ownerSeen: (path, isDone) => void (owners.set(path, isDone), wake()),
     ownerNotFollowed(owner) {
@@ -71,6 +72,8 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       wake();
     },
     begun: () => void ((hasBegun = true), podChanged()),
+    hold: (what) => void held.add(what),
+    release: (what) => void (held.delete(what), podChanged()),
     ownersKnown: () => void ((areKnown = true), wake()),
     listed(pods) {
       roster.listed(pods);

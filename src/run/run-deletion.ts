@@ -6,14 +6,12 @@ import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
-import { assertSame } from './found-pod.ts';
+import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { follow, watchTarget } from './follow.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import type { LiveOptions, Run } from './live-run.ts';
 import type { Probing } from './probing.ts';
-import { once } from './once.ts';
-import { deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { isTerminatingPod, logsSince, lookAtPods } from './several.ts';
 import type { SharedStreams } from './shared-streams.ts';
 import { createSharedStreams } from './shared-streams.ts';
@@ -197,6 +195,8 @@ async function request(run: Run, pod: Raw, onSent: () => void): Promise<void> {
       await deliver(isOfPod ? { ...sighting, pod: uid } : sighting);
     }
   } catch (error) {
+    const isOwn = error instanceof PodexitError && several?.refused !== undefined;
+    if (isOwn && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return several.refused?.(pod, error);
     warnOvertaken(run, uid, error);
   } finally {
     onSent();
@@ -221,12 +221,23 @@ function warnOvertaken({ options, traceOf }: Run, uid: string, error: unknown): 
 
 /** Counts only while the pods' stream has a connection: a lost stream does not count. */
 function expectMark(run: Run, pod: Raw): void {
-  const { clock, namespace } = run.options;
+  const { clock, namespace, several } = run.options;
   const check = (): void => {
     const trace = run.traceOf(uidOf(pod));
     if (trace?.deletion || trace?.gone) return;
     if (run.streams.lost().some(({ stream }) => stream === run.pods.stream)) return expectMark(run, pod);
-    run.fail(deletionNotBegun(namespace, nameOf(pod), markPatience / 1000));
+    const error = deletionNotBegun(namespaceOf(pod) ?? namespace, nameOf(pod), markPatience / 1000);
+    if (several?.refused) several.refused(pod, error);
+    else run.fail(error);
   };
   run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, markPatience));
+}
+
+function once<T extends unknown[]>(work: (...words: T) => void): (...words: T) => void {
+  let done = false;
+  return (...words) => {
+    if (done) return;
+    done = true;
+    work(...words);
+  };
 }

@@ -8,6 +8,7 @@ import type { Observation, Sighting } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Traces } from './traces.ts';
 import { createTraces, onePod } from './traces.ts';
+import type { Report } from '../verdict/report.ts';
 
 /** Sees each step: a renderer that streams. It only reads. */
 export interface Audience {
@@ -44,4 +45,25 @@ export async function run(options: RunOptions): Promise<Trace> {
     }
   }
   return traces.get(traces.keys()[0] ?? onePod) ?? emptyTrace;
+}
+
+export interface LookOptions {
+  color: 'auto' | 'always' | 'never';
+  ascii: boolean;
+  timestamps: 'relative' | 'local' | 'utc';
+  /** Show the containers' log lines. */
+  logs: boolean;
+  /** Evidence, phases, assumptions and gaps with the card: `-v`. */
+  verbose?: boolean;
+  /** The connection flags behind a command that is advised, each with a blank before it (cluster/reach.ts). */
+  reach?: string;
+}
+
+export interface Stage extends Audience {
+  /** The final report. */
+  end(trace: Trace, report: Report): Promise<void>;
+  /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
+  say(text: string): boolean;
+  /** Gives the terminal back, whatever happened. */
+  close(): void;
 }

@@ -36,7 +36,7 @@ export function lookAtPods(
     else alive.set(uid, pod);
     if (isRemoved) {
       run.probing?.close(uid);
-      if (!terminating.delete(uid) && wasForced(pod)) listener.missed(pod, 'it was removed at once');
+      if (!terminating.delete(uid)) removedAtOnce(run, several, pod);
       return;
     }
     shared.openRoutes(pod, gate);
@@ -63,6 +63,18 @@ export function lookAtPods(
     // Who comes to a deletion under way has missed its beginning on every stream.
     pods.forEach((pod) => take(pod, false, alive.has(uidOf(pod))));
   };
+}
+
+/** ms in which the answer to our own request may show that it was the one deletion. */
+const ownAnswerMs = 2000;
+
+/** A pod that was not seen to terminate: by force, perhaps our own, whose answer begins its trace. */
+function removedAtOnce({ options, timers, traceOf }: Run, { named, listener }: Several, pod: Raw): void {
+  const missed = (): void => listener.missed(pod, 'it was removed at once');
+  const uid = uidOf(pod);
+  if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? missed() : undefined;
+  const unlessTraced = (): void => (traceOf(uid) ? undefined : missed());
+  timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, ownAnswerMs));
 }
 
 /** What is not in sync as a pod begins to terminate may have missed its beginning. */

@@ -14,6 +14,7 @@ export interface SharedSiblings {
 export function createSharedSiblings(): SharedSiblings {
   const siblings = new Map<string, SiblingFacts>();
   let areListed = false;
+  let isPartial = false;
   let newcomers = 0;
   const fold = (pod: Pod, o: Observation, coming: Coming): void => {
     const known = siblings.get(pod.metadata.uid);
@@ -24,6 +25,8 @@ export function createSharedSiblings(): SharedSiblings {
   };
   return {
     take(o) {
+      // A node's pods are replaced on other nodes, which are not watched.
+      if (o.kind === 'began') isPartial = o.target?.startsWith('node/') ?? false;
       if (o.kind === 'changed' && o.stream === 'pods' && o.change !== 'DELETED')
         podsIn([o.object]).forEach((pod) => fold(pod, o, 'came'));
       if (o.kind !== 'listed' || o.stream !== 'pods') return;
@@ -34,7 +37,7 @@ export function createSharedSiblings(): SharedSiblings {
     in: (trace, uid) => ({
       ...trace,
       siblings: without(siblings, uid),
-      siblingsKnown: areListed,
+      siblingsKnown: areListed && !isPartial,
       newcomers,
     }),
   };

@@ -120,13 +120,17 @@ function createRoutes(run: Run): Routes {
   const namespace = options.several?.namespace ?? options.namespace;
   let listing: Promise<Raw[] | undefined> | undefined;
   let candidates: readonly Raw[] = [];
+  let waiting: Raw[] = [];
   let isListed = false;
   let stop = new AbortController();
-  const openFor = async (pod: Raw, gate: Gate | undefined): Promise<void> => {
+  /** Those that came together are opened together: each wider watch takes the place of the one before. */
+  const openWaiting = async (gate: Gate | undefined): Promise<void> => {
     const services = await (listing ??= listServices(run, servicesTarget(namespace), gate));
     if (!services || signal.aborted) return ['services', 'endpointslices'].forEach((one) => gate?.open(one));
-    const own = candidateServices(services, pod);
-    if (isListed && own.every((service) => candidates.includes(service))) return;
+    const pods = waiting;
+    waiting = [];
+    const own = pods.flatMap((pod) => candidateServices(services, pod));
+    if (pods.length === 0 || (isListed && own.every((service) => candidates.includes(service)))) return;
     isListed = true;
     candidates = [...new Set([...candidates, ...own])];
     const at = options.clock.now();
@@ -145,7 +149,10 @@ function createRoutes(run: Run): Routes {
       gate.expect('endpointslices');
       listing = listServices(run, servicesTarget(namespace), gate);
     },
-    open: (pod, gate) => void openFor(pod, gate).catch(run.fail),
+    open(pod, gate) {
+      waiting.push(pod);
+      void openWaiting(gate).catch(run.fail);
+    },
   };
 }
 
@@ -191,9 +198,9 @@ function createOwners({ options }: Run, watch: Watch) {
       if (target.stream === 'owner-events') watch(target);
       else
         watch(target, {
-          onAlive: (isSo) => several?.listener.ownerAlive(target, isSo),
+          onAlive: (isSo) => several?.listener.ownerAlive?.(target, isSo),
           look: (sighting) => {
-            several?.listener.owner(sighting, target);
+            several?.listener.owner?.(sighting, target);
             if (sighting.kind !== 'listed') return;
             if (!shared) return above(asRaw(sighting.objects[0]));
             const isKnown = (object: Raw): boolean =>

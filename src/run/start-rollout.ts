@@ -34,7 +34,11 @@ function flagsOf({ kubeconfig, context, cluster, user, server }: ConnectOptions)
  * Runs it to its end, its output on stderr: stdout holds reports alone. Throws PodexitError `rollout.command-failed` where it
  * cannot be started or fails; ends it on abort.
  */
-export function runCommand(argv: readonly string[], { stderr }: Ports, signal: AbortSignal): Promise<void> {
+export function runCommand(
+  argv: readonly string[],
+  { stderr }: Pick<Ports, 'stderr'>,
+  signal: AbortSignal,
+): Promise<void> {
   const [program = '', ...words] = argv;
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, { stdio: ['inherit', 'pipe', 'pipe'], signal });

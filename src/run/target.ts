@@ -16,13 +16,21 @@ export type Target =
   | { kind: 'workload'; resource: WorkloadResource; name: string }
   | { kind: 'selector'; labels: string; fields: string };
 
+/** What a run over several pods is about: a workload's, those of a selector, several by name, or all that end on a node. */
+export type SeveralTarget =
+  Exclude<Target, { kind: 'pod' }> | { kind: 'pods'; names: readonly string[] } | { kind: 'node'; name: string };
+
+/** What a command line names. */
+export type AnyTarget = Target | SeveralTarget;
+
 /** Which one, where several match. */
 export const picks = ['oldest', 'newest', 'random', 'not-ready'] as const;
 export type Pick = (typeof picks)[number];
 
 /** As kubectl prints it: `deployment/checkout`. */
-export function targetText(target: Target): string {
-  if (target.kind === 'pod') return `pod/${target.name}`;
+export function targetText(target: AnyTarget): string {
+  if (target.kind === 'pod' || target.kind === 'node') return `${target.kind}/${target.name}`;
+  if (target.kind === 'pods') return target.names.map((name) => `pod/${name}`).join(' ');
   if (target.kind === 'workload') return workloadText(target.resource, target.name);
   const { labels, fields } = target;
   return [...(labels === '' ? [] : [`-l ${labels}`]), ...(fields === '' ? [] : [`--field-selector ${fields}`])].join(

@@ -8,7 +8,7 @@ import type { Trace } from '../model/trace.ts';
 import { createLines } from '../render/lines.ts';
 import { createLive } from '../render/live.ts';
 import { canRepaint, styleOf } from '../render/palette.ts';
-import type { LookOptions, Stage } from './stage.ts';
+import type { LookOptions, Stage } from './run.ts';
 import type { Ports } from './ports.ts';
 
 export function openTerminal(kind: 'lines' | 'live', look: LookOptions, ports: Ports): Stage {

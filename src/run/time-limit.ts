@@ -1,6 +1,8 @@
 /** When a run gives up: after --timeout; by default after 60 s without its pod, then 120 s after the grace must have run out. */
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
+import type { Raw } from './watched.ts';
+import { asRaw } from './watched.ts';
 
 export interface TimeLimit {
   /** Counts from now, with the grace as far as it is known (s). Only the default asks for one. */
@@ -18,11 +20,12 @@ interface Limited {
   readonly until?: number | undefined;
 }
 
-const beyondGrace = 120_000;
+/** s; how much longer than the grace a deletion may take. */
+const beyondGraceSeconds = 120;
 /** s; how long the default waits for the pod itself. */
 export const unreadSeconds = 60;
 /** s; what Kubernetes gives a pod that asks for none. */
-const usualGrace = 30;
+const usualGraceSeconds = 30;
 
 /** `over` is called once. It counts from here on, also while nothing answers yet. */
 export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () => void): TimeLimit {
@@ -38,12 +41,12 @@ export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () =
   if (timeoutMs === 'by-grace') arm(unreadSeconds * 1000);
   const byGrace = (seconds: number): void => {
     isKnown = true;
-    if (timeoutMs === 'by-grace') arm(seconds * 1000 + beyondGrace);
+    if (timeoutMs === 'by-grace') arm((seconds + beyondGraceSeconds) * 1000);
   };
   return {
     byGrace,
     follow: ({ deletion, pod }) => {
-      if (pod && !isKnown) byGrace(pod.value.spec.terminationGracePeriodSeconds ?? usualGrace);
+      if (pod && !isKnown) byGrace(pod.value.spec.terminationGracePeriodSeconds ?? usualGraceSeconds);
       const seconds = deletion?.first.value.metadata.deletionGracePeriodSeconds;
       if (followed || seconds === undefined) return;
       followed = true;
@@ -51,6 +54,84 @@ export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () =
     },
     cancel: () => {
       cancelled = true;
+      cancel();
+    },
+  };
+}
+
+export interface WaitingLimit {
+  /** Aborted when it is reached. */
+  readonly signal: AbortSignal;
+  /** For messages: how long nothing has terminated, and why that was enough. */
+  text(): string;
+  /** The pods have been listed. */
+  listed(): void;
+  /** A pod of the workload: the largest grace counts. */
+  saw(pod: Raw): void;
+  /** Counts no longer, until `again`: a command runs. */
+  pause(): void;
+  /** One has ended: counts from now. */
+  again(): void;
+  cancel(): void;
+}
+
+interface Waited {
+  readonly clock: Clock;
+  /** Absent: the default; any other value is a limit of its own, or none. */
+  readonly timeoutMs?: number | null | undefined;
+  readonly stdout: { readonly isTty: boolean };
+}
+
+/**
+ * The default of --timeout for a workload: 60 s until its pods have been listed, then its largest grace and 120 s since the
+ * start or the last pod's end. Never while `isBusy`.
+ */
+export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy = (): boolean => false): WaitingLimit {
+  const over = new AbortController();
+  let grace: number | undefined;
+  let since = clock.now();
+  let cancel = (): void => {};
+  let isOn = timeoutMs === undefined && !stdout.isTty;
+  let areListed = false;
+  let isPaused = false;
+  const seconds = (): number => (areListed ? (grace ?? usualGraceSeconds) + beyondGraceSeconds : unreadSeconds);
+  const arm = (): void => {
+    cancel();
+    const left = since + seconds() * 1000 - clock.now();
+    if (isOn && !isPaused) cancel = clock.setTimeout(() => void (isBusy() || over.abort()), Math.max(0, left));
+  };
+  const listed = (): void => {
+    if (areListed) return;
+    areListed = true;
+    arm();
+  };
+  arm();
+  return {
+    signal: over.signal,
+    text: () =>
+      areListed
+        ? `${seconds()} s (the largest grace, ${grace ?? usualGraceSeconds} s, and ${beyondGraceSeconds} s)`
+        : `${unreadSeconds} s, as the pods could not be listed`,
+    listed,
+    saw(pod) {
+      const own = asRaw(pod['spec'])['terminationGracePeriodSeconds'];
+      const known = typeof own === 'number' ? own : usualGraceSeconds;
+      listed();
+      if (grace !== undefined && known <= grace) return;
+      grace = known;
+      arm();
+    },
+    pause() {
+      isPaused = true;
+      cancel();
+    },
+    again() {
+      isPaused = false;
+      since = clock.now();
+      arm();
+    },
+    cancel() {
+      isOn = false;
       cancel();
     },
   };

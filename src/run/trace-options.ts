@@ -3,15 +3,15 @@ import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeSettings } from '../probe/settings.ts';
 import type { Policy } from '../verdict/policy.ts';
-import type { LookOptions } from './stage.ts';
+import type { LookOptions } from './run.ts';
 import type { Format } from './formats.ts';
 import type { Publish } from './publish.ts';
 import type { ReportFile } from './writable.ts';
-import type { Pick, Target } from './target.ts';
+import type { AnyTarget, Pick } from './target.ts';
 
 export interface TraceOptions {
   connection: ConnectOptions;
-  target: Target;
+  target: AnyTarget;
   /** Which pod, where the target has several. */
   pick?: Pick;
   ignoreNotFound: boolean;

@@ -1,22 +1,33 @@
 /** Traces one pod of a cluster: connects, runs the live source through the loop, shows and records it. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import { advisingSameCluster, connectCluster } from './connected.ts';
+import { advisingSameCluster, connectCluster } from './ports.ts';
 import { confirmed } from './confirm-delete.ts';
 import type { Deadline } from './deadline.ts';
 import { createDeadline } from './deadline.ts';
-import { assertDistinct } from './distinct-files.ts';
-import { unlessLeft } from './leaving.ts';
+import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
+import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';
-import { assertRecordable, assertWritable } from './writable.ts';
-import { nextPodOf } from './next-pod.ts';
-import type { SeveralTarget } from './rollout-owners.ts';
-import { noneCame, traceOne } from './trace-one.ts';
-import type { TraceOptions } from './trace-options.ts';
-import { resolveTarget } from './resolve-target.ts';
+import type { ExitOptions, TraceOptions } from './trace-options.ts';
+import { resolveTarget, scopeInTime } from './choose-pod.ts';
+import type { SeveralTarget, Target } from './target.ts';
+import type { Interrupted } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import { signalCodes, worstCode } from '../verdict/exit-code.ts';
+import { openOnDeletion, openStage } from './audience.ts';
+import type { FoundPod } from './pod-checks.ts';
+import { fateOf } from './deletion-progress.ts';
+import { liveOptions, liveSource } from './live.ts';
+import type { Several } from './live-run.ts';
+import { run } from './run.ts';
+import type { Stage } from './run.ts';
+import { createTraces, onePod } from './traces.ts';
+import { missedText } from './rollout-end.ts';
+import { createWaitingLimit } from './time-limit.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */
-export async function tracePod(options: TraceOptions, ports: Ports): Promise<number> {
+export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {
   const { record, reports } = options;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertRecordable(record);
@@ -40,7 +51,12 @@ export async function tracePod(options: TraceOptions, ports: Ports): Promise<num
 /** `pod.gone`: as its deletion was asked for. */
 const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);
 
-async function onCluster(cluster: Cluster, options: TraceOptions, deadline: Deadline, ports: Ports): Promise<number> {
+async function onCluster(
+  cluster: Cluster,
+  options: TraceOptions & { target: Target },
+  deadline: Deadline,
+  ports: Ports,
+): Promise<number> {
   const { target } = options;
   if (target.kind !== 'pod' && options.mode === 'attach' && options.pick === undefined && !options.once)
     return traceNext(cluster, { ...options, target }, deadline, ports);
@@ -74,4 +90,155 @@ async function traceNext(
   } finally {
     next.cancel();
   }
+}
+
+/** The one pod of a run: as it was found, or the first that terminates of several. */
+type Subject =
+  | { found: FoundPod }
+  | {
+      next: Several;
+      /** Its uid, once there is one. */ uid(): string | undefined;
+      /** Ends the waiting. */ over: AbortSignal[];
+    };
+
+/** Traces one pod to its end. The exit code. `noneCame` where no pod terminated. */
+async function traceOne(
+  cluster: Cluster,
+  subject: Subject,
+  options: ExitOptions,
+  deadline: Deadline,
+  ports: Ports,
+): Promise<number> {
+  // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
+  const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
+  let stage: Stage | undefined;
+  const warn = (message: string): void => {
+    const line = `podexit: ${forTerminal(message, 2000)}\n`;
+    if (!stage?.say(line)) ports.stderr.write(line);
+  };
+  const isNext = 'next' in subject;
+  const about = isNext ? { name: '', several: subject.next } : subject.found;
+  const live = liveSource({ ...liveOptions(cluster, options, deadline, ports), ...about, warn });
+  const traces = createTraces(isNext ? ({ metadata }) => metadata.uid === subject.uid() : undefined);
+  const traced = (): Trace | undefined => traces.get(isNext ? (subject.uid() ?? '') : onePod);
+  if (isNext) finishOn(subject.over, live);
+  const late = lateParts();
+  const left = { by: undefined as Interrupted['signal'] | undefined };
+  const stopListening = leaveOnSignals(ports, (signal) => {
+    left.by = signal;
+    const name = isNext ? traced()?.pod?.value.metadata.name : subject.found.name;
+    const progress = live.progressOf(isNext ? (subject.uid() ?? '') : onePod);
+    if (name !== undefined && signal !== 'SIGPIPE') warn(`${signal}: ${fateOf(progress, { ...cluster, name })}`);
+    live.interrupt(signal);
+  });
+  try {
+    stage = await stageFor(options, ports);
+    await run({
+      source: live.sightings,
+      logText: options.logText,
+      traces,
+      record: recorder.write,
+      audience: stage,
+      onTrace: (now, key) => {
+        live.onTrace(now, key);
+        if (now.gone) late.prepare();
+      },
+    });
+    const trace = traced();
+    if (!trace) return withoutPod(left.by);
+    const { finish, unreplaced, notReplaced } = await late.loaded();
+    const without = unreplaced(trace);
+    if (without !== undefined) warn(without);
+    const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
+    return worstCode([code, ...(without === undefined ? [] : [notReplaced])]);
+  } finally {
+    live.stop();
+    stopListening();
+    stage?.close();
+    recorder.close();
+  }
+}
+
+/** Probes are shown from their first request on. */
+async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports): Promise<Stage> {
+  const open = () => openStage(format, look, ports);
+  return probes.length > 0 ? await open() : openOnDeletion(open);
+}
+
+/** What concludes and reports a trace: loaded when the pod is gone, while the last facts come in; earlier it would hold marks up. */
+function lateParts() {
+  const load = () => import('./finish.ts');
+  let parts: ReturnType<typeof load> | undefined;
+  return {
+    loaded: () => (parts ??= load()),
+    /** An error is thrown by `loaded`. */
+    prepare: () => void (parts ??= load()).catch(() => undefined),
+  };
+}
+
+function finishOn(signals: readonly AbortSignal[], live: { finish(): void }): void {
+  for (const signal of signals) signal.addEventListener('abort', live.finish, { once: true });
+}
+
+/** What stands for an exit code where no pod came in time. */
+const noneCame = -1;
+
+/** No pod began to terminate. Throws `run.left` where a signal ended the waiting. */
+function withoutPod(signal: Interrupted['signal'] | undefined): number {
+  if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
+  if (signal)
+    throw new PodexitError('run.left', `${signal}: interrupted before a pod terminated`, 'Nothing was deleted.', {
+      exitCode: signalCodes[signal],
+    });
+  return noneCame;
+}
+
+/** What a run about the next terminating pod is given, and what its coming to nothing is called. */
+interface NextPod {
+  readonly subject: { next: Several; uid(): string | undefined; over: AbortSignal[] };
+  /** `attach.not-started` (exit 3). */
+  notStarted(): PodexitError;
+  cancel(): void;
+}
+
+/** Throws as scopeOf does. */
+async function nextPodOf(
+  cluster: Cluster,
+  { target, timeoutMs }: TraceOptions & { target: SeveralTarget },
+  deadline: Deadline,
+  ports: Ports,
+): Promise<NextPod> {
+  const { clock, stdout, stderr } = ports;
+  const warn = (message: string): void => void stderr.write(`podexit: ${message}\n`);
+  const scope = await unlessLeft(ports, () => scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn }));
+  const what = scope.target;
+  stderr.write(`podexit: waiting for the next terminating pod of ${what}\n`);
+  const limit = createWaitingLimit({ clock, timeoutMs, stdout });
+  const over = new AbortController();
+  let uid: string | undefined;
+  const next: Several = {
+    ...scope,
+    isNext: true,
+    wants(one) {
+      limit.cancel();
+      return (uid ??= one) === one;
+    },
+    ended: () => over.abort(),
+    listener: {
+      seen: (_uid, pod) => void (pod && limit.saw(pod)),
+      missed: (pod, why) => void (limit.again(), stderr.write(missedText(pod, why))),
+      listed: () => limit.listed(),
+    },
+  };
+  return {
+    subject: { next, uid: () => uid, over: [over.signal, deadline.signal, limit.signal] },
+    notStarted: () =>
+      new PodexitError(
+        'attach.not-started',
+        `no pod of ${what} in namespace "${cluster.namespace}" was being deleted within ${limit.signal.aborted ? limit.text() : '--timeout'}`,
+        'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits for ever.',
+        { exitCode: 3 },
+      ),
+    cancel: () => limit.cancel(),
+  };
 }

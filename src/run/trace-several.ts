@@ -1,82 +1,72 @@
-/** A run over several pods: every one of a target that terminates, until its rollout is done, or those that were named. */
+/**
+ * A run over several pods: all of a target that terminate until its rollout is done, those that were named until each has
+ * ended, or all that end on a node while a command drains it.
+ */
 import { PodexitError } from '../errors.ts';
-import type { ConnectOptions } from '../kube/connect-options.ts';
+import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted } from '../model/observation.ts';
-import { lossCodes, probeReportsOf } from './probe-results.ts';
-import { createTraces } from './traces.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { summaryOf } from '../verdict/rollout.ts';
-import type { PodSelector } from './candidates.ts';
-import { advisingSameCluster, connectCluster } from './connected.ts';
+import { createBlockedEvictions } from './blocked-evictions.ts';
+import type { BlockedEvictions } from './blocked-evictions.ts';
+import { areConfirmed } from './confirm-delete.ts';
+import { advisingSameCluster, connectCluster } from './ports.ts';
+import type { Deadline } from './deadline.ts';
 import { createDeadline } from './deadline.ts';
-import { assertDistinct } from './distinct-files.ts';
-import type { Live } from './live-run.ts';
-import { liveSource } from './live.ts';
+import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
+import { leaveOnSignals, unlessLeft } from './leaving.ts';
+import type { Several } from './live-run.ts';
+import { liveOptions, liveSource } from './live.ts';
 import type { Ports } from './ports.ts';
-import { recorderFor } from './recording-file.ts';
-import { assertRecordable, assertWritable } from './writable.ts';
-import { selectorInTime } from './resolve-target.ts';
-import type { Rollout } from './rollout.ts';
-import { shortcomingOf, notFollowedText, waitingText } from './rollout-end.ts';
+import { scopeInTime } from './choose-pod.ts';
+import { createResults, rolloutOutput } from './rollout-output.ts';
+import type { Rollout, SeveralOptions } from './rollout-end.ts';
+import { missedText, notFollowedText, shortcomingOf, waitingText } from './rollout-end.ts';
 import type { RolloutOutput } from './rollout-output.ts';
-import { rolloutOutput } from './rollout-output.ts';
-import type { SeveralTarget } from './rollout-owners.ts';
 import { followOwners } from './rollout-owners.ts';
 import { createProgress } from './rollout-progress.ts';
-import type { RolloutStart } from './start-rollout.ts';
-import { commandOf, runCommand } from './start-rollout.ts';
-import { createResults } from './results.ts';
 import { run } from './run.ts';
-import type { Several } from './live-run.ts';
-import { targetText, workloadKinds } from './target.ts';
-import type { TraceOptions } from './trace-options.ts';
-import { missedText } from './unseen.ts';
-import { createWaitingLimit } from './waiting-limit.ts';
-import { nameOf as podName, podsTarget, uidOf } from './watched.ts';
+import type { Scope } from './scope.ts';
+import { lossCodes, probeReportsOf } from './probe-results.ts';
+import { commandOf, runCommand } from './start-rollout.ts';
+import { createTraces } from './traces.ts';
+import { createWaitingLimit } from './time-limit.ts';
+import type { Raw } from './watched.ts';
+import { nameOf as podName, uidOf } from './watched.ts';
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
-export async function traceSeveral(
-  options: TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined },
-  terminal: Ports,
-): Promise<number> {
-  const { record, reports, timeoutMs } = options;
+export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
+  const { record, reports, timeoutMs, target, start } = options;
   if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
   await assertRecordable(record);
   await assertWritable(reports);
   const output = rolloutOutput(advisingSameCluster(options), terminal);
   const ports = writingThrough(output, terminal);
-  const { clock, stdout, stderr } = ports;
+  const { clock, stdout } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
   let going = (): number => 0;
-  const limit = createWaitingLimit({ clock, timeoutMs, stdout }, () => going() > 0);
+  const isEndless = target.kind === 'node' && start === undefined;
+  const limit = createWaitingLimit({ clock, timeoutMs: isEndless ? null : timeoutMs, stdout }, () => going() > 0);
   try {
-    const selector = await selectorInTime(cluster, options.target, deadline);
+    const warn = warnOn(ports);
+    const scoping = { ignoreNotFound: options.ignoreNotFound, warn };
+    const scope = await unlessLeft(ports, () => scopeInTime(cluster, target, deadline, scoping));
+    if (scope.named?.length === 0) return 0;
+    if (scope.named && !(await areConfirmed(cluster, options, scope.named, deadline, ports))) {
+      ports.stderr.write('podexit: deletion is cancelled\n');
+      return 0;
+    }
+    if (scope.named && options.once) return await deleteEach(cluster, scope.named, options, deadline, ports);
     const progress = createProgress(() => going(), {
-      waits: (owners) => stderr.write(waitingText(owners)),
-      notFollowed: (owner) => stderr.write(notFollowedText(owner)),
+      waits: (owners) => ports.stderr.write(waitingText(owners)),
+      notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
     });
-    const rollout: Rollout = {
-      cluster,
-      options,
-      ports,
-      deadline,
-      progress,
-      limit,
-      stop: new AbortController(),
-      begun: new Set(),
-      reports: [],
-      unseen: new Map(),
-      codes: [],
-      failure: undefined,
-    };
-    const starting = options.start && starterOf(rollout, options.start, options.connection, options.target);
-    const several = {
-      ...severalOf(rollout, options.target, selector, output.step !== undefined),
-      ...(starting ? { start: starting } : {}),
-    };
-    return await follow(rollout, options.target, several, output, (count) => (going = count));
+    const shared = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController() };
+    const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid ?? ''));
+    const rollout = { ...shared, begun, reports: [], unseen: new Map(), codes: [], failure: undefined };
+    return await follow(rollout, output, (count) => (going = count));
   } finally {
     limit.cancel();
     deadline.cancel();
@@ -84,24 +74,39 @@ export async function traceSeveral(
   }
 }
 
-/** What was traced is reported also where the watching fails half-way; the error comes after it. */
-async function follow(
-  rollout: Rollout,
-  target: SeveralTarget,
-  several: Several,
-  output: RolloutOutput,
-  counts: (going: () => number) => void,
+/** `--dry-run` and `--wait=false`: nothing is traced. */
+async function deleteEach(
+  cluster: Cluster,
+  pods: NonNullable<Scope['named']>,
+  options: SeveralOptions,
+  deadline: Deadline,
+  ports: Ports,
 ): Promise<number> {
-  const { cluster, options, ports, stop, deadline, limit, progress, reports, unseen, codes } = rollout;
-  const what = targetText(target);
-  ports.stderr.write(`podexit: tracing every terminating pod of ${what}\n`);
-  const warn = (message: string): void => ports.stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
+  const { deleteOnce } = await import('./delete-once.ts');
+  const { once = { dryRun: 'none', nameOnly: false }, graceSeconds, retryEvict, mode } = options;
+  const shared = { ...once, graceSeconds, retryEvict, cluster, evict: mode === 'evict', deadline };
+  for (const pod of pods) await deleteOnce({ ...shared, ...pod }, ports);
+  return 0;
+}
+
+/** What was traced is reported also where the watching fails half-way; the error comes after it. */
+async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: () => number) => void): Promise<number> {
+  const { cluster, options, scope, ports, stop, deadline, limit, progress, reports, unseen, codes } = rollout;
+  ports.stderr.write(`podexit: ${forTerminal(openingText(rollout), 2000)}\n`);
+  const warn = warnOn(ports);
   const recorder = recorderFor(options.record, options.logText, ports, warn);
-  const live = liveOf(rollout, several, warn);
+  const several = severalOf(rollout, output.step !== undefined);
+  const shared = liveOptions(cluster, options, deadline, ports);
+  const live = liveSource({ ...shared, name: '', several, waitReplacement: false, warn });
   counts(() => live.going);
   for (const { signal } of [deadline, limit, stop])
     signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
-  const unsubscribe = leaveOnSignal(rollout, live);
+  const interrupt = (signal: Interrupted['signal']): void => {
+    codes.push(signalCodes[signal]);
+    stop.abort();
+    live.interrupt(signal);
+  };
+  const unsubscribe = leaveOnSignals(ports, interrupt);
   const over = progress.untilOver(cluster.surroundings, stop.signal).finally(() => stop.abort());
   const failures: unknown[] = [];
   const results = createResults({ ...options, reported: rollout }, output, ports);
@@ -112,7 +117,7 @@ async function follow(
       logText: options.logText,
       traces,
       record: recorder.write,
-      audience: results.audience(traces, what),
+      audience: results.audience(traces, scope.target),
       onTrace: live.onTrace,
     });
     for (const key of traces.keys()) results.take(traces, key);
@@ -129,36 +134,27 @@ async function follow(
   if (rollout.failure) failures.push(rollout.failure);
   if (recorder.failure !== undefined) codes.push(notDone);
   if (failures.length > 0 && reports.length === 0 && unseen.size === 0) throw failures[0];
-  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, what, await over);
+  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, scope.target, await over);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
   codes.push(...lossCodes(traces, options.policy));
-  const summary = summaryOf(what, reports, codes, [...unseen.values()], probeReportsOf(traces, reports));
+  const summary = summaryOf(scope.target, reports, codes, [...unseen.values()], probeReportsOf(traces, reports));
   await output.end(reports, summary);
   if (failures.length > 0) throw failures[0];
   return summary.exitCode;
 }
 
-/** ms in which an owner's new state arrives after the command that changed it has ended. */
-const ownerReactionMs = 3000;
-
-/** Starts the rollout; what it changes nothing of is over when its owner's state has arrived. */
-function starterOf(
-  rollout: Rollout,
-  start: RolloutStart,
-  connection: ConnectOptions,
-  target: SeveralTarget,
-): () => void {
-  const { cluster, ports, stop, progress } = rollout;
-  const argv = commandOf(start, targetText(target), cluster.namespace, connection, ports.env);
-  return () =>
-    void runCommand(argv, ports, stop.signal)
-      .then(() => ports.clock.setTimeout(progress.begun, ownerReactionMs))
-      .catch((error: unknown) => {
-        rollout.failure = error as PodexitError;
-        stop.abort();
-      });
+function openingText({ options: { mode }, scope: { named, target } }: Rollout): string {
+  if (!named) return `tracing every terminating pod of ${target}`;
+  const names = named.map(({ name }) => name).join(', ');
+  const what = { attach: 'waiting for', delete: 'deleting', evict: 'evicting' }[mode];
+  return `${what} ${named.length} pods: ${names}`;
 }
+
+const warnOn =
+  ({ stderr }: Ports) =>
+  (message: string): void =>
+    stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
 
 /** Exit code where a recording is incomplete. */
 const notDone = 1;
@@ -173,23 +169,29 @@ function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
 }
 
 /** `hasTable`: each pod is shown as it begins to terminate. */
-function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelector, hasTable: boolean): Several {
-  const { cluster, ports, progress, limit, stop, begun, unseen } = rollout;
-  const { namespace } = cluster;
-  const owners = followOwners(namespace, target, progress, (words) => {
+function severalOf(rollout: Rollout, hasTable: boolean): Several {
+  const { cluster, options, scope, ports, progress, limit, stop, begun, unseen } = rollout;
+  const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
+  named?.forEach((uid) => progress.hold(uid ?? ''));
+  const owners = followOwners(cluster.namespace, options.target, progress, (words) => {
     rollout.failure ??= stalled(words);
     stop.abort();
   });
+  const blocked =
+    options.target.kind === 'node'
+      ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
+      : undefined;
+  const over = (uid: string): void => {
+    limit.again();
+    progress.release(uid);
+  };
+  const start = starterOf(rollout, blocked);
   return {
-    target: targetText(target),
-    namespace,
-    pods: podsTarget(namespace, selector),
-    owns: selector.owns,
-    ...(target.kind === 'workload' && target.resource !== 'services'
-      ? { owner: { kind: workloadKinds[target.resource].kind, name: target.name } }
-      : {}),
+    ...scope,
+    ...(start ? { start } : {}),
     wants(uid, pod) {
-      if (!stop.signal.aborted && !begun.has(uid)) {
+      const isOne = !named || named.has(uid);
+      if (!stop.signal.aborted && isOne && !begun.has(uid)) {
         begun.add(uid);
         // The table has a row for it.
         if (!hasTable) ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
@@ -197,28 +199,77 @@ function severalOf(rollout: Rollout, target: SeveralTarget, selector: PodSelecto
       return begun.has(uid);
     },
     ended(uid) {
-      limit.again();
       progress.podTraced(uid);
+      over(uid);
     },
+    refused: named && ((pod, error) => over(refusedOf(rollout, pod, error))),
     listener: {
       ...owners,
       onAlive: progress.onAlive,
       listed(pods) {
+        limit.listed();
         owners.listed(pods);
         progress.listed(pods);
       },
       seen(uid, pod) {
+        blocked?.seen(uid, pod);
         if (pod) limit.saw(pod);
-        progress.seen(uid, pod);
+        if (!named || named.has(uid)) progress.seen(uid, pod);
       },
       missed(pod, why) {
+        if (named && !named.has(uidOf(pod))) return;
         unseen.set(uidOf(pod), podName(pod));
         ports.stderr.write(missedText(pod, why));
-        limit.again();
         progress.missed(pod, why);
+        over(uidOf(pod));
       },
     },
   };
+}
+
+/** The deletion of one of the named pods failed: the others go on. Its uid. */
+function refusedOf({ ports, codes, progress }: Rollout, pod: Raw, error: PodexitError): string {
+  ports.stderr.write(`podexit: ${forTerminal(error.message, 2000)}\n`);
+  codes.push(error.exitCode);
+  progress.begun();
+  return uidOf(pod);
+}
+
+/** ms in which an owner's new state arrives after the command that changed it has ended. */
+const ownerReactionMs = 3000;
+
+/**
+ * Starts the command that the run follows. The run goes on while it runs, and a while longer: what it changes nothing of is
+ * over when its owner's state has arrived.
+ */
+function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (() => void) | undefined {
+  const { cluster, options, scope, ports, stop, progress, limit } = rollout;
+  const { target, start, connection } = options;
+  // A node's pods end for many reasons: without a command the run goes on until it is interrupted.
+  if (target.kind === 'node') progress.hold('command');
+  if (!start) return undefined;
+  progress.hold('command');
+  limit.pause();
+  const argv = commandOf(start, scope.target, cluster.namespace, connection, ports.env);
+  const stderr = {
+    ...ports.stderr,
+    write: (text: string): void => {
+      blocked?.output(text);
+      ports.stderr.write(text);
+    },
+  };
+  const ended = (): void => {
+    limit.again();
+    progress.begun();
+    progress.release('command');
+  };
+  return () =>
+    void runCommand(argv, { stderr }, stop.signal)
+      .then(() => ports.clock.setTimeout(ended, ownerReactionMs))
+      .catch((error: unknown) => {
+        rollout.failure = error as PodexitError;
+        stop.abort();
+      });
 }
 
 /** Exit code 3: still there at the end, as at --timeout. */
@@ -229,41 +280,3 @@ const stalled = (words: string): PodexitError =>
     'See what its new pods wait for: kubectl describe the workload and its newest ReplicaSet (quota, image, probes).',
     { exitCode: 3 },
   );
-
-function liveOf(
-  { cluster, options, ports, deadline }: Rollout,
-  several: Several,
-  warn: (message: string) => void,
-): Live {
-  return liveSource({
-    cluster,
-    clock: ports.clock,
-    namespace: cluster.namespace,
-    name: '',
-    several,
-    mode: 'attach',
-    graceSeconds: null,
-    insist: false,
-    timeoutMs: options.timeoutMs ?? 'by-grace',
-    until: deadline.until,
-    waitReplacement: false,
-    followLogs: options.followLogs,
-    probes: options.probes,
-    userAgent: `kubectl-podexit/${ports.version}`,
-    warn,
-  });
-}
-
-/** The first signal ends every trace with its report so far, a second one leaves at once. Returns how to stop listening. */
-function leaveOnSignal({ ports, stop, codes }: Rollout, live: Live): () => void {
-  let left = false;
-  const leave = (signal: Interrupted['signal']): void => {
-    if (left) return ports.leave(signalCodes[signal]);
-    left = true;
-    codes.push(signalCodes[signal]);
-    stop.abort();
-    live.interrupt(signal);
-  };
-  void ports.stdout.closed.then(() => void (left || leave('SIGPIPE')));
-  return ports.onSignal(leave);
-}

@@ -13,7 +13,6 @@ import type { Subject } from '../model/select.ts';
 import { concerning, learn, objectsOf, subjectOf } from '../model/select.ts';
 import { createSharedProbes } from './shared-probes.ts';
 import { createSharedSiblings } from './shared-siblings.ts';
-import { createSliceChanges } from './slice-changes.ts';
 import type { ProbeFacts, Trace } from '../model/trace.ts';
 
 export interface Traces {
@@ -208,3 +207,30 @@ function beginningIn(o: Observation): Pod[] {
     ? objectsOf(o).flatMap((object) => (object.kind === 'Pod' && isTerminating(object) ? [object] : []))
     : [];
 }
+
+export interface SliceChanges {
+  /** Uids of pods; `all`: whether any endpoint is ready has changed, for some of them. */
+  concerned(slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all';
+}
+
+function createSliceChanges(): SliceChanges {
+  const known = new Map<string, ReadonlyMap<string, string>>();
+  return {
+    concerned(slice, isDeleted) {
+      const key = `${slice.metadata.namespace ?? ''}/${slice.metadata.name}`;
+      const before = known.get(key) ?? new Map<string, string>();
+      const now = new Map(isDeleted ? [] : slice.endpoints.map((one) => [one.targetRef?.uid ?? '', stateOf(one)]));
+      known.set(key, now);
+      // With one ready endpoint left, its own pod sees none and the others see one.
+      if (isDeleted || readyIn(before) <= 1 !== readyIn(now) <= 1 || readyIn(now) <= 1) return 'all';
+      const changed = [...new Set([...before.keys(), ...now.keys()])].filter((uid) => before.get(uid) !== now.get(uid));
+      return new Set(changed);
+    },
+  };
+}
+
+const stateOf = ({ conditions = {} }: EndpointSlice['endpoints'][number]): string =>
+  `${conditions.ready ?? true},${conditions.serving ?? ''},${conditions.terminating ?? ''}`;
+
+const readyIn = (states: ReadonlyMap<string, string>): number =>
+  [...states.values()].filter((state) => state.startsWith('true')).length;

@@ -196,11 +196,18 @@ export function ownersTarget(namespace: string, kind: string): Target | undefine
 
 /** The controller that owns an object, or its first owner. */
 export function ownerOf(object: Raw): { kind: string; name: string } | undefined {
-  const owners = asList(metadataOf(object)['ownerReferences']).map(asRaw);
-  const owner = owners.find((one) => one['controller'] === true) ?? owners[0];
-  const kind = owner?.['kind'];
-  const name = owner?.['name'];
+  const { kind, name } = ownerReferenceOf(object);
   return typeof kind === 'string' && typeof name === 'string' ? { kind, name } : undefined;
+}
+
+export function controllerUid(object: Raw): string | undefined {
+  const { uid } = ownerReferenceOf(object);
+  return typeof uid === 'string' ? uid : undefined;
+}
+
+function ownerReferenceOf(object: Raw): Raw {
+  const owners = asList(metadataOf(object)['ownerReferences']).map(asRaw);
+  return owners.find((one) => one['controller'] === true) ?? owners[0] ?? {};
 }
 
 /** Pods of the same workload: by the topmost owner's selector (a Deployment's covers its next ReplicaSet too). */

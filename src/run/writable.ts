@@ -1,9 +1,13 @@
 /** Whether the files of a run can be written, asked before anything is deleted. */
-import { constants, promises as fs } from 'node:fs';
-import { dirname } from 'node:path';
+import { constants, promises as fs, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
-import { unrecordable } from '../recording/recorder.ts';
+import { openRecorder, unrecordable } from '../recording/recorder.ts';
 import type { Format } from './formats.ts';
+import type { Recorder } from '../recording/recorder.ts';
+import { recordingVersion } from '../recording/header.ts';
+import { forJson } from '../render/safe-text.ts';
+import type { Ports } from './ports.ts';
 
 /** Of `--report`. */
 export interface ReportFile {
@@ -40,4 +44,61 @@ async function obstacleTo(file: string): Promise<string | undefined> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? String(error);
   }
+}
+
+/** Throws `usage.same-file` where a report is the recording, by whatever path. `recording`: the file and its flag. */
+export function assertDistinct(recording: { file: string; what: string }, reports: readonly ReportFile[]): void {
+  const identity = identityOf(recording.file);
+  const same = identity === undefined ? undefined : reports.find(({ file }) => identityOf(file) === identity);
+  if (!same) return;
+  throw new PodexitError(
+    'usage.same-file',
+    `${recording.what} ${recording.file} and --report ${same.file} are the same file`,
+    'The report would overwrite the recording: name two files.',
+  );
+}
+
+const mostLinks = 40;
+
+/** The same for every path to a file, also one that is not there yet; pipes and devices take both, one after the other. */
+function identityOf(file: string, links = 0): string | undefined {
+  const found = attempt(() => statSync(file, { bigint: true }));
+  if (found) return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
+  const link = attempt(() => readlinkSync(file));
+  if (link !== undefined && links < mostLinks) return identityOf(resolve(dirname(file), link), links + 1);
+  const folder = dirname(resolve(file));
+  return join(attempt(() => realpathSync(folder)) ?? folder, basename(file));
+}
+
+function attempt<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes nothing where no file is asked for. Throws `record.unwritable`. */
+export function recorderFor(
+  file: string | undefined,
+  logText: boolean,
+  { clock, version }: Ports,
+  warn: (message: string) => void,
+): Recorder {
+  if (file === undefined) return { write: () => {}, close: () => {}, failure: undefined };
+  const recorded = new Date(clock.now()).toISOString();
+  const recorder = openRecorder(file, { podexit: recordingVersion, program: version, recorded, logText }, forJson);
+  let warned = false;
+  return {
+    write: (observation) => {
+      recorder.write(observation);
+      if (!recorder.failure || warned) return;
+      warned = true;
+      warn(`the recording ${file} is incomplete: ${recorder.failure.message}; the trace goes on`);
+    },
+    close: () => recorder.close(),
+    get failure() {
+      return recorder.failure;
+    },
+  };
 }

@@ -1,9 +1,9 @@
 /** `--all-terminating`: one report for each pod that a rollout ends, and a summary when it is done. */
-import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownFile } from '../../src/run/report-files.ts';
-import { isRolledOut } from '../../src/run/rollout-state.ts';
+import { isRolledOut } from '../../src/run/rollout-owners.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';

@@ -28,7 +28,7 @@ describe('words', () => {
   it.each([[['a', 'b', 'c']], [['a/b/c']], [['configmap/x']], [['Web_1']], [['deploy/']], [[]]])(
     '%j is refused with the words that are meant',
     (words) =>
-      expect(() => parseTarget(words)).toThrow(/one pod|no pod|no kind|cannot be the name|neither a pod nor TYPE/),
+      expect(() => parseTarget(words)).toThrow(/only pods|no pod|no kind|cannot be the name|neither a pod nor TYPE/),
   );
 
   it.each([

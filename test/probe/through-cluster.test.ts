@@ -4,6 +4,7 @@ import type { Loopback } from '../../src/demo/loopback.ts';
 import { loadScenario, shippedScenarios } from '../../src/demo/scenarios.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
+import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Counting } from './helpers/counting.ts';
 import { counting } from './helpers/counting.ts';
@@ -106,3 +107,25 @@ it('prints the Role that its proxies need, and deletes nothing', async () => {
   });
   await refusing.close();
 });
+
+it.runIf(hasOpenssl)(
+  'asks the API server itself like any other address, without the credentials of the run',
+  async () => {
+    await serving(
+      'graceful-exit',
+      { scenario, token: 'secret-token', tls: selfSigned() },
+      async ({ server, flags }) => {
+        const { code, stderr } = await podexit([
+          server.pod,
+          ...flags,
+          '--probe',
+          `${server.url}/version`,
+          '--probe-insecure',
+        ]);
+        expect(code).toBe(1);
+        expect(stderr).toContain('HTTP 401');
+        expect(server.deletesAccepted).toBe(0);
+      },
+    );
+  },
+);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { openOnDeletion, openStage } from '../../src/run/audience.ts';
 import type { Ports } from '../../src/run/ports.ts';
-import type { Stage } from '../../src/run/stage.ts';
+import type { Stage } from '../../src/run/run.ts';
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/empty-trace.ts';

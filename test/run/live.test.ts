@@ -2,9 +2,8 @@
 import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { systemClock } from '../../src/run/clock.ts';
-import type { FoundPod } from '../../src/run/found-pod.ts';
-import { liveSource } from '../../src/run/live.ts';
-import { createQueue } from '../../src/run/queue.ts';
+import type { FoundPod } from '../../src/run/pod-checks.ts';
+import { createQueue, liveSource } from '../../src/run/live.ts';
 import { run } from '../../src/run/run.ts';
 import { surroundings } from '../kube/helpers/surroundings.ts';
 import { serving } from '../helpers/serving.ts';

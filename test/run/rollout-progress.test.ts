@@ -113,9 +113,9 @@ describe('where nobody tells when the rollout is done', () => {
 
   it('silence of a watch that is lost is no quiet', async () => {
     const progress = halfway();
-    progress.onAlive(false);
+    progress.onAlive?.(false);
     expect(await howOver(progress)).toBe('left');
-    progress.onAlive(true);
+    progress.onAlive?.(true);
     expect(await howOver(progress)).toBe('quiet');
   });
 });

@@ -1,7 +1,7 @@
 /** When a pipeline stops waiting for a workload's next pod. */
 import { expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
-import { createWaitingLimit } from '../../src/run/waiting-limit.ts';
+import { createWaitingLimit } from '../../src/run/time-limit.ts';
 
 /** Time that passes when it is told to, in seconds. */
 function timeTeller() {
@@ -25,9 +25,33 @@ function timeTeller() {
 const pipe = { isTty: false };
 const podOf = (seconds: number) => ({ spec: { terminationGracePeriodSeconds: seconds } });
 
+it('is 60 s while the pods cannot be listed', () => {
+  const { clock, pass } = timeTeller();
+  const limit = createWaitingLimit({ clock, stdout: pipe });
+  pass(59);
+  expect(limit.signal.aborted).toBe(false);
+  pass(1);
+  expect(limit.signal.aborted).toBe(true);
+  expect(limit.text()).toBe('60 s, as the pods could not be listed');
+});
+
+it('does not count while a command runs', () => {
+  const { clock, pass } = timeTeller();
+  const limit = createWaitingLimit({ clock, stdout: pipe });
+  limit.listed();
+  limit.pause();
+  pass(1000);
+  limit.again();
+  pass(149);
+  expect(limit.signal.aborted).toBe(false);
+  pass(1);
+  expect(limit.signal.aborted).toBe(true);
+});
+
 it('is 150 s where no pod is there to say its grace', () => {
   const { clock, pass } = timeTeller();
   const limit = createWaitingLimit({ clock, stdout: pipe });
+  limit.listed();
   pass(149);
   expect(limit.signal.aborted).toBe(false);
   pass(1);

@@ -5,7 +5,7 @@ import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asObject, asString } from '../../model/observe/read.ts';
 import type { Outcome } from '../../model/report.ts';
-import { connectCluster } from '../../run/connected.ts';
+import { connectCluster } from '../../run/ports.ts';
 import type { Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
 import { exitsIn } from '../history/reports.ts';

@@ -81,9 +81,5 @@ const isSameKind = (one: ProbeFailures, other: ProbeFailures): boolean =>
 
 function later(one: ProbeCounts['answered'], other: ProbeCounts['answered']): ProbeCounts['answered'] {
   if (!one || !other) return one ?? other;
-  return {
-    first: one.first,
-    lastSent: Math.max(one.lastSent, other.lastSent),
-    lastSentNew: other.lastSentNew ?? one.lastSentNew,
-  };
+  return { first: one.first, lastSent: Math.max(one.lastSent, other.lastSent) };
 }

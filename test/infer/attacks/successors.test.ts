@@ -1,7 +1,7 @@
 /** What somebody did who wanted a pod named as the replacement that had nothing to do with the one that is traced. */
 import { describe, expect, it } from 'vitest';
 import { endingOf } from '../../../src/run/ending.ts';
-import { unreplaced } from '../../../src/run/unreplaced.ts';
+import { unreplaced } from '../../../src/run/finish.ts';
 import type { Sighting } from '../../../src/model/observation.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import {

@@ -1,0 +1,93 @@
+/**
+ * Evictions that a PodDisruptionBudget refuses while a node is drained: said once for each pod, with the budget's name and
+ * numbers. The API shows a refusal to its client alone, so the drain command's output is read for it; without a command it is
+ * known only that a budget of a pod on the cordoned node allows no disruption now.
+ */
+import type { Cluster } from '../kube/cluster.ts';
+import { getObject } from '../kube/get.ts';
+import { passed } from '../kube/surroundings.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import type { Budget } from './ask-deletion.ts';
+import { budgetsOf, budgetText } from './ask-deletion.ts';
+import type { Raw } from './watched.ts';
+import { asRaw, isFinishedPod, metadataOf, nameOf, namespaceOf, ownerOf } from './watched.ts';
+
+export interface BlockedEvictions {
+  /** Output of the command that drains. */
+  output(text: string): void;
+  /** Every state of each pod on the node; undefined: it is gone. */
+  seen(uid: string, pod: Raw | undefined): void;
+}
+
+/** `error when evicting pods/"web-0" -n "shop" (will retry after 5s): … disruption budget.` (kubectl's drain package). */
+const refused = /evicting pods?\/"(?<name>[^"]+)"(?: -n "(?<namespace>[^"]+)")?.*disruption budget/g;
+/** ms without a change of a pod on the node, after which the budgets are looked at; each further look waits twice as long. */
+const firstLookMs = 6000;
+
+export function createBlockedEvictions(
+  cluster: Cluster,
+  node: string,
+  write: (line: string) => void,
+  signal: AbortSignal,
+): BlockedEvictions {
+  const pods = new Map<string, Raw>();
+  const said = new Set<string>();
+  let changed = new AbortController();
+  let isCommandRead = false;
+  const say = async (pod: Raw, what: (budgets: readonly Budget[]) => string | undefined): Promise<void> => {
+    const key = `${namespaceOf(pod) ?? ''}/${nameOf(pod)}`;
+    if (said.has(key)) return;
+    said.add(key);
+    const text = what((await budgetsOf(cluster, pod, signal)) ?? []);
+    if (text === undefined) said.delete(key);
+    else if (!signal.aborted) write(`podexit: ${forTerminal(`${key}: ${text}`, 2000)}\n`);
+  };
+  const lookAgain = async (): Promise<void> => {
+    for (let wait = firstLookMs; !signal.aborted && !isCommandRead; wait *= 2) {
+      while (!(await passed(cluster.surroundings, wait, AbortSignal.any([signal, changed.signal])))) {
+        if (signal.aborted) return;
+        changed = new AbortController();
+        wait = firstLookMs;
+      }
+      if (await isCordoned(cluster, node))
+        for (const pod of [...pods.values()].filter(isEvictable)) await say(pod, held).catch(() => undefined);
+    }
+  };
+  void lookAgain().catch(() => undefined);
+  return {
+    output(text) {
+      for (const { groups } of text.matchAll(refused)) {
+        isCommandRead = true;
+        const { name, namespace = cluster.namespace } = groups ?? {};
+        const pod = [...pods.values()].find((one) => nameOf(one) === name && namespaceOf(one) === namespace);
+        if (pod) void say(pod, refusedBy).catch(() => undefined);
+      }
+    },
+    seen(uid, pod) {
+      const before = pods.get(uid);
+      if (pod && metadataOf(pod)['deletionTimestamp'] === undefined) pods.set(uid, pod);
+      else if (pods.delete(uid) || before === undefined) changed.abort();
+    },
+  };
+}
+
+const refusedBy = (budgets: readonly Budget[]): string =>
+  budgets.length === 0
+    ? 'its eviction was refused by a PodDisruptionBudget that cannot be read; waiting'
+    : `its eviction was refused: ${budgets.map(budgetText).join('; ')}; waiting`;
+
+const held = (budgets: readonly Budget[]): string | undefined => {
+  const holding = budgets.filter(({ allowed }) => allowed === 0);
+  return holding.length === 0
+    ? undefined
+    : `an eviction would be refused now: ${holding.map(budgetText).join('; ')}; waiting`;
+};
+
+async function isCordoned(cluster: Cluster, node: string): Promise<boolean> {
+  const { status, body } = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(node)}`);
+  return status === 200 && asRaw(asRaw(body)['spec'])['unschedulable'] === true;
+}
+
+/** `kubectl drain` leaves the pods of DaemonSets and of the node itself. */
+const isEvictable = (pod: Raw): boolean =>
+  !isFinishedPod(pod) && !['DaemonSet', 'Node'].includes(ownerOf(pod)?.kind ?? '');

@@ -1,0 +1,167 @@
+/** Which pods a run over several is about: how they are watched, and which of those that come belong to it. */
+import type { Cluster } from '../kube/cluster.ts';
+import { getObject } from '../kube/get.ts';
+import { PodexitError } from '../errors.ts';
+import { refusalOf } from '../kube/refused.ts';
+import { notKubernetes } from '../kube/trouble.ts';
+import { printLabels } from './selectors.ts';
+import type { LabelSelector } from './selectors.ts';
+import type { FoundPod } from './pod-checks.ts';
+import { readPod, uidToDelete } from './pod-checks.ts';
+import type { SeveralTarget, Target as Named } from './target.ts';
+import { targetText, workloadKinds, workloadPath } from './target.ts';
+import type { Raw, Target } from './watched.ts';
+import { asRaw, controllerUid, metadataOf, nameOf, ownerOf, podsTarget, siblingTarget, uidOf } from './watched.ts';
+
+export interface Scope {
+  /** As a person names them: `deployment/checkout`. */
+  readonly target: string;
+  /** Empty: all namespaces. */
+  readonly namespace: string;
+  /** Their stream. */
+  readonly pods: Target;
+  /** Whether a pod of that stream is one of them: labels may overlap, owners do not. */
+  owns(pod: Raw): boolean;
+  /** What owns them all, where it is known before them. */
+  readonly owner?: { readonly kind: string; readonly name: string };
+  /** Those that are asked for by name; absent: all that terminate. */
+  readonly named?: readonly FoundPod[];
+}
+
+interface Scoping {
+  /** A named pod that is not there is left out. */
+  readonly ignoreNotFound: boolean;
+  /** One sentence for stderr. */
+  warn(message: string): void;
+}
+
+/** Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and as readPod does. */
+export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: Scoping): Promise<Scope> {
+  if (target.kind === 'pods') return scopeOfPods(cluster, target, scoping);
+  if (target.kind === 'node') return scopeOfNode(cluster, target, scoping);
+  const { namespace } = cluster;
+  const scope = { target: targetText(target), namespace, owns: () => true };
+  if (target.kind === 'selector') return { ...scope, pods: podsTarget(namespace, target) };
+  const object = await readWorkload(cluster, target);
+  const labels = labelsOf(target, object);
+  if (labels === undefined)
+    throw new PodexitError(
+      'target.no-selector',
+      `${scope.target} in namespace "${namespace}" selects no pods`,
+      'Name the pod itself.',
+    );
+  const pods = podsTarget(namespace, { labels, fields: '' });
+  if (target.resource === 'services') return { ...scope, pods };
+  const uid = uidOf(object);
+  const owns = (pod: Raw): boolean =>
+    target.resource === 'deployments' ? deploymentOf(pod) === target.name : controllerUid(pod) === uid;
+  return { ...scope, pods, owns, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
+}
+
+/** Throws as scopeOf does. */
+async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'workload' }>): Promise<Raw> {
+  const { namespace } = cluster;
+  const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
+  if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);
+  if (answer.status === 200) return asRaw(answer.body);
+  const kind = workloadKinds[target.resource].kind.toLowerCase();
+  if (answer.status === 404)
+    throw new PodexitError(
+      'target.not-found',
+      `there is no ${kind} "${target.name}" in namespace "${namespace}"`,
+      `List them with: kubectl get ${target.resource} -n ${namespace}${cluster.reach}`,
+    );
+  throw unreadable(`${kind} "${target.name}"`, cluster, refusalOf(cluster, answer).message);
+}
+
+const unreadable = (what: string, cluster: Cluster, message: string): PodexitError =>
+  new PodexitError(
+    'target.unreadable',
+    `${what} in namespace "${cluster.namespace}" cannot be read: ${cluster.clean(message)}`,
+    'Name the pod itself, which needs no more rights than on pods.',
+  );
+
+function labelsOf(target: Extract<Named, { kind: 'workload' }>, object: Raw): string | undefined {
+  if (target.resource !== 'services') {
+    const selector = siblingTarget('', object)?.labelSelector;
+    return selector && printLabels(selector);
+  }
+  const selector = asRaw(asRaw(object['spec'])['selector']) as NonNullable<LabelSelector['matchLabels']>;
+  return Object.keys(selector).length === 0 ? undefined : printLabels({ matchLabels: selector });
+}
+
+/** A Deployment names its ReplicaSets after itself and the hash that it puts on their pods: no need to read them. */
+export function deploymentOf(pod: Raw): string | undefined {
+  const owner = ownerOf(pod);
+  const hash = asRaw(metadataOf(pod)['labels'])['pod-template-hash'];
+  const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
+  return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
+}
+
+/** Each is read first, so that an unknown name ends the run before anything is deleted. */
+async function scopeOfPods(
+  cluster: Cluster,
+  target: Extract<SeveralTarget, { kind: 'pods' }>,
+  { ignoreNotFound }: Scoping,
+): Promise<Scope> {
+  const found = await Promise.all(
+    target.names.map((name) =>
+      readPod(cluster, name).catch((error: unknown) => {
+        if (ignoreNotFound && error instanceof PodexitError && error.code === 'pod.not-found') return undefined;
+        throw error;
+      }),
+    ),
+  );
+  const pods = found.filter((pod) => pod !== undefined);
+  const named = pods.map((pod) => ({ name: nameOf(pod), uid: uidToDelete(cluster, pod) }));
+  const uids = new Set(named.map(({ uid }) => uid));
+  const controllers = new Set(pods.map(controllerUid));
+  const { namespace } = cluster;
+  return {
+    target: targetText(target),
+    namespace,
+    pods: podsTarget(namespace, { labels: sharedLabels(pods), fields: '' }),
+    // Pods of the same controllers too: one of them may be a replacement.
+    owns: (pod) => uids.has(uidOf(pod)) || controllers.has(controllerUid(pod) ?? ''),
+    named,
+  };
+}
+
+/** What differs between a pod and its replacement. */
+const ownLabels = /pod-template-hash|controller-revision-hash|pod-index|pod-name|controller-uid|batch\.kubernetes\.io/;
+
+/** The labels that all the pods have, as a selector: it narrows the watch to them and to their replacements. */
+function sharedLabels([first, ...others]: readonly Raw[]): string {
+  const labelsOf = (pod: Raw): Raw => asRaw(metadataOf(pod)['labels']);
+  return Object.entries(first ? labelsOf(first) : {})
+    .filter(([key, value]) => !ownLabels.test(key) && others.every((pod) => labelsOf(pod)[key] === value))
+    .map(([key, value]) => `${key}=${String(value)}`)
+    .join(',');
+}
+
+const forbidden = 403;
+
+/** In all namespaces, or in the one of the connection where no others may be read. */
+async function scopeOfNode(
+  cluster: Cluster,
+  { name }: Extract<SeveralTarget, { kind: 'node' }>,
+  { warn }: Scoping,
+): Promise<Scope> {
+  const node = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
+  if (node.status === 404)
+    throw new PodexitError(
+      'target.not-found',
+      `there is no node "${name}"`,
+      `List them with: kubectl get nodes${cluster.reach}`,
+    );
+  const fields = `spec.nodeName=${name}`;
+  const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: fields } });
+  const namespace = all.status === forbidden ? cluster.namespace : '';
+  if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
+  return {
+    target: `node/${name}`,
+    namespace,
+    pods: podsTarget(namespace, { labels: '', fields }),
+    owns: () => true,
+  };
+}

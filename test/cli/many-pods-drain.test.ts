@@ -1,0 +1,78 @@
+/** `podexit node/NAME -- kubectl drain NAME`: every pod that ends on the node, and the eviction that a budget refuses. */
+import { expect, it } from 'vitest';
+import type { ExitReport } from '../../src/model/report.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
+import type { Serving } from '../helpers/serving.ts';
+import { serving } from '../helpers/serving.ts';
+import { heldAgainst } from '../helpers/truth.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const playing = <T>(work: (serving: Serving) => Promise<T>): Promise<T> =>
+  serving('drain-with-pdb', { attachDelayMs: 1500, scenario: loadRecording('second/drain-with-pdb') }, work);
+
+const [first, second] = ['checkout-86c476c498-6xbr5', 'checkout-86c476c498-dxgj9'];
+
+/** Says what `kubectl drain` says, and takes as long. */
+const drains = (says: string, ms: number, code = 0): string[] => [
+  process.execPath,
+  '-e',
+  `setTimeout(() => console.error(${JSON.stringify(says)}), 2500); setTimeout(() => process.exit(${code}), ${ms})`,
+];
+
+const refusal = (namespace: string): string =>
+  `error when evicting pods/"${second}" -n "${namespace}" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.`;
+
+it('follows both pods of a drain whose second eviction a budget refuses at first, and names the budget', () =>
+  playing(async (scene) => {
+    const { flags, server } = scene;
+    const ran = await runMain(['node/node1', '-o', 'json', ...flags, '--', ...drains(refusal(server.namespace), 8000)]);
+    expect(ran.stderr).toContain('(will retry after 5s)');
+    expect(ran.stderr).toMatch(
+      new RegExp(`${server.namespace}/${second}: its eviction was refused: PodDisruptionBudget "checkout" allows 0`),
+    );
+    const told = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
+    expect(told.workload).toEqual({ kind: 'Node', name: 'node1' });
+    expect(told.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
+    expect(told.exits.map(({ trigger }) => trigger.kind)).toEqual(['eviction-api', 'eviction-api']);
+    expect(told.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
+    for (const report of told.exits) {
+      const truths = server.truth().filter(({ pod }) => pod === report.pod.name);
+      expect(heldAgainst(report, truths).filter(({ hit }) => !hit)).toEqual([]);
+      expect(report.verdict.findings.map(({ code }) => code)).not.toContain('evidence-lost');
+    }
+    expect(ran.code).toBe(0);
+    const watches = server.requests.filter(({ verb }) => verb === 'watch').length;
+    const logs = server.requests.filter(({ url }) => url.includes('/log?')).length;
+    expect(watches).toBeLessThanOrEqual(12 + 3);
+    expect(server.requests.length - logs).toBeLessThanOrEqual(40 + 6 + 2 * 2);
+    expect(server.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  }));
+
+it('ends with the reason of a drain that fails, and with what ended until then', () =>
+  playing(async ({ flags }) => {
+    const ran = await runMain([
+      'node/node1',
+      ...flags,
+      '--',
+      ...drains('cannot delete Pods with local storage', 3500, 1),
+    ]);
+    expect(ran.stderr).toContain('cannot delete Pods with local storage');
+    expect(ran.stderr).toMatch(/failed with exit code 1/);
+    expect(ran.stdout).toContain(first);
+    expect(ran.code).toBe(1);
+  }));
+
+it('refuses a node that is not there', () =>
+  playing(async ({ flags }) => {
+    const ran = await runMain(['node/node9', ...flags]);
+    expect(ran.stderr).toContain('there is no node "node9"');
+    expect(ran.code).toBe(1);
+  }));
+
+it('goes on without a command until --timeout', () =>
+  playing(async ({ flags }) => {
+    const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags]);
+    const told = JSON.parse(ran.stdout) as { exits: ExitReport[] };
+    expect(told.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
+    expect(ran.code).toBe(0);
+  }));

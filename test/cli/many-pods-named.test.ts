@@ -1,0 +1,106 @@
+/** Several pods named at once: `podexit a b c` deletes them together, each once, and none where one is unknown. */
+import { describe, expect, it } from 'vitest';
+import { parseAnyTarget } from '../../src/cli/target.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { loadRecording } from '../demo/helpers/load.ts';
+import type { Serving } from '../helpers/serving.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const playing = <T>(work: (serving: Serving, names: string[]) => Promise<T>): Promise<T> =>
+  serving('scale-to-zero-40', { scenario: loadRecording('second/scale-to-zero-40') }, (scene) =>
+    work(
+      scene,
+      scene.server
+        .truth()
+        .slice(0, 3)
+        .map(({ pod }) => pod),
+    ),
+  );
+
+const deletesOf = ({ server }: Serving) => server.requests.filter(({ method }) => method === 'DELETE');
+
+describe('the words', () => {
+  it.each([
+    [['a', 'b', 'c'], { kind: 'pods', names: ['a', 'b', 'c'] }],
+    [['pod/a', 'pod/b'], { kind: 'pods', names: ['a', 'b'] }],
+    [['pod', 'a', 'b'], { kind: 'pods', names: ['a', 'b'] }],
+    [['a', 'po/b'], { kind: 'pods', names: ['a', 'b'] }],
+    [['a', 'a'], { kind: 'pod', name: 'a' }],
+    [['pod', 'a'], { kind: 'pod', name: 'a' }],
+    [['deploy', 'a'], { kind: 'workload', resource: 'deployments', name: 'a' }],
+    [['pod/rollout'], { kind: 'pod', name: 'rollout' }],
+    [['pod/rollout', 'web'], { kind: 'pods', names: ['rollout', 'web'] }],
+    [['node/n1.example'], { kind: 'node', name: 'n1.example' }],
+    [['no', 'n1'], { kind: 'node', name: 'n1' }],
+  ])('%j name %j', (words, target) => expect(parseAnyTarget(words)).toEqual(target));
+
+  it.each([
+    [['deploy/a', 'deploy/b'], /only pods can be named together/],
+    [['deploy', 'a', 'b'], /only pods can be named together/],
+    [['pod', 'a/b'], /only pods can be named together/],
+    [['node'], /no name was given/],
+    [['node/a', 'node/b'], /only pods can be named together/],
+    [['services.serving.knative.dev', 'web'], /no kind whose pods/],
+  ])('%j are refused', (words, reason) => expect(() => parseAnyTarget(words)).toThrow(reason));
+});
+
+describe('several pods by name', () => {
+  it('are deleted together, each by one DELETE with its uid, and reported once', () =>
+    playing(async (scene, names) => {
+      const ran = await runMain([...names, '-o', 'json', ...scene.flags]);
+      expect(ran.stderr).toContain(`podexit: deleting 3 pods: ${names.join(', ')}`);
+      const told = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
+      expect(told.workload).toEqual({ kind: 'Pod', name: names.join(' ') });
+      expect(told.exits.map(({ pod }) => pod.name).sort()).toEqual([...names].sort());
+      expect(told.exits.map(({ trigger }) => trigger.kind)).toEqual(['this-command', 'this-command', 'this-command']);
+      const sent = deletesOf(scene);
+      expect(sent).toHaveLength(3);
+      const uids = sent.map(
+        ({ body }) => (JSON.parse(body ?? '{}') as { preconditions: { uid: string } }).preconditions.uid,
+      );
+      expect(uids.sort()).toEqual(told.exits.map(({ pod }) => pod.uid).sort());
+    }));
+
+  it('are all left alone where one of them is unknown', () =>
+    playing(async (scene, [first = '', second = '']) => {
+      const ran = await runMain([first, 'no-such-pod', second, ...scene.flags]);
+      expect(ran.stderr).toContain('there is no pod "no-such-pod" in namespace');
+      expect(ran.code).toBe(1);
+      expect(deletesOf(scene)).toEqual([]);
+    }));
+
+  it('go on without an unknown one under --ignore-not-found', () =>
+    playing(async (scene, [first = '', second = '']) => {
+      const ran = await runMain([first, 'no-such-pod', second, '--ignore-not-found', '-o', 'name', ...scene.flags]);
+      expect(ran.stdout.split('\n').sort()).toEqual(['', `pod/${first}`, `pod/${second}`].sort());
+      expect(deletesOf(scene)).toHaveLength(2);
+    }));
+
+  it('are asked about once at a terminal, and none is deleted where the answer is no', () =>
+    playing(async (scene, names) => {
+      const ran = await runMain([...names, ...scene.flags], { answers: ['n'] });
+      expect(ran.stderr).toMatch(/Delete 3 pods in namespace \S+ of context \S+\? checkout-\S+, .* \[y\/N\]/);
+      expect([ran.code, deletesOf(scene)]).toEqual([0, []]);
+    }));
+
+  it('are only named by a dry run', () =>
+    playing(async (scene, [first = '', second = '']) => {
+      const ran = await runMain([first, second, '--dry-run=client', '-o', 'name', ...scene.flags]);
+      expect(ran.stdout).toBe(`pod/${first}\npod/${second}\n`);
+      expect(deletesOf(scene)).toEqual([]);
+    }));
+});
+
+it.each([
+  [['a', 'b', '--all-terminating'], /--all-terminating needs a workload/],
+  [['a', 'b', '--pick=oldest'], /--pick chooses one pod/],
+  [['a', 'b', '--wait-replacement'], /--wait-replacement is for one pod/],
+  [['node/n1', '--evict'], /deletes nothing/],
+  [['node/n1', '--now'], /node\/NAME never deletes/],
+  [['a', '--', 'kubectl', 'delete', 'pod', 'a'], /goes with a node or a rollout/],
+])('%j is refused', async (words, reason) => {
+  const ran = await runMain(words);
+  expect(ran.stderr).toMatch(reason);
+  expect(ran.code).toBe(1);
+});

@@ -1,5 +1,5 @@
 /**
- * `release build [FOLDER]`: the archive of this machine's platform, and its checksum.
+ * `release build [FOLDER]`: the archive of this machine's platform, its checksum, and the list of what it is made of.
  * `release manifest --repository OWNER/NAME [FOLDER]`: the Krew manifest, from all archives' checksums.
  */
 import { execFile } from 'node:child_process';
@@ -12,6 +12,7 @@ import config from '../package.json' with { type: 'json' };
 import { buildExecutable } from './release/executable.ts';
 import { renderManifest } from './release/manifest.ts';
 import { archiveOf, hostPlatform } from './release/platforms.ts';
+import { executableSbom } from './release/sbom.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { repository: { type: 'string' } } });
@@ -35,6 +36,8 @@ async function build(): Promise<void> {
     .update(await readFile(join(target, archive)))
     .digest('hex');
   await writeFile(join(target, `${archive}.sha256`), `${sum}  ${archive}\n`);
+  const sbom = await executableSbom(root, process.execPath, process.versions.node);
+  await writeFile(join(target, `${archive}.cdx.json`), sbom);
   await rm(join(target, 'work'), { recursive: true, force: true });
   console.log(join(target, archive));
 }

@@ -6,7 +6,13 @@ import { secondEndpoint, startBalancer } from '../demo/balancer.ts';
 import { systemClock } from '../demo/clock.ts';
 import { startLoopback, type Loopback } from '../demo/loopback.ts';
 import type { Scenario } from '../demo/scenario.ts';
-import { findScenario, loadScenario, shippedScenarios, type ShippedScenario } from '../demo/scenarios.ts';
+import {
+  findScenario,
+  loadScenario,
+  scenarioAfter,
+  shippedScenarios,
+  type ShippedScenario,
+} from '../demo/scenarios.ts';
 import { PodexitError } from '../errors.ts';
 import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
@@ -34,7 +40,7 @@ export type DemoFlags = Flags & {
   writeKubeconfig?: string;
 };
 
-/** How long a served cluster shows the end before it begins anew. */
+/** How long a served cluster shows the end before it starts over. */
 const playAgainAfterMs = 15_000;
 
 /** Returns the exit code of the command. Throws PodexitError `demo.scenario` and `demo.port`. */
@@ -91,8 +97,8 @@ function chosen(name: string, fixed: boolean): ShippedScenario {
       `There are: ${shippedScenarios.map((one) => one.name).join(', ')}`,
     );
   if (!fixed) return found;
-  const mended = found.fixed === undefined ? undefined : findScenario(found.fixed);
-  if (mended !== undefined) return mended;
+  const fixedOne = found.fixed === undefined ? undefined : findScenario(found.fixed);
+  if (fixedOne !== undefined) return fixedOne;
   const pairs = shippedScenarios.filter((one) => one.fixed !== undefined).map((one) => one.name);
   throw new PodexitError('demo.scenario', `"${found.name}" has no fixed version`, `These have: ${pairs.join(', ')}`);
 }
@@ -129,7 +135,11 @@ async function trace(
   try {
     writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
     if (!ports.stdout.isTty || forPeople) stderr.write(`${shipped.about}\n$ kubectl podexit ${typed(words)}\n\n`);
-    const code = await main([...words, '--yes', '--kubeconfig', kubeconfig], { ...ports, stderr });
+    const deletes = shipped.words === undefined;
+    const code = await main([...words, ...(deletes ? ['--yes'] : []), '--kubeconfig', kubeconfig], {
+      ...ports,
+      stderr,
+    });
     const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
     if ([SIGINT, SIGTERM, SIGHUP].includes(code))
       stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
@@ -140,7 +150,9 @@ async function trace(
   }
 }
 
-function tryNext({ name, fixed, next }: ShippedScenario, flags: DemoFlags): string {
+function tryNext(shipped: ShippedScenario, flags: DemoFlags): string {
+  const { name, fixed } = shipped;
+  const next = scenarioAfter(shipped)?.name;
   const lines = [
     ...(fixed === undefined || flags.fixed ? [] : [['--fixed', fixed, name]]),
     ...(next === undefined ? [] : [['', next, next]]),
@@ -166,7 +178,7 @@ async function serve(
   stderr.write(`${about}
 serving at ${server.url} with ${kubeconfig}; try:
   kubectl podexit ${typed([...words, '--kubeconfig', file ?? 'FILE'])}
-It plays as it was recorded, whatever grace is asked for, and begins anew ${playAgainAfterMs / 1000} s after its end. Ctrl-C stops it.
+It plays as it was recorded, whatever grace period is asked for, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.
 `);
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => {

@@ -87,7 +87,7 @@ function refuseAlone(flags: ProbeFlags): [] {
 function rateOf(text: string): number {
   const rate = /^\d{1,3}(?:\.\d{1,3})?$/.test(text) ? Number(text) : NaN;
   if (rate >= 0.1 && rate <= 500) return rate;
-  throw wrong(`--probe-rate: "${text.slice(0, 80)}" is no number from 0.1 to 500`, 'It counts requests a second.');
+  throw wrong(`--probe-rate: "${text.slice(0, 80)}" is not a number from 0.1 to 500`, 'It counts requests a second.');
 }
 
 function timeoutOf(text: string): number {
@@ -99,14 +99,14 @@ function timeoutOf(text: string): number {
 function methodOf(text: string): string {
   const method = text.toUpperCase();
   if (/^[A-Z]{1,20}$/.test(method) && method !== 'CONNECT') return method;
-  throw wrong(`--probe-method: "${text.slice(0, 80)}" is no HTTP method`, 'Write it like GET or POST.');
+  throw wrong(`--probe-method: "${text.slice(0, 80)}" is not an HTTP method`, 'Write it like GET or POST.');
 }
 
 function statusesOf(text: string): ProbeSettings['expect'] {
   return text.split(',').map((part) => {
     const [, from, to = from] = /^\s*([1-5]\d\d)(?:-([1-5]\d\d))?\s*$/.exec(part) ?? [];
     if (from !== undefined && Number(from) <= Number(to)) return { from: Number(from), to: Number(to) };
-    throw wrong(`--probe-expect: "${part.slice(0, 80)}" is no status`, 'Write it like 200-399 or 200,204.');
+    throw wrong(`--probe-expect: "${part.slice(0, 80)}" is not a status`, 'Write it like 200-399 or 200,204.');
   });
 }
 

@@ -11,7 +11,7 @@ import { listen, type Tls } from './http/server.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { renewLeases } from './play/leases.ts';
 import type { Skew } from './play/move.ts';
-import { truthsInRunTime } from './play/truths.ts';
+import { truthsInRunTime } from './play/play-time.ts';
 import type { Scenario, Truth } from './scenario.ts';
 import type { Backends } from './verbs/proxy.ts';
 import { serve } from './verbs/serve.ts';

@@ -15,11 +15,9 @@ export interface ShippedScenario {
   lateBalancerMs?: number;
   /** A Service that gets another ready endpoint, where the recorded pod was its only one. */
   secondEndpointOf?: string;
-  /** The scenario in which what goes wrong here is mended. */
+  /** The scenario in which the problem is fixed. */
   fixed?: string;
-  /** Which one to try after it. */
-  next?: string;
-  /** What podexit is asked to trace; by default the pod whose end was recorded. */
+  /** The command line; by default the pod whose end was recorded is traced. */
   words?: readonly string[];
 }
 
@@ -29,7 +27,6 @@ export const shippedScenarios: readonly ShippedScenario[] = [
     name: 'graceful-exit',
     about: 'Deployment of 2 behind a Service, grace 10 s: the app drains 3 s and exits 0 while a replacement starts.',
     fixed: 'prestop-sleep',
-    next: 'lost-requests',
   },
   {
     name: 'lost-requests',
@@ -38,7 +35,6 @@ export const shippedScenarios: readonly ShippedScenario[] = [
       'The same exit, probed 20 times a second through a load balancer that learns of the removal 1.5 s late: graceful, and yet clients lose requests.',
     lateBalancerMs: 1500,
     fixed: 'lost-requests-fixed',
-    next: 'sigkill-after-grace',
   },
   {
     name: 'lost-requests-fixed',
@@ -47,87 +43,90 @@ export const shippedScenarios: readonly ShippedScenario[] = [
       'The same late load balancer, but a preStop sleep of 4 s lets the app serve until nobody is sent to it: no request is lost.',
     lateBalancerMs: 1500,
     secondEndpointOf: 'api',
-    next: 'sigkill-after-grace',
   },
   {
     name: 'sigkill-after-grace',
     about: 'The same Deployment, but the app ignores SIGTERM: it is killed when its grace of 6 s is over.',
     fixed: 'graceful-exit',
-    next: 'prestop-exceeds-grace',
   },
   {
     name: 'prestop-exceeds-grace',
     about: 'The preStop hook sleeps 30 s, the grace is 5 s: SIGTERM comes when the grace is over, 2 s before SIGKILL.',
     fixed: 'prestop-sleep',
-    next: 'rollout',
   },
   {
     name: 'prestop-sleep',
     about: 'A preStop sleep of 4 s gives load balancers time, then the app drains 2 s and exits 0; grace 10 s.',
-    next: 'rollout',
   },
   {
     name: 'rollout',
     recording: 'second/rollout-25',
     about: 'A rollout replaces the 25 pods of a Deployment; each drains 2 s and exits 0.',
-    next: 'multi-container',
     words: ['deployment/checkout', '--all-terminating'],
+  },
+  {
+    name: 'check',
+    plays: 'sigkill-after-grace',
+    about: 'What podexit check predicts of an app that ignores SIGTERM, without deleting anything.',
+    words: ['check', 'deployment/checkout'],
+  },
+  {
+    name: 'fix',
+    plays: 'sigkill-after-grace',
+    about: 'The patch that podexit fix prints for it; nothing is applied.',
+    words: ['fix', 'deployment/checkout'],
   },
   {
     name: 'multi-container',
     about: 'Three containers, grace 6 s: web exits 0 after 1 s, worker exits 143 at once, legacy ignores SIGTERM.',
     fixed: 'native-sidecar',
-    next: 'finalizer',
   },
   {
     name: 'native-sidecar',
     about: 'Two native sidecars stop after the app, in reverse order; grace 12 s.',
-    next: 'finalizer',
   },
   {
     name: 'prestop-fails',
     about: 'The preStop hook exits 3, so SIGTERM comes early; the app exits 0.',
     fixed: 'prestop-sleep',
-    next: 'finalizer',
   },
   {
     name: 'finalizer',
     about: 'A finalizer keeps the finished pod for 5.5 s, until it is patched away.',
-    next: 'force-delete',
   },
   {
     name: 'force-delete',
     about: 'Grace 0: the object is gone at once, while the container runs on for 2 s and is killed.',
     fixed: 'graceful-exit',
-    next: 'statefulset',
   },
   {
     name: 'statefulset',
     about: 'The replacement of a StatefulSet pod has the same name; it is created only after the removal.',
-    next: 'rolling-update',
   },
   {
     name: 'rolling-update',
     about: 'A rollout deletes the one pod of a Deployment; podexit attaches to it.',
-    next: 'two-services',
   },
   {
     name: 'two-services',
     about: 'A pod behind two Services; one of them publishes endpoints that are not ready.',
-    next: 'kubelet-restart',
   },
   {
     name: 'kubelet-restart',
     about:
       'The kubelet dies 1.8 s after the DELETE and comes back 1.7 s later: a second Killing, a log that ends early.',
-    next: 'exit-143',
   },
   {
     name: 'exit-143',
     about: 'The app has no handler that exits 0: SIGTERM ends it at once, with exit code 143.',
-    next: 'graceful-exit',
   },
 ];
+
+/** Which one to try after it: the next in their order that is not its own fixed version. */
+export function scenarioAfter({ name, fixed }: ShippedScenario): ShippedScenario | undefined {
+  const index = shippedScenarios.findIndex((one) => one.name === name);
+  return [...shippedScenarios.slice(index + 1), ...shippedScenarios].find((one) => one.name !== fixed);
+}
 
 /** The scenario of that name, or the only one whose name begins so; undefined where there is none. */
 export function findScenario(name: string): ShippedScenario | undefined {

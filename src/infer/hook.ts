@@ -128,10 +128,8 @@ function sleepEnd(ask: Ask, length: number): Result {
  * named the signal late.
  */
 const isPauseHidden = ({ trace }: PodNetwork, { name }: ContainerSpec): boolean =>
-  trace.gaps.some(
-    ({ value: { stream, container = name, to } }) =>
-      to === undefined && (stream === 'lease' || (stream === 'logs' && container === name)),
-  );
+  trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined) ||
+  trace.containers.get(name)?.log.ended?.value.clean === false;
 
 const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
   client: atMost(at + 1),

@@ -10,7 +10,7 @@ import type { Stage } from './stage.ts';
 /**
  * A request that it answered was sent while it took requests, and so while it lived; where the port refuses, it takes none any
  * more. Said of one container alone: of several nobody knows which one answered. And only where the pod alone can have
- * answered: neither a node's address nor a name that its successor bears (StatefulSet, bare pods) says which pod did, nor does an
+ * answered: neither a node's address nor a name that its successor has (StatefulSet, bare pods) says which pod did, nor does an
  * address that answers after the container's end is known.
  */
 export function stateServed({

@@ -83,7 +83,7 @@ export const unexpected = (status: number, said: string): Result => ({
   said,
 });
 
-/** Trying several addresses fails with one error that holds the others: own trouble with one family is not news of the target. */
+/** Trying several addresses fails with one error that holds the others: this machine's trouble with one family says nothing of the target. */
 function codeOf(error: NodeJS.ErrnoException): string {
   const each = error instanceof AggregateError ? (error.errors as NodeJS.ErrnoException[]) : [error];
   const codes = each.map(({ code }) => code ?? '');

@@ -98,7 +98,7 @@ const causes = [
   [/^error trying to reach service: .*(?:EOF|reset by peer|broken pipe|closed)/, 'reset'],
 ] as const;
 
-/** Undefined where the body is no Status of the API server's. */
+/** Undefined where the body is not a Status of the API server. */
 function statusMessage(body: Buffer): string | undefined {
   if (body[0] !== 0x7b && body[0] !== 0x65) return undefined;
   const text = body.toString('utf8');

@@ -26,7 +26,7 @@ export interface ProbeOptions {
   /** Asks the API server, for `service/…` and `pod`. */
   ask: ProxyRequest;
   namespace: string;
-  /** Whom `pod` means. */
+  /** The pod that the target `pod` means. */
   pod?: ProxiedPod;
   /** The number of the first probe: a run may start some later. */
   firstProbe?: number;

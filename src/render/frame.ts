@@ -7,7 +7,7 @@
 import type { Timeline } from '../infer/timeline.ts';
 import { podText } from './heading.ts';
 import type { Lane } from './live-lanes.ts';
-import { containerLanes, replacementLane, serviceLanes } from './live-lanes.ts';
+import { containerLanes, probeLanes, replacementLane, serviceLanes } from './live-lanes.ts';
 import { nodeTrouble } from './node-trouble.ts';
 import type { Pen } from './palette.ts';
 import type { Piece } from './prose.ts';
@@ -37,7 +37,12 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
       width,
     ),
   );
-  const lanes = [...containerLanes(timeline, now), ...serviceLanes(timeline, now), ...replacementLane(timeline)];
+  const lanes = [
+    ...containerLanes(timeline, now),
+    ...serviceLanes(timeline, now),
+    ...probeLanes(timeline),
+    ...replacementLane(timeline),
+  ];
   const space = room - 1 - Math.min(loud.length, room - 1);
   const shown = fitting(lanes, space);
   const widths = widthsFor(width, lanes);

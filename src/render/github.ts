@@ -20,7 +20,7 @@ export function githubAnnotations({ timeline, verdict, answer }: Report): string
     ...(isGood ? [] : [command(level, `${answer.word}: ${pod}`, [answer.headline, answer.why, ...advice])]),
     ...failed.map(({ name, message }) => command(level, `gate ${name}: ${pod}`, [message])),
     ...(isGood && failed.length === 0 && answer.traffic.judgement === 'at-risk'
-      ? [command('warning', `traffic at risk: ${pod}`, [answer.traffic.reason, ...advice])]
+      ? [command('warning', `traffic at risk: ${pod}`, [answer.traffic.reason, answer.traffic.measured, ...advice])]
       : []),
   ];
 }

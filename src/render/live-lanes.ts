@@ -124,6 +124,25 @@ function serviceLane(service: string, slices: readonly EndpointTimeline[], timel
   };
 }
 
+/** A tick for each half second in which requests failed; those to the dying pod itself are no loss. */
+export const probeLanes = ({ probes, zero, grace, now: seen }: Timeline): Lane[] =>
+  probes.map(({ via, sent, failed, slices }, index) => {
+    const length = Math.max(1, grace.effectiveSeconds * 1000, seen - zero);
+    const isLoss = via !== 'pod-proxy' && failed > 0;
+    return {
+      name: index === 0 ? 'requests' : `requests ${index + 1}`,
+      stretches: slices.map((slice) => ({
+        look: slice.failed > 0 ? 'lost' : 'answered',
+        ink: slice.failed === 0 ? 'good' : via === 'pod-proxy' ? 'dim' : 'bad',
+        until: Math.max(0, slice.to - zero) / length,
+      })),
+      isTrack: false,
+      words: `${sent} sent · ${failed} failed`,
+      ink: isLoss ? 'bad' : 'plain',
+      rank: 2,
+    };
+  });
+
 /** Known only once all slices have it. */
 function lastOf(times: readonly (Interval | undefined)[]): Interval | undefined {
   const known = times.filter((one) => one !== undefined);

@@ -67,7 +67,8 @@ function answerSection(report: Report): string {
   const rows = exitRows(report)
     .slice(0, 3)
     .map(({ label, words }) => `- ${forMarkdownCode(label)} ${forMarkdown(words.map(({ text }) => text).join(''))}`);
-  const { judgement, reason } = answer.traffic;
+  const { judgement, measured } = answer.traffic;
+  const reason = [answer.traffic.reason, ...(measured === undefined ? [] : [measured])].join(' · ');
   const failed = verdict.gates.filter(({ passed }) => !passed).slice(0, 2);
   const lines = [
     ...rows,

@@ -95,6 +95,8 @@ export const symbols = {
   hook: ['▓', '='],
   routed: ['━', '='],
   unrouted: ['╌', '-'],
+  answered: ['·', '.'],
+  lost: ['┃', '!'],
 } as const;
 export type SymbolName = keyof typeof symbols;
 

@@ -16,7 +16,7 @@ export interface ProbingOptions {
   clock: Clock;
   namespace: string;
   userAgent: string;
-  /** Whom `pod` means; in a run over several pods each of them, from when it terminates (`open`). */
+  /** The pod that the target `pod` means; in a run over several pods each of them, from when it terminates (`open`). */
   pod: ProxiedPod | undefined;
   deliver(sighting: Sighting): void;
   signal: AbortSignal;

@@ -171,9 +171,12 @@ const replacementReport = ({
   readyAt: readyAt && instant(readyAt),
 });
 
-const trafficReport = ({ judgement, reason, services }: TrafficAnswer, { probes }: Timeline): TrafficReport => ({
+const trafficReport = (
+  { judgement, reason, measured, services }: TrafficAnswer,
+  { probes }: Timeline,
+): TrafficReport => ({
   judgement,
-  reason,
+  reason: measured === undefined ? reason : `${reason} · ${measured}`,
   services: services.map(({ name, otherReady, noReady }) => ({
     name,
     otherReady,

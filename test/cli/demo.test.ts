@@ -24,6 +24,16 @@ describe.concurrent('demo', () => {
     expect(ran.code).toBe(5);
   });
 
+  it.each([
+    ['check', 'app ignores SIGTERM', 'demo fix'],
+    ['fix', 'kind: Deployment', 'demo multi-container'],
+  ])('%s runs the command of that name on a recorded cluster, and says what to try next', async (name, shown, next) => {
+    const ran = await podexit(['demo', name]);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain(shown);
+    expect(ran.stderr).toContain(`kubectl podexit ${next}`);
+  });
+
   it('says it as a shell takes it', async () => {
     const ran = await podexit(['demo', 'exit-143', '-o', "jsonpath={.pod['name']} {.kind}"]);
     expect(ran.stderr).toContain(`'--output=jsonpath={.pod['\\''name'\\'']} {.kind}'`);

@@ -1,6 +1,8 @@
 /** The live view, as a terminal shows it: the answer line on top, bars, Services, and the card at the end. */
 import { describe, expect, it } from 'vitest';
 import { observationsOf, recordingNames, reportToRender, sightingsOf } from '../helpers/recordings.ts';
+import { frame } from '../../src/render/frame.ts';
+import { penFor, plainStyle } from '../../src/render/palette.ts';
 import type { Happening } from './helpers/screen.ts';
 import { allLines, screenOf } from './helpers/screen.ts';
 import type { Play } from './helpers/theatre.ts';
@@ -72,6 +74,29 @@ describe('while it runs', () => {
     const { window: lines } = await seen('node-down', { until: 40 });
     expect(lines.join('\n')).toMatch(/✖ .*(not responding|NotReady)/);
     expect(lines.join('\n')).toContain('kubectl describe node');
+  });
+
+  it('marks each half second in which requests failed, those to the pod itself dimly', async () => {
+    const { timeline } = await reportToRender('graceful-exit');
+    const at = (second: number): number => timeline.zero + second * 1000;
+    const slices = [
+      { from: at(0), to: at(2), sent: 40, failed: 0 },
+      { from: at(2), to: at(5), sent: 10, failed: 3 },
+    ];
+    const probe = { via: 'url', sent: 50, failed: 3, slices } as unknown as (typeof timeline.probes)[number];
+    const text = (via: string) =>
+      frame({ ...timeline, probes: [{ ...probe, via } as typeof probe] }, at(5), {
+        columns: 80,
+        rows: 24,
+        pen: penFor(plainStyle),
+      }).find((line) => line.some(({ text: words }) => words.startsWith('requests')));
+    expect(
+      text('url')
+        ?.map((one) => one.text)
+        .join(''),
+    ).toMatch(/requests +·+┃+ +50 sent · 3 failed$/);
+    expect(text('url')?.find((one) => one.text.includes('┃'))?.ink).toBe('bad');
+    expect(text('pod-proxy')?.find((one) => one.text.includes('┃'))?.ink).toBe('dim');
   });
 
   it('waits for finalizers by name', async () => {

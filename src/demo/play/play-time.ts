@@ -1,4 +1,5 @@
-import { fromMs, type Nanoseconds } from './nanoseconds.ts';
+import type { Truth } from '../scenario.ts';
+import { formatStamp, fromMs, parseStamp, type Nanoseconds } from './nanoseconds.ts';
 import type { Story } from './story.ts';
 
 /** When the story's turning points really came, in milliseconds of the server's clock. */
@@ -25,4 +26,18 @@ export function toRunTime(story: Pick<Story, 'readyAt'>, moments: Moments, recor
   if (recorded >= origin && begun !== undefined) return recorded + begun - origin;
   const moved = recorded + fromMs(moments.watchedAt ?? moments.startedAt) - ready;
   return begun !== undefined && moved > begun ? begun : moved;
+}
+
+const instants = ['stop_requested', 'stop_signal_sent', 'sigkill_sent', 'exited'] as const;
+
+/** The containers' fates with their instants moved to this run, on the client's clock. */
+export function truthsInRunTime(story: Story, moments: Moments): Truth[] {
+  return story.truths.map((truth) => ({ ...truth, ...Object.fromEntries(instants.flatMap(moved(truth))) }));
+
+  function moved(truth: Truth): (name: (typeof instants)[number]) => [string, string][] {
+    return (name) => {
+      const stamp = parseStamp(truth[name] ?? '');
+      return stamp === undefined ? [] : [[name, formatStamp(toRunTime(story, moments, stamp.at), 9)]];
+    };
+  }
 }

@@ -19,6 +19,8 @@ import {
   stampOf,
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
+import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';
+import { endedLikeLive } from '../../../src/run/replay.ts';
 import { endingAs, statusesIn } from '../../helpers/raw-edits.ts';
 import { kubelet } from '../../helpers/story-changes.ts';
 
@@ -138,11 +140,13 @@ describe('a kubelet that begins late', () => {
     const listedThen = sightings.map((one) =>
       one.kind === 'listed' && one.stream === 'events' ? { ...one, objects: [...one.objects, killing] } : one,
     );
-    return judged(listedThen).verdict.findings.find(({ code }) => code === 'slow-start')?.advice;
+    return mustRender(traceOf(observationsOf([...endedLikeLive(listedThen)]))).verdict.findings.find(
+      ({ code }) => code === 'slow-start',
+    )?.why;
   }
 
   it('was restarting a container, if one had just failed its probe', async () => {
     expect(await failedBefore(2000)).toMatch(/it was restarting app, whose probe had failed/);
-    expect(await failedBefore(120_000)).toMatch(/it may have been pulling an image/);
+    expect(await failedBefore(120_000)).toMatch(/an image pull, a postStart hook or a busy kubelet may have held it/);
   });
 });

@@ -1,7 +1,6 @@
 /** When something that the API reported was written: no later than it arrived, and not long before. */
 import { millisecondsOf } from '../model/assumptions.ts';
-import { offsetAt } from '../model/clock.ts';
-import { withDates } from '../model/dates.ts';
+import { offsetAt, withDates } from '../model/clock.ts';
 import { second } from '../model/span.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import type { Fact, Trace } from '../model/trace.ts';

@@ -1,7 +1,6 @@
 /** Everything that can be concluded from a trace. Pure, and cheap enough to be asked after each observation. */
 import type { Clock } from '../model/clock.ts';
-import { offsetAt, unknownClock } from '../model/clock.ts';
-import { withDates } from '../model/dates.ts';
+import { offsetAt, unknownClock, withDates } from '../model/clock.ts';
 import type { Conclusions, Exit } from './conclusions.ts';
 import { deletionOf } from './deletion.ts';
 import { endpointsOf } from './endpoints.ts';

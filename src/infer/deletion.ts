@@ -2,8 +2,7 @@
 import type { AssumptionName } from '../model/assumptions.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Clock } from '../model/clock.ts';
-import { noLessThan, noMoreThan, toClient, upTo } from '../model/clock.ts';
-import { withDates } from '../model/dates.ts';
+import { noLessThan, noMoreThan, toClient, upTo, withDates } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { conditionOf, isFinished, isOlder } from '../model/pod.ts';
 import type { Span } from '../model/span.ts';

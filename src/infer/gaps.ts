@@ -3,7 +3,6 @@ import type { Clock } from '../model/clock.ts';
 import { stepsOf } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import type { Fact, Trace } from '../model/trace.ts';
-import { brokenLogs } from './broken-logs.ts';
 import type { TimelineGap } from './timeline.ts';
 
 /** Streams by the name of the resource that an operator would grant. */
@@ -84,3 +83,15 @@ const lateChanges = (trace: Trace): TimelineGap[] =>
       to: value.until ?? at,
       cause: 'late' as const,
     }));
+
+export interface BrokenLog {
+  readonly container: string;
+  /** The last that was received. */
+  readonly ended: Fact<{ readonly clean: boolean }>;
+}
+
+export const brokenLogs = ({ containers, gone }: Trace): BrokenLog[] =>
+  [...containers].flatMap(([container, { log }]) => {
+    const { ended } = log;
+    return ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [{ container, ended }] : [];
+  });

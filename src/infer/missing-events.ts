@@ -3,7 +3,6 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
-import { isMerged } from './merged.ts';
 
 /** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
 const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
@@ -51,3 +50,12 @@ const isSpent = (counts: ReadonlyMap<string, number>): boolean =>
  * TTL): if that had spent everything, 12 have come back since.
  */
 const fewest = 12;
+
+/** From the tenth within ten minutes on Events that are alike are one, whose message is the newest's (SIGNALS.md §2.1). */
+const prefix = '(combined from similar events): ';
+
+export const isMerged = ({ message }: { readonly message: string }): boolean => message.startsWith(prefix);
+
+/** The message as the newest of them was written. */
+export const newestMessage = (event: { readonly message: string }): string =>
+  isMerged(event) ? event.message.slice(prefix.length) : event.message;

@@ -1,7 +1,7 @@
 /** What a Deployment says in its Events that it did to its ReplicaSets (SIGNALS.md §4). */
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
 import { isAroundDeletion, deliveryLag, withinCauseWindow } from './cause-window.ts';
-import { isMerged, newestMessage } from './merged.ts';
+import { isMerged, newestMessage } from './missing-events.ts';
 
 export interface Scaling {
   readonly way: 'up' | 'down';

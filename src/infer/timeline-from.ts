@@ -1,19 +1,19 @@
 /** The Timeline of what was concluded: numbers on one clock, with one consistent schedule. Pure. */
 import type { AssumptionName } from '../model/assumptions.ts';
-import { toClient } from '../model/clock.ts';
-import { withDates } from '../model/dates.ts';
+import { toClient, withDates } from '../model/clock.ts';
+import type { Pod } from '../model/kube.ts';
+import { controllerOf } from '../model/pod.ts';
 import type { Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
-import type { Trace } from '../model/trace.ts';
+import type { OwnerFacts, Trace } from '../model/trace.ts';
 import type { Conclusions, Exit, TimelinePhase } from './conclusions.ts';
 import { containerTimeline } from './container-timeline.ts';
 import type { Estimate } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { scheduleOf } from './schedule.ts';
-import { shownLength, timelineScale } from './timeline-scale.ts';
-import { workloadOf } from './workload.ts';
 import type { TimelineScale } from './timeline-scale.ts';
+import { shownLength, timelineScale } from './timeline-scale.ts';
 import type {
   EndpointTimeline,
   GraceTimeline,
@@ -22,6 +22,7 @@ import type {
   Phase,
   ReplacementTimeline,
   Timeline,
+  Workload,
 } from './timeline.ts';
 
 export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
@@ -194,3 +195,24 @@ function assumesOf(exit: Exit | undefined): AssumptionName[] {
 }
 
 const unique = (seqs: readonly number[]): number[] => [...new Set(seqs)].sort((a, b) => a - b);
+
+/** Undefined for a bare pod. */
+function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
+  const controller = controllerOf(pod);
+  if (!controller) return undefined;
+  const owner = trace.owners.get(controller.uid);
+  const references = owner?.last.value.metadata.ownerReferences ?? [];
+  const above = references.find((one) => one.controller === true) ?? references[0];
+  if (above) return { kind: above.kind, name: above.name, replicas: replicasOf(trace.owners.get(above.uid)) };
+  const deployment = owner ? undefined : deploymentNamed(pod, controller.name);
+  if (controller.kind === 'ReplicaSet' && deployment !== undefined) return { kind: 'Deployment', name: deployment };
+  return { kind: controller.kind, name: controller.name, replicas: replicasOf(owner) };
+}
+
+const replicasOf = (owner: OwnerFacts | undefined): number | undefined => owner?.last.value.spec.replicas;
+
+/** A Deployment names its ReplicaSets NAME-HASH, and labels their pods with the hash. */
+function deploymentNamed(pod: Pod, replicaSet: string): string | undefined {
+  const hash = pod.metadata.labels?.['pod-template-hash'];
+  return hash !== undefined && replicaSet.endsWith(`-${hash}`) ? replicaSet.slice(0, -hash.length - 1) : undefined;
+}

@@ -10,8 +10,7 @@
  */
 import type { Observation, ObservationKind, ObservationOf } from './observation.ts';
 import { foldDated } from './reduce/clocks.ts';
-import { foldChange } from './reduce/changes.ts';
-import { foldList } from './reduce/lists.ts';
+import { foldChange, foldList } from './reduce/changes.ts';
 import { foldLine, foldLogEnd, foldLogOpened } from './reduce/logs.ts';
 import { factOf, note } from './reduce/notes.ts';
 import { foldProbeCounts, foldProbeEnded, foldProbeStarted } from './reduce/probes.ts';

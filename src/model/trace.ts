@@ -3,8 +3,7 @@
  * and the rest are derived from it (timeline.ts), so that an observation that comes late or twice changes nothing but
  * what it proves.
  */
-import type { Clock } from './clock.ts';
-import type { DateGroup } from './dates.ts';
+import type { Clock, DateGroup } from './clock.ts';
 import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Kin, Refused, StreamName, Timer } from './observation.ts';

@@ -1,12 +1,11 @@
 /** Marks: the points of the timeline, each with a stable id. */
+import type { MarkName } from '../../model/report.ts';
 import type { RequestFacts, Trace } from '../../model/trace.ts';
 import { arrival } from '../arrival.ts';
+import type { Exit, TimelineMark } from '../conclusions.ts';
 import type { ContainerExit } from '../container.ts';
 import type { Estimate } from '../estimate.ts';
-import { onClient } from '../estimate.ts';
-import type { MarkName } from '../../model/report.ts';
-import type { Exit, TimelineMark } from '../conclusions.ts';
-import { killTrouble } from './kill-trouble.ts';
+import { isBefore, onClient, onNode } from '../estimate.ts';
 import { capAtNow } from './cap-at-now.ts';
 
 export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
@@ -213,3 +212,26 @@ const replacementMarks = ({ replacement }: Exit): TimelineMark[] => [
   ...mark('replacement-started', replacement?.started, { subject: replacement?.name }),
   ...mark('replacement-ready', replacement?.ready, { subject: replacement?.name }),
 ];
+
+/** ms past the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill itself may take about 3 s. */
+const overdueAfter = 5000;
+/** Characters of a runtime's error that are worth a line. */
+const longestMessage = 200;
+
+/** A phrase; undefined where nothing shows. */
+function killTrouble(trace: Trace, { deletion, containers }: Exit): string | undefined {
+  const failed = trace.events
+    .filter(({ reason, time }) => reason === 'FailedKillPod' && !isBefore(onNode(time, []), deletion.accepted))
+    .at(-1);
+  if (failed) {
+    const times = failed.count > 1 ? ` (${failed.count} times)` : '';
+    return `its kill fails${times}: ${failed.message.slice(0, longestMessage)}`;
+  }
+  const late = containers.filter(({ ran, exit, stopping }) => {
+    const due = (stopping?.client.hi ?? Infinity) + deletion.grace * 1000 + overdueAfter;
+    return ran && !exit && trace.now > due;
+  });
+  return trace.gone || late.length === 0
+    ? undefined
+    : `the kill of ${late.map(({ spec }) => spec.name).join(', ')} is overdue`;
+}

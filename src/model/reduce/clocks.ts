@@ -1,6 +1,5 @@
 /** Bounds for the remote clocks that hold whatever happened: stamps that arrived, and `Date` headers. */
-import { noLessThan } from '../clock.ts';
-import { withDate } from '../dates.ts';
+import { noLessThan, withDate } from '../clock.ts';
 import type { KubeObject } from '../kube.ts';
 import type { Dated, StreamName } from '../observation.ts';
 import type { Span } from '../span.ts';

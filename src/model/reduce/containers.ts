@@ -4,9 +4,8 @@ import { isOlder, isRunning, isTerminating, statusesOf } from '../pod.ts';
 import { parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';
-import { withContainer } from './logs.ts';
 import type { Seen } from './notes.ts';
-import { factOf, note } from './notes.ts';
+import { factOf, note, withContainer } from './notes.ts';
 
 export const foldContainers = (trace: Trace, pod: Pod, seen: Seen): Trace =>
   statusesOf(pod).reduce((next, status) => foldStatus(next, pod, status, seen), trace);

@@ -1,10 +1,9 @@
 import type { ObservationOf } from '../observation.ts';
 import { parseTime } from '../stamps.ts';
-import type { ContainerFacts, LogFacts, Trace } from '../trace.ts';
-import { noContainerFacts } from '../empty-trace.ts';
+import type { LogFacts, Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';
 import { closeLate } from './gaps.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, note, withContainer } from './notes.ts';
 
 /** A container that logs its signal in a loop proves no more than one that does it once. */
 const mostSignalLines = 16;
@@ -43,12 +42,6 @@ export const foldLogEnd = (trace: Trace, o: ObservationOf<'log-ended'>): Trace =
     o,
     `log of ${o.container} ended${o.clean ? '' : ' (connection broke)'}`,
   );
-
-export function withContainer(trace: Trace, name: string, change: (facts: ContainerFacts) => ContainerFacts): Trace {
-  const facts = trace.containers.get(name) ?? noContainerFacts;
-  const next = change(facts);
-  return next === facts ? trace : { ...trace, containers: withEntry(trace.containers, name, next) };
-}
 
 const withLog = (trace: Trace, name: string, change: (log: LogFacts) => LogFacts): Trace =>
   withContainer(trace, name, (facts) => ({ ...facts, log: change(facts.log) }));

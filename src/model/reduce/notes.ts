@@ -1,4 +1,5 @@
-import type { Fact, Trace } from '../trace.ts';
+import { noContainerFacts } from '../empty-trace.ts';
+import type { ContainerFacts, Fact, Trace } from '../trace.ts';
 import { togetherWith } from '../trace.ts';
 
 /** What every fold needs of an observation: its number and its arrival. */
@@ -30,3 +31,9 @@ export const factOf = <T>(value: T, seen: Seen): Fact<T> => ({ value, seq: seen.
 /** A copy of `map` with one entry set. */
 export const withEntry = <K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> =>
   new Map(map).set(key, value);
+
+export function withContainer(trace: Trace, name: string, change: (facts: ContainerFacts) => ContainerFacts): Trace {
+  const facts = trace.containers.get(name) ?? noContainerFacts;
+  const next = change(facts);
+  return next === facts ? trace : { ...trace, containers: withEntry(trace.containers, name, next) };
+}

@@ -1,7 +1,7 @@
 /** What may have been missed, where it touches an instant that is reported. */
 import type { StreamName } from '../../model/observation.ts';
 import type { FindingDraft } from '../finding.ts';
-import { brokenLogs } from '../../infer/broken-logs.ts';
+import { brokenLogs } from '../../infer/gaps.ts';
 import type { RuleInput } from '../rule-input.ts';
 import { ranIn } from '../rule-input.ts';
 import { list } from '../words.ts';

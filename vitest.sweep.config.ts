@@ -6,7 +6,7 @@ const long = [
   'test/fuzz/*.test.ts',
   'test/faults/matrix.test.ts',
   'test/probe/schedule.test.ts',
-  'test/infer/{robust,told,simulated,troubled}.test.ts',
+  'test/infer/{robust,cap-at-now,simulated,simulated-over-http,troubled,without-events}.test.ts',
 ];
 
 export default defineConfig({

@@ -312,7 +312,9 @@ function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
     const look = probe.failed === 0 ? 'good' : 'bad';
     const head = probe.via === 'pod-proxy' ? [] : [piece(look, `${pen.symbol(look)} `)];
     const text = `${requestsText(timeline, probe, race)} · ${forTerminal(probe.target, 60)}`;
-    return { label: 'requests', pieces: [...head, plain(forTerminal(text, 1000))], rank: 0 };
+    const forms = cuts(forTerminal(text, 1000)).filter((form) => !/^\d+ sent$/.test(form));
+    const [pieces = [], ...brief] = forms.map((form) => [...head, plain(form)]);
+    return { label: 'requests', pieces, brief, rank: 0 };
   });
 }
 

@@ -172,6 +172,8 @@ export interface ContainerReport {
   name: string;
   kind: ContainerKind;
   outcome: ContainerOutcome;
+  /** The outcome is the likelier of two that the evidence allows: an exit code of 137 that may also be the app's own. */
+  probable?: true;
   preStop?: PreStopReport;
   stopSignal?: Instant & { signal?: string };
   kill?: Instant;

@@ -55,6 +55,7 @@ export const reportOrder: KeyOrder = {
     name: null,
     kind: null,
     outcome: null,
+    probable: null,
     preStop: { kind: null, outcome: null, start: instant, end: instant },
     stopSignal: { ...instant, signal: null },
     kill: instant,

@@ -120,12 +120,13 @@ const thousandths = (min: number, max: number): Range => ({
 });
 
 function containerReport(container: ContainerTimeline): ContainerReport {
-  const { name, kind, outcome, preStop, stopSignal, kill, exit, drain, pastGrace, servedUntil } = container;
+  const { name, kind, outcome, probable, preStop, stopSignal, kill, exit, drain, pastGrace, servedUntil } = container;
   const hook = preStop?.end && !preStop.provisional ? { ...preStop, end: preStop.end } : undefined;
   return {
     name,
     kind,
     outcome,
+    probable: probable || undefined,
     preStop: hook && { kind: hook.kind, outcome: hook.outcome, start: instant(hook.start), end: instant(hook.end) },
     stopSignal:
       stopSignal && !stopSignal.provisional ? { ...instant(stopSignal), signal: stopSignal.signal } : undefined,

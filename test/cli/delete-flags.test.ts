@@ -36,8 +36,8 @@ describe('deletions that nothing is traced of', () => {
     }));
 
   it('--wait takes its value behind = only, as kubectl has it', async () => {
-    const { stderr } = await runMain(['x', '--wait', 'y', '--no-config']);
-    expect(stderr).toMatch(/"x" is no kind whose pods can be traced/);
+    const { stderr } = await runMain(['x', '--wait', 'Y', '--no-config']);
+    expect(stderr).toMatch(/"Y" cannot be the name of a pod/);
   });
 
   it('--wait=false deletes and leaves', () =>

@@ -61,7 +61,7 @@ describe.concurrent('a command line that is wrong', () => {
     [['web', `--now=${secret}`], "option '--now' takes no value but true or false"],
     [['web', `--tokn=a\n${secret}`], "unknown option '--tokn'"],
     [[`token=${secret}`], '"token=…" cannot be the name of a pod'],
-    [[`token=${secret}`, 'web'], '"token=…" is no kind whose pods can be traced'],
+    [[`token=${secret}`, 'web'], '"token=…" cannot be the name of a pod'],
     [['web', '--token', secret, '--timeout', secret], '--timeout: "<redacted>" is not a duration'],
     [['web', `--password=${secret}`, '-o', secret], 'for the output format "<redacted>"'],
     [['--token', secret, `${secret}_`], '"<redacted>_" cannot be the name of a pod'],

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
+import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Policy } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import type { ContainerStory } from '../sim/story.ts';
@@ -10,8 +11,11 @@ import { drains } from '../sim/plain-story.ts';
 import { alone, deaf, told } from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
+const judged = (container: Partial<ContainerStory>, policy?: Policy) =>
+  reportOf(traceOf(observationsOf([...endedLikeLive(told(alone(container)))])), policy);
+
 function cardOf(container: Partial<ContainerStory>, policy?: Policy): string {
-  const report = reportOf(traceOf(observationsOf([...endedLikeLive(told(alone(container)))])), policy);
+  const report = judged(container, policy);
   return report ? cardLines(report, { pen: penFor(plainStyle), columns: 200 }).join('\n') : '';
 }
 
@@ -20,6 +24,15 @@ it('hedges a SIGKILL where the app may have exited 137 by itself', () => {
   expect(card).toMatch(/^✖ SIGKILLed {2}app was probably killed when its 10s grace period ended/);
   expect(card).toContain('137 may also be its own exit code');
   expect(card).toContain('probably SIGKILL');
+});
+
+it('marks such a kill as probable in the report, and no other', () => {
+  const probableIn = (app: ContainerStory['app']) => {
+    const report = judged({ app });
+    return report && exitReportOf(report).containers.map(({ outcome, probable }) => [outcome, probable]);
+  };
+  expect(probableIn(drains(9900, 137))).toEqual([['killed', true]]);
+  expect(probableIn(deaf)).toEqual([['killed', undefined]]);
 });
 
 it('says a failed gate once above the answer, and how to read about it', () => {

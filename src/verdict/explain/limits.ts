@@ -166,8 +166,8 @@ export const assumptionTexts: Record<AssumptionName, Explanation> = {
   },
   'delivery-lag': {
     is: 'How long after it was written a change arrives here on a live stream.',
-    known: bound('delivery-lag'),
-    wrong: 'An API server or network under great load takes longer.',
+    known: `${bound('delivery-lag')} Where stamps prove that a change took longer, what they allow counts, at most 15 s.`,
+    wrong: 'An API server or network under great load takes longer, and no stamp shows it.',
     advice: look,
   },
   'kill-at-once': {

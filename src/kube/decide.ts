@@ -42,6 +42,8 @@ export interface Cursor {
   behind: number;
   /** Lists in a row that were needed since history was lost: no watch between them has brought anything. */
   relists: number;
+  /** Dead streams in a row: no list, and nothing on a watch, came between them. */
+  dead: number;
   /** Answers in a row that were not from Kubernetes. */
   foreign: number;
   /** The server has answered some request of this run. */
@@ -77,9 +79,10 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   // Whatever was not delivered whole comes again from the cursor (RetryWatcher: "We retry by default").
   cut: (_, cursor) => again(cursor),
   // The history from the cursor is still on the server, so a new stream brings what the dead one kept back.
-  // Where that one is silent too, the server that answers watches stands still: only a list can show the state.
+  // What failed in between says nothing against that: a list would only have what is left, not how it came to it.
+  // Where that one is dead too, the server that answers watches stands still: only a list can show the state.
   dead: (_, cursor) =>
-    cursor.failures === 0 && cursor.resourceVersion !== undefined
+    cursor.dead === 0 && cursor.resourceVersion !== undefined
       ? { next: 'resume', wait: now }
       : { next: 'relist', wait: now, lost: 'disconnected', notOlder: true },
   // Before anything was reached this is a wrong address, as kubectl says it; later it is a server that comes back.

@@ -160,6 +160,7 @@ export async function listPatiently(
       failures,
       behind: 0,
       relists: 0,
+      dead: 0,
       foreign,
       reached: cluster.memory.reached,
     });

@@ -67,6 +67,7 @@ export async function* tellList(
     keys: new Set(name === undefined ? objects.map(keyOf) : []),
     failures: 0,
     behind: 0,
+    dead: 0,
     streamingFailures: 0,
   });
   delete position.lost;
@@ -76,7 +77,7 @@ export async function* tellList(
 
 /** The stream did bring something, or is known to have nothing to bring. */
 export function resetFailures(position: Position): void {
-  Object.assign(position, { failures: 0, relists: 0, renewed: false });
+  Object.assign(position, { failures: 0, relists: 0, dead: 0, renewed: false });
   delete position.lessSince;
 }
 

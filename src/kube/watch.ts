@@ -73,6 +73,7 @@ const beginning = (now: number): Position => ({
   failures: 0,
   behind: 0,
   relists: 0,
+  dead: 0,
   foreign: 0,
   renewed: false,
   synced: false,
@@ -87,6 +88,7 @@ const beginning = (now: number): Position => ({
 function count(position: Position, outcome: Outcome): void {
   position.failures++;
   if (outcome.kind === 'behind') position.behind++;
+  if (outcome.kind === 'dead') position.dead++;
   position.foreign = outcome.kind === 'foreign' ? position.foreign + 1 : 0;
   if (outcome.kind === 'renewed') position.renewed = true;
 }

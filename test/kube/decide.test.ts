@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cursor, Next, Outcome } from '../../src/kube/decide.ts';
 import { decide } from '../../src/kube/decide.ts';
 
-const fresh: Cursor = { failures: 0, behind: 0, relists: 0, foreign: 0, reached: false };
+const fresh: Cursor = { failures: 0, behind: 0, relists: 0, dead: 0, foreign: 0, reached: false };
 const reached: Cursor = { ...fresh, reached: true };
 const at7: Cursor = { ...reached, resourceVersion: '7' };
 const failing: Cursor = { ...at7, failures: 3 };
@@ -22,6 +22,13 @@ const table: [string, Outcome, Cursor, Next][] = [
   ['a broken connection resumes at once', { kind: 'cut' }, at7, { next: 'resume', wait: [0, 0] }],
   ['a broken first list lists again', { kind: 'cut' }, reached, { next: 'relist', wait: [0, 0] }],
   ['a dead stream resumes from the cursor', { kind: 'dead' }, at7, { next: 'resume', wait: [0, 0] }],
+  ['a dead stream after an outage resumes too', { kind: 'dead' }, failing, { next: 'resume', wait: [0, 0] }],
+  [
+    'a stream that is dead again shows a server that stands still: it lists',
+    { kind: 'dead' },
+    { ...at7, dead: 1 },
+    { next: 'relist', wait: [0, 0], lost: 'disconnected', notOlder: true },
+  ],
   [
     'a server never reached stops',
     { kind: 'unanswered', untrusted: false },

@@ -8,9 +8,8 @@ import type { Trace } from '../model/trace.ts';
 /** Undefined where nobody noted it: in older recordings, and in raw ones. */
 export function runReportOf({ began, pod }: Trace): RunReport | undefined {
   const { command, version, context } = began?.value ?? {};
-  if (!began || command === undefined || version === undefined) return undefined;
-  const images = pod ? imagesOf(pod.value) : [];
-  const image = images.length > 0 ? Object.fromEntries(images) : undefined;
+  if (!began || !pod || command === undefined || version === undefined) return undefined;
+  const image = Object.fromEntries(imagesOf(pod.value));
   return { command, version, context, startedAt: printTime(began.at, 'earlier'), image };
 }
 

@@ -1,6 +1,7 @@
 /**
  * The pod that takes over: of the same name, or of the same owner, and in the same place where pods have places. It comes after
- * the deletion; only a rollout may have made it before, where no other pod comes.
+ * the deletion; only a rollout may have made it before, where no other pod comes. Pods that go at once are equal to their
+ * controller: each new one is named once, for the first of them that is reported.
  */
 import { toClient } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
@@ -44,7 +45,8 @@ export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind
   const isWrittenBefore = olderThanDeletion(trace);
   const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(deletion, facts);
   const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && isReplacementSlot(own, facts);
-  const all = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
+  const siblings = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
+  const all = siblings.filter(([uid]) => !trace.taken.has(uid));
   // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
   for (const isMeant of rankedFor(own)) {
     const [uid, facts] = all.find((one) => isMeant(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
@@ -56,9 +58,9 @@ export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind
   }
   // Which of several replaces this pod is unknown, and before the pod is gone one may still come for it.
   if (trigger !== 'rollout' || !trace.gone) return undefined;
-  const ahead = all.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
+  const ahead = siblings.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
   const [only] = ahead;
-  return only && ahead.length === 1 ? replacement(trace, clocks, ...only) : undefined;
+  return only && ahead.length === 1 && all.includes(only) ? replacement(trace, clocks, ...only) : undefined;
 }
 
 type Sibling = readonly [uid: string, facts: SiblingFacts];

@@ -13,6 +13,7 @@ export const emptyTrace: Trace = {
   slices: new Map(),
   siblings: new Map(),
   siblingsKnown: false,
+  taken: new Set(),
   newcomers: 0,
   owners: new Map(),
   events: [],

@@ -217,6 +217,8 @@ export interface Trace {
   readonly slicesSince?: number;
   readonly siblings: ReadonlyMap<string, SiblingFacts>;
   readonly siblingsKnown: boolean;
+  /** Uids of those that are named as replacements of other pods already. */
+  readonly taken: ReadonlySet<string>;
   /** How many siblings were seen to come. */
   readonly newcomers: number;
   readonly kin?: Fact<Omit<Kin, 'uids'> & { uids: ReadonlySet<string> }>;

@@ -256,7 +256,7 @@ export function createResults(
   const take = (traces: Traces, key: string): void => {
     const trace = traces.get(key);
     const report = trace && reportOf(trace, options.policy);
-    traces.close(key);
+    traces.close(key, report?.timeline.replacement?.uid);
     if (!report) return;
     const exit = exitReportOf(report);
     reports.push(exit);

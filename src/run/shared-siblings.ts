@@ -7,6 +7,8 @@ import type { SiblingFacts, Trace } from '../model/trace.ts';
 
 export interface SharedSiblings {
   take(observation: Observation): void;
+  /** The pod of this uid is named as a replacement: it is no other pod's. */
+  name(uid: string): void;
   /** The trace of the pod `uid`, with its siblings as they are known by now. */
   in(trace: Trace, uid: string): Trace;
 }
@@ -16,6 +18,7 @@ export function createSharedSiblings(): SharedSiblings {
   let areListed = false;
   let isPartial = false;
   let newcomers = 0;
+  let taken: ReadonlySet<string> = new Set();
   const fold = (pod: Pod, o: Observation, coming: Coming): void => {
     const known = siblings.get(pod.metadata.uid);
     const next = siblingAfter(undefined, known, { pod, seen: o, coming });
@@ -34,11 +37,13 @@ export function createSharedSiblings(): SharedSiblings {
       for (const pod of podsIn(o.objects)) fold(pod, o, areListed ? 'came' : 'listed-late');
       areListed = true;
     },
+    name: (uid) => void (taken = new Set([...taken, uid])),
     in: (trace, uid) => ({
       ...trace,
       siblings: without(siblings, uid),
       siblingsKnown: areListed && !isPartial,
       newcomers,
+      taken,
     }),
   };
 }

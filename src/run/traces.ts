@@ -24,8 +24,8 @@ export interface Traces {
   keys(): readonly string[];
   /** What was asked while the run lasted, by number. */
   probes(): ReadonlyMap<number, ProbeFacts>;
-  /** Its exit is reported: nothing that comes concerns it any more. */
-  close(key: string): void;
+  /** Its exit is reported: nothing that comes concerns it any more, and the uid of its replacement is no other pod's. */
+  close(key: string, replacement?: string): void;
 }
 
 /** The key of the trace of a run that is about one pod, whose uid need not be known. */
@@ -43,7 +43,7 @@ export function createTraces(wants: (pod: Pod) => boolean = () => true): Traces 
     get: (key) => traces?.get(key) ?? (key === onePod && !traces ? emptyTrace : undefined),
     keys: () => traces?.keys() ?? [],
     probes: () => traces?.probes() ?? emptyTrace.probes,
-    close: (key) => traces?.close(key),
+    close: (key, replacement) => traces?.close(key, replacement),
   };
 }
 
@@ -132,7 +132,8 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     },
     keys: () => [...traced.keys()],
     probes: probes.all,
-    close(key) {
+    close(key, replacement) {
+      if (replacement !== undefined) siblings.name(replacement);
       const one = traced.get(key);
       traced.delete(key);
       closed.add(key);
@@ -163,7 +164,7 @@ function topicsOf({ uid, name, node, owners }: Subject): string[] {
 interface Routes {
   readonly traced: ReadonlyMap<string, Traced>;
   readonly byTopic: ReadonlyMap<string, ReadonlySet<Traced>>;
-  readonly slices: { concerned(slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all' };
+  readonly slices: ReturnType<typeof createSliceChanges>;
 }
 
 function concernedBy(o: Observation, { traced, byTopic, slices }: Routes): Iterable<Traced> {
@@ -208,15 +209,11 @@ function beginningIn(o: Observation): Pod[] {
     : [];
 }
 
-export interface SliceChanges {
-  /** Uids of pods; `all`: whether any endpoint is ready has changed, for some of them. */
-  concerned(slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all';
-}
-
-function createSliceChanges(): SliceChanges {
+function createSliceChanges() {
   const known = new Map<string, ReadonlyMap<string, string>>();
   return {
-    concerned(slice, isDeleted) {
+    /** Uids of pods; `all`: whether any endpoint is ready has changed, for some of them. */
+    concerned(slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all' {
       const key = `${slice.metadata.namespace ?? ''}/${slice.metadata.name}`;
       const before = known.get(key) ?? new Map<string, string>();
       const now = new Map(isDeleted ? [] : slice.endpoints.map((one) => [one.targetRef?.uid ?? '', stateOf(one)]));

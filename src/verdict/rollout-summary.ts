@@ -29,7 +29,7 @@ export interface RolloutNumbers {
   /** Ratios to the grace period; 1 is all of it. */
   readonly graceUsed?: Quantiles;
   readonly traffic: readonly TrafficCount[];
-  /** The longest time that a Service had no ready endpoint. */
+  /** The longest time that a Service had no ready endpoint, where one was missing. */
   readonly noReady?: { readonly service: string; readonly longest: number };
   /** Warnings and errors, the most frequent first. */
   readonly causes: readonly { readonly code: FindingCode; readonly pods: number }[];
@@ -138,12 +138,18 @@ function trafficOf(reports: readonly Report[]): TrafficCount[] {
   });
 }
 
+/** Where nothing was meant to take over, no backend is missing. */
+const lacksBackend = ({ verdict }: Report): boolean =>
+  verdict.findings.some(({ code, severity }) => code === 'no-ready-endpoint' && severity !== 'info');
+
 function noReadyOf(reports: readonly Report[]): RolloutNumbers['noReady'] {
-  const spells = reports.flatMap(({ answer }) =>
-    answer.traffic.services.flatMap(({ name, noReady }) =>
-      noReady ? [{ service: name, longest: noReady.shown }] : [],
-    ),
-  );
+  const spells = reports
+    .filter(lacksBackend)
+    .flatMap(({ answer }) =>
+      answer.traffic.services.flatMap(({ name, noReady }) =>
+        noReady ? [{ service: name, longest: noReady.shown }] : [],
+      ),
+    );
   return spells.sort((a, b) => b.longest - a.longest)[0];
 }
 

@@ -128,8 +128,9 @@ const leastLead = (input: RuleInput): DrainLead | undefined =>
 const leadSentence = (one: DrainLead): string =>
   `${signalName(one.container)} came ${leadText(one)} removal from ${named([one.endpoint])}`;
 
+/** Others that go with the pod take nothing over. */
 function otherReadyText(input: RuleInput, clauses: readonly string[]): string {
-  if (clauses.length !== 1) return '';
+  if (clauses.length !== 1 || isMeantToGo(input)) return '';
   const ready = input.timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady);
   const least = Math.min(...ready);
   return Number.isFinite(least) && least > 0 ? ` · ${plural(least, 'other endpoint')} ready` : '';

@@ -34,6 +34,12 @@ describe('the card of many pods', () => {
     expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; slowest drain 3\.\ds$/);
   });
 
+  it('has a row for capacity where a Service lacked a backend, and none where nothing was meant to follow', () => {
+    const rowOf = (name: string) => card(pods(2, reportNamed(name))).filter((line) => line.includes('capacity'));
+    expect(rowOf('statefulset')).toEqual(['  capacity  Service db: no ready backend for 2.6s']);
+    expect(rowOf('owner-deleted')).toEqual([]);
+  });
+
   it('names the worst three, and is the worst of all', () => {
     const lines = card([...pods(5), ...pods(4, killed)]);
     expect(lines[0]).toMatch(/^✖/);

@@ -1,0 +1,40 @@
+/** Many pods that go at once, replayed: which new pod took over from which, and what is said where nothing should. */
+import { describe, expect, it } from 'vitest';
+import type { ExitReport } from '../../src/model/report.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const replayed = async (name: string, ...flags: string[]): Promise<string> =>
+  (await runMain(['replay', `test/recordings/second/${name}.ndjson`, ...flags])).stdout;
+
+const exitsOf = async (name: string): Promise<ExitReport[]> =>
+  (JSON.parse(await replayed(name, '-o', 'json')) as { exits: ExitReport[] }).exits;
+
+const acceptedOf = ({ marks }: ExitReport): string => marks.find(({ name }) => name === 'accepted')?.at.earliest ?? '';
+
+describe('25 pods of one rollout', () => {
+  it('have each a replacement of their own, created after the deletion, or none that is named', async () => {
+    const paired = (await exitsOf('rollout-25')).filter(({ replacement }) => replacement !== undefined);
+    // 25 wanted pods may surge by 7: as many of the new ones come for nobody.
+    expect(paired.length).toBeGreaterThanOrEqual(15);
+    expect(new Set(paired.map(({ replacement }) => replacement?.uid)).size).toBe(paired.length);
+    const early = paired.filter((one) => (one.replacement?.createdAt.latest ?? '') < acceptedOf(one));
+    expect(early.map(({ pod }) => pod.name)).toEqual([]);
+  });
+});
+
+describe('40 pods of a scale to 0', () => {
+  it('are replaced by nobody, and no backend is missing', async () => {
+    const exits = await exitsOf('scale-to-zero-40');
+    expect(exits).toHaveLength(40);
+    expect(exits.flatMap(({ replacement }) => replacement?.name ?? [])).toEqual([]);
+    const codes = exits.flatMap(({ verdict }) => verdict.findings.map(({ code }) => code));
+    expect(codes).not.toContain('no-ready-endpoint');
+    expect(codes).not.toContain('last-endpoint');
+  });
+
+  it('make no row about capacity, and other pods that go with one are no comfort', async () => {
+    const text = await replayed('scale-to-zero-40');
+    expect(text).toContain('40 of 40 pods terminated gracefully');
+    expect(text).not.toMatch(/capacity|no ready backend|other endpoints? ready/);
+  });
+});

@@ -19,6 +19,7 @@ import { signalCodes } from '../verdict/exit-code.ts';
 import type { Flags } from './options.ts';
 import { wholeNumber } from './options.ts';
 import { usageError } from './usage.ts';
+import { typed } from './words.ts';
 
 /** The whole program: from a command line to an exit code. */
 export type Main = (argv: readonly string[], ports: Ports) => Promise<number>;
@@ -162,10 +163,6 @@ function tryNext(shipped: ShippedScenario, flags: DemoFlags): string {
   });
   return `Try next:\n${lines.join('')}`;
 }
-
-/** As a POSIX shell or PowerShell takes it. */
-const typed = (words: readonly string[]): string =>
-  words.map((word) => (/^[\w%+,./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 
 async function serve(
   server: Loopback,

@@ -17,6 +17,7 @@ import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
 import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { addRollout, behindDashes } from './rollout.ts';
+import { shownCommand } from './shown-command.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { plainMessage, unknownFlag } from './unknown-flag.ts';
 import { addCompare, addRecommend } from './history.ts';
@@ -101,7 +102,8 @@ export function buildProgram(
     const command = behindDashes(program);
     const target = words.slice(0, words.length - command.length);
     const options = await traceOptions(target, flags, version, stdout.isTty);
-    set(await trace({ ...options, probes: await probesFrom(flags, ports.env) }, flags, command, ports));
+    const shown = { command: shownCommand(program, target), probes: await probesFrom(flags, ports.env) };
+    set(await trace({ ...options, ...shown }, flags, command, ports));
   });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
   for (const [name, add] of Object.entries(commands))

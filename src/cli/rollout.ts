@@ -7,6 +7,7 @@ import type { Flags } from './options.ts';
 import { traceOptions } from './options.ts';
 import { addPipelineFlags } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
+import { shownCommand } from './shown-command.ts';
 import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
 import { usageError } from './usage.ts';
 
@@ -42,8 +43,9 @@ export function addRollout(program: Command, ports: Ports, set: (code: number) =
       if (options.target.kind !== 'workload')
         throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
       const { traceSeveral } = await import('../run/trace-several.ts');
-      const probes = await probesFrom(flags, ports.env);
-      set(await traceSeveral({ ...options, target: options.target, probes, start: startOf(flags, command) }, ports));
+      const started = { probes: await probesFrom(flags, ports.env), start: startOf(flags, command) };
+      const shown = shownCommand(rollout, target);
+      set(await traceSeveral({ ...options, target: options.target, ...started, command: shown }, ports));
     },
   );
 }

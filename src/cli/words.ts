@@ -38,6 +38,10 @@ export const givenFlags = (command: Command): string[] =>
     return [value].flat().map((one) => `${flag}=${String(one)}`);
   });
 
+/** As a POSIX shell or PowerShell takes them. */
+export const typed = (words: readonly string[]): string =>
+  words.map((word) => (/^[\w%+,./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+
 function plain(word: string, options: readonly Option[]): string[] {
   const [, name = '', value] = /^(-[^-=]|--[^=]+)(?:=(.*))?$/s.exec(word) ?? [];
   if (name in withoutValue && value === undefined) return [`${name}=${withoutValue[name]}`];

@@ -59,6 +59,7 @@ export interface Probe {
 
 export interface Container {
   name: string;
+  image?: string;
   /** `Always` on an init container makes it a sidecar. */
   restartPolicy?: string;
   lifecycle?: { preStop?: Handler; stopSignal?: string };

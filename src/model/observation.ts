@@ -50,6 +50,12 @@ export interface Began {
   timeoutSeconds: number | null;
   /** Go on until the replacement is ready. */
   waitReplacement: boolean;
+  /** As it was typed, without what may be a secret (cli/shown-command.ts). */
+  command?: string;
+  /** Of the program. */
+  version?: string;
+  /** The name of the kubeconfig's context. */
+  context?: string;
 }
 
 /** The whole state of a stream, from a list (or a streaming list). What is absent from it does not exist. */

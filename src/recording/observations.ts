@@ -80,7 +80,7 @@ const checks: Record<string, (o: Fields) => boolean> = {
     isText(o['name']) &&
     isSeconds(o['graceSeconds']) &&
     isSeconds(o['timeoutSeconds']) &&
-    isOptional(isText)(o['target']) &&
+    ['target', 'command', 'version', 'context'].every((name) => isOptional(isText)(o[name])) &&
     oneOf(undefined, true)(o['next']) &&
     typeof o['waitReplacement'] === 'boolean',
   listed: (o) =>

@@ -8,6 +8,7 @@ import type { FixAnswer } from '../verdict/fix.ts';
 import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
+import { imagesOf } from '../verdict/run-report.ts';
 import { triggerText } from './trigger-text.ts';
 import { cardLines, dateText, deletedText, iconOf } from './card.ts';
 import { ownerText, podText } from './heading.ts';
@@ -51,9 +52,12 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
   const head = verdictOf(numbers);
   const facts: Facts = [
     ['when', first && dateText(Math.min(...reports.map(({ timeline }) => timeline.zero)))],
+    ['context', first?.run?.context],
     ['workload', numbers.target],
     ['namespace', first?.timeline.pod.metadata.namespace],
     ['pods', String(numbers.pods)],
+    ['deleted by', [...new Set(reports.flatMap(deletedBy))].join(', ') || undefined],
+    ['image', imageText(reports)],
     ['total', numbers.total === undefined ? undefined : secondsText(numbers.total)],
     ['exit code', String(numbers.exitCode)],
   ];
@@ -153,21 +157,32 @@ type Facts = readonly (readonly [string, string | undefined])[];
 /** When, where, what, who and how long: what a reader of next month asks first. */
 function factsOf(report: Report): Facts {
   const { timeline, verdict } = report;
-  const { pod, grace, trigger, containers, mode } = timeline;
+  const { pod, grace, containers } = timeline;
   return [
     ['when', dateText(timeline.zero)],
+    ['context', report.run?.context],
     ['workload', ownerText(timeline) ?? 'no controller'],
     ['namespace', pod.metadata.namespace],
     ['node', pod.spec.nodeName],
-    ['deleted by', mode === 'check' || !timeline.deleted ? undefined : triggerText[trigger.kind]],
+    ['deleted by', deletedBy(report)[0]],
     ['total', deletedText(report)],
     [
       'grace period',
       `${grace.effectiveSeconds}s${grace.effectiveSeconds === grace.specSeconds ? '' : ` (${grace.specSeconds}s in its spec)`}`,
     ],
     ['containers', containers.map((one) => `${one.name} ${exitText(one)}`).join(', ') || undefined],
+    ['image', imageText([report])],
     ['exit code', String(verdict.exitCode)],
   ];
+}
+
+const deletedBy = ({ timeline: { mode, deleted, trigger } }: Report): string[] =>
+  mode === 'check' || !deleted ? [] : [triggerText[trigger.kind]];
+
+/** Each image once, with its container. */
+function imageText(reports: readonly Report[]): string | undefined {
+  const images = reports.flatMap(({ timeline }) => imagesOf(timeline.pod).map((one) => one.join(' ')));
+  return [...new Set(images)].join(', ') || undefined;
 }
 
 const factsList = (facts: Facts): Html =>

@@ -60,8 +60,10 @@ export interface LiveOptions extends FoundPod {
   followLogs: boolean;
   /** Requests that are sent meanwhile (--probe). */
   probes?: readonly ProbeSettings[] | undefined;
-  /** What they say of who sends them. */
-  userAgent?: string;
+  /** The command line as the report repeats it. */
+  command?: string | undefined;
+  /** Of the program; probes say it too. */
+  version?: string;
   /** Ask again for as long as a budget refuses the eviction. */
   retryEvict?: boolean;
   /** The run is about these, and not about the one pod `name`. */

@@ -126,6 +126,9 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
     graceSeconds: mode === 'attach' ? null : graceSeconds,
     timeoutSeconds: typeof timeoutMs === 'number' ? timeoutMs / 1000 : null,
     waitReplacement,
+    command: options.command,
+    version: options.version,
+    context: options.cluster.contextName,
   };
 }
 
@@ -136,12 +139,10 @@ export function liveOptions(
   { until }: Deadline,
   { clock, stdout, version }: Ports,
 ): Omit<LiveOptions, 'name' | 'warn'> {
-  const { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes } = options;
+  const { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes, command } = options;
   const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
-  const { namespace } = cluster;
-  const userAgent = `kubectl-podexit/${version}`;
-  const asked = { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes };
-  return { ...asked, cluster, clock, namespace, timeoutMs, until, userAgent };
+  const asked = { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes, command, version };
+  return { ...asked, cluster, clock, namespace: cluster.namespace, timeoutMs, until };
 }
 
 export interface Queue<T> extends AsyncIterable<T> {

@@ -102,6 +102,8 @@ function jsonOutput({ stdout }: Ports): RolloutOutput {
         summary: { ...rest, sentence: numbersOf(summary, reports).sentence },
         exits,
         probes,
+        // Of all pods alike; each has its own images.
+        run: exits[0]?.run && { ...exits[0].run, image: undefined },
       };
       stdout.write(`${jsonText(document, documentOrder, 2)}\n`);
     },
@@ -140,6 +142,7 @@ const documentOrder: KeyOrder = {
   summary: { ...summaryOrder, sentence: null },
   exits: reportOrder,
   probes: probeOrder,
+  run: null,
 };
 
 /** The live table where the terminal can be painted over and `live` is wanted, else lines. */

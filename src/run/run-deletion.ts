@@ -70,13 +70,13 @@ export async function runDeletion(run: Run): Promise<void> {
 
 /** Requests begin before the deletion, and go on until the run ends (tracks.ts). */
 async function probe(run: Run, pod: Raw | undefined): Promise<Probing | undefined> {
-  const { probes = [], userAgent = 'kubectl-podexit', cluster, clock, namespace } = run.options;
+  const { probes = [], version = 'unknown', cluster, clock, namespace } = run.options;
   if (probes.length === 0) return undefined;
   const { startProbing } = await import('./probing.ts');
   const deliver = (sighting: Sighting): void => void run.deliver(sighting);
   const one = pod && !run.options.several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined;
-  const about = { pod: one, deliver, signal: run.signal };
-  run.probing = await startProbing({ probes, userAgent, cluster, clock, namespace, ...about });
+  const about = { pod: one, deliver, signal: run.signal, userAgent: `kubectl-podexit/${version}` };
+  run.probing = await startProbing({ probes, cluster, clock, namespace, ...about });
   return run.probing;
 }
 

@@ -10,6 +10,8 @@ import type { ReportFile } from './writable.ts';
 import type { AnyTarget, Pick } from './target.ts';
 
 export interface TraceOptions {
+  /** The command line as the report repeats it. */
+  command?: string;
   connection: ConnectOptions;
   target: AnyTarget;
   /** Which pod, where the target has several. */

@@ -24,14 +24,13 @@ import type {
   Phase,
   Range,
   ReplacementReport,
-  RunReport,
   TrafficReport,
 } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Report } from './report.ts';
 import type { TrafficAnswer } from './traffic.ts';
 
-export function exitReportOf({ timeline, verdict, answer }: Report, run?: RunReport): ExitReport {
+export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitReport {
   const { mode, pod, grace, trigger, clocks } = timeline;
   const owner = controllerOf(pod);
   const isGone = timeline.marks.some(({ name }) => name === 'removed');

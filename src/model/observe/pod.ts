@@ -69,6 +69,7 @@ function narrowContainer(container: Json): Container {
   const stopSignal = asString(lifecycle['stopSignal']);
   return compact<Container>({
     name: asString(container['name']) ?? '',
+    image: asString(container['image']),
     restartPolicy: asString(container['restartPolicy']),
     lifecycle: preStop || stopSignal ? compact({ preStop, stopSignal }) : undefined,
     readinessProbe: narrowProbe(container['readinessProbe']),

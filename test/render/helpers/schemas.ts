@@ -14,14 +14,19 @@ export interface Schema {
 const read = (name: string): Schema =>
   JSON.parse(readFileSync(new URL(`../../../schema/${name}.schema.json`, import.meta.url), 'utf8')) as Schema;
 
-export const schemas = { report: read('exit-report'), error: read('error'), ndjson: read('ndjson') };
+export const schemas = {
+  report: read('exit-report'),
+  error: read('error'),
+  ndjson: read('ndjson'),
+  rollout: read('rollout-report'),
+};
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
-ajv.addSchema(schemas.report).addSchema(schemas.error).addSchema(schemas.ndjson);
+ajv.addSchema(schemas.report).addSchema(schemas.error).addSchema(schemas.ndjson).addSchema(schemas.rollout);
 
 /** What is wrong with a document, one line each; nothing when it is valid. */
 export function faults(name: keyof typeof schemas, document: unknown): string[] {
-  const file = { report: 'exit-report', error: 'error', ndjson: 'ndjson' }[name];
+  const file = { report: 'exit-report', error: 'error', ndjson: 'ndjson', rollout: 'rollout-report' }[name];
   const validate = ajv.getSchema(`${file}.schema.json`)!;
   if (validate(document) === true) return [];
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);

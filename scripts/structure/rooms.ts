@@ -12,7 +12,7 @@ export interface Room {
 
 export const rooms: Record<string, Room> = {
   cli: { targetLines: 1500, mostLines: 3000, mostFiles: 42, longestChain: 10, cycles: 0 },
-  run: { targetLines: 3000, mostLines: 7210, mostFiles: 70, longestChain: 10, cycles: 0 },
+  run: { targetLines: 3000, mostLines: 7220, mostFiles: 70, longestChain: 10, cycles: 0 },
   kube: { targetLines: 4000, mostLines: 5700, mostFiles: 60, longestChain: 6, cycles: 0 },
   model: { targetLines: 2000, mostLines: 3700, mostFiles: 36, longestChain: 9, cycles: 0 },
   infer: { targetLines: 2000, mostLines: 5900, mostFiles: 59, longestChain: 8, cycles: 0 },

@@ -25,6 +25,7 @@ import type { Rollout, SeveralOptions } from './rollout-end.ts';
 import { missedText, notFollowedText, shortcomingOf, waitingText } from './rollout-end.ts';
 import type { RolloutOutput } from './rollout-output.ts';
 import { followOwners } from './rollout-owners.ts';
+import { reportError } from './report-error.ts';
 import { createProgress } from './rollout-progress.ts';
 import { run } from './run.ts';
 import type { Scope } from './scope.ts';
@@ -134,14 +135,21 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   if (rollout.failure) failures.push(rollout.failure);
   if (recorder.failure !== undefined) codes.push(notDone);
   if (failures.length > 0 && reports.length === 0 && unseen.size === 0) throw failures[0];
+  codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : notDone)));
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, scope.target, await over);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
   codes.push(...lossCodes(traces, options.policy));
   const summary = summaryOf(scope.target, reports, codes, [...unseen.values()], probeReportsOf(traces, reports));
   await output.end(reports, summary);
-  if (failures.length > 0) throw failures[0];
-  return summary.exitCode;
+  return failures.length > 0 ? failedAfterReport(failures[0], rollout) : summary.exitCode;
+}
+
+/** The error's exit code. On stdout it comes after a line only: a document, which is complete by then, takes no second one. */
+function failedAfterReport(failure: unknown, { cluster, options, ports }: Rollout): number {
+  const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
+  const spoken = options.format.kind === 'ndjson' ? 'lines' : undefined;
+  return reportError(failure, spoken, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
 }
 
 function openingText({ options: { mode }, scope: { named, target } }: Rollout): string {

@@ -16,7 +16,7 @@ import { isBefore } from './estimate.ts';
 import { exitOf } from './exit.ts';
 import { mayHaveGone } from './gone-before.ts';
 import { shortestStop } from './grace.ts';
-import { isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
+import { isLogFollowed, isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
 import { mayBeStopped } from './kubelets-own-stop.ts';
 import { servedOf } from './served.ts';
 import { ranUntilEnd, wasStartedLate } from './was-running.ts';
@@ -183,7 +183,7 @@ function read(
     hook: hook && { ...hook, end: isBounded ? stage.read(hookEnd, hook.end.basis) : hook.end },
     signal,
     kill: isSure ? stage.read(moment('kill', spec.name)) : undefined,
-    probable: kill === 'probable' ? true : undefined,
+    probable: kill === 'probable' || (kill === 'silent' && !isLogFollowed(facts)) ? true : undefined,
     exit,
     settled: exit !== undefined && !exit.provisional,
     ...(stopping ? { counted: counted.basis === 'observed' ? stopping : counted, graceEnd } : {}),

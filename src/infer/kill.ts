@@ -68,6 +68,10 @@ export function isSilentKill(
   return !spoke && !failed && readyLost === undefined;
 }
 
+/** Whether its log could have shown that it still worked: without one, silence leaves the kill only probable. */
+export const isLogFollowed = ({ log }: Pick<ContainerFacts, 'log'>): boolean =>
+  log.opened !== undefined || log.lastLine !== undefined || log.ended !== undefined;
+
 /** It ended by this kill, soon after it. */
 export function stateKill({ stage }: PodNetwork, { name }: ContainerSpec): void {
   const [kill, exit] = [moment('kill', name), moment('exit', name)];

@@ -35,6 +35,16 @@ it('marks such a kill as probable in the report, and no other', () => {
   expect(probableIn(deaf)).toEqual([['killed', undefined]]);
 });
 
+it('hedges every SIGKILL in the second of the grace period’s end where no log was followed', () => {
+  const withoutLogs = (app: ContainerStory['app']) => {
+    const sightings = told(alone({ app })).filter(({ kind }) => !kind.startsWith('log'));
+    const report = reportOf(traceOf(observationsOf([...endedLikeLive(sightings)])));
+    return report && exitReportOf(report).containers.map(({ outcome, probable }) => [outcome, probable]);
+  };
+  expect(withoutLogs(drains(9790, 137))).toEqual([['killed', true]]);
+  expect(withoutLogs(deaf)).toEqual([['killed', true]]);
+});
+
 it('says a failed gate once above the answer, and how to read about it', () => {
   const card = cardOf({ app: drains(2000, 0) }, { gates: [{ kind: 'max-duration', ms: 1000 }], warnOnly: false });
   expect(card.match(/took 3\.\ds/g)).toHaveLength(2);

@@ -14,7 +14,7 @@ import { asObject, asString, compact } from './observe/read.ts';
 import { narrowService, narrowSlice } from './observe/traffic.ts';
 
 export interface ObserveOptions {
-  /** Keep the text of log lines: only where the user asked for it (`--logs`). */
+  /** Keep the text of log lines: only where it is shown. */
   logText: boolean;
 }
 

@@ -5,6 +5,7 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
+import type { LogText } from './frame.ts';
 import { frame } from './frame.ts';
 import { createHistory } from './history.ts';
 import { endLines } from './lines.ts';
@@ -28,7 +29,7 @@ export interface TerminalOptions {
 
 export interface LiveOptions extends TerminalOptions {
   readonly timestamps: Timestamps;
-  /** Show the containers' log lines, where the observations hold them. */
+  /** Let the containers' log lines scroll by, where the observations hold them; otherwise the newest stand below. */
   readonly logs?: boolean;
   /** Evidence, phases, assumptions and gaps above the card. */
   readonly verbose?: boolean | undefined;
@@ -60,14 +61,16 @@ export function createLive(options: LiveOptions): Live {
   const pen = penFor(options.style);
   const history = createHistory(pen, { timestamps, logs });
   let timeline: Timeline | undefined;
+  let log: readonly LogText[] = [];
   const stage = createPainting(options, pen, () =>
     timeline
-      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags })
+      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags, log })
       : [],
   );
   return {
     step: (next, observation) => {
       timeline = next;
+      log = logs ? [] : withLine(log, observation);
       stage.add(history.step(next, observation, columns()));
     },
     resize: stage.resize,
@@ -77,6 +80,14 @@ export function createLive(options: LiveOptions): Live {
     close: () => stage.leave([]),
   };
 }
+
+/** Enough that those of a container that still runs are among them. */
+const keptLines = 20;
+
+const withLine = (log: readonly LogText[], observation: Observation): readonly LogText[] =>
+  observation.kind === 'line' && observation.text !== undefined
+    ? [...log, { container: observation.container, text: observation.text }].slice(-keptLines)
+    : log;
 
 /** A region that is painted over and over, lines that scroll by above it, and the spinner before there is either. */
 export interface Painting {

@@ -18,7 +18,7 @@ export interface Audience {
 
 export interface RunOptions {
   source: AsyncIterable<Sighting> | Iterable<Sighting>;
-  /** Keep the text of log lines. */
+  /** Keep the text of log lines: a recorder leaves it out unless `--logs` was given. */
   logText: boolean;
   /** Which traces are kept; absent: as the log's beginning says. */
   traces?: Traces;

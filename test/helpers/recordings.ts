@@ -66,8 +66,22 @@ export async function rowsOf(name: string): Promise<Row[]> {
   return rows;
 }
 
-/** The pods of a recording that something is known of, and what a run saw that traced one of them. */
-export async function tracedPodsOf(name: string): Promise<{ pod: string; truths: Truth[]; sightings: Sighting[] }[]> {
+interface TracedPod {
+  pod: string;
+  truths: Truth[];
+  sightings: Sighting[];
+}
+
+const traced = new Map<string, Promise<TracedPod[]>>();
+
+/** The pods of a recording that something is known of, and what a run saw that traced one of them; read once. */
+export function tracedPodsOf(name: string): Promise<TracedPod[]> {
+  const pods = traced.get(name) ?? readTracedPods(name);
+  traced.set(name, pods);
+  return pods;
+}
+
+async function readTracedPods(name: string): Promise<TracedPod[]> {
   const truths = truthsOf(name);
   const pods = [...new Set(truths.map(({ pod }) => pod))];
   if (pods.length < 2) return [{ pod: pods[0] ?? '', truths, sightings: await sightingsOf(name) }];

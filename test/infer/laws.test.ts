@@ -98,7 +98,7 @@ describe.each(recordingNames)('reducing %s', (name) => {
       recorded: '2026-01-01T00:00:00Z',
       logText: false,
     });
-    await run({ source: await sightingsOf(name), logText: false, record: recorder.write });
+    await run({ source: await sightingsOf(name), logText: true, record: recorder.write });
     recorder.close();
     const text = readFileSync(file, 'utf8');
     expect(text).not.toMatch(

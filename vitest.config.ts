@@ -4,7 +4,11 @@ import { defineConfig } from 'vitest/config';
 const pure = ['test/{infer,verdict,fuzz}/**/*.test.ts', 'test/goldens.test.ts'];
 
 /** A server and its clients in real time: they mostly wait, so more of them run at once. */
-const waiting = ['test/{cli,demo}/**/*.test.ts', 'test/kube/{http2,exec-plugin}.test.ts'];
+const waiting = [
+  'test/{cli,demo}/**/*.test.ts',
+  'test/kube/{http2,exec-plugin}.test.ts',
+  'test/{packaging/kubectl,render/live-pty}.test.ts',
+];
 
 /** Nothing here leaves state behind in a module: a world of its own for each file would cost more than most of their tests. */
 const shared = { isolate: false };
@@ -33,7 +37,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'timed', include: timed, retry: 3, sequence: { groupOrder: 3 } } },
+      { extends: true, test: { name: 'timed', include: timed, retry: 3, maxWorkers: 3, sequence: { groupOrder: 3 } } },
       {
         extends: true,
         test: { ...shared, name: 'waiting', include: waiting, maxWorkers: 4, sequence: { groupOrder: 2 } },

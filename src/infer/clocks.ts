@@ -4,40 +4,30 @@
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Bound, Clock } from '../model/clock.ts';
+import { offsetAt } from '../model/clock.ts';
 import type { Span } from '../model/span.ts';
 import { second } from '../model/span.ts';
 import type { Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Row } from './network.ts';
-import type { Origin, Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 import { driftOf } from './stage.ts';
 
 /** By arrivals and answers: what holds whatever happened. What ties clocks is no evidence of any one moment. */
-export function stateClockFacts({ net, zeros, stepped }: Stage, trace: Trace, { api }: Deletion): void {
-  if (!stepped.node) for (const row of offsetRows('node', trace.clocks.node, zeros)) net.state(row);
-  if (!stepped.api) for (const row of offsetRows('api', api, zeros)) net.state(row);
+export function stateClockFacts(stage: Stage, trace: Trace, { api }: Deletion): void {
+  stateOffset(stage, 'node', trace.clocks.node);
+  stateOffset(stage, 'api', api);
 }
 
-/** The tightest lower and upper bound of a clock's offset, as rows from the client's clock. */
-function offsetRows(origin: Origin, clock: Clock, zeros: Stage['zeros']): Row[] {
-  const because = `stamps of the ${origin} clock that arrived`;
-  // When it showed its reference stamp, roughly: from there drift counts.
+/** How far it is ahead, as what arrived shows it of the moment when it showed its reference stamp. */
+function stateOffset({ net, zeros, stepped }: Stage, origin: 'node' | 'api', clock: Clock): void {
+  if (stepped[origin]) return;
   const most = Math.max(...clock.lower.map(({ value }) => value));
-  const reference = Number.isFinite(most) ? zeros[origin] - most : zeros.client;
-  const fade = ({ at }: Bound): number => driftOf(at - reference);
-  // Where the clock shows more, it showed its reference stamp earlier.
-  const latest = clock.lower.map((bound) => ({ bound, at: zeros[origin] - bound.value - zeros.client + fade(bound) }));
-  const earliest = clock.upper.map((bound) => ({
-    bound,
-    at: zeros[origin] - bound.value - zeros.client - fade(bound),
-  }));
-  const [last] = latest.sort((a, b) => a.at - b.at);
-  const [first] = earliest.sort((a, b) => b.at - a.at);
-  return [
-    ...(last ? [{ from: 'client', to: origin, max: last.at, because }] : []),
-    ...(first ? [{ from: 'client', to: origin, min: first.at, because }] : []),
-  ];
+  const { lo, hi } = offsetAt(clock, Number.isFinite(most) ? zeros[origin] - most : zeros.client);
+  const ahead = zeros[origin] - zeros.client;
+  const because = `stamps of the ${origin} clock that arrived`;
+  net.state({ from: 'client', to: origin, min: ahead - hi, max: ahead - lo, because });
 }
 
 /** A stamp of the node's clock that the API server wrote down in a second of its own. */

@@ -1,6 +1,5 @@
 /** Everything that can be concluded from a trace. Pure, and cheap enough to be asked after each observation. */
-import type { Clock } from '../model/clock.ts';
-import { offsetAt, unknownClock, withDates } from '../model/clock.ts';
+import { offsetAt, withDates } from '../model/clock.ts';
 import type { Conclusions, Exit } from './conclusions.ts';
 import { deletionOf } from './deletion.ts';
 import { endpointsOf } from './endpoints.ts';
@@ -26,14 +25,17 @@ export function conclusionsOf(trace: Trace): Conclusions | undefined {
       pod,
       marks: unseenMarks(trace),
       phases: [],
-      offsets: offsets(trace, withDates(trace.clocks.api, trace.clocks.dates), trace.clocks.node),
+      offsets: {
+        api: offsetAt(withDates(trace.clocks.api, trace.clocks.dates), trace.now),
+        node: offsetAt(trace.clocks.node, trace.now),
+      },
     };
   return {
     pod: exit.deletion.facts.first.value,
     exit,
     marks: marksOf(trace, exit),
     phases: phasesOf(trace, exit),
-    offsets: offsets(trace, exit.deletion.api, exit.kubelet.clock),
+    offsets: { api: exit.stage.offset('api', trace.now), node: exit.stage.offset('node', trace.now) },
   };
 }
 
@@ -47,25 +49,18 @@ function exitOf(trace: Trace): Exit | undefined {
   const deletion = deletionOf(trace);
   if (!deletion) return undefined;
   const context = podNetworkOf(trace, deletion);
-  const { kubelet } = context;
+  const { kubelet, stage } = context;
   const containers = exitsOf(context);
   const trigger = triggerOf(trace, deletion);
-  const replacement = replacementOf(trace, { deletion, kubelet }, trigger.kind);
+  const replacement = replacementOf(context, trigger.kind);
   return {
     deletion,
     kubelet,
+    stage,
     containers,
-    endpoints: endpointsOf(trace, deletion, containers),
-    removal: removalOf(trace, deletion, containers),
+    endpoints: endpointsOf(context, containers),
+    removal: removalOf(context, containers),
     ...(replacement ? { replacement } : {}),
     trigger,
-  };
-}
-
-function offsets(trace: Trace, api: Clock = unknownClock, node: Clock = unknownClock): Conclusions['offsets'] {
-  const known = (clock: Clock) => clock.lower.length + clock.upper.length > 0;
-  return {
-    ...(known(api) ? { api: offsetAt(api, trace.now) } : {}),
-    ...(known(node) ? { node: offsetAt(node, trace.now) } : {}),
   };
 }

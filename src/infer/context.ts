@@ -1,11 +1,10 @@
-/** What the inference of a container needs to know of its deletion: the trace, and what the kubelet did. */
-import type { Clock } from '../model/clock.ts';
+/** What the inference of a container needs to know: the trace, the deletion, what the kubelet did, and the network of it. */
 import type { Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
+import type { Stage } from './stage.ts';
 
 export interface Kubelet {
-  readonly clock: Clock;
   /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */
   readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
   /** From when on the kubelet knew: no Killing and no acknowledgement is earlier. */
@@ -20,8 +19,13 @@ export interface Kubelet {
   };
 }
 
-export interface InferContext {
+/** Before anything is known of the kubelet. */
+export interface Staged {
   readonly trace: Trace;
   readonly deletion: Deletion;
+  readonly stage: Stage;
+}
+
+export interface InferContext extends Staged {
   readonly kubelet: Kubelet;
 }

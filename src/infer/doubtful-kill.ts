@@ -1,6 +1,5 @@
 /** What speaks against a kill at the end of the grace where the exit code is that of one. */
 import { driftOver } from '../model/assumptions.ts';
-import { isStepped } from '../model/clock.ts';
 import type { ContainerFacts } from '../model/trace.ts';
 import { isVague } from './stop.ts';
 import { logEndAtLeast } from './clock-doubts.ts';
@@ -18,14 +17,14 @@ export function isDoubtfulKill(
   facts: ContainerFacts,
   { began, killings, ended, since, isLate }: StopAttempts & { since: Estimate; isLate: boolean },
 ): boolean {
-  const { trace, deletion, kubelet } = context;
+  const { trace, deletion, kubelet, stage } = context;
   // Where the grace is not certain it must fit the one that was seen, or the longest: chance hits another moment more often.
   const isEarly = isBefore(ended ?? began, afterStop(began, likelyStop(kubelet)));
   const isReported = isWitnessed(trace, deletion.facts)
     ? !wasLoweredLate(trace, deletion)
     : ended && isPrompt(context, since, ended);
   if (isEarly && !isReported) return true;
-  const isUntimed = isStepped(kubelet.clock) && !endsWithKill(facts, since);
+  const isUntimed = stage.stepped.node !== undefined && !endsWithKill(facts, since);
   return !isLate && (isUntimed || (killings.length === 0 && isVague(context, began)));
 }
 

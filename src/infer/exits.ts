@@ -6,10 +6,10 @@ import type { Estimate } from './estimate.ts';
 import { cite, notBefore, unbounded } from './estimate.ts';
 import { isToStart } from './kubelets-own-stop.ts';
 import { containerExit } from './container-rules.ts';
-import type { PodNetwork } from './pod-network.ts';
+import type { InferContext } from './context.ts';
 
 /** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
-export function exitsOf(context: PodNetwork): ContainerExit[] {
+export function exitsOf(context: InferContext): ContainerExit[] {
   const specs = containersOf(context.deletion.facts.first.value);
   const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(context, spec, alone));
   const mainsOver = mains.every(

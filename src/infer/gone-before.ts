@@ -1,15 +1,14 @@
 /** Whether a container may have ended before its stop signal was due: then none was sent, and none is reported. */
-import type { Clock } from '../model/clock.ts';
-import { stepsOf } from '../model/clock.ts';
 import { earlierOf } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerExit } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 
-/** `turn`, `graceEnd`: as in container.ts; `ended`: by its status; `clock`: its node's. */
+/** `turn`, `graceEnd`: as in container.ts; `ended`: by its status. */
 interface Ending extends Pick<ContainerExit, 'facts' | 'killings' | 'hook' | 'exit' | 'outcome'> {
-  readonly clock: Clock;
+  /** The clock of its node certainly was set. */
+  readonly wasSet: boolean;
   readonly turn: Estimate | undefined;
   readonly ended: Estimate | undefined;
   readonly graceEnd: Estimate;
@@ -26,9 +25,9 @@ export const mayHaveGone = (ending: Ending): boolean =>
  * not noticed yet (trap 7). Where that clock is doubted something came late, and a late log is more likely than a clock
  * that was set; of one that certainly was, stamps show no order.
  */
-function isOlder({ clock, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
+function isOlder({ wasSet, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
   const ended = parseFloor(terminated?.value.finishedAt);
-  if (!ended || stepsOf(clock).length > 0) return false;
+  if (!ended || wasSet) return false;
   const dues = [
     killings[0]?.time.lo ?? -Infinity,
     hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,

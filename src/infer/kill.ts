@@ -4,14 +4,14 @@ import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerFacts } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
 import { minimumGrace, shortestStop } from './grace.ts';
-import type { PodNetwork } from './pod-network.ts';
+import type { InferContext } from './context.ts';
 import { moment } from './stage.ts';
 
 /**
  * States the earliest that SIGKILL can have come: the whole grace after K, and never less than the minimum after the signal,
  * however much of the grace hook and turn ate (SIGNALS.md §2 S8, §5).
  */
-export function stateKillSince({ stage, kubelet }: PodNetwork, { name }: ContainerSpec, isCalled: boolean): Estimate {
+export function stateKillSince({ stage, kubelet }: InferContext, { name }: ContainerSpec, isCalled: boolean): Estimate {
   const at = moment('kill', name);
   const timeout = shortestStop(kubelet);
   stage.follows(
@@ -32,7 +32,7 @@ export function stateKillSince({ stage, kubelet }: PodNetwork, { name }: Contain
 
 /** Past the grace and past the minimum after the signal, wherever in their intervals K and the signal lie. */
 export function isSurelyAfterGrace(
-  { stage, kubelet }: PodNetwork,
+  { stage, kubelet }: InferContext,
   { name }: ContainerSpec,
   isCalled: boolean,
 ): boolean {
@@ -50,7 +50,7 @@ export function isSurelyAfterGrace(
  * gave no sign of life between its signal and the end of the grace did not exit by itself just then.
  */
 export function isSilentKill(
-  { trace, stage, kubelet }: PodNetwork,
+  { trace, stage, kubelet }: InferContext,
   { name }: ContainerSpec,
   { log, readyLost }: ContainerFacts,
 ): boolean {
@@ -73,7 +73,7 @@ export const isLogFollowed = ({ log }: Pick<ContainerFacts, 'log'>): boolean =>
   log.opened !== undefined || log.lastLine !== undefined || log.ended !== undefined;
 
 /** It ended by this kill, soon after it. */
-export function stateKill({ stage }: PodNetwork, { name }: ContainerSpec): void {
+export function stateKill({ stage }: InferContext, { name }: ContainerSpec): void {
   const [kill, exit] = [moment('kill', name), moment('exit', name)];
   stage.follows(kill, exit, {}, { because: 'SIGKILL ends it (§2 S9)' });
   stage.follows(kill, exit, { max: millisecondsOf('kill-lag') }, { because: 'kill-lag' });

@@ -6,7 +6,7 @@
 import type { ContainerSpec } from '../model/pod.ts';
 import { second } from '../model/span.ts';
 import type { Fact } from '../model/trace.ts';
-import type { PodNetwork } from './pod-network.ts';
+import type { InferContext } from './context.ts';
 
 /** Node clock, ms. */
 interface PauseEnd {
@@ -17,7 +17,7 @@ interface PauseEnd {
 
 /** When the kubelet last resumed after a wait was due; undefined where nothing shows a pause. `due`: node clock. */
 export function pauseEndOf(
-  { trace }: PodNetwork,
+  { trace }: InferContext,
   { name, kind }: ContainerSpec,
   due: { readonly from: number; readonly to: number },
 ): PauseEnd | undefined {

@@ -10,18 +10,14 @@ import type { Deletion } from './deletion.ts';
 import { requestTime } from './deletion.ts';
 import type { Stops } from './kubelet.ts';
 import { kubeletOf, stopsOf } from './kubelet.ts';
-import type { InferContext } from './context.ts';
+import type { InferContext, Staged } from './context.ts';
 import { stateServed } from './served.ts';
 import { factsOfLastRun } from './unreported-start.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
 import { moment, Stage } from './stage.ts';
 
-export interface PodNetwork extends InferContext {
-  readonly stage: Stage;
-}
-
 /** The stage with all that is known before any container is judged. */
-export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
+export function podNetworkOf(trace: Trace, deletion: Deletion): InferContext {
   const stops = stopsOf(trace, deletion);
   const stage = new Stage(zerosOf(trace, deletion, stops), { node: stops.clock, api: deletion.api });
   const known = { trace, deletion, stage };
@@ -29,25 +25,30 @@ export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
   stateAcceptance(known);
   const specs = containersOf(deletion.facts.first.value);
   for (const { name } of specs) stateStopping(known, name, stops.killings.get(name) ?? []);
-  for (const { name } of specs) stateEnd(stage, name, factsOfLastRun(known, name, clockOf(stage, stops.clock)));
+  for (const { name } of specs) stateEnd(stage, name, factsOfLastRun(known, name));
   stateServed(known);
   stateStored(stage, trace);
   statePromptness(stage, trace, deletion);
-  return { ...known, kubelet: kubeletOf(trace, deletion, stops, stage, clockOf(stage, stops.clock)) };
+  return { ...known, kubelet: kubeletOf(known, stops) };
 }
-
-type Known = Omit<PodNetwork, 'kubelet'>;
 
 /** References close to what is compared, so that little drift lies between: the first Killing, the second of the request. */
 function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): Stage['zeros'] {
   const client = deletion.facts.seenAt;
   const [first] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
-  const shown = offsetAt(trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock, client);
-  const rough = Number.isFinite(shown.lo) ? shown.lo : 0;
-  return { client, node: first ?? client + rough, api: requestTime(trace, deletion.facts)?.lo ?? client };
+  const roughly = (one: Clock): number => {
+    const { lo } = offsetAt(one, client);
+    return client + (Number.isFinite(lo) ? lo : 0);
+  };
+  const node = trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock;
+  return {
+    client,
+    node: first ?? roughly(node),
+    api: requestTime(trace, deletion.facts)?.lo ?? roughly(deletion.api),
+  };
 }
 
-function stateAcceptance({ trace, deletion, stage }: Known): void {
+function stateAcceptance({ trace, deletion, stage }: Staged): void {
   const { client, evidence } = deletion.accepted;
   stage.within('accepted', { client }, { because: 'the deletion was accepted (§1)', evidence });
   const asked = requestTime(trace, deletion.facts);
@@ -56,7 +57,7 @@ function stateAcceptance({ trace, deletion, stage }: Known): void {
 }
 
 /** K: the Event's own nanoseconds; a repeated Event only has the second of its last occurrence (trap 19). */
-function stateStopping({ deletion, stage }: Known, container: string, killings: readonly Occurrence[]): void {
+function stateStopping({ deletion, stage }: Staged, container: string, killings: readonly Occurrence[]): void {
   const [first] = killings;
   if (!first) return;
   const at = moment('stopping', container);
@@ -98,16 +99,3 @@ function stateEnd(stage: Stage, container: string, facts: ContainerFacts): void 
 /** 137 ContainerStatusUnknown is made up by the kubelet (trap 24); 255 Unknown is a runtime that lost the status (§5). */
 export const isMadeUp = (reason: string | undefined, code: number): boolean =>
   reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
-
-/** What the network knows of the node's clock; where that was set, what arrivals and causes say. */
-function clockOf({ net, zeros, stepped }: Stage, before: Clock): Clock {
-  if (stepped.node) return stepped.node;
-  const { lo, hi } = net.boundsOf('node', 'client');
-  const seq = before.lower.at(-1)?.seq ?? 0;
-  const offset = zeros.node - zeros.client;
-  const at = zeros.client;
-  return {
-    lower: Number.isFinite(hi) ? [{ at, value: offset - hi, seq }] : [],
-    upper: Number.isFinite(lo) ? [{ at, value: offset - lo, seq }] : [],
-  };
-}

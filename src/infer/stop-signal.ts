@@ -7,7 +7,7 @@ import { isKilledAtOnce, namesOwnSignal } from './acknowledged.ts';
 import type { HookFacts } from './container.ts';
 import type { Estimate } from './estimate.ts';
 import { graceSpan } from './grace.ts';
-import type { PodNetwork } from './pod-network.ts';
+import type { InferContext } from './context.ts';
 import { isInTime, mayHaveRetried } from './stop-attempts.ts';
 import { moment } from './stage.ts';
 import type { Stop } from './stop.ts';
@@ -33,7 +33,7 @@ export interface Call {
 
 /** States the stop signal: after hook and turn, plus the runtime's lag; undefined where nothing bounds it. */
 export function stateSignal(
-  context: PodNetwork,
+  context: InferContext,
   spec: ContainerSpec,
   facts: ContainerFacts,
   stop: StopAsked,
@@ -92,7 +92,7 @@ function waited(own: Estimate, turn: Estimate, began: Estimate, grace: { lo: num
  * wrote (`tail -F app.log`), as long as one that it waits for may have been there (SIGNALS.md §2 S7).
  */
 function signalLine(
-  context: PodNetwork,
+  context: InferContext,
   facts: ContainerFacts,
   stop: StopAsked,
   { hook, since }: { hook: HookFacts | undefined; since: Estimate },

@@ -1,13 +1,11 @@
 /** Runs of a container that no status reports, only the Event of their start. */
-import type { Clock } from '../model/clock.ts';
-import { toClient } from '../model/clock.ts';
 import { noContainerFacts } from '../model/empty-trace.ts';
 import type { Pod } from '../model/kube.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { isFinished, isRunning, statusesOf } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import type { InferContext } from './context.ts';
+import type { InferContext, Staged } from './context.ts';
 
 /**
  * An Event reports its start, and nothing its end: a status is written only once a postStart hook is over, and one that was on
@@ -17,18 +15,14 @@ export const mayHaveRestarted = ({ trace, deletion }: InferContext, spec: Contai
   deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
 
 /** Without the end of the run before, of its status and of its log, where only an Event reports a later one. */
-export function factsOfLastRun(
-  { trace, deletion }: Pick<InferContext, 'trace' | 'deletion'>,
-  name: string,
-  clock: Clock,
-): ContainerFacts {
+export function factsOfLastRun({ trace, deletion, stage }: Staged, name: string): ContainerFacts {
   const facts = trace.containers.get(name) ?? noContainerFacts;
   const first = deletion.facts.first.value;
   const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;
   if (!start) return facts;
   const known = statusesOf(first).find((one) => one.name === name)?.state.terminated;
   const isOfRunBefore = known !== undefined && facts.terminated?.value.startedAt === known.startedAt;
-  const startedAt = toClient(clock, start.time, start.at + 1);
+  const startedAt = stage.toClient('node', start.time, start.at + 1);
   const { terminated, log, ...others } = facts;
   const { ended, ...rest } = log;
   return {

@@ -1,5 +1,4 @@
 /** How long before its stop signal a serving container had left the endpoints of its Services. Pure. */
-import { crossed, onNode } from '../infer/estimate.ts';
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
 import type { RuleInput } from './rule-input.ts';
@@ -70,7 +69,7 @@ function refusedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): num
       event.reason === 'Unhealthy' &&
       event.about.container === name &&
       (event.time.lo >= (stopping?.node.lo ?? Infinity) ||
-        crossed(onNode(event.time, []), exit.kubelet.clock).client.lo >= since) &&
+        exit.stage.toClient('node', event.time, event.at + 1).lo >= since) &&
       event.message.includes('Readiness') &&
       event.message.includes('connection refused') &&
       !event.isOld &&

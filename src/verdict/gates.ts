@@ -10,7 +10,7 @@ import type { ContainerExit } from '../infer/container.ts';
 import type { EndpointExit } from '../infer/endpoints.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import type { Estimate } from '../infer/estimate.ts';
-import { between, crossed, onClient, onNode } from '../infer/estimate.ts';
+import { between, onClient } from '../infer/estimate.ts';
 import { lossProbes, lostBy, probeResultsOf } from '../infer/probes.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
@@ -97,8 +97,9 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
  */
 function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {
   if (ended && !ended.provisional) return ended.at;
-  const spoke = log.lastLine && crossed(onNode(atLeast(log.lastLine.value - logStampLagMs), []), exit.kubelet.clock);
-  const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke?.client.lo ?? -Infinity);
+  const { value, at } = log.lastLine ?? { value: -Infinity, at: -Infinity };
+  const spoke = exit.stage.toClient('node', atLeast(value - logStampLagMs), at + 1);
+  const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke.lo);
   return onClient({ lo, hi: exit.removal.done?.client.hi ?? Infinity }, []);
 }
 
@@ -126,7 +127,7 @@ type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
 /** Those that the deletion unrouted, and those that something else had unrouted before, however shortly. */
 const routesOf = ({ trace, exit }: RuleInput): Route[] => [
   ...exit.endpoints.filter((one) => one.wasReady && !one.staysReady),
-  ...unroutedBefore(trace, exit.deletion, exit.endpoints).filter(
+  ...unroutedBefore({ trace, ...exit }, exit.endpoints).filter(
     ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
   ),
 ];

@@ -75,16 +75,15 @@ describe.concurrent('--attach with a workload', () => {
     }));
 });
 
-it.concurrent('--all-terminating tells of each pod when it was unrouted', () =>
+it('--all-terminating tells of each pod when it was unrouted', () =>
   during([], async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '-o', 'json', ...flags]);
     const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
     expect(exits.map(({ endpoints }) => endpoints.map(({ unroutedAt }) => unroutedAt?.basis))).toEqual([['observed']]);
     expect(exits.flatMap(({ gaps }) => gaps)).toEqual([]);
-  }),
-);
+  }));
 
-it.concurrent('--attach with a pod proves no lead where its slices were not in sync when the deletion came', () =>
+it('--attach with a pod proves no lead where its slices were not in sync when the deletion came', () =>
   during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server }) => {
     const ran = await runMain([server.pod, '--attach', '--min-drain-lead=0.1s', '-o', 'json', ...flags]);
     const report = JSON.parse(ran.stdout) as ExitReport;
@@ -92,5 +91,4 @@ it.concurrent('--attach with a pod proves no lead where its slices were not in s
       passed: false,
       message: expect.stringMatching(/were not being watched/) as string,
     });
-  }),
-);
+  }));

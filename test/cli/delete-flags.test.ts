@@ -178,15 +178,14 @@ it.concurrent("a workload's next terminating pod is traced with --attach", () =>
   }),
 );
 
-it.concurrent('--attach to a workload gives up at --timeout with exit 3', () =>
+it('--attach to a workload gives up at --timeout with exit 3', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--attach', '--timeout=300ms', ...flags]);
     expect(ran.code).toBe(3);
     expect(ran.stderr).toMatch(/no pod of deployment\/checkout .* was being deleted within --timeout/);
-  }),
-);
+  }));
 
-describe.concurrent('what only looks never deletes', () => {
+describe('what only looks never deletes', () => {
   it.each([
     ['--attach', '--dry-run=none', '--wait=false'],
     ['--attach', '--dry-run=none', '--interactive'],

@@ -50,7 +50,7 @@ export interface Live {
   resize(): void;
   /** A message of ours, whole lines, to scroll by above the picture. */
   say(text: string): void;
-  /** The picture gives way to the card, which stays. */
+  /** The picture gives way to the card, which stays; to its last line where somebody left with Ctrl-C. */
   end(report: Report): void;
   /** Gives the terminal back, whatever happened; may be called more than once. */
   close(): void;
@@ -75,8 +75,12 @@ export function createLive(options: LiveOptions): Live {
     },
     resize: stage.resize,
     say: stage.say,
-    end: (report) =>
-      stage.leave([...history.rest(report.timeline, columns()), '', ...endLines(pen, report, columns(), options)]),
+    end: (report) => {
+      const card = endLines(pen, report, columns(), options);
+      // What becomes of the pod has been said already (deletion-progress.ts).
+      const isLeft = report.verdict.exitCode > 128 && !options.verbose;
+      stage.leave(isLeft ? card.slice(-1) : [...history.rest(report.timeline, columns()), '', ...card]);
+    },
     close: () => stage.leave([]),
   };
 }

@@ -4,9 +4,9 @@ import { defineConfig } from 'vitest/config';
 const long = [
   'test/cli/over-http.test.ts',
   'test/fuzz/*.test.ts',
-  'test/faults/matrix.test.ts',
+  'test/faults/{matrix,big-namespace}.test.ts',
   'test/probe/schedule.test.ts',
-  'test/infer/{robust,cap-at-now,simulated,simulated-over-http,troubled,without-events}.test.ts',
+  'test/infer/{robust,cap-at-now,delivery-lag,simulated,simulated-over-http,troubled,without-events}.test.ts',
 ];
 
 export default defineConfig({

@@ -151,17 +151,14 @@ async function trace(
   }
 }
 
-function tryNext(shipped: ShippedScenario, flags: DemoFlags): string {
-  const { name, fixed } = shipped;
+/** A line each, so that the answer above stays on a small screen. */
+function tryNext(shipped: ShippedScenario, { fixed }: DemoFlags): string {
   const next = scenarioAfter(shipped)?.name;
-  const lines = [
-    ...(fixed === undefined || flags.fixed ? [] : [['--fixed', fixed, name]]),
-    ...(next === undefined ? [] : [['', next, next]]),
-  ].map(([flag, about = '', scenario]) => {
-    const command = `kubectl podexit demo ${scenario} ${flag}`.trim();
-    return `  ${command}\n      ${findScenario(about)?.about}\n`;
-  });
-  return `Try next:\n${lines.join('')}`;
+  const commands = [
+    ...(shipped.fixed === undefined || fixed ? [] : [`${shipped.name} --fixed`]),
+    ...(next === undefined ? [] : [next]),
+  ];
+  return `Try next:\n${commands.map((command) => `  kubectl podexit demo ${command}\n`).join('')}`;
 }
 
 async function serve(

@@ -8,27 +8,21 @@ import type { ContainerSpec } from '../model/pod.ts';
 import { isRunning, runtimeOf, statusesOf } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { ContainerFacts, Occurrence } from '../model/trace.ts';
-import type { ContainerExit, ExitFacts, HookFacts, SignalFacts } from './container.ts';
-import { outcomeOf, wasStoppedAsStatic } from './container-outcome.ts';
-import { isDoubtfulKill } from './doubtful-kill.ts';
+import type { ContainerExit, ExitFacts, HookFacts, InferContext, SignalFacts } from './context.ts';
+import { nameOfSignal, outcomeOf, wasStoppedAsStatic } from './container-outcome.ts';
+import { isDoubtfulKill, isLogFollowed, isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { exitOf } from './exit.ts';
-import { mayHaveGone } from './gone-before.ts';
-import { shortestStop } from './grace.ts';
-import { isLogFollowed, isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
+import { mayHaveGone, stateSignal } from './stop-signal.ts';
+import { shortestStop } from './context.ts';
 import { mayBeStopped } from './kubelets-own-stop.ts';
-import { servedOf } from './served.ts';
-import { ranUntilEnd, wasStartedLate } from './was-running.ts';
-import { nameOfSignal } from './signals.ts';
-import { factsOfLastRun, mayHaveRestarted } from './unreported-start.ts';
+import { isMadeUp, servedOf } from './pod-network.ts';
+import { factsOfLastRun, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './was-running.ts';
 import { killingsMissing } from './missing-events.ts';
 import { hookFacts } from './hook.ts';
-import type { PodNetwork } from './pod-network.ts';
-import { isMadeUp } from './pod-network.ts';
 import { moment } from './stage.ts';
 import type { Call, StopAsked } from './stop-signal.ts';
-import { stateSignal } from './stop-signal.ts';
 import type { Stop } from './stop.ts';
 import { stateBegan, stateCounted, wasStopped } from './stop.ts';
 
@@ -37,13 +31,13 @@ import { stateBegan, stateCounted, wasStopped } from './stop.ts';
  * ran when the deletion came.
  */
 export function containerExit(
-  context: PodNetwork,
+  context: InferContext,
   spec: ContainerSpec,
   { turn, mainsOver }: { turn: Estimate | undefined; mainsOver: boolean },
 ): ContainerExit {
   const { deletion, kubelet, stage } = context;
   const { name } = spec;
-  const facts = factsOfLastRun(context, name, kubelet.clock);
+  const facts = factsOfLastRun(context, name);
   const killings = kubelet.killings.get(name) ?? [];
   const pod = deletion.facts.first.value;
   const before = statusesOf(pod).find((status) => status.name === name);
@@ -81,7 +75,7 @@ export function containerExit(
 }
 
 /** Its basis: the Event's own nanoseconds were seen, of a repeated one only the second. */
-const stoppingOf = ({ stage }: PodNetwork, { name }: ContainerSpec, [first]: readonly Occurrence[]): Estimate =>
+const stoppingOf = ({ stage }: InferContext, { name }: ContainerSpec, [first]: readonly Occurrence[]): Estimate =>
   stage.read(moment('stopping', name), first && first.time.lo === first.time.hi ? 'observed' : 'inferred');
 
 type Known = Pick<ContainerExit, 'spec' | 'facts' | 'killings' | 'stopping'>;
@@ -102,7 +96,7 @@ interface Judged {
 
 /** It ran, and the kubelet began with it because of the deletion. */
 function stopped(
-  context: PodNetwork,
+  context: InferContext,
   known: Known,
   stop: StopAsked,
 ): { exit: Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'>; stays: boolean } {
@@ -111,7 +105,7 @@ function stopped(
   return { exit: read(context, known, stop, judged), stays: judged.isEffect };
 }
 
-function judge(context: PodNetwork, { spec, facts, killings }: Known, stop: StopAsked): Judged {
+function judge(context: InferContext, { spec, facts, killings }: Known, stop: StopAsked): Judged {
   const { ended } = stop;
   const counted = stateCounted(context, spec.name, stop, facts.terminated?.value.exitCode);
   const asked = endedUnawares(context, facts, killings) ? undefined : hookFacts(context, spec, stop);
@@ -141,13 +135,18 @@ function judge(context: PodNetwork, { spec, facts, killings }: Known, stop: Stop
   };
 }
 
-const killWith = (context: PodNetwork, spec: ContainerSpec, facts: ContainerFacts, isLate: boolean): Judged['kill'] => {
+const killWith = (
+  context: InferContext,
+  spec: ContainerSpec,
+  facts: ContainerFacts,
+  isLate: boolean,
+): Judged['kill'] => {
   if (isLate) return 'late';
   return isSilentKill(context, spec, facts) ? 'silent' : 'probable';
 };
 
 /** States what its signal and its kill brought about. */
-function stateEffects(context: PodNetwork, { spec, killings }: Known, { kill, call, hook, isEffect }: Judged): void {
+function stateEffects(context: InferContext, { spec, killings }: Known, { kill, call, hook, isEffect }: Judged): void {
   const { stage, kubelet } = context;
   const isSure = kill === 'late' || kill === 'silent';
   if (isSure) stateKill(context, spec);
@@ -162,7 +161,7 @@ function stateEffects(context: PodNetwork, { spec, killings }: Known, { kill, ca
 
 /** Its moments, as far as they are claimed. */
 function read(
-  context: PodNetwork,
+  context: InferContext,
   known: Known,
   stop: StopAsked,
   judged: Judged,
@@ -201,18 +200,18 @@ function read(
 
 /** Its stop signal, where one was sent: nothing speaks for its having ended before. */
 function signalOf(
-  context: PodNetwork,
+  context: InferContext,
   { spec, facts, killings }: Known,
   { turn, ended, named, restarts }: StopAsked,
   { call, exit, hook, outcome, graceEnd }: Judged & { exit: ExitFacts | undefined },
 ): SignalFacts | undefined {
-  const { stage, kubelet } = context;
+  const { stage } = context;
   if (!call?.isPossible) return undefined;
   const at = moment('stop-signal', spec.name);
   if (exit && isBefore(exit.at, stage.read(at))) return undefined;
   const hooked = hook && { ...hook, end: stage.read(moment('hook-end', spec.name)) };
   const ending = {
-    clock: kubelet.clock,
+    wasSet: stage.stepsOf('node').length > 0,
     facts,
     killings,
     hook: hooked,
@@ -230,7 +229,7 @@ function signalOf(
 
 /** Of a hook that perhaps never ran it counts only where its Events may be missing. */
 const mayHaveOverrun = (
-  { trace }: PodNetwork,
+  { trace }: InferContext,
   { hook, exit, graceEnd }: Pick<ContainerExit, 'hook' | 'exit'> & { graceEnd: Estimate },
 ): boolean =>
   hook?.outcome === 'unknown' &&
@@ -242,7 +241,7 @@ const mayHaveOverrun = (
 
 /** Its end was reported by a kubelet that did not know of the deletion yet: no hook runs in what has ended. */
 const endedUnawares = (
-  { trace }: PodNetwork,
+  { trace }: InferContext,
   { terminated }: ContainerFacts,
   killings: readonly Occurrence[],
 ): boolean =>
@@ -256,7 +255,7 @@ const endedUnawares = (
  * what ended it with 137 was the end of that grace, or something else.
  */
 function stoppedBefore(
-  context: PodNetwork,
+  context: InferContext,
   { spec, facts }: Pick<ContainerExit, 'spec' | 'facts'>,
   stop: Stop,
 ): Pick<ContainerExit, 'outcome' | 'exit' | 'settled'> {

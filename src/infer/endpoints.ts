@@ -1,8 +1,7 @@
 /** When each slice stopped routing to the pod, and who else was there (SIGNALS.md §3). */
-import { toClient } from '../model/clock.ts';
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import type { ContainerExit } from './container.ts';
+import type { ContainerExit, Staged } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore, narrowed, notBefore, onClient, unbounded } from './estimate.ts';
@@ -23,12 +22,12 @@ export interface EndpointExit {
   readonly counted: readonly number[];
 }
 
-export function endpointsOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): EndpointExit[] {
-  return [...trace.slices]
-    .map(([name, facts]) => [name, { ...facts, states: since(deletion, facts.states) }] as const)
+export function endpointsOf(context: Staged, exits: readonly ContainerExit[]): EndpointExit[] {
+  return [...context.trace.slices]
+    .map(([name, facts]) => [name, { ...facts, states: since(context.deletion, facts.states) }] as const)
     .filter(([, facts]) => facts.states.some((state) => state.value.own))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, facts]) => endpointExit(trace, deletion, exits, name, facts));
+    .map(([name, facts]) => endpointExit(context, exits, name, facts));
 }
 
 /**
@@ -41,12 +40,12 @@ function since({ accepted }: Deletion, states: SliceFacts['states']): SliceFacts
 }
 
 function endpointExit(
-  trace: Trace,
-  deletion: Deletion,
+  context: Staged,
   exits: readonly ContainerExit[],
   slice: string,
   facts: SliceFacts,
 ): EndpointExit {
+  const { trace } = context;
   const marked = facts.states.findIndex((state, index) => leaves(state, facts.states[index - 1]));
   const start = marked === -1 ? facts.states.at(-1) : facts.states[marked - 1];
   const later = marked === -1 ? [] : facts.states.slice(marked);
@@ -55,7 +54,7 @@ function endpointExit(
   const left = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
   const staysReady = trace.services.get(facts.service ?? '')?.spec.publishNotReadyAddresses === true;
   const at = out ?? facts.states.at(-1);
-  const unrouted = out ? { ...changeOf(trace, deletion, out), serving: out.value.own?.serving ?? false } : undefined;
+  const unrouted = out ? { ...changeOf(context, out), serving: out.value.own?.serving ?? false } : undefined;
   return {
     slice,
     ...(facts.service === undefined ? {} : { service: facts.service }),
@@ -63,7 +62,7 @@ function endpointExit(
     staysReady,
     wasReady,
     ...(unrouted ? { unrouted } : {}),
-    ...(left ? { removed: afterContainers(trace, changeOf(trace, deletion, left), exits) } : {}),
+    ...(left ? { removed: afterContainers(trace, changeOf(context, left), exits) } : {}),
     otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
     counted: at ? [at.seq] : [],
   };
@@ -80,22 +79,16 @@ export interface EarlierExit {
  * Who had stopped routing to the pod before its deletion, for its readiness or for its labels, and was seen to. An endpoint
  * that moved to another slice of its Service was not unrouted by that.
  */
-export function unroutedBefore(
-  trace: Trace,
-  deletion: Deletion,
-  endpoints: readonly EndpointExit[],
-): readonly EarlierExit[] {
-  return [...trace.slices].flatMap(([slice, facts]) => {
+export function unroutedBefore(context: Staged, endpoints: readonly EndpointExit[]): readonly EarlierExit[] {
+  return [...context.trace.slices].flatMap(([slice, facts]) => {
     const { service, states } = facts;
     const { addressType } = facts.slice;
     const isElsewhere = endpoints.some(
       (one) => one.wasReady && (one.slice === slice || (one.service === service && one.addressType === addressType)),
     );
-    const out = isElsewhere ? undefined : lostBefore(deletion, states);
+    const out = isElsewhere ? undefined : lostBefore(context.deletion, states);
     if (!out) return [];
-    return [
-      { slice, ...(service === undefined ? {} : { service }), unrouted: changeOf(trace, deletion, out, unbounded) },
-    ];
+    return [{ slice, service, unrouted: changeOf(context, out, unbounded) }];
   });
 }
 
@@ -113,10 +106,10 @@ const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefine
   value.own ? value.own.terminating : before?.value.own !== undefined;
 
 /** The write lies between its cause (or its own stamp) and its arrival. */
-function changeOf(trace: Trace, deletion: Deletion, state: Fact<SliceState>, cause = deletion.accepted): Estimate {
+function changeOf({ trace, deletion, stage }: Staged, state: Fact<SliceState>, cause = deletion.accepted): Estimate {
   const arrived = arrival(trace, state, 'endpointslices', cause);
   const { written } = state.value;
-  return written ? narrowed(arrived, onClient(toClient(deletion.api, written, state.at + 1), [state.seq])) : arrived;
+  return written ? narrowed(arrived, onClient(stage.toClient('api', written, state.at + 1), [state.seq])) : arrived;
 }
 
 /** An endpoint leaves on the terminal phase, so not before the last container, unless the object went first (trap 16). */

@@ -4,8 +4,6 @@
  *
  * Law: an estimate only ever narrows, and each narrowing cites what proves it.
  */
-import type { Clock } from '../model/clock.ts';
-import { isStepped, toClient, toRemote } from '../model/clock.ts';
 import type { Instant } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { anyTime, lapse, meet } from '../model/span.ts';
@@ -50,30 +48,6 @@ export function narrowed(estimate: Estimate, by: Estimate): Estimate {
   ];
   if (!narrows.includes(true)) return estimate;
   return { ...estimate, client, node, evidence: cite(estimate.evidence, by.evidence) };
-}
-
-/**
- * Carries what is known on one clock over to the other, through the node clock's offset. Of a node's clock that was set
- * nothing is kept: its stamps do not show how long anything took.
- */
-export function crossed(estimate: Estimate, clock: Clock): Estimate {
-  const near = nearTo(estimate.client, clock, estimate.node);
-  if (isStepped(clock)) {
-    const shown = toClient(clock, estimate.node, near, estimate.client.lo);
-    return { ...estimate, client: meet(estimate.client, shown), node: anyTime };
-  }
-  const client = meet(estimate.client, toClient(clock, estimate.node, near));
-  const node = meet(estimate.node, toRemote(clock, client));
-  return { ...estimate, client, node };
-}
-
-/** A client time close to the estimate's end, to look up the offset from. */
-function nearTo(client: Span, clock: Clock, node: Span): number {
-  if (Number.isFinite(client.hi)) return client.hi;
-  const bound = clock.lower.at(-1) ?? clock.upper.at(-1);
-  if (bound && Number.isFinite(node.hi)) return node.hi - bound.value;
-  if (Number.isFinite(client.lo)) return client.lo;
-  return bound ? node.lo - bound.value : node.lo;
 }
 
 /** Moves an estimate by a stretch of `by` ms. */

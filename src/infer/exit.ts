@@ -4,10 +4,9 @@ import type { ContainerSpec } from '../model/pod.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import type { ContainerFacts, LogFacts, Occurrence, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
-import type { ExitFacts } from './container.ts';
+import type { ExitFacts, InferContext } from './context.ts';
 import type { Estimate } from './estimate.ts';
-import { longestStop, minimumGrace } from './grace.ts';
-import type { PodNetwork } from './pod-network.ts';
+import { longestStop, minimumGrace } from './context.ts';
 import { isStart } from './stop-attempts.ts';
 import { moment } from './stage.ts';
 import type { Stop } from './stop.ts';
@@ -21,7 +20,7 @@ interface EndAsked extends Stop {
 
 /** When it ended: by its status, or, until one comes, by the end of its log. */
 export function exitOf(
-  context: PodNetwork,
+  context: InferContext,
   spec: ContainerSpec,
   facts: ContainerFacts,
   asked: EndAsked,
@@ -46,7 +45,7 @@ export function exitOf(
  * status will ever confirm it, and the log ended for another reason, the kill at the end of grace did the rest.
  */
 function stateLogEnd(
-  context: PodNetwork,
+  context: InferContext,
   { name }: ContainerSpec,
   { log }: ContainerFacts,
   { endAt, seq, began, signal, hooked, lag }: EndAsked & { endAt: number; seq: number; signal: Estimate },
@@ -75,7 +74,7 @@ function stateLogEnd(
 }
 
 /** The earliest (client ms) that a log which ended at `at` can have ended: its connection may have been away. */
-function endedSince({ trace }: PodNetwork, reopened: { at: number } | undefined, at: number): number {
+function endedSince({ trace }: InferContext, reopened: { at: number } | undefined, at: number): number {
   if (reopened && at - reopened.at <= deliveryLagOf(trace)) return -Infinity;
   return deliverableSince(trace, 'logs', at);
 }

@@ -1,8 +1,7 @@
 /** Where evidence may be missing: stretches in which a stream, or a clock, says less than usual. Times in ms, client's clock. Pure. */
-import type { Clock } from '../model/clock.ts';
-import { stepsOf } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import type { Fact, Trace } from '../model/trace.ts';
+import type { Stage } from './stage.ts';
 import type { TimelineGap } from './timeline.ts';
 
 /** Streams by the name of the resource that an operator would grant. */
@@ -44,12 +43,18 @@ export function streamGaps(trace: Trace): TimelineGap[] {
 }
 
 /** What a clock showed before it was set says nothing of what it showed after; instants near the step are wider. */
-export function clockGaps(api: Clock, node: Clock): TimelineGap[] {
-  const clocks = { 'clock of the API server': api, 'clock of the node': node };
-  return Object.entries(clocks).flatMap(([resource, clock]) => [
-    ...stepsOf(clock).map(({ lo, hi }) => ({ resource, from: lo, to: hi, cause: 'clock-stepped' as const })),
-    ...(clock.doubt ? [{ resource, from: clock.doubt.at, cause: 'clock-doubtful' as const }] : []),
-  ]);
+export function clockGaps(stage: Stage): TimelineGap[] {
+  const clocks = [
+    ['api', 'clock of the API server'],
+    ['node', 'clock of the node'],
+  ] as const;
+  return clocks.flatMap(([clock, resource]) => {
+    const { doubt } = stage.stepped[clock] ?? {};
+    return [
+      ...stage.stepsOf(clock).map(({ lo, hi }) => ({ resource, from: lo, to: hi, cause: 'clock-stepped' as const })),
+      ...(doubt ? [{ resource, from: doubt.at, cause: 'clock-doubtful' as const }] : []),
+    ];
+  });
 }
 
 /** A gap that begins where the one before it ended is the same one: history was lost again and again. */

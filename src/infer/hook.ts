@@ -7,19 +7,17 @@ import type { Occurrence, Trace } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { isBefore } from './estimate.ts';
-import { graceSpan } from './grace.ts';
-import type { HookEnd, HookFacts } from './container.ts';
+import { graceSpan } from './context.ts';
+import type { HookEnd, HookFacts, InferContext } from './context.ts';
 import { belongs } from './kubelet.ts';
-import { beginsNewAttempt, outlived } from './stop-attempts.ts';
+import { beginsNewAttempt, outlived, pauseEndOf } from './stop-attempts.ts';
 import { killingsMissing, warningsMissing } from './missing-events.ts';
-import type { PodNetwork } from './pod-network.ts';
-import { pauseEndOf } from './kubelet-pause.ts';
 import type { Stop } from './stop.ts';
 import { sinceOf } from './stop.ts';
 import { moment } from './stage.ts';
 
 interface Ask extends Stop {
-  readonly context: PodNetwork;
+  readonly context: InferContext;
   readonly spec: ContainerSpec;
   readonly failure: Occurrence | undefined;
   /** A failure was reported that may be of an older story, of a liveness probe's for instance. */
@@ -27,7 +25,7 @@ interface Ask extends Stop {
 }
 
 /** The hook of a container, whose end is stated in the network. */
-export function hookFacts(context: PodNetwork, spec: ContainerSpec, stop: Stop): HookFacts | undefined {
+export function hookFacts(context: InferContext, spec: ContainerSpec, stop: Stop): HookFacts | undefined {
   const hook = hookOf(spec.container);
   if (!hook) return undefined;
   const { trace, kubelet, stage } = context;
@@ -127,7 +125,7 @@ function sleepEnd(ask: Ask, length: number): Result {
  * What would show a kubelet that paused is missing: the node's Lease was not watched, or the log broke off that might have
  * named the signal late.
  */
-const isPauseHidden = ({ trace }: PodNetwork, { name }: ContainerSpec): boolean =>
+const isPauseHidden = ({ trace }: InferContext, { name }: ContainerSpec): boolean =>
   trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined) ||
   trace.containers.get(name)?.log.ended?.value.clean === false;
 
@@ -212,7 +210,7 @@ function graceEndOf({ context, spec, killings }: Ask): Estimate {
 
 /** What begins a new round before the hook failed; what comes after it took nothing of it back. */
 function isOfLaterAttempt(
-  { trace }: PodNetwork,
+  { trace }: InferContext,
   failure: Occurrence,
   began: Estimate,
   [, ...others]: readonly Occurrence[],
@@ -247,7 +245,7 @@ function silentEnd(ask: Ask): Result {
 }
 
 /** No failure was reported, by a stream that would have brought it, and it has had the time to come. */
-function isSilence({ trace }: PodNetwork, end: Estimate): boolean {
+function isSilence({ trace }: InferContext, end: Estimate): boolean {
   const isDue = trace.gone !== undefined || trace.lastReceivedAt >= end.client.hi + eventPatienceOf(trace);
   return !areEventsMissing(trace) && !warningsMissing(trace) && isDue;
 }
@@ -260,7 +258,7 @@ const areEventsMissing = (trace: Trace): boolean =>
 const eventPatienceOf = (trace: Trace): number => millisecondsOf('event-lag') + deliveryLagOf(trace);
 
 /** An Event of it may be on its way: the status of its end overtook it. */
-function mayBeComing({ trace }: PodNetwork, ended: Estimate | undefined): boolean {
+function mayBeComing({ trace }: InferContext, ended: Estimate | undefined): boolean {
   const isOver = trace.gone !== undefined || areEventsMissing(trace);
   return !isOver && trace.lastReceivedAt < (ended?.client.hi ?? Infinity) + eventPatienceOf(trace);
 }
@@ -269,8 +267,8 @@ function mayBeComing({ trace }: PodNetwork, ended: Estimate | undefined): boolea
  * A failure that is older than the deletion is not this exit's. Where only the acceptance bounds it, and the clocks do not
  * decide, it counts if it came live after the deletion, and no kill for another reason can have run that hook.
  */
-function failureOf(context: PodNetwork, spec: ContainerSpec, stop: Stop): Pick<Ask, 'failure' | 'doubted'> {
-  const { trace, deletion, kubelet } = context;
+function failureOf(context: InferContext, spec: ContainerSpec, stop: Stop): Pick<Ask, 'failure' | 'doubted'> {
+  const { trace, deletion, stage } = context;
   const { began, killings } = stop;
   const about = (reason: string): Occurrence[] =>
     trace.events.filter((one) => one.reason === reason && one.about.container === spec.name);
@@ -278,7 +276,7 @@ function failureOf(context: PodNetwork, spec: ContainerSpec, stop: Stop): Pick<A
   if (!stop.isOpen) return { failure: all.find(({ time }) => time.hi >= began.node.lo), doubted: false };
   const since = sinceOf(context, stop);
   const isAlone = about('Killing').every((one) => killings.includes(one));
-  const possible = all.filter((one) => belongs(trace, deletion, kubelet.clock, one));
+  const possible = all.filter((one) => belongs(deletion, one, stage.toClient('node', one.time, one.at + 1)));
   const failure = possible.find(
     ({ time, isOld, count, seq }) =>
       time.lo >= since || (isAlone && !isOld && count === 1 && seq > deletion.facts.seenSeq),

@@ -2,17 +2,17 @@
 import type { Clock } from '../model/clock.ts';
 import { noMoreThan, offsetAt, toClient, upTo } from '../model/clock.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
-import type { Kubelet } from './context.ts';
+import type { Kubelet, Staged } from './context.ts';
 import { arrival } from './arrival.ts';
-import { withDoubts } from './clock-doubts.ts';
+import { withDoubts } from './clocks.ts';
 import type { Deletion } from './deletion.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { cite, onClient, onNode } from './estimate.ts';
 import { mayBeOwn } from './kubelets-own-stop.ts';
 import { beginsNewAttempt, isStart } from './stop-attempts.ts';
-import type { Stage } from './stage.ts';
 import { moment } from './stage.ts';
+import type { Span } from '../model/span.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
 
@@ -28,7 +28,7 @@ export interface Stops {
 export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const arrivals = trace.clocks.node;
   const all = trace.events.filter(isStop);
-  const later = all.filter((event) => belongs(trace, deletion, arrivals, event));
+  const later = all.filter((event) => belongs(deletion, event, shownBy(arrivals, event)));
   const stops = later.filter((event) => !mayBeOwn(trace, deletion, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
@@ -46,17 +46,12 @@ function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
   return noMoreThan(clock, { at: since, value, seq: event.seq });
 }
 
-/** What the kubelet knew and when, once its Killings are stated. `clock`: its node's. */
-export function kubeletOf(
-  trace: Trace,
-  deletion: Deletion,
-  { own, killings }: Stops,
-  stage: Stage,
-  clock: Clock,
-): Kubelet {
-  const noticed = stateNoticed(trace, deletion, killings, stage);
+/** What the kubelet knew and when, once its Killings are stated. */
+export function kubeletOf(known: Staged, { own, killings }: Stops): Kubelet {
+  const { trace } = known;
+  const noticed = stateNoticed(known, killings);
   const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
-  return { clock, killings, noticed, grace: graceAt(trace, deletion, { noticed, own, isRetried }) };
+  return { killings, noticed, grace: graceAt(known, { noticed, own, isRetried }) };
 }
 
 const isAnew = (event: Occurrence): boolean => beginsNewAttempt(event) && !event.isOld;
@@ -87,22 +82,17 @@ function groupByContainer(events: readonly Occurrence[]): Map<string, Occurrence
 }
 
 /** A stamp that certainly lies before the deletion was accepted, or that arrived before we asked, is not of this deletion. */
-export function belongs(trace: Trace, deletion: Deletion, clock: Clock, event: Occurrence): boolean {
-  if (deletion.ours && event.seq < deletion.ours.sent.seq) return false;
-  const client = toClient(upTo(clock, event.at + 1), event.time, event.at + 1);
-  return Math.min(client.hi, event.at + 1) >= deletion.accepted.client.lo;
-}
+export const belongs = ({ ours, accepted }: Deletion, { seq, at }: Occurrence, client: Span): boolean =>
+  !(ours && seq < ours.sent.seq) && Math.min(client.hi, at + 1) >= accepted.client.lo;
+
+/** When it was (client), by what had arrived by then: its clock may have been set since. */
+const shownBy = (arrivals: Clock, { time, at }: Occurrence): Span => toClient(upTo(arrivals, at + 1), time, at + 1);
 
 /**
  * The first sign of the kubelet: its Killing, or the status that knows of the deletion. Where neither came at all, what the
  * application says of its signal, or the end itself, shows that the kubelet knew by then, not since when.
  */
-function stateNoticed(
-  trace: Trace,
-  deletion: Deletion,
-  killings: Stops['killings'],
-  stage: Stage,
-): Estimate | undefined {
+function stateNoticed({ trace, deletion, stage }: Staged, killings: Stops['killings']): Estimate | undefined {
   const stops = [...killings.keys()].map((name) => stage.read(moment('stopping', name), 'observed'));
   const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
   const signs = stops.length + statuses.length > 0 ? [...stops, ...statuses] : lateSigns(trace, deletion);
@@ -144,12 +134,12 @@ interface Began {
  * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that may have
  * come before the kubelet began, or began again, counts as possible.
  */
-function graceAt(trace: Trace, deletion: Deletion, { noticed, own, isRetried }: Began): Kubelet['grace'] {
+function graceAt(known: Staged, { noticed, own, isRetried }: Began): Kubelet['grace'] {
+  const { trace, deletion } = known;
   const first = Math.max(1, deletion.grace);
   const later = lowered(trace, deletion);
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
-  const mayCount = (one: Grace): boolean =>
-    !isAfterBegin(trace, deletion, own, one) && loweredSince(deletion, one) <= since.hi;
+  const mayCount = (one: Grace): boolean => !isAfterBegin(known, own, one) && loweredSince(known, one) <= since.hi;
   const possible = later.filter((one) => isRetried || mayCount(one));
   const certain = later.filter((one) => one.at + 1 <= since.lo);
   const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
@@ -168,8 +158,9 @@ const lowered = (trace: Trace, deletion: Deletion): Grace[] =>
  * before it begins (S3): so a Killing must have arrived before this can have been written. That it came first proves nothing:
  * each stream may be late by itself.
  */
-function isAfterBegin(trace: Trace, deletion: Deletion, own: readonly Occurrence[], grace: Grace): boolean {
-  const written = Math.max(arrival(trace, grace, 'pod', deletion.accepted).client.lo, loweredSince(deletion, grace));
+function isAfterBegin(known: Staged, own: readonly Occurrence[], grace: Grace): boolean {
+  const { trace, deletion } = known;
+  const written = Math.max(arrival(trace, grace, 'pod', deletion.accepted).client.lo, loweredSince(known, grace));
   return isAfterNotice(trace, grace.seq) && own.some((killing) => killing.at + 1 <= written);
 }
 
@@ -205,9 +196,9 @@ const isLastDelete = (trace: Trace, seq: number): boolean =>
  * The earliest client time of the write that lowered the grace. A deadline that has merely moved with the grace says
  * nothing of it; any other one was set to "now" (SIGNALS.md §1 "Repeat delete").
  */
-function loweredSince({ facts, grace, accepted, api }: Deletion, { value, at }: Grace): number {
+function loweredSince({ deletion: { facts, grace, accepted }, stage }: Staged, { value, at }: Grace): number {
   const stamp = parseTime(value.deadline);
   const asked = (parseTime(facts.first.value.metadata.deletionTimestamp) ?? NaN) - grace * second;
   if (stamp === undefined || stamp - value.grace * second === asked) return accepted.client.lo;
-  return toClient(api, { lo: stamp, hi: stamp + second }, at + 1).lo;
+  return stage.toClient('api', { lo: stamp, hi: stamp + second }, at + 1).lo;
 }

@@ -1,4 +1,4 @@
-/** When the kubelet acted, as rows: its Killings, the statuses that report an end, and the clocks that these tie. */
+/** What is known before any container is judged, as rows: Killings, ends, what a probe of the pod proves, and the clocks. */
 import { logStampLagMs } from '../model/assumptions.ts';
 import type { Clock } from '../model/clock.ts';
 import { offsetAt } from '../model/clock.ts';
@@ -10,18 +10,15 @@ import type { Deletion } from './deletion.ts';
 import { requestTime } from './deletion.ts';
 import type { Stops } from './kubelet.ts';
 import { kubeletOf, stopsOf } from './kubelet.ts';
-import type { InferContext } from './context.ts';
-import { stateServed } from './served.ts';
-import { factsOfLastRun } from './unreported-start.ts';
+import type { InferContext, Staged } from './context.ts';
+import { factsOfLastRun } from './was-running.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
-import { moment, Stage } from './stage.ts';
-
-export interface PodNetwork extends InferContext {
-  readonly stage: Stage;
-}
+import { Stage, moment } from './stage.ts';
+import type { Estimate } from './estimate.ts';
+import { probeResultsOf } from './probes.ts';
 
 /** The stage with all that is known before any container is judged. */
-export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
+export function podNetworkOf(trace: Trace, deletion: Deletion): InferContext {
   const stops = stopsOf(trace, deletion);
   const stage = new Stage(zerosOf(trace, deletion, stops), { node: stops.clock, api: deletion.api });
   const known = { trace, deletion, stage };
@@ -29,25 +26,30 @@ export function podNetworkOf(trace: Trace, deletion: Deletion): PodNetwork {
   stateAcceptance(known);
   const specs = containersOf(deletion.facts.first.value);
   for (const { name } of specs) stateStopping(known, name, stops.killings.get(name) ?? []);
-  for (const { name } of specs) stateEnd(stage, name, factsOfLastRun(known, name, clockOf(stage, stops.clock)));
+  for (const { name } of specs) stateEnd(stage, name, factsOfLastRun(known, name));
   stateServed(known);
   stateStored(stage, trace);
   statePromptness(stage, trace, deletion);
-  return { ...known, kubelet: kubeletOf(trace, deletion, stops, stage, clockOf(stage, stops.clock)) };
+  return { ...known, kubelet: kubeletOf(known, stops) };
 }
-
-type Known = Omit<PodNetwork, 'kubelet'>;
 
 /** References close to what is compared, so that little drift lies between: the first Killing, the second of the request. */
 function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): Stage['zeros'] {
   const client = deletion.facts.seenAt;
   const [first] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
-  const shown = offsetAt(trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock, client);
-  const rough = Number.isFinite(shown.lo) ? shown.lo : 0;
-  return { client, node: first ?? client + rough, api: requestTime(trace, deletion.facts)?.lo ?? client };
+  const roughly = (one: Clock): number => {
+    const { lo } = offsetAt(one, client);
+    return client + (Number.isFinite(lo) ? lo : 0);
+  };
+  const node = trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock;
+  return {
+    client,
+    node: first ?? roughly(node),
+    api: requestTime(trace, deletion.facts)?.lo ?? roughly(deletion.api),
+  };
 }
 
-function stateAcceptance({ trace, deletion, stage }: Known): void {
+function stateAcceptance({ trace, deletion, stage }: Staged): void {
   const { client, evidence } = deletion.accepted;
   stage.within('accepted', { client }, { because: 'the deletion was accepted (§1)', evidence });
   const asked = requestTime(trace, deletion.facts);
@@ -56,7 +58,7 @@ function stateAcceptance({ trace, deletion, stage }: Known): void {
 }
 
 /** K: the Event's own nanoseconds; a repeated Event only has the second of its last occurrence (trap 19). */
-function stateStopping({ deletion, stage }: Known, container: string, killings: readonly Occurrence[]): void {
+function stateStopping({ deletion, stage }: Staged, container: string, killings: readonly Occurrence[]): void {
   const [first] = killings;
   if (!first) return;
   const at = moment('stopping', container);
@@ -99,15 +101,40 @@ function stateEnd(stage: Stage, container: string, facts: ContainerFacts): void 
 export const isMadeUp = (reason: string | undefined, code: number): boolean =>
   reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
 
-/** What the network knows of the node's clock; where that was set, what arrivals and causes say. */
-function clockOf({ net, zeros, stepped }: Stage, before: Clock): Clock {
-  if (stepped.node) return stepped.node;
-  const { lo, hi } = net.boundsOf('node', 'client');
-  const seq = before.lower.at(-1)?.seq ?? 0;
-  const offset = zeros.node - zeros.client;
-  const at = zeros.client;
-  return {
-    lower: Number.isFinite(hi) ? [{ at, value: offset - hi, seq }] : [],
-    upper: Number.isFinite(lo) ? [{ at, value: offset - lo, seq }] : [],
-  };
+/**
+ * A request that it answered was sent while it took requests, and so while it lived; where the port refuses, it takes none any
+ * more. Said of one container alone: of several nobody knows which one answered. And only where the pod alone can have
+ * answered: neither a node's address nor a name that its successor has (StatefulSet, bare pods) says which pod did, nor does an
+ * address that answers after the container's end is known.
+ */
+function stateServed({ trace, deletion, stage }: Pick<InferContext, 'trace' | 'deletion'> & { stage: Stage }): void {
+  const { metadata, spec } = deletion.facts.first.value;
+  const [only, ...others] = containersOf(deletion.facts.first.value);
+  const { uid, ownerReferences = [] } = metadata;
+  const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
+  if (!only || others.length > 0 || !isOwnName || spec.hostNetwork === true) return;
+  const endKnownAt = trace.containers.get(only.name)?.terminated?.at ?? Infinity;
+  const [served, exit] = [moment('served', only.name), moment('exit', only.name)];
+  for (const { answered, refusedBy, pod } of probeResultsOf(trace.probes, {})) {
+    if (pod !== uid || !answered || answered.last >= endKnownAt) continue;
+    stage.follows(served, exit, {}, { because: 'it answers while it lives' });
+    stage.within(
+      served,
+      { client: atLeast(answered.last) },
+      { because: 'it answered a request that was sent then', evidence: [answered.seq] },
+    );
+    if (refusedBy)
+      stage.within(
+        served,
+        { client: atMost(refusedBy.at + 1) },
+        { because: 'its port refused a connection', evidence: [refusedBy.seq] },
+      );
+  }
+}
+
+/** Undefined where no probe asked it, or nothing bounds when it stopped. */
+export function servedOf({ stage }: { stage: Stage }, container: string): Estimate | undefined {
+  const at = moment('served', container);
+  const known = stage.net.has(at) ? stage.read(at) : undefined;
+  return known && Number.isFinite(known.client.lo) && Number.isFinite(known.client.hi) ? known : undefined;
 }

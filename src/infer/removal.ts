@@ -1,11 +1,9 @@
 /** From the last container's end to the end of the object: clean-up, the kubelet's last DELETE, finalizers. */
-import { toClient } from '../model/clock.ts';
 import { isFinished } from '../model/pod.ts';
 import { atLeast } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import type { ContainerExit } from './container.ts';
+import type { ContainerExit, Staged } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import { ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
@@ -21,28 +19,23 @@ export interface Removal {
   readonly removed?: Estimate;
 }
 
-export function removalOf(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Removal {
-  const done = doneAt(trace, deletion, exits);
-  const final = finalAt(trace, deletion, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));
+export function removalOf(context: Staged, exits: readonly ContainerExit[]): Removal {
+  const { trace, deletion } = context;
+  const done = doneAt(context, exits);
+  const final = finalAt(context, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));
   const finalizers = trace.finalizing?.value ?? [];
   // Where nothing can run the first DELETE is the last one too (trap 5).
   const idle = isIdle(deletion) ? deletion.accepted : undefined;
   // With grace 0 stored while it ran, no DELETE comes after the end that would change anything (SIGNALS.md §0 row 9).
   const held = final ?? idle ?? (trace.finalizing ? done : undefined);
   const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
-  return {
-    ...(done ? { done } : {}),
-    ...(final ? { finalDelete: final } : {}),
-    finalizers,
-    ...(held && finalizers.length > 0 ? { held } : {}),
-    ...(removed ? { removed } : {}),
-  };
+  return { done, finalDelete: final, finalizers, held: finalizers.length > 0 ? held : undefined, removed };
 }
 
 const isIdle = (deletion: Deletion): boolean =>
   !ranAtDeletion(deletion) || deletion.facts.first.value.spec.nodeName === undefined;
 
-function doneAt(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[]): Estimate | undefined {
+function doneAt({ trace, deletion }: Staged, exits: readonly ContainerExit[]): Estimate | undefined {
   if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;
   const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
   return ends.reduce(
@@ -52,13 +45,13 @@ function doneAt(trace: Trace, deletion: Deletion, exits: readonly ContainerExit[
 }
 
 /** Grace 0 on a finished pod; before that it is somebody's forced DELETE, not the kubelet's (trap 4). */
-function finalAt(trace: Trace, deletion: Deletion, done: Estimate | undefined): Estimate | undefined {
+function finalAt({ trace, stage }: Staged, done: Estimate | undefined): Estimate | undefined {
   const final = trace.finalDelete;
   if (!final || !isFinished(final.value) || !done) return undefined;
   const arrived = arrival(trace, final, 'pod', done);
   const stamp = parseFloor(final.value.metadata.deletionTimestamp);
   if (!stamp) return arrived;
   // That it came late the stamp does not prove: the server's clock may have been set back just as well.
-  const { lo } = toClient(deletion.api, stamp, final.at + 1, arrived.client.lo);
+  const { lo } = stage.toClient('api', stamp, final.at + 1, arrived.client.lo);
   return lo <= arrived.client.hi ? narrowed(arrived, onClient(atLeast(lo), [final.seq])) : arrived;
 }

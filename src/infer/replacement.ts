@@ -3,22 +3,19 @@
  * the deletion; only a rollout may have made it before, where no other pod comes. Pods that go at once are equal to their
  * controller: each new one is named once, for the first of them that is reported.
  */
-import { toClient } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
 import { atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { TriggerKind } from '../model/report.ts';
 import type { Age } from './siblings.ts';
-import { agesIn, kinIn, olderThanDeletion } from './siblings.ts';
+import { agesIn, isReplacementSlot, kinIn, olderThanDeletion } from './siblings.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import { deletedBy } from './controller-trigger.ts';
-import type { Deletion } from './deletion.ts';
+import { deletedBy } from './trigger.ts';
 import type { Estimate } from './estimate.ts';
-import { crossed, narrowed, notBefore, onClient, onNode, unbounded } from './estimate.ts';
-import type { Kubelet } from './context.ts';
-import { isReplacementSlot } from './replacement-slot.ts';
+import { narrowed, notBefore, onClient, unbounded } from './estimate.ts';
+import type { Staged } from './context.ts';
 import { isOfNewerTemplate } from './template.ts';
 
 export interface Replacement {
@@ -31,19 +28,13 @@ export interface Replacement {
   readonly ready?: Estimate;
 }
 
-/** Who knows the clocks by which it is dated. */
-interface Clocks {
-  deletion: Deletion;
-  kubelet: Kubelet;
-}
-
-export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind): Replacement | undefined {
-  const { deletion } = clocks;
+export function replacementOf(context: Staged, trigger: TriggerKind): Replacement | undefined {
+  const { trace, deletion } = context;
   const own = deletion.facts.first.value;
   if (isUnwanted(trace, own, trigger)) return undefined;
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
-  const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(deletion, facts);
+  const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(context, facts);
   const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && isReplacementSlot(own, facts);
   const siblings = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   const all = siblings.filter(([uid]) => !trace.taken.has(uid));
@@ -54,13 +45,13 @@ export function replacementOf(trace: Trace, clocks: Clocks, trigger: TriggerKind
     const isDoubtful = (one: Sibling): boolean =>
       isMeant(one[1].pod) && isOf('unknown', one) && !isBefore(one) && !isYounger(one[1], facts);
     if (all.some(isDoubtful)) return undefined;
-    if (uid !== undefined && facts) return replacement(trace, clocks, uid, facts);
+    if (uid !== undefined && facts) return replacement(context, uid, facts);
   }
   // Which of several replaces this pod is unknown, and before the pod is gone one may still come for it.
   if (trigger !== 'rollout' || !trace.gone) return undefined;
   const ahead = siblings.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
   const [only] = ahead;
-  return only && ahead.length === 1 && all.includes(only) ? replacement(trace, clocks, ...only) : undefined;
+  return only && ahead.length === 1 && all.includes(only) ? replacement(context, ...only) : undefined;
 }
 
 type Sibling = readonly [uid: string, facts: SiblingFacts];
@@ -87,17 +78,17 @@ const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): bool
   (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
     (parseFloor(other.pod.metadata.creationTimestamp)?.hi ?? Infinity);
 
-function isStampedBefore({ accepted, api }: Deletion, { pod, seen }: SiblingFacts): boolean {
+function isStampedBefore({ deletion, stage }: Staged, { pod, seen }: SiblingFacts): boolean {
   const stamp = parseFloor(pod.metadata.creationTimestamp);
-  return stamp !== undefined && toClient(api, stamp, seen.at + 1).hi < accepted.client.lo;
+  return stamp !== undefined && stage.toClient('api', stamp, seen.at + 1).hi < deletion.accepted.client.lo;
 }
 
-function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFacts): Replacement {
-  const { deletion } = clocks;
+function replacement(context: Staged, uid: string, facts: SiblingFacts): Replacement {
+  const { trace, deletion, stage } = context;
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
   const seen = toldBy(trace, facts, facts.seen, unbounded);
   const known = stamp
-    ? narrowed(seen, onClient(toClient(deletion.api, stamp, facts.seen.at + 1), [facts.seen.seq]))
+    ? narrowed(seen, onClient(stage.toClient('api', stamp, facts.seen.at + 1), [facts.seen.seq]))
     : seen;
   // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
   const isCounted = facts.listedFirst && kinIn(trace)(facts) === 'new';
@@ -109,26 +100,19 @@ function replacement(trace: Trace, clocks: Clocks, uid: string, facts: SiblingFa
   const created = after
     ? narrowed(known, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : narrowed(known, since);
-  const scheduled = scheduledAt(trace, deletion, facts, created);
-  const started = facts.started && startedAt(clocks, facts.started, scheduled ?? created);
+  const scheduled = scheduledAt(context, facts, created);
+  const started = facts.started && startedAt(context, facts.started, scheduled ?? created);
   const ready = facts.ready && toldBy(trace, facts, facts.ready, created);
-  return {
-    name: facts.pod.metadata.name,
-    uid,
-    created,
-    ...(scheduled ? { scheduled } : {}),
-    ...(started ? { started } : {}),
-    ...(ready ? { ready } : {}),
-  };
+  return { name: facts.pod.metadata.name, uid, created, scheduled, started, ready };
 }
 
 /** The apiserver stamps the condition as it binds the pod to its node. */
-function scheduledAt(trace: Trace, { api }: Deletion, facts: SiblingFacts, created: Estimate): Estimate | undefined {
+function scheduledAt({ trace, stage }: Staged, facts: SiblingFacts, created: Estimate): Estimate | undefined {
   const { scheduled: fact } = facts;
   if (!fact) return undefined;
   const seen = toldBy(trace, facts, fact, created);
   const stamp = parseFloor(fact.value);
-  return stamp ? narrowed(seen, onClient(toClient(api, stamp, fact.at + 1), [fact.seq])) : seen;
+  return stamp ? narrowed(seen, onClient(stage.toClient('api', stamp, fact.at + 1), [fact.seq])) : seen;
 }
 
 /**
@@ -136,14 +120,15 @@ function scheduledAt(trace: Trace, { api }: Deletion, facts: SiblingFacts, creat
  * replacement runs on the node whose clock is known.
  */
 function startedAt(
-  { deletion, kubelet }: Clocks,
+  { deletion, stage }: Staged,
   { value, seq, at }: NonNullable<SiblingFacts['started']>,
   scheduled: Estimate,
 ): Estimate {
   const known = narrowed(onClient(atMost(at + 1), [seq], 'observed'), { ...notBefore(scheduled), evidence: [] });
   const stamp = parseFloor(value.at);
   const isSameNode = value.node !== undefined && value.node === deletion.facts.first.value.spec.nodeName;
-  return stamp && isSameNode ? crossed(narrowed(known, onNode(stamp, [seq])), kubelet.clock) : known;
+  if (!stamp || !isSameNode) return known;
+  return narrowed(known, onClient(stage.toClient('node', stamp, at + 1, known.client.lo), [seq]));
 }
 
 /** What stands in a late first list may have been so for long. */

@@ -5,7 +5,7 @@
  */
 import { driftOver } from '../model/assumptions.ts';
 import type { Clock } from '../model/clock.ts';
-import { isStepped, toClient } from '../model/clock.ts';
+import { isStepped, offsetAt, stepsOf, toClient } from '../model/clock.ts';
 import type { Instant } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { anyTime, atMost } from '../model/span.ts';
@@ -17,13 +17,11 @@ export type MomentName = 'stopping' | 'began' | 'counted' | 'hook-end' | 'stop-s
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 
 /** What each origin's clock showed, ms since the epoch. */
-export interface Zeros {
+interface Zeros {
   readonly client: number;
   readonly node: number;
   readonly api: number;
 }
-
-export type Origin = keyof Zeros;
 
 /** A bound by a clock's stamps, and by client times. */
 interface Limits {
@@ -58,6 +56,31 @@ export class Stage {
     const [lo, hi] = [stamp.lo - zero, stamp.hi - zero];
     if (clock === 'node') this.#show(at, stamp);
     return this.net.state({ from: clock, to: at, min: lo - driftOf(lo), max: hi + driftOf(hi), ...proof });
+  }
+
+  /** A clock showed `stamp`: when that was, by all that is stated. `near`, `since`: as for `stamp`. */
+  toClient(clock: 'node' | 'api', stamp: Span, near: number, since?: number): Span {
+    const set = this.stepped[clock];
+    if (set) return toClient(set, stamp, near, since);
+    const zero = shifted(this.net.boundsOf(clock, 'client'), -this.zeros.client);
+    const { lo, hi } = shifted(stamp, this.zeros[clock]);
+    return { lo: zero.lo + lo - driftOf(lo), hi: zero.hi + hi + driftOf(hi) };
+  }
+
+  /** How far a clock is ahead of the client's at a client time (ms). */
+  offset(clock: 'node' | 'api', at: number): Span {
+    const set = this.stepped[clock];
+    if (set) return offsetAt(set, at);
+    const ahead = this.zeros[clock] - this.zeros.client;
+    const zero = this.net.boundsOf(clock, 'client');
+    const drift = driftOver(at - this.zeros.client);
+    return { lo: ahead - zero.hi - drift, hi: ahead - zero.lo + drift };
+  }
+
+  /** Between which client times a clock was set, first step first. */
+  stepsOf(clock: 'node' | 'api'): Span[] {
+    const set = this.stepped[clock];
+    return set ? stepsOf(set) : [];
   }
 
   /** The moment lies within these, by either clock. */

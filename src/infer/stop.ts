@@ -2,13 +2,12 @@
 import type { Occurrence } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
-import { graceSpan } from './grace.ts';
+import { graceSpan } from './context.ts';
 import type { StopAttempts } from './stop-attempts.ts';
 import type { InferContext } from './context.ts';
 import { killingsMissing } from './missing-events.ts';
 import { widthOf } from '../model/span.ts';
 import { beginsNewAttempt, isStart, outlived } from './stop-attempts.ts';
-import type { PodNetwork } from './pod-network.ts';
 import { moment } from './stage.ts';
 
 /** What is known of a container's stop when its hook, signal and end are judged. */
@@ -22,7 +21,7 @@ export interface Stop extends StopAttempts {
  * first round with it; without any Killing by when it was first seen to know. `knows`: it was seen to know of this container.
  */
 export function stateBegan(
-  { trace, kubelet, stage }: PodNetwork,
+  { trace, kubelet, stage }: InferContext,
   container: string,
   killings: readonly Occurrence[],
   knows = true,
@@ -50,7 +49,7 @@ const killedCode = 137;
  * States the last time that the kubelet began with it: from then the grace counts again (SIGNALS.md §2 S11, trap 36). Where a
  * kill failed, or the kubelet restarted, and no Killing came after it: at any time since. `code`: that it exited with.
  */
-export function stateCounted(context: PodNetwork, container: string, stop: Stop, code: number | undefined): Estimate {
+export function stateCounted(context: InferContext, container: string, stop: Stop, code: number | undefined): Estimate {
   const { trace, kubelet, stage } = context;
   const { killings, ended, lag } = stop;
   const at = moment('counted', container);
@@ -92,7 +91,7 @@ export function stateCounted(context: PodNetwork, container: string, stop: Stop,
  * From then on (node clock) what happened to the container is certainly not older than the deletion, and may be its doing:
  * its first Killing, or the latest that the deletion can have been accepted.
  */
-export function sinceOf({ stage }: PodNetwork, { isOpen, killings }: Pick<Stop, 'isOpen' | 'killings'>): number {
+export function sinceOf({ stage }: InferContext, { isOpen, killings }: Pick<Stop, 'isOpen' | 'killings'>): number {
   const first = killings[0]?.time.lo;
   if (!isOpen) return first ?? -Infinity;
   return Math.min(first ?? Infinity, stage.read('accepted').node.hi);

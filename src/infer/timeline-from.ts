@@ -53,7 +53,7 @@ export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
     probes,
     clocks: clocksOf(conclusions),
     assumes: assumesOf(exit),
-    gaps: [...streamGaps(trace), ...(exit ? clockGaps(exit.deletion.api, exit.kubelet.clock) : [])],
+    gaps: [...streamGaps(trace), ...(exit ? clockGaps(exit.stage) : [])],
     notes: trace.notes,
   };
 }
@@ -72,8 +72,10 @@ function scaleFor(trace: Trace, { marks, exit }: Conclusions): TimelineScale {
  */
 function windowOf(trace: Trace, exit: Exit | undefined): Span {
   const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);
-  const api = exit?.deletion.api ?? withDates(trace.clocks.api, trace.clocks.dates);
-  const lo = created ? toClient(api, created, trace.now).lo : -Infinity;
+  if (!created) return { lo: trace.now, hi: trace.now + 1 };
+  const { lo } = exit
+    ? exit.stage.toClient('api', created, trace.now)
+    : toClient(withDates(trace.clocks.api, trace.clocks.dates), created, trace.now);
   return { lo: Math.min(lo, trace.now), hi: trace.now + 1 };
 }
 
@@ -179,8 +181,7 @@ function replacementOf(one: NonNullable<Exit['replacement']>, scale: TimelineSca
 }
 
 function clocksOf({ offsets }: Conclusions): Timeline['clocks'] {
-  const finite = (span: Span | undefined) =>
-    span && Number.isFinite(span.lo) && Number.isFinite(span.hi) ? { min: span.lo, max: span.hi } : undefined;
+  const finite = ({ lo, hi }: Span) => (Number.isFinite(lo) && Number.isFinite(hi) ? { min: lo, max: hi } : undefined);
   return { api: finite(offsets.api), node: finite(offsets.node) };
 }
 

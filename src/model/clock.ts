@@ -3,15 +3,17 @@
  * observation (docs/architecture.md "Time"). Nothing arrives before it happened, so every remote stamp that arrives is a
  * lower bound; nothing the cluster did because of our request is earlier than our sending it, which gives upper bounds.
  *
+ * This is what has to be known before rows can be stated in the network (infer/stage.ts): which Events are of this deletion, by
+ * what had arrived when they came, and whether a clock was set. Everything else asks the network.
+ *
  * Laws: a bound holds exactly at the client time it was made, and fades by the assumed drift to both sides; bounds
- * that others imply everywhere are dropped, so that of a stretch of time few stay; where an hour of log lines leaves thousands,
- * two of them are asked for a time.
+ * that others imply everywhere are dropped, so that of a stretch of time few stay.
  *
  * Bounds that contradict each other mean that the clock was set in between (NTP steps it). It has several pieces then, in
  * each of which nothing contradicts anything; what lies in one goes by the bounds of that piece, and what may lie in
  * several by the hull of theirs. What a piece does not bound stays unbounded.
  */
-import { assumptions, driftOver } from './assumptions.ts';
+import { driftOver } from './assumptions.ts';
 import type { Span } from './span.ts';
 import { anyTime } from './span.ts';
 
@@ -88,44 +90,13 @@ function overPieces(clock: Clock, during: Span): Span {
   return { lo: Math.min(...spans.map(({ lo }) => lo)), hi: Math.max(...spans.map(({ hi }) => hi)) };
 }
 
-/** Of one piece. A timeline asks for it hundreds of times, and an hour of log lines makes thousands of bounds. */
+/** Of one piece. */
 function within(clock: Clock, at: number): Span {
-  const drift = assumptions['clock-drift'];
   let [lo, hi] = [-Infinity, Infinity];
-  for (const bound of nextTo(clock.lower, at)) lo = Math.max(lo, bound.value - Math.abs(at - bound.at) * drift);
-  for (const bound of nextTo(clock.upper, at)) hi = Math.min(hi, bound.value + Math.abs(at - bound.at) * drift);
+  for (const bound of clock.lower) lo = Math.max(lo, bound.value - driftOver(at - bound.at));
+  for (const bound of clock.upper) hi = Math.min(hi, bound.value + driftOver(at - bound.at));
   return { lo, hi };
 }
-
-/**
- * The bounds before and after a client time; all where they are few. Since none implies another and all fade alike, those that
- * are farther away say less.
- */
-function nextTo(bounds: readonly Bound[], at: number): readonly Bound[] {
-  if (bounds.length <= few) return bounds;
-  const all = sorted(bounds);
-  let [from, to] = [0, all.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((all[middle]?.at ?? Infinity) < at) from = middle + 1;
-    else to = middle;
-  }
-  return all.slice(Math.max(0, from - 1), from + 1);
-}
-
-const few = 16;
-
-/** By time, as arrivals come anyway; what is drawn from them later may be older. */
-function sorted(bounds: readonly Bound[]): readonly Bound[] {
-  const before = inTime.get(bounds);
-  if (before) return before;
-  const isSorted = bounds.every((bound, index) => index === 0 || (bounds[index - 1]?.at ?? 0) <= bound.at);
-  const all = isSorted ? bounds : [...bounds].sort((a, b) => a.at - b.at);
-  inTime.set(bounds, all);
-  return all;
-}
-
-const inTime = new WeakMap<readonly Bound[], readonly Bound[]>();
 
 const known = new WeakMap<Clock, readonly Piece[]>();
 
@@ -173,18 +144,6 @@ export function toClient(clock: Clock, remote: Span, near: number, since = -Infi
   return {
     lo: Number.isFinite(lo) ? remote.lo - within(clock, lo).hi : lo,
     hi: Number.isFinite(hi) ? remote.hi - within(clock, hi).lo : hi,
-  };
-}
-
-/** Client times as remote times. */
-export function toRemote(clock: Clock, client: Span): Span {
-  if (isStepped(clock)) {
-    const offset = offsetOver(clock, client);
-    return { lo: client.lo + offset.lo, hi: client.hi + offset.hi };
-  }
-  return {
-    lo: Number.isFinite(client.lo) ? client.lo + within(clock, client.lo).lo : client.lo,
-    hi: Number.isFinite(client.hi) ? client.hi + within(clock, client.hi).hi : client.hi,
   };
 }
 

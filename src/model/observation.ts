@@ -195,7 +195,7 @@ export interface LogOpened {
   container: string;
 }
 
-/** One log line. The text itself is there only where the user asked for it (`--logs`). */
+/** One log line. The text itself is there only where it is shown; it is recorded only with `--logs`. */
 export interface LogLine {
   kind: 'line';
   pod?: string;

@@ -19,6 +19,8 @@ export interface Recorder {
 
 /** Opens `file` for a new recording. `safe` makes a line harmless to look at, and leaves its meaning. Throws a PodexitError where it cannot be written. */
 export function openRecorder(file: string, header: Header, safe = (json: string): string => json): Recorder {
+  const kept = (one: Observation): Observation =>
+    one.kind === 'line' && !header.logText ? { ...one, text: undefined } : one;
   const asLine = (value: unknown): string => `${safe(JSON.stringify(value))}\n`;
   const output = open(file);
   /** Lines that wait for the pod. */
@@ -44,8 +46,8 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
   };
   return {
     write: (observation) => {
-      if (held === undefined) return attempt(() => writeWhole(output, asLine(observation)));
-      held.push(observation);
+      if (held === undefined) return attempt(() => writeWhole(output, asLine(kept(observation))));
+      held.push(kept(observation));
       const lines = held;
       if (showsPod(observation)) attempt(() => begin(lines));
     },

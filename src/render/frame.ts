@@ -8,13 +8,12 @@ import type { Timeline } from '../infer/timeline.ts';
 import { podText } from './heading.ts';
 import type { Lane } from './live-lanes.ts';
 import { containerLanes, probeLanes, replacementLane, serviceLanes } from './live-lanes.ts';
-import { nodeTrouble } from './node-trouble.ts';
+import { nodeTrouble, statusOf } from './status.ts';
 import type { Pen } from './palette.ts';
 import type { Piece } from './prose.ts';
 import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, widthOf } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
-import { statusOf } from './status.ts';
 
 export interface FrameWindow {
   readonly columns: number;
@@ -22,10 +21,17 @@ export interface FrameWindow {
   readonly pen: Pen;
   /** Connection flags behind a command that is suggested, each with a blank before it. */
   readonly flags?: string | undefined;
+  /** The newest log lines, oldest first; shown of containers that still run, where there is room. */
+  readonly log?: readonly LogText[];
+}
+
+export interface LogText {
+  readonly container: string;
+  readonly text: string;
 }
 
 export function frame(timeline: Timeline, now: number, window: FrameWindow): Line[] {
-  const { columns, rows, pen, flags = '' } = window;
+  const { columns, rows, pen, flags = '', log = [] } = window;
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
   const top = clipPieces(pen, topLine(pen, timeline, now, width), width);
@@ -54,8 +60,24 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
       .slice(0, left > 0 ? Math.max(0, space - 1) : space)
       .map((lane) => clipPieces(pen, laneLine(pen, lane, widths), width)),
     ...(left > 0 && space > 0 ? [clipPieces(pen, [dim(`  … ${left + 1} more`)], width)] : []),
+    ...(space - lanes.length < roomForLog
+      ? []
+      : lastWords(timeline, log).map((one) => clipPieces(pen, logLine(pen, one, widths), width))),
   ];
 }
+
+/** Lines that the window must have beside the lanes: what scrolls by above matters more than the log. */
+const roomForLog = 16;
+const mostLogLines = 3;
+
+const lastWords = ({ containers }: Timeline, log: readonly LogText[]): LogText[] =>
+  log.filter(({ container }) => containers.some(({ name, exit }) => name === container && !exit)).slice(-mostLogLines);
+
+const logLine = (pen: Pen, { container, text }: LogText, { name }: Widths): Piece[] => [
+  plain('  '),
+  dim(padTo(shorten(pen, forTerminal(container), name), name)),
+  dim(`  ${pen.symbol('bar')} ${forTerminal(text, 500)}`),
+];
 
 /** `shop/checkout-… Terminating · 0:21 of 0:30 · SIGKILL in 9s · removed from Service checkout` */
 function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piece[] {

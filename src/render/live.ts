@@ -5,6 +5,7 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
+import type { LogText } from './frame.ts';
 import { frame } from './frame.ts';
 import { createHistory } from './history.ts';
 import { endLines } from './lines.ts';
@@ -14,8 +15,8 @@ import { flow, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
 import { createScreen } from './screen.ts';
-import { startSpinner } from './spinner.ts';
 import type { Timestamps } from './time-text.ts';
+import ora from 'ora';
 
 export interface TerminalOptions {
   /** Text and escape sequences for the terminal. */
@@ -28,7 +29,7 @@ export interface TerminalOptions {
 
 export interface LiveOptions extends TerminalOptions {
   readonly timestamps: Timestamps;
-  /** Show the containers' log lines, where the observations hold them. */
+  /** Let the containers' log lines scroll by, where the observations hold them; otherwise the newest stand below. */
   readonly logs?: boolean;
   /** Evidence, phases, assumptions and gaps above the card. */
   readonly verbose?: boolean | undefined;
@@ -37,7 +38,7 @@ export interface LiveOptions extends TerminalOptions {
 }
 
 /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
-export interface LiveClock {
+interface LiveClock {
   now(): number;
   setTimeout(callback: () => void, ms: number): () => void;
 }
@@ -49,7 +50,7 @@ export interface Live {
   resize(): void;
   /** A message of ours, whole lines, to scroll by above the picture. */
   say(text: string): void;
-  /** The picture gives way to the card, which stays. */
+  /** The picture gives way to the card, which stays; to its last line where somebody left with Ctrl-C. */
   end(report: Report): void;
   /** Gives the terminal back, whatever happened; may be called more than once. */
   close(): void;
@@ -60,26 +61,40 @@ export function createLive(options: LiveOptions): Live {
   const pen = penFor(options.style);
   const history = createHistory(pen, { timestamps, logs });
   let timeline: Timeline | undefined;
+  let log: readonly LogText[] = [];
   const stage = createPainting(options, pen, () =>
     timeline
-      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags })
+      ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags, log })
       : [],
   );
   return {
     step: (next, observation) => {
       timeline = next;
+      log = logs ? [] : withLine(log, observation);
       stage.add(history.step(next, observation, columns()));
     },
     resize: stage.resize,
     say: stage.say,
-    end: (report) =>
-      stage.leave([...history.rest(report.timeline, columns()), '', ...endLines(pen, report, columns(), options)]),
+    end: (report) => {
+      const card = endLines(pen, report, columns(), options);
+      // What becomes of the pod has been said already (deletion-progress.ts).
+      const isLeft = report.verdict.exitCode > 128 && !options.verbose;
+      stage.leave(isLeft ? card.slice(-1) : [...history.rest(report.timeline, columns()), '', ...card]);
+    },
     close: () => stage.leave([]),
   };
 }
 
+/** Enough that those of a container that still runs are among them. */
+const keptLines = 20;
+
+const withLine = (log: readonly LogText[], observation: Observation): readonly LogText[] =>
+  observation.kind === 'line' && observation.text !== undefined
+    ? [...log, { container: observation.container, text: observation.text }].slice(-keptLines)
+    : log;
+
 /** A region that is painted over and over, lines that scroll by above it, and the spinner before there is either. */
-export interface Painting {
+interface Painting {
   /** Lines to scroll by above the region, which is drawn anew soon. */
   add(lines: readonly string[]): void;
   resize(): void;
@@ -164,3 +179,47 @@ const saidLines = (pen: Pen, text: string, width: number): string[] =>
     .replace(/\n$/, '')
     .split('\n')
     .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));
+
+interface Spinner {
+  /** Takes its line away; may be called more than once. */
+  stop(): void;
+}
+
+interface SpinnerOptions {
+  readonly write: (text: string) => void;
+  readonly columns: () => number;
+  readonly pen: Pen;
+  readonly text: string;
+}
+
+/** Neither hides the cursor nor reads stdin nor asks the environment for colours: those are the caller's. */
+function startSpinner({ write, columns, pen, text }: SpinnerOptions): Spinner {
+  const frames = pen.style.unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
+  const spinner = ora({
+    text,
+    // ora calls no more of a stream than this.
+    stream: terminalOf(write, columns) as unknown as NodeJS.WriteStream,
+    isEnabled: true,
+    discardStdin: false,
+    hideCursor: false,
+    color: false as never,
+    spinner: { interval: 100, frames: frames.map((frame) => pen.paint('accent', frame)) },
+  }).start();
+  return { stop: () => void (spinner.isSpinning && spinner.stop()) };
+}
+
+const terminalOf = (write: (text: string) => void, columns: () => number) => ({
+  isTTY: true,
+  get columns() {
+    return columns();
+  },
+  write: (text: string) => {
+    write(text);
+    return true;
+  },
+  cursorTo: (column: number) => write(`\u001b[${column + 1}G`),
+  moveCursor: (_columns: number, rows: number) => {
+    if (rows !== 0) write(rows < 0 ? `\u001b[${-rows}A` : `\u001b[${rows}B`);
+  },
+  clearLine: () => write('\u001b[2K'),
+});

@@ -2,7 +2,7 @@
  * The one loop: source → recorder → traces → audience. Live runs, replays, the demo and tests all go through here and
  * differ only in their source.
  */
-import { emptyTrace } from '../model/empty-trace.ts';
+import { emptyTrace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Observation, Sighting } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
@@ -18,7 +18,7 @@ export interface Audience {
 
 export interface RunOptions {
   source: AsyncIterable<Sighting> | Iterable<Sighting>;
-  /** Keep the text of log lines. */
+  /** Keep the text of log lines: a recorder leaves it out unless `--logs` was given. */
   logText: boolean;
   /** Which traces are kept; absent: as the log's beginning says. */
   traces?: Traces;

@@ -135,7 +135,7 @@ async function traceOne(
     stage = await stageFor(options, ports);
     await run({
       source: live.sightings,
-      logText: options.logText,
+      logText: options.logText || options.format.kind === 'live',
       traces,
       record: recorder.write,
       audience: stage,

@@ -6,11 +6,11 @@
  * guards nothing.
  */
 import { logStampLagMs } from '../model/assumptions.ts';
-import type { ContainerExit } from '../infer/container.ts';
+import type { ContainerExit } from '../infer/context.ts';
 import type { EndpointExit } from '../infer/endpoints.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import type { Estimate } from '../infer/estimate.ts';
-import { between, crossed, onClient, onNode } from '../infer/estimate.ts';
+import { between, onClient } from '../infer/estimate.ts';
 import { lossProbes, lostBy, probeResultsOf } from '../infer/probes.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
@@ -19,10 +19,9 @@ import type { Trace } from '../model/trace.ts';
 import { isSignalSettled } from '../infer/view/cap-at-now.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { RuleInput } from './rule-input.ts';
-import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './rule-input.ts';
-import { servingContainers } from './serving.ts';
+import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, servingContainers, shortestGrace } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
+import { unseenRoutes, withoutRoutes } from './drain-lead.ts';
 
 /** Judges one limit. */
 export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: readonly Finding[]): Gate {
@@ -97,8 +96,9 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
  */
 function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {
   if (ended && !ended.provisional) return ended.at;
-  const spoke = log.lastLine && crossed(onNode(atLeast(log.lastLine.value - logStampLagMs), []), exit.kubelet.clock);
-  const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke?.client.lo ?? -Infinity);
+  const { value, at } = log.lastLine ?? { value: -Infinity, at: -Infinity };
+  const spoke = exit.stage.toClient('node', atLeast(value - logStampLagMs), at + 1);
+  const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke.lo);
   return onClient({ lo, hi: exit.removal.done?.client.hi ?? Infinity }, []);
 }
 
@@ -126,7 +126,7 @@ type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
 /** Those that the deletion unrouted, and those that something else had unrouted before, however shortly. */
 const routesOf = ({ trace, exit }: RuleInput): Route[] => [
   ...exit.endpoints.filter((one) => one.wasReady && !one.staysReady),
-  ...unroutedBefore(trace, exit.deletion, exit.endpoints).filter(
+  ...unroutedBefore({ trace, ...exit }, exit.endpoints).filter(
     ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
   ),
 ];

@@ -1,5 +1,5 @@
 /** The answer in one sentence, by outcome: what ended the pod, and what took the time. Pure. */
-import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { Outcome } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
@@ -147,14 +147,24 @@ function waitText(timeline: Timeline): string {
 /** ms that a person asks about. */
 const longReport = 3000;
 
-/** A busy kubelet or API server: the API learns of the last exit only with the status of the whole pod (SIGNALS.md §2 S10). */
+/**
+ * The API learns of the last exit only with the status of the whole pod (SIGNALS.md §2 S10). Where that status was surely
+ * written late, a busy kubelet is named; where it only arrived late, the API server or the connection may be the cause.
+ */
 function lateReportText(timeline: Timeline): string {
   const done = markOf({ timeline }, 'containers-done')?.at;
-  const exits = ranIn({ timeline }).map(({ exit }) => exit?.at.latest ?? Infinity);
-  if (!done || exits.length === 0 || done.earliest - Math.max(...exits) < longReport) return '';
-  const shown = Math.max(...ranIn({ timeline }).map(({ exit }) => exit?.at.shown ?? 0));
-  const length = { min: done.earliest - Math.max(...exits), max: Infinity, shown: done.shown - shown };
-  return `, reported by its kubelet ${lengthText({ ...length, max: length.shown * 2 - length.min })} later`;
+  const exits = ranIn({ timeline }).map(({ exit }) => exit?.at);
+  const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
+  const [since, shown, by] = [last(({ earliest }) => earliest), last((at) => at.shown), last(({ latest }) => latest)];
+  if (!done || exits.length === 0 || done.latest - by < longReport) return '';
+  const isWrittenLate = done.earliest - by >= longReport;
+  const until = isWrittenLate ? done.shown : done.latest;
+  const length = {
+    min: (isWrittenLate ? done.earliest : done.latest) - by,
+    max: done.latest - since,
+    shown: until - shown,
+  };
+  return `, ${isWrittenLate ? 'reported by its kubelet' : 'seen in the API'} ${lengthText(length)} later`;
 }
 
 /** A killed or failed sidecar does not make the outcome, and is not passed over. */

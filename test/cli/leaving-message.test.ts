@@ -4,19 +4,27 @@ import type { Fault } from '../sim/faults/fault.ts';
 import type { DeletionProgress } from '../../src/run/deletion-progress.ts';
 import { fateOf, deletionProgress } from '../../src/run/deletion-progress.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { serving } from '../helpers/serving.ts';
+import { screenOf } from '../render/helpers/screen.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const deletes = { verb: 'delete', resource: 'pods' } as const;
 const deletesOf = (server: Loopback): number => server.requests.filter(({ verb }) => verb === 'delete').length;
 
 /** Runs until `when`, then leaves. */
-async function leftWhen(name: string, faults: Fault[], when: (server: Loopback) => boolean) {
+async function leftWhen(
+  name: string,
+  faults: Fault[],
+  when: (server: Loopback) => boolean,
+  terminal: { words: string[]; columns?: number; answers?: string[] } = { words: ['-o', 'lines'] },
+) {
+  const { words, ...window } = terminal;
   return serving(name, { faults }, async ({ server, flags }) => {
     let leave = (): void => {};
-    const ran = await runMain([server.pod, ...flags, '-o', 'lines'], {
+    const ran = await runMain([server.pod, ...flags, ...words], {
+      ...window,
       onSignal: (listener) => {
         const poll = setInterval(() => {
           if (!when(server)) return;
@@ -40,6 +48,21 @@ const soon = (check: (server: Loopback) => boolean, ms: number) => {
 };
 
 describe('Ctrl-C', () => {
+  it('at a terminal leaves in two lines: what becomes of the pod, and the answer so far', async () => {
+    const ran = await leftWhen(
+      'sigkill-after-grace',
+      [],
+      soon((server) => server.deletesAccepted > 0, 800),
+      { words: ['--yes'], columns: 400, answers: [] },
+    );
+    expect(ran.code).toBe(130);
+    const screen = await screenOf({ columns: 400, rows: 24 }, [{ kind: 'write', text: ran.stdout }]);
+    expect(screen.written.slice(-2)).toEqual([
+      expect.stringMatching(/^podexit: SIGINT: pod "\S+" is still terminating; look with: kubectl get pod /),
+      '? Interrupted: the pod is still terminating, waiting for app to exit',
+    ]);
+  });
+
   it('while a busy server turns the DELETE away says that, and not that it goes on', async () => {
     const busy: Fault = { kind: 'status', code: 429, retryAfterSeconds: 20, ...deletes };
     const ran = await leftWhen(

@@ -8,10 +8,12 @@ import type { Loopback } from '../../src/demo/loopback.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { traced } from './helpers/traced.ts';
+import { rounds } from '../helpers/sweep.ts';
 
 const services = 1000;
 const slices = 5000;
 const pods = 10_000;
+const changesIn10s = rounds(40, 200);
 /** Of each tick of 100 ms: 200 a second. */
 const changesAtOnce = 20;
 
@@ -95,7 +97,7 @@ it('stays flat over an hour of waiting in it', async () => {
   const scenario = loadRecording('taint-evicted');
   const heap: number[] = [];
   const run = await traced(scenario, {
-    // The hour passes before the taint comes. 20 foreign changes a second, as many as a test has time for.
+    // The hour passes before the taint comes, with as many foreign changes as a test has time for: in the sweep 20 a second.
     server: { attachDelayMs: 3_600_000, bookmarkMs: 60_000 },
     live: { timeoutMs: null },
     prepare: (server, clock) => {
@@ -103,7 +105,7 @@ it('stays flat over an hour of waiting in it', async () => {
       let next = 0;
       let ticks = 0;
       const tick = (): void => {
-        for (let change = 0; change < 200; change += 1)
+        for (let change = 0; change < changesIn10s; change += 1)
           server.write('pods', 'MODIFIED', held[(next += 1) % held.length] as KubeObject);
         ticks += 1;
         if (ticks % 60 === 0) heap.push(heapInUse());

@@ -25,8 +25,10 @@ const seed = Number(process.env['PODEXIT_SEED'] ?? 4);
 const overHttp2 = hasOpenssl ? { tls: { ...selfSigned(), http2: true } } : {};
 const everyNth = process.env['PODEXIT_HTTP2'] === '1' ? 1 : 2;
 const atOnce = 24;
-/** Of 24 recordings, for each fault and position. */
+/** For each fault and position. */
 const recordingsPerCell = rounds(1, 8);
+/** Of 24 recordings, those that are met at all: each is played without a fault first. */
+const recordingsMet = asked === '' ? rounds(10, 24) : 24;
 const phases = isSweep ? [0, 120, 240, 360, 480, 600, 720, 840] : [0, 240, 480, 720];
 
 interface Cell {
@@ -39,13 +41,14 @@ interface Cell {
 it(
   'tells the same story under every fault, and deletes once',
   async () => {
-    const scenarios = new Map(recordingNames.map((name) => [name, loadRecording(name)]));
+    const cells = drawn();
+    const met = [...new Set(cells.map(({ recording }) => recording))];
+    const scenarios = new Map(met.map((name) => [name, loadRecording(name)]));
     const fair = new Map<string, Fair>();
-    await sideBySide(recordingNames, atOnce, async (name) => {
+    await sideBySide(met, atOnce, async (name) => {
       const runs = await sideBySide(phases, 4, (phaseMs) => traced(mustHave(scenarios, name), { phaseMs }));
       fair.set(name, fairOf(runs));
     });
-    const cells = drawn();
     const wrong: string[] = [];
     let lost = 0;
     let invented = 0;
@@ -76,10 +79,15 @@ it(
 
 function drawn(): Cell[] {
   const random = seeded(seed);
+  const shuffled = (names: readonly string[]): string[] =>
+    names
+      .map((name) => ({ name, by: random() }))
+      .sort((a, b) => a.by - b.by)
+      .map(({ name }) => name);
+  const met = shuffled(recordingNames).slice(0, recordingsMet);
   return Object.keys(faultCases).flatMap((fault) =>
     positions.flatMap((position) => {
-      const order = recordingNames.map((name) => ({ name, by: random() })).sort((a, b) => a.by - b.by);
-      const names = order.map(({ name }) => name).slice(0, asked === '' ? recordingsPerCell : undefined);
+      const names = shuffled(met).slice(0, asked === '' ? recordingsPerCell : undefined);
       return names
         .map((recording, nth) => ({ nth, fault, position, recording }))
         .filter((cell) => asked === '' || asked === 'all' || Object.values(cell).join(', ').includes(asked));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readLines } from '../../src/recording/read-lines.ts';
+import { isSweep } from '../helpers/sweep.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -31,7 +32,7 @@ it('a line of 60 MB costs no more than its length', async () => {
   expect(performance.now() - began).toBeLessThan(5000);
 });
 
-it.each(['', '\n'])('the longest line that is taken has 64 MiB, with %j behind it', async (end) => {
+it.each(isSweep ? ['', '\n'] : [''])('the longest line that is taken has 64 MiB, with %j behind it', async (end) => {
   const most = 64 * mebibyte - 2;
   expect((await lengthsOf(fileOf(text(1), text(most) + end))).lengths).toEqual([1, most]);
   await expect(lengthsOf(fileOf(text(1), text(most + 1) + end))).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import { observe } from '../../src/model/observe.ts';
 import type { Observation, Sighting } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { reportOf } from '../../src/verdict/report.ts';
@@ -66,8 +66,22 @@ export async function rowsOf(name: string): Promise<Row[]> {
   return rows;
 }
 
-/** The pods of a recording that something is known of, and what a run saw that traced one of them. */
-export async function tracedPodsOf(name: string): Promise<{ pod: string; truths: Truth[]; sightings: Sighting[] }[]> {
+interface TracedPod {
+  pod: string;
+  truths: Truth[];
+  sightings: Sighting[];
+}
+
+const traced = new Map<string, Promise<TracedPod[]>>();
+
+/** The pods of a recording that something is known of, and what a run saw that traced one of them; read once. */
+export function tracedPodsOf(name: string): Promise<TracedPod[]> {
+  const pods = traced.get(name) ?? readTracedPods(name);
+  traced.set(name, pods);
+  return pods;
+}
+
+async function readTracedPods(name: string): Promise<TracedPod[]> {
   const truths = truthsOf(name);
   const pods = [...new Set(truths.map(({ pod }) => pod))];
   if (pods.length < 2) return [{ pod: pods[0] ?? '', truths, sightings: await sightingsOf(name) }];

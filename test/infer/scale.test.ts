@@ -1,16 +1,12 @@
 /** What has to hold however much there is of it. */
 import { describe, expect, it } from 'vitest';
-import { driftOver } from '../../src/model/assumptions.ts';
-import { noLessThan, noMoreThan, offsetAt, unknownClock } from '../../src/model/clock.ts';
-import type { Clock } from '../../src/model/clock.ts';
 import type { Observation } from '../../src/model/observation.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { Looks } from '../../src/infer/view/chatter.ts';
 import { afterLook, isChatter } from '../../src/infer/view/chatter.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { judged } from '../helpers/cases.ts';
 import { sightingsOf } from '../helpers/recordings.ts';
-import { seeded } from '../helpers/seeded.ts';
 
 describe('a workload of 5000 pods', () => {
   it.each(['graceful-exit', 'statefulset', 'rolling-update'])(
@@ -21,18 +17,6 @@ describe('a workload of 5000 pods', () => {
       expect(replacement).toEqual(small.replacement);
     },
   );
-});
-
-describe('a clock with thousands of bounds', () => {
-  it('says what all of them say', () => {
-    const clock = noisyClock(4000);
-    expect(clock.lower.length).toBeGreaterThan(100);
-    for (let at = -5000; at < 805_000; at += 1777) {
-      const { lo, hi } = offsetAt(clock, at);
-      expect(lo).toBeCloseTo(Math.max(...clock.lower.map((one) => one.value - driftOver(at - one.at))), 6);
-      expect(hi).toBeCloseTo(Math.min(...clock.upper.map((one) => one.value + driftOver(at - one.at))), 6);
-    }
-  });
 });
 
 describe('of the log lines of a chatty pod', () => {
@@ -72,16 +56,4 @@ async function amongMany(recording: string, count: number) {
     }));
     return { ...one, objects: [...one.objects, ...others] };
   });
-}
-
-/** As log lines and dated answers make it: each came a little late, some of them told out of order. */
-function noisyClock(count: number): Clock {
-  const random = seeded(7);
-  return Array.from({ length: count }, (_, seq) => ({ at: Math.floor(random() * 800_000), seq })).reduce<Clock>(
-    (clock, { at, seq }) => {
-      const known = noLessThan(clock, { at, value: 40 - random() * 8, seq });
-      return noMoreThan(known, { at: at + 3, value: 60 + random() * 8, seq });
-    },
-    unknownClock,
-  );
 }

@@ -10,7 +10,7 @@ import { traced } from '../faults/helpers/traced.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 
-const stories = Number(process.env['PODEXIT_HTTP_STORIES'] ?? rounds(36, 96));
+const stories = Number(process.env['PODEXIT_HTTP_STORIES'] ?? rounds(12, 96));
 
 /** The server has one clock; what wrong clocks do is judged without it (robust.test.ts, simulated.test.ts). It renews Leases itself. */
 const exact = { offsetMs: 0, driftPpm: 0 };

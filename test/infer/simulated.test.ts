@@ -10,7 +10,7 @@ import type { Judged } from '../helpers/simulated.ts';
 import { judgeStory } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';
 
-const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(500, 5000));
+const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(200, 5000));
 const first = Number(process.env['PODEXIT_FIRST'] ?? 1);
 
 /** Wider than this (ms) an interval says little. */

@@ -5,7 +5,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { observationsOf, sightingsOf } from '../helpers/recordings.ts';
+import { observe } from '../../src/model/observe.ts';
+import { sightingsOf } from '../helpers/recordings.ts';
 import { play } from './helpers/theatre.ts';
 import type { Screen } from './helpers/screen.ts';
 import { allLines, screenOf } from './helpers/screen.ts';
@@ -13,9 +14,9 @@ import { allLines, screenOf } from './helpers/screen.ts';
 const folder = fileURLToPath(new URL('./screens/', import.meta.url));
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'));
 
-/** `RECORDING COLSxROWS (at SECONDS | at the end) [then COLSxROWS at SECONDS] [ascii] [whole history]`. */
+/** `RECORDING COLSxROWS (at SECONDS | at the end) [then COLSxROWS at SECONDS] [ascii] [with log lines] [with history]`. */
 const title =
-  /^(?<recording>\S+) (?<columns>\d+)x(?<rows>\d+) at (?<until>[\d.]+|the end)(?:, resized to (?<wide>\d+)x(?<high>\d+) at (?<when>[\d.]+))?(?<ascii>, ascii)?(?<whole>, with history)?$/;
+  /^(?<recording>\S+) (?<columns>\d+)x(?<rows>\d+) at (?<until>[\d.]+|the end)(?:, resized to (?<wide>\d+)x(?<high>\d+) at (?<when>[\d.]+))?(?<ascii>, ascii)?(?<log>, with log lines)?(?<whole>, with history)?$/;
 
 it('has screens to look at', () => {
   expect(files.length).toBeGreaterThan(10);
@@ -23,9 +24,11 @@ it('has screens to look at', () => {
 
 it.each(files)('shows what %s shows', async (file) => {
   const first = readFileSync(`${folder}${file}`, 'utf8').split('\n')[0] ?? '';
-  const { recording = '', columns, rows, until, wide, high, when, ascii, whole } = title.exec(first)?.groups ?? {};
+  const { recording = '', columns, rows, until, wide, high, when, ascii, log, whole } = title.exec(first)?.groups ?? {};
   const size = { columns: Number(columns), rows: Number(rows) };
-  const observations = observationsOf(await sightingsOf(recording));
+  const observations = (await sightingsOf(recording)).map((sighting, index) =>
+    observe(sighting, index + 1, { logText: log !== undefined }),
+  );
   const { happenings, live } = play(observations, {
     ...size,
     style: { color: 2, unicode: ascii === undefined },

@@ -1,9 +1,8 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
-import { toClient } from '../../model/clock.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
 import { requestedAt } from '../../infer/cause-window.ts';
-import type { ContainerExit } from '../../infer/container.ts';
+import type { ContainerExit } from '../../infer/context.ts';
 import { between } from '../../infer/estimate.ts';
 import { killingsUnwritten } from '../../infer/missing-events.ts';
 import { isStart } from '../../infer/stop-attempts.ts';
@@ -144,7 +143,7 @@ const signsOfLife = ({ trace, exit }: RuleInput): (Sign & { seenAt: number })[] 
   [...trace.containers.values()].flatMap(({ log, readyLost }) => [
     ...log.signalLines.map(({ value, at, seq }) => {
       if (!exit.deletion.facts.underWay) return { at, seq, seenAt: at };
-      const written = toClient(exit.kubelet.clock, { lo: value, hi: value }, at + 1);
+      const written = exit.stage.toClient('node', { lo: value, hi: value }, at + 1);
       return { at: Math.min(at, written.lo), seq, seenAt: at, isOld: true };
     }),
     ...(readyLost ? [{ ...readyLost, seenAt: readyLost.at }] : []),

@@ -30,12 +30,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   // One listener for each stream: more than Node's guess of what is a leak.
   setMaxListeners(0, closing.signal);
   const credentials = await resolveCredentials({ cluster, user, surroundings, redactor, closed: closing.signal });
-  const transportOptions = {
-    base,
-    env: surroundings.env,
-    redactor,
-    proxyUrl: cluster.proxyUrl,
-  };
+  const transportOptions = { base, env: surroundings.env, redactor, proxyUrl: cluster.proxyUrl };
   const counts = { watches: 0, logs: 0, others: 0 };
   const transport = counted(await createTransport(transportOptions), counts);
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };

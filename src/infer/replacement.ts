@@ -36,7 +36,9 @@ export function replacementOf(context: Staged, trigger: TriggerKind): Replacemen
   const isWrittenBefore = olderThanDeletion(trace);
   const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(context, facts);
   const isOf = (age: Age, [, facts]: Sibling): boolean => ageOf(facts) === age && isReplacementSlot(own, facts);
-  const siblings = [...trace.siblings].sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
+  const siblings = [...trace.siblings]
+    .filter(([uid]) => uid !== own.metadata.uid)
+    .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
   const all = siblings.filter(([uid]) => !trace.taken.has(uid));
   // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
   for (const isMeant of rankedFor(own)) {

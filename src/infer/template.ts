@@ -165,9 +165,7 @@ export function loweredNear(owner: OwnerFacts | undefined, trace: Trace): Loweri
     const by = (all[index - 1]?.value ?? fact.value) - fact.value;
     return by > 0 && withinCauseWindow(fact, trace) ? [{ fact, by }] : [];
   });
-  return steps.length === 0
-    ? undefined
-    : { facts: steps.map(({ fact }) => fact), by: steps.reduce((sum, { by }) => sum + by, 0) };
+  return inAll(steps);
 }
 
 /** By its Deployment's Events about it. */
@@ -175,13 +173,13 @@ export function shrunkNear(set: string, trace: Trace): Lowering | undefined {
   const steps = scalingsOf(trace).filter(
     (one) => one.way === 'down' && one.set === set && isAroundDeletion(one.event, trace),
   );
-  return steps.length === 0
-    ? undefined
-    : {
-        facts: steps.map(({ event }) => event),
-        by: steps.reduce((sum, { from, to }) => sum + ((from ?? to + 1) - to), 0),
-      };
+  return inAll(steps.map(({ event, from, to }) => ({ fact: event, by: (from ?? to + 1) - to })));
 }
+
+const inAll = (steps: readonly { fact: Lowering['facts'][number]; by: number }[]): Lowering | undefined =>
+  steps.length === 0
+    ? undefined
+    : { facts: steps.map(({ fact }) => fact), by: steps.reduce((sum, { by }) => sum + by, 0) };
 
 /** How many pods an owner wanted at a time (client ms); undefined where that is not known. */
 export const wantedAt = ({ wanted }: OwnerFacts, at: number): number | undefined =>

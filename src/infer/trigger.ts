@@ -205,11 +205,12 @@ const leastBurst = 2;
 const namedBy = (trace: Trace, owner: string): number =>
   new Set(
     trace.events
-      .filter(
-        (event) => event.reason === 'SuccessfulDelete' && event.about.name === owner && isAroundDeletion(event, trace),
-      )
+      .filter((event) => event.about.name === owner && isDeleting(event, trace))
       .map(({ message }) => message),
   ).size;
+
+const isDeleting = (event: Occurrence, trace: Trace): boolean =>
+  event.reason === 'SuccessfulDelete' && isAroundDeletion(event, trace);
 
 interface SetFacts {
   /** The Deployment, where it is known. */
@@ -272,11 +273,7 @@ function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurre
 export function deletedBy(trace: Trace): Occurrence | undefined {
   const name = trace.deletion?.first.value.metadata.name;
   return trace.events.find(
-    (event) =>
-      event.reason === 'SuccessfulDelete' &&
-      name !== undefined &&
-      event.message.split(/\s+/).includes(name) &&
-      isAroundDeletion(event, trace),
+    (event) => name !== undefined && event.message.split(/\s+/).includes(name) && isDeleting(event, trace),
   );
 }
 
@@ -285,7 +282,5 @@ function eventMayBeMissing(trace: Trace, owner: string): boolean {
   const isOwners = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
     value.stream === 'owner-events' && value.to === undefined;
   const isMissing = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwners);
-  const chose = (event: Occurrence): boolean =>
-    event.reason === 'SuccessfulDelete' && event.about.name === owner && isAroundDeletion(event, trace);
-  return isMissing && !trace.events.some(chose);
+  return isMissing && namedBy(trace, owner) === 0;
 }

@@ -245,6 +245,8 @@ export interface Trace {
   readonly interrupted?: Fact<Interrupted['signal']>;
   /** `api`: what stamps show of the API server's clock; `dates`: what `Date` headers show of it. */
   readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };
+  /** The node's clock, as all pods of a run that are on it show it. */
+  readonly shared?: Clock;
   readonly delays: Delays;
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;

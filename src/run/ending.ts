@@ -60,7 +60,8 @@ function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean
   const isWrittenBefore = olderThanDeletion(trace);
   const isMeant = (own: Pod, one: SiblingFacts): boolean =>
     isReplacementSlot(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
-  const mayTakeOver = (one: SiblingFacts): boolean => ageOf(one) === 'new' && (!own || isMeant(own, one));
+  const mayTakeOver = (one: SiblingFacts): boolean =>
+    one.pod.metadata.uid !== own?.metadata.uid && ageOf(one) === 'new' && (!own || isMeant(own, one));
   for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
   return false;
 }

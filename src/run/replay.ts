@@ -12,7 +12,7 @@ import { reduce } from '../model/reduce.ts';
 import { emptyTrace } from '../model/trace.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Traces } from './traces.ts';
-import { createTraces } from './traces.ts';
+import { createTraces, onePod } from './traces.ts';
 import { endingOf, lastNewsMs, lostPatience } from './ending.ts';
 import { needed } from './stream-health.ts';
 import type { Absence } from './raw-targets.ts';
@@ -43,13 +43,19 @@ export async function openReplay(file: string, warn: (message: string) => void, 
       'Record one with: kubectl podexit POD --record FILE',
     );
   const kind = readHeader(first.value.value, file);
-  const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
+  const traces = pod === undefined ? createTraces() : onlyNamed(createTraces(), pod);
   if (kind.kind === 'podexit') return { sightings: recorded(lines, file), logText: kind.header.logText, traces };
   // A recording of a namespace holds its containers' logs.
   const rows = await rowsOf(first.value, lines);
   const sightings =
     pod === undefined && isOfSeveral(rows) ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod));
   return { sightings, logText: true, traces };
+}
+
+/** The others of the run are traced too: the clocks that they show are its own. */
+function onlyNamed(traces: Traces, name: string): Traces {
+  const isIt = (key: string): boolean => key === onePod || traces.get(key)?.pod?.value.metadata.name === name;
+  return { ...traces, add: (o) => traces.add(o).filter(isIt), keys: () => traces.keys().filter(isIt) };
 }
 
 async function* recorded(lines: AsyncIterable<ParsedLine>, file: string): AsyncGenerator<Sighting> {

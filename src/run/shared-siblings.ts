@@ -9,8 +9,8 @@ export interface SharedSiblings {
   take(observation: Observation): void;
   /** The pod of this uid is named as a replacement: it is no other pod's. */
   name(uid: string): void;
-  /** The trace of the pod `uid`, with its siblings as they are known by now. */
-  in(trace: Trace, uid: string): Trace;
+  /** A pod's trace, with all pods of the run as they are known by now: it is one of them itself. */
+  in(trace: Trace): Trace;
 }
 
 export function createSharedSiblings(): SharedSiblings {
@@ -38,42 +38,9 @@ export function createSharedSiblings(): SharedSiblings {
       areListed = true;
     },
     name: (uid) => void (taken = new Set([...taken, uid])),
-    in: (trace, uid) => ({
-      ...trace,
-      siblings: without(siblings, uid),
-      siblingsKnown: areListed && !isPartial,
-      newcomers,
-      taken,
-    }),
+    in: (trace) => ({ ...trace, siblings, siblingsKnown: areListed && !isPartial, newcomers, taken }),
   };
 }
 
 const podsIn = (objects: readonly KubeObject[]): Pod[] =>
   objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
-
-/** A map without one of its keys, which is not copied: it may hold thousands, for each of hundreds of pods. */
-function without<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<string, V> {
-  function* entries(): MapIterator<[string, V]> {
-    for (const entry of map) if (entry[0] !== key) yield entry;
-  }
-  function* values(): MapIterator<V> {
-    for (const [, value] of entries()) yield value;
-  }
-  function* keys(): MapIterator<string> {
-    for (const [one] of entries()) yield one;
-  }
-  return {
-    get size() {
-      return map.size - (map.has(key) ? 1 : 0);
-    },
-    get: (one) => (one === key ? undefined : map.get(one)),
-    has: (one) => one !== key && map.has(one),
-    forEach: (work) => {
-      for (const [one, value] of entries()) work(value, one, map);
-    },
-    entries,
-    keys,
-    values,
-    [Symbol.iterator]: entries,
-  };
-}

@@ -11,6 +11,7 @@ import { isTerminating } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
 import type { Subject } from '../model/select.ts';
 import { concerning, learn, objectsOf, subjectOf } from '../model/select.ts';
+import { createSharedClocks } from './shared-clocks.ts';
 import { createSharedProbes } from './shared-probes.ts';
 import { createSharedSiblings } from './shared-siblings.ts';
 import type { ProbeFacts, Trace } from '../model/trace.ts';
@@ -84,6 +85,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   const history = createHistory();
   const siblings = createSharedSiblings();
   const probes = createSharedProbes();
+  const clocks = createSharedClocks();
   const slices = createSliceChanges();
   const byTopic = new Map<string, Set<Traced>>();
 
@@ -93,11 +95,6 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       byTopic.set(topic, subscribers.add(one));
     }
   };
-  const handTo = (one: Traced, observation: Observation): boolean => {
-    const parts = concerning(one.subject, observation).filter((part) => !isOfSiblings(part));
-    one.trace = parts.reduce(reduce, one.trace);
-    return parts.length > 0;
-  };
   /** It is traced from what the run remembers, and from the observation that shows it terminating. */
   const begin = (pod: Pod, newest: Observation): void => {
     const one: Traced = { subject: subjectOf(pod), trace: emptyTrace };
@@ -106,6 +103,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     learnAll(one, history);
     subscribe(one);
     for (const observation of [...history.of(topicsOf(one.subject)), newest]) handTo(one, observation);
+    clocks.take(one, newest);
   };
   return {
     add(observation) {
@@ -115,7 +113,9 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       for (const one of concernedBy(observation, { traced, byTopic, slices })) {
         // Owners that an object names are subscribed to from now on; what came of them before stands in the history.
         if (objectsOf(observation).some((object) => learn(one.subject, object))) subscribe(one);
-        if (handTo(one, observation)) keys.add(one.subject.uid);
+        if (!handTo(one, observation)) continue;
+        clocks.take(one, observation);
+        keys.add(one.subject.uid);
       }
       for (const pod of beginningIn(observation)) {
         const { uid } = pod.metadata;
@@ -128,7 +128,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     },
     get(key) {
       const one = traced.get(key);
-      return one && probes.in(siblings.in(one.trace, key), key);
+      return one && clocks.in(probes.in(siblings.in(one.trace), key), one.subject);
     },
     keys: () => [...traced.keys()],
     probes: probes.all,
@@ -140,6 +140,12 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       if (one) byTopic.forEach((subscribers) => subscribers.delete(one));
     },
   };
+}
+
+function handTo(one: Traced, observation: Observation): boolean {
+  const parts = concerning(one.subject, observation).filter((part) => !isOfSiblings(part));
+  one.trace = parts.reduce(reduce, one.trace);
+  return parts.length > 0;
 }
 
 /** Its owners' owners, as far as they are known. */

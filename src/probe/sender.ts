@@ -1,6 +1,7 @@
 /** The requests of one probe between their sending and their end: time limits, standstills, and how many wait at once. */
 import type { Cancel, ProbeClient, Result } from './client.ts';
 import { resultOfError, timedOut } from './failure-kind.ts';
+import type { Standstill } from './schedule.ts';
 import { standstillMs } from './schedule.ts';
 import type { Settled, Tally } from './tally.ts';
 
@@ -8,7 +9,7 @@ export interface Sender {
   /** Sends the next request; false: it is not sent. */
   send(): boolean;
   /** This process, or its machine, stood still until now. */
-  standstill(missed: number): void;
+  stoodStill(kind: Standstill, missed: number): void;
   /** Resolves when nothing is on its way any more. */
   idle(): Promise<void>;
   /** Gives up what is on its way, uncounted. */
@@ -24,7 +25,7 @@ export interface SenderOptions {
   now(): number;
   tally: Tally;
   /** See schedule.ts. */
-  isStandingStill(): boolean;
+  standstill(): Standstill | undefined;
   onSettled(settled: Settled): void;
 }
 
@@ -32,12 +33,12 @@ export interface SenderOptions {
 const mostWaiting = 2000;
 
 export function createSender(options: SenderOptions): Sender {
-  const { client, timeoutMs, hasKept, now, tally, isStandingStill, onSettled } = options;
+  const { client, timeoutMs, hasKept, now, tally, standstill, onSettled } = options;
   const waiting = new Set<() => void>();
   let idlers: (() => void)[] = [];
   let [turn, skipped] = [0, 0];
-  /** Client ms at which the last standstill ended. */
-  let stoodUntil = -Infinity;
+  /** Client ms at which the last standstill of each kind ended. */
+  const until: Record<Standstill, number> = { busy: -Infinity, asleep: -Infinity };
 
   function send(): boolean {
     if (client.resent > skipped) {
@@ -74,16 +75,21 @@ export function createSender(options: SenderOptions): Sender {
     return true;
   }
 
-  /** What fails after a standstill that it lived through may be nobody's fault but this machine's. */
-  const fairly = (result: Result, sentAt: number): Result =>
-    result.kind === 'failed' && !result.isAnswer && (sentAt <= stoodUntil || isStandingStill())
+  /** Silence that this process lived through standing still may be nobody's fault but this machine's. */
+  function fairly(result: Result, sentAt: number): Result {
+    const now = standstill();
+    const isOwn = (['busy', 'asleep'] as const).some(
+      (kind) => (sentAt <= until[kind] || now === kind) && isDoubtful(result, kind),
+    );
+    return isOwn && result.kind === 'failed'
       ? { kind: 'not-measured', reason: 'standstill', said: result.said }
       : result;
+  }
 
   return {
     send,
-    standstill(missed) {
-      stoodUntil = now();
+    stoodStill(kind, missed) {
+      until[kind] = now();
       client.forgetKept();
       if (missed > 0) tally.miss('standstill', missed);
     },
@@ -96,6 +102,17 @@ export function createSender(options: SenderOptions): Sender {
     },
   };
 }
+
+/**
+ * What the target said itself, and so did not depend on who was listening, is a failure whatever this process did meanwhile: an
+ * answer, an API server's word that it reached nobody, a connection that was refused or reset. While a machine sleeps connections
+ * break by themselves; while a process waits for its turn the system keeps them.
+ */
+const isDoubtful = (result: Result, standstill: Standstill): boolean =>
+  result.kind === 'failed' &&
+  !result.isAnswer &&
+  result.status === undefined &&
+  (standstill === 'asleep' || result.failure === 'timeout' || result.failure === 'dns');
 
 /** An answer may have come while this process did not run: it is read before the request is given up. Returns how to stop it. */
 function startTimer(ms: number, giveUp: () => void): () => void {

@@ -33,12 +33,11 @@ export interface SenderOptions {
 const mostWaiting = 2000;
 
 export function createSender(options: SenderOptions): Sender {
-  const { client, timeoutMs, hasKept, now, tally, standstill, onSettled } = options;
-  const waiting = new Set<() => void>();
-  let idlers: (() => void)[] = [];
+  const { client, timeoutMs, hasKept, now, tally, onSettled } = options;
+  const [waiting, idlers] = [new Set<() => void>(), [] as (() => void)[]];
+  const wake = (): void => idlers.splice(0).forEach((resolve) => resolve());
   let [turn, skipped] = [0, 0];
-  /** Client ms at which the last standstill of each kind ended. */
-  const until: Record<Standstill, number> = { busy: -Infinity, asleep: -Infinity };
+  const pauses = createPauses(options);
 
   function send(): boolean {
     if (client.resent > skipped) {
@@ -51,15 +50,20 @@ export function createSender(options: SenderOptions): Sender {
     }
     turn += 1;
     const connection = hasKept && turn % 2 === 0 && client.isKeptFree ? 'kept' : 'new';
-    const sentAt = now();
-    const started = performance.now();
+    const [sentAt, started] = [now(), performance.now()];
     let cancel: Cancel = () => undefined;
     const settle = (result: Result, answeredAt = performance.now()): void => {
       if (!waiting.delete(abort)) return;
       stopTimer();
       const settledAt = now();
-      onSettled({ connection, result: fairly(result, sentAt), sentAt, settledAt, latencyMs: answeredAt - started });
-      if (waiting.size === 0) idlers.splice(0).forEach((resolve) => resolve());
+      onSettled({
+        connection,
+        result: pauses.fairly(result, sentAt),
+        sentAt,
+        settledAt,
+        latencyMs: answeredAt - started,
+      });
+      if (waiting.size === 0) wake();
     };
     const stopTimer = startTimer(timeoutMs, () => settle(timedOut(cancel())));
     const abort = (): void => {
@@ -75,21 +79,10 @@ export function createSender(options: SenderOptions): Sender {
     return true;
   }
 
-  /** Silence that this process lived through standing still may be nobody's fault but this machine's. */
-  function fairly(result: Result, sentAt: number): Result {
-    const now = standstill();
-    const isOwn = (['busy', 'asleep'] as const).some(
-      (kind) => (sentAt <= until[kind] || now === kind) && isDoubtful(result, kind),
-    );
-    return isOwn && result.kind === 'failed'
-      ? { kind: 'not-measured', reason: 'standstill', said: result.said }
-      : result;
-  }
-
   return {
     send,
     stoodStill(kind, missed) {
-      until[kind] = now();
+      pauses.ended(kind);
       client.forgetKept();
       if (missed > 0) tally.miss('standstill', missed);
     },
@@ -97,8 +90,24 @@ export function createSender(options: SenderOptions): Sender {
     abort() {
       waiting.forEach((one) => one());
       waiting.clear();
-      idlers.splice(0).forEach((resolve) => resolve());
-      idlers = [];
+      wake();
+    },
+  };
+}
+
+/** When this process stood still, and what that means for a result. */
+function createPauses({ now, standstill }: Pick<SenderOptions, 'now' | 'standstill'>) {
+  /** Client ms at which the last one of each kind ended. */
+  const until: Record<Standstill, number> = { busy: -Infinity, asleep: -Infinity };
+  return {
+    ended: (kind: Standstill): void => void (until[kind] = now()),
+    fairly(result: Result, sentAt: number): Result {
+      if (result.kind !== 'failed') return result;
+      const current = standstill();
+      const isOwn = (['busy', 'asleep'] as const).some(
+        (kind) => (sentAt <= until[kind] || current === kind) && isDoubtful(result, kind),
+      );
+      return isOwn ? { kind: 'not-measured', reason: 'standstill', said: result.said } : result;
     },
   };
 }
@@ -108,8 +117,7 @@ export function createSender(options: SenderOptions): Sender {
  * answer, an API server's word that it reached nobody, a connection that was refused or reset. While a machine sleeps connections
  * break by themselves; while a process waits for its turn the system keeps them.
  */
-const isDoubtful = (result: Result, standstill: Standstill): boolean =>
-  result.kind === 'failed' &&
+const isDoubtful = (result: Extract<Result, { kind: 'failed' }>, standstill: Standstill): boolean =>
   !result.isAnswer &&
   result.status === undefined &&
   (standstill === 'asleep' || result.failure === 'timeout' || result.failure === 'dns');

@@ -3,8 +3,12 @@ import { defineConfig } from 'vitest/config';
 /** Functions without I/O. */
 const pure = ['test/{infer,verdict,fuzz}/**/*.test.ts', 'test/goldens.test.ts'];
 
-/** A server and its clients in real time: they mostly wait, so more of them run at once. */
-const waiting = ['test/{cli,demo}/**/*.test.ts', 'test/kube/{http2,exec-plugin}.test.ts'];
+/** A server and its clients in real time: they mostly wait, so more of them run at once; a stall that costs a run its streams is tried once more. */
+const waiting = [
+  'test/{cli,demo}/**/*.test.ts',
+  'test/kube/{http2,exec-plugin}.test.ts',
+  'test/{packaging/kubectl,render/live-pty}.test.ts',
+];
 
 /** Nothing here leaves state behind in a module: a world of its own for each file would cost more than most of their tests. */
 const shared = { isolate: false };
@@ -33,10 +37,10 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'timed', include: timed, retry: 3, sequence: { groupOrder: 3 } } },
+      { extends: true, test: { name: 'timed', include: timed, retry: 3, maxWorkers: 3, sequence: { groupOrder: 3 } } },
       {
         extends: true,
-        test: { ...shared, name: 'waiting', include: waiting, maxWorkers: 4, sequence: { groupOrder: 2 } },
+        test: { ...shared, name: 'waiting', include: waiting, retry: 1, maxWorkers: 4, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Ran } from '../helpers/built.ts';
 import { podexit } from '../helpers/built.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
+import type { Told } from './helpers/in-process.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -18,7 +18,7 @@ function fileWith(text: string): string {
 }
 
 /** What every refusal has in common. */
-function refused(ran: Ran, sentence: RegExp): void {
+function refused(ran: Pick<Told, 'stderr'> & { code: number | null }, sentence: RegExp): void {
   expect(ran.stderr).toMatch(sentence);
   expect(ran.stderr).not.toMatch(/^\s+at /m);
   expect(ran.stderr).not.toContain('unexpected error');
@@ -36,7 +36,7 @@ describe.concurrent('the cluster says no', () => {
   it('no such namespace', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       refused(
-        await podexit([server.pod, ...flags, '-n', 'nowhere']),
+        await runMain([server.pod, ...flags, '-n', 'nowhere']),
         /namespace "nowhere" does not exist[\s\S]*kubectl get namespaces/,
       );
     }));
@@ -51,7 +51,7 @@ describe.concurrent('the cluster says no', () => {
       }),
     );
     refused(
-      await podexit(['web', '--kubeconfig', kubeconfig]),
+      await runMain(['web', '--kubeconfig', kubeconfig]),
       /the server http:\/\/127\.0\.0\.1:9\S* cannot be reached: .*ECONNREFUSED[\s\S]*kubectl cluster-info/,
     );
   });
@@ -69,16 +69,16 @@ describe.concurrent('the cluster says no', () => {
     const began = performance.now();
     const endless = [process.execPath, ['-e', 'setInterval(() => {}, 1000)']] as const;
     const kubeconfig = withPlugin(endless[0], [...endless[1]]);
-    refused(await podexit(['web', '--kubeconfig', kubeconfig, '--timeout=1s']), /could not be read within 1 s/);
+    refused(await runMain(['web', '--kubeconfig', kubeconfig, '--timeout=1s']), /could not be read within 1 s/);
     expect(performance.now() - began).toBeLessThan(15_000);
-    refused(await podexit(['web', '--kubeconfig', withPlugin('', [])]), /cannot be started/);
+    refused(await runMain(['web', '--kubeconfig', withPlugin('', [])]), /cannot be started/);
   });
 
   it('no kubeconfig, a broken one, an unknown context', async () => {
-    refused(await podexit(['web', '--kubeconfig', '/nowhere/at/all']), /\/nowhere\/at\/all/);
-    refused(await podexit(['web', '--kubeconfig', fileWith('clusters: [\n  - name: "x')]), /kubeconfig|YAML/i);
+    refused(await runMain(['web', '--kubeconfig', '/nowhere/at/all']), /\/nowhere\/at\/all/);
+    refused(await runMain(['web', '--kubeconfig', fileWith('clusters: [\n  - name: "x')]), /kubeconfig|YAML/i);
     await serving('graceful-exit', {}, async ({ flags, server }) =>
-      refused(await podexit([server.pod, ...flags, '--context', 'other']), /other[\s\S]*loopback/),
+      refused(await runMain([server.pod, ...flags, '--context', 'other']), /other[\s\S]*loopback/),
     );
   });
 
@@ -93,14 +93,14 @@ describe.concurrent('the cluster says no', () => {
     ],
   ])('%s, and nothing is deleted for it', (_, words, sentence) =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
-      refused(await podexit([server.pod, ...flags, ...words]), sentence);
+      refused(await runMain([server.pod, ...flags, ...words]), sentence);
       expect(server.requests).toEqual([]);
     }),
   );
 
   it('a refused DELETE, and nothing is deleted', () =>
     serving('graceful-exit', { faults: [{ kind: 'status', verb: 'delete', code: 403 }] }, async ({ flags, server }) => {
-      const ran = await podexit([server.pod, ...flags, '-o', 'json']);
+      const ran = await runMain([server.pod, ...flags, '-o', 'json']);
       refused(ran, new RegExp(server.pod));
       expect(JSON.parse(ran.stdout)).toMatchObject({
         apiVersion: 'podexit/v1',
@@ -112,7 +112,7 @@ describe.concurrent('the cluster says no', () => {
 
   it('an admission webhook that denies the DELETE', () =>
     serving('graceful-exit', { faults: [{ kind: 'delete-denied' }] }, async ({ flags, server }) => {
-      refused(await podexit([server.pod, ...flags]), /denied by the cluster's admission: admission webhook/);
+      refused(await runMain([server.pod, ...flags]), /denied by the cluster's admission: admission webhook/);
     }));
 
   it('a server that may not be read: the Role that is needed', () =>
@@ -120,7 +120,7 @@ describe.concurrent('the cluster says no', () => {
       'graceful-exit',
       { faults: [{ kind: 'status', resource: 'pods', code: 403 }] },
       async ({ flags, server }) => {
-        refused(await podexit([server.pod, ...flags]), /pods[\s\S]*kind: Role/);
+        refused(await runMain([server.pod, ...flags]), /pods[\s\S]*kind: Role/);
       },
     ));
 
@@ -134,7 +134,7 @@ describe.concurrent('the cluster says no', () => {
         ...pod,
         metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.mirror': 'x' } },
       } as never);
-      refused(await podexit([server.pod, ...flags]), /mirror of a static pod: deleting it stops nothing/);
+      refused(await runMain([server.pod, ...flags]), /mirror of a static pod: deleting it stops nothing/);
       expect(server.deletesAccepted).toBe(0);
     }));
 });
@@ -155,15 +155,15 @@ describe.concurrent('the file is no recording', () => {
       /line 2 of .* is not a complete observation/,
     ],
   ])('%s', async (_what, text, sentence) => {
-    refused(await podexit(['replay', fileWith(text)]), sentence);
+    refused(await runMain(['replay', fileWith(text)]), sentence);
   });
 
   it('a missing file', async () =>
-    refused(await podexit(['replay', '/nowhere/file']), /\/nowhere\/file does not exist/));
+    refused(await runMain(['replay', '/nowhere/file']), /\/nowhere\/file does not exist/));
 
   it('cut in the middle of its last line: told, and the rest is shown', async () => {
     const whole = readFileSync(recordingFile('graceful-exit'), 'utf8');
-    const ran = await podexit(['replay', fileWith(whole.slice(0, whole.length - 40)), '-o', 'json']);
+    const ran = await runMain(['replay', fileWith(whole.slice(0, whole.length - 40)), '-o', 'json']);
     expect(ran.stderr).toMatch(/was cut in line \d+: the report covers what was recorded until then/);
     expect((JSON.parse(ran.stdout) as { kind: string }).kind).toBe('ExitReport');
   });
@@ -196,10 +196,10 @@ describe.concurrent('the words are wrong', () => {
     [['web', '--record', '-'], /a recording cannot be written to stdout[\s\S]*\.\/-/],
     [['web', '--color', 'blue'], /--color must be one of auto, always, never/],
     [['demo', 'nope'], /there is no scenario "nope"[\s\S]*graceful-exit/],
-  ])('%j', async (words, sentence) => refused(await podexit(words), sentence));
+  ])('%j', async (words, sentence) => refused(await runMain(words), sentence));
 
   it('an error is a document too under -o json', async () => {
-    const ran = await podexit(['web', '-o', 'json', '--timeout', 'x']);
+    const ran = await runMain(['web', '-o', 'json', '--timeout', 'x']);
     expect(JSON.parse(ran.stdout)).toMatchObject({
       apiVersion: 'podexit/v1',
       kind: 'Error',

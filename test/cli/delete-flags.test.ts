@@ -113,7 +113,7 @@ describe('flags that are refused', () => {
   });
 });
 
-describe('--evict', () => {
+describe.concurrent('--evict', () => {
   it('explains which budget refused, and how many it allows', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
@@ -150,7 +150,7 @@ describe('--evict', () => {
     }));
 });
 
-it('who leaves while an eviction waits for its budget is told that nothing was deleted', () =>
+it.concurrent('who leaves while an eviction waits for its budget is told that nothing was deleted', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     server.write('poddisruptionbudgets', 'ADDED', budget(0));
     const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags], {
@@ -162,9 +162,10 @@ it('who leaves while an eviction waits for its budget is told that nothing was d
     expect(ran.code).toBe(130);
     expect(ran.stderr).toMatch(/; waiting\n[\s\S]*SIGINT: pod "\S+" was not deleted by this command/);
     expect(server.deletesAccepted).toBe(0);
-  }));
+  }),
+);
 
-it("a workload's next terminating pod is traced with --attach", () =>
+it.concurrent("a workload's next terminating pod is traced with --attach", () =>
   serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
     const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...flags]);
     expect(ran.stderr).toMatch(/waiting for the next terminating pod of deployment\/checkout/);
@@ -174,7 +175,8 @@ it("a workload's next terminating pod is traced with --attach", () =>
       trigger: { kind: 'rollout' },
     });
     expect(ran.code).toBe(0);
-  }));
+  }),
+);
 
 it('--attach to a workload gives up at --timeout with exit 3', () =>
   serving('graceful-exit', {}, async ({ flags }) => {

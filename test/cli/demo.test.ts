@@ -28,20 +28,20 @@ describe.concurrent('demo', () => {
     ['check', 'app ignores SIGTERM', 'demo fix'],
     ['fix', 'kind: Deployment', 'demo multi-container'],
   ])('%s runs the command of that name on a recorded cluster, and says what to try next', async (name, shown, next) => {
-    const ran = await podexit(['demo', name]);
+    const ran = await runMain(['demo', name]);
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain(shown);
     expect(ran.stderr).toContain(`kubectl podexit ${next}`);
   });
 
   it('says it as a shell takes it', async () => {
-    const ran = await podexit(['demo', 'exit-143', '-o', "jsonpath={.pod['name']} {.kind}"]);
+    const ran = await runMain(['demo', 'exit-143', '-o', "jsonpath={.pod['name']} {.kind}"]);
     expect(ran.stderr).toContain(`'--output=jsonpath={.pod['\\''name'\\'']} {.kind}'`);
     expect(ran).toMatchObject({ code: 0, stdout: 'api-0 ExitReport' });
   });
 
   it('a filter for what the report does not have finds nothing, and takes nothing of the verdict', async () => {
-    const ran = await podexit(['demo', 'force-delete', '-o', 'jsonpath={.containers[?(@.exit.code==137)].name}']);
+    const ran = await runMain(['demo', 'force-delete', '-o', 'jsonpath={.containers[?(@.exit.code==137)].name}']);
     expect(ran).toMatchObject({ code: 2, stdout: '' });
   });
 
@@ -59,7 +59,7 @@ describe.concurrent('demo', () => {
   it.each([['--grace-period=1'], ['--now'], ['--force']])(
     'refuses %s: a scenario keeps its own grace',
     async (flag) => {
-      const ran = await podexit(['demo', 'exit-143', flag, '-o', 'name']);
+      const ran = await runMain(['demo', 'exit-143', flag, '-o', 'name']);
       expect(ran).toMatchObject({ code: 1, stdout: '' });
       expect(ran.stderr).toContain('a scenario plays as it was recorded');
     },
@@ -73,7 +73,7 @@ describe.concurrent('demo', () => {
     ],
     [['--port', 'x'], '--port takes a whole number, not "x"', 'See: kubectl podexit demo --help'],
   ])('%j is told in a sentence, with the next step', async (words, message, hint) => {
-    const ran = await podexit(['demo', 'exit-143', ...words]);
+    const ran = await runMain(['demo', 'exit-143', ...words]);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain(`error: ${message}\n${hint}`);
   });
@@ -92,7 +92,7 @@ describe.concurrent('demo', () => {
   });
 
   it('plays the mended version of a scenario, and names what to try next', async () => {
-    const ran = await podexit(['demo', 'prestop-ex', '--fixed', '--no-logs']);
+    const ran = await runMain(['demo', 'prestop-ex', '--fixed', '--no-logs']);
     expect(ran.code).toBe(0);
     expect(ran.stderr).toContain('A preStop sleep of 4 s');
     expect(ran.stderr).toMatch(/Try next:\n {2}kubectl podexit demo rollout\n$/);
@@ -102,14 +102,14 @@ describe.concurrent('demo', () => {
     ['exit-143', '"exit-143" has no fixed version', /These have: .*sigkill-after-grace/],
     ['prestop', 'there is no scenario "prestop"', /There are: .*prestop-sleep/],
   ])('--fixed with %s is refused with what there is', async (name, message, hint) => {
-    const ran = await podexit(['demo', name, '--fixed']);
+    const ran = await runMain(['demo', name, '--fixed']);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain(message);
     expect(ran.stderr).toMatch(hint);
   });
 
   it('deletes nothing where the command would not', async () => {
-    const ran = await podexit(['demo', 'exit-143', '--dry-run=server']);
+    const ran = await runMain(['demo', 'exit-143', '--dry-run=server']);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('(server dry run)') as unknown });
   });
 });

@@ -22,33 +22,43 @@ const drains = (says: string, ms: number, code = 0): string[] => [
 const refusal = (namespace: string): string =>
   `error when evicting pods/"${second}" -n "${namespace}" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.`;
 
-it('follows both pods of a drain whose second eviction a budget refuses at first, and names the budget', () =>
-  playing(async (scene) => {
-    const { flags, server } = scene;
-    const ran = await runMain(['node/node1', '-o', 'json', ...flags, '--', ...drains(refusal(server.namespace), 8000)]);
-    expect(ran.stderr).toContain('(will retry after 5s)');
-    expect(ran.stderr).toMatch(
-      new RegExp(`${server.namespace}/${second}: its eviction was refused: PodDisruptionBudget "checkout" allows 0`),
-    );
-    const told = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
-    expect(told.workload).toEqual({ kind: 'Node', name: 'node1' });
-    expect(told.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
-    expect(told.exits.map(({ trigger }) => trigger.kind)).toEqual(['eviction-api', 'eviction-api']);
-    expect(told.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
-    for (const report of told.exits) {
-      const truths = server.truth().filter(({ pod }) => pod === report.pod.name);
-      expect(heldAgainst(report, truths).filter(({ hit }) => !hit)).toEqual([]);
-      expect(report.verdict.findings.map(({ code }) => code)).not.toContain('evidence-lost');
-    }
-    expect(ran.code).toBe(0);
-    const watches = server.requests.filter(({ verb }) => verb === 'watch').length;
-    const logs = server.requests.filter(({ url }) => url.includes('/log?')).length;
-    expect(watches).toBeLessThanOrEqual(12 + 3);
-    expect(server.requests.length - logs).toBeLessThanOrEqual(40 + 6 + 2 * 2);
-    expect(server.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  }));
+it.concurrent(
+  'follows both pods of a drain whose second eviction a budget refuses at first, and names the budget',
+  () =>
+    playing(async (scene) => {
+      const { flags, server } = scene;
+      const ran = await runMain([
+        'node/node1',
+        '-o',
+        'json',
+        ...flags,
+        '--',
+        ...drains(refusal(server.namespace), 8000),
+      ]);
+      expect(ran.stderr).toContain('(will retry after 5s)');
+      expect(ran.stderr).toMatch(
+        new RegExp(`${server.namespace}/${second}: its eviction was refused: PodDisruptionBudget "checkout" allows 0`),
+      );
+      const told = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
+      expect(told.workload).toEqual({ kind: 'Node', name: 'node1' });
+      expect(told.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
+      expect(told.exits.map(({ trigger }) => trigger.kind)).toEqual(['eviction-api', 'eviction-api']);
+      expect(told.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
+      for (const report of told.exits) {
+        const truths = server.truth().filter(({ pod }) => pod === report.pod.name);
+        expect(heldAgainst(report, truths).filter(({ hit }) => !hit)).toEqual([]);
+        expect(report.verdict.findings.map(({ code }) => code)).not.toContain('evidence-lost');
+      }
+      expect(ran.code).toBe(0);
+      const watches = server.requests.filter(({ verb }) => verb === 'watch').length;
+      const logs = server.requests.filter(({ url }) => url.includes('/log?')).length;
+      expect(watches).toBeLessThanOrEqual(12 + 3);
+      expect(server.requests.length - logs).toBeLessThanOrEqual(40 + 6 + 2 * 2);
+      expect(server.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    }),
+);
 
-it('ends with the reason of a drain that fails, and with what ended until then', () =>
+it.concurrent('ends with the reason of a drain that fails, and with what ended until then', () =>
   playing(async ({ flags }) => {
     const ran = await runMain([
       'node/node1',
@@ -60,19 +70,22 @@ it('ends with the reason of a drain that fails, and with what ended until then',
     expect(ran.stderr).toMatch(/failed with exit code 1/);
     expect(ran.stdout).toContain(first);
     expect(ran.code).toBe(1);
-  }));
+  }),
+);
 
-it('refuses a node that is not there', () =>
+it.concurrent('refuses a node that is not there', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node9', ...flags]);
     expect(ran.stderr).toContain('there is no node "node9"');
     expect(ran.code).toBe(1);
-  }));
+  }),
+);
 
-it('goes on without a command until --timeout', () =>
+it.concurrent('goes on without a command until --timeout', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags]);
     const told = JSON.parse(ran.stdout) as { exits: ExitReport[] };
     expect(told.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
     expect(ran.code).toBe(0);
-  }));
+  }),
+);

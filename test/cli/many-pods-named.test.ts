@@ -45,7 +45,7 @@ describe('the words', () => {
   ])('%j are refused', (words, reason) => expect(() => parseAnyTarget(words)).toThrow(reason));
 });
 
-describe('several pods by name', () => {
+describe.concurrent('several pods by name', () => {
   it('are deleted together, each by one DELETE with its uid, and reported once', () =>
     playing(async (scene, names) => {
       const ran = await runMain([...names, '-o', 'json', ...scene.flags]);

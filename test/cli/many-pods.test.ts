@@ -36,7 +36,7 @@ const rows = [
   ['daemonset-rollout', 'ds/log', 1, 'rollout'],
 ] as const;
 
-describe.each(rows)('the recording %s', (name, target, pods, trigger) => {
+describe.concurrent.each(rows)('the recording %s', (name, target, pods, trigger) => {
   it(`is followed with every pod reported once, as ${trigger}, and nothing called lost`, () =>
     playing(name, async (scene) => {
       const { told, code, stderr } = await followed(scene, target);

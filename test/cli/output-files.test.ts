@@ -19,6 +19,7 @@ import { openRecorder } from '../../src/recording/recorder.ts';
 import type { Observation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { bin, podexit } from '../helpers/built.ts';
+import { runMain } from './helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 
@@ -47,7 +48,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     const folder = newFolder();
     const pipe = pipeIn(folder, 'pipe.json');
     const good = join(folder, 'good.md');
-    const ran = await podexit(['replay', recordingFile('exit-143'), '--report', pipe, '--report', good]);
+    const ran = await runMain(['replay', recordingFile('exit-143'), '--report', pipe, '--report', good]);
     expect(ran.code).toBe(1);
     expect(ran.stderr).toBe(`podexit: the report ${pipe} could not be written (ENXIO: nobody reads it)\n`);
     expect(ran.stdout).toContain('✔ Graceful');
@@ -93,7 +94,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const words = [server.pod, ...flags].join(' ');
       await shell(`$podexit ${words} -o json --record >(cat >${folder}/run) >${folder}/out; sleep 0.3`);
-      const replayed = await podexit(['replay', join(folder, 'run'), '-o', 'json']);
+      const replayed = await runMain(['replay', join(folder, 'run'), '-o', 'json']);
       expect(replayed.stdout).toBe(readFileSync(join(folder, 'out'), 'utf8'));
     }));
 
@@ -135,7 +136,7 @@ describe.concurrent('what is in the file of --record', () => {
       expect((await podexit(['no-such-pod', ...flags, '--record', file])).code).toBe(1);
       expect(readFileSync(file, 'utf8')).toMatch(/^x+$/);
       const live = await podexit([server.pod, ...flags, '-o', 'json', '--record', file]);
-      expect((await podexit(['replay', file, '-o', 'json'])).stdout).toBe(live.stdout);
+      expect((await runMain(['replay', file, '-o', 'json'])).stdout).toBe(live.stdout);
     }));
 
   it('survives a server that says nothing of the pod; a new file then has what was seen', () =>
@@ -156,7 +157,7 @@ describe.concurrent('what is in the file of --record', () => {
       });
       child.stdout.on('data', (chunk: Buffer) => void (chunk.includes('accepted') && child.kill('SIGKILL')));
       await once(child, 'close');
-      const { stdout } = await podexit(['replay', file, '-o', 'json']);
+      const { stdout } = await runMain(['replay', file, '-o', 'json']);
       expect((JSON.parse(stdout) as ExitReport).marks.map(({ name }) => name)).toContain('accepted');
     }));
 });
@@ -189,7 +190,7 @@ describe.concurrent('one file for two things is refused, and nothing is deleted'
   it('a recording and a report of its replay', async () => {
     const file = join(newFolder(), 'run.ndjson');
     writeFileSync(file, readFileSync(recordingFile('exit-143')));
-    const ran = await podexit(['replay', file, '--report', relative(process.cwd(), file)]);
+    const ran = await runMain(['replay', file, '--report', relative(process.cwd(), file)]);
     expect(ran.stderr).toContain('are the same file');
     expect(readFileSync(file)).toEqual(readFileSync(recordingFile('exit-143')));
   });

@@ -26,48 +26,50 @@ const ways = [
 
 const python = hasPythonWithPty();
 // Said in the list of tests, where a skipped one is seen.
-describe.skipIf(!python)(`a question at a terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
-  it.each([
-    ['y', [], 1],
-    ['yes', [], 1],
-    ['n', [], 0],
-    ['', [], 0],
-    ['y', ['-i'], 1],
-    ['n', ['-i'], 0],
-  ] as const)('"%s" with %j makes %i deletions', (answer, more, deletions) =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      const words = [server.pod, ...more, '--wait=false', ...flags];
-      const { shown, status } = await answered(`type:${answer}`, '[y/N]', words);
-      expect(shown.match(/\[y\/N\]/g)).toHaveLength(1);
-      expect(shown).toMatch(/Delete pod checkout-\S+ in namespace graceful-exit of context \S+ /);
-      expect(status).toBe(0);
-      expect(server.deletesAccepted).toBe(deletions);
-    }),
-  );
+describe
+  .skipIf(!python)
+  .concurrent(`a question at a terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
+    it.each([
+      ['y', [], 1],
+      ['yes', [], 1],
+      ['n', [], 0],
+      ['', [], 0],
+      ['y', ['-i'], 1],
+      ['n', ['-i'], 0],
+    ] as const)('"%s" with %j makes %i deletions', (answer, more, deletions) =>
+      serving('graceful-exit', {}, async ({ flags, server }) => {
+        const words = [server.pod, ...more, '--wait=false', ...flags];
+        const { shown, status } = await answered(`type:${answer}`, '[y/N]', words);
+        expect(shown.match(/\[y\/N\]/g)).toHaveLength(1);
+        expect(shown).toMatch(/Delete pod checkout-\S+ in namespace graceful-exit of context \S+ /);
+        expect(status).toBe(0);
+        expect(server.deletesAccepted).toBe(deletions);
+      }),
+    );
 
-  it.each([['--yes'], ['--dry-run=server'], ['--attach', '--timeout=1s']])('none is asked with %s %s', (...more) =>
-    serving('graceful-exit', { attachDelayMs: 60_000 }, async ({ flags, server }) => {
-      const words = [server.pod, ...more, ...(more[0] === '--yes' ? ['--wait=false'] : []), ...flags];
-      const { shown } = await answered('type:n', '[y/N]', words);
-      expect(shown).not.toContain('[y/N]');
-      expect(server.deletesAccepted).toBe(more[0] === '--yes' ? 1 : 0);
-    }),
-  );
+    it.each([['--yes'], ['--dry-run=server'], ['--attach', '--timeout=1s']])('none is asked with %s %s', (...more) =>
+      serving('graceful-exit', { attachDelayMs: 60_000 }, async ({ flags, server }) => {
+        const words = [server.pod, ...more, ...(more[0] === '--yes' ? ['--wait=false'] : []), ...flags];
+        const { shown } = await answered('type:n', '[y/N]', words);
+        expect(shown).not.toContain('[y/N]');
+        expect(server.deletesAccepted).toBe(more[0] === '--yes' ? 1 : 0);
+      }),
+    );
 
-  it.each(ways)('%s instead of a yes ends the process with %i, and deletes nothing', (how, code) =>
-    serving('graceful-exit', {}, async ({ flags, server }) => {
-      const left = await answered(how, '[y/N]', [server.pod, '-i', ...flags]);
-      expect(left.shown).toContain('Nothing was deleted.');
-      expect(left.status).toBe(code);
-      expect(server.deletesAccepted).toBe(0);
-    }),
-  );
+    it.each(ways)('%s instead of a yes ends the process with %i, and deletes nothing', (how, code) =>
+      serving('graceful-exit', {}, async ({ flags, server }) => {
+        const left = await answered(how, '[y/N]', [server.pod, '-i', ...flags]);
+        expect(left.shown).toContain('Nothing was deleted.');
+        expect(left.status).toBe(code);
+        expect(server.deletesAccepted).toBe(0);
+      }),
+    );
 
-  it.each(ways)('%s instead of a choice ends `check` with %i', (how, code) =>
-    serving('graceful-exit', {}, async ({ flags }) => {
-      const left = await answered(how, 'Which one', ['check', '-l', 'app=checkout', ...flags]);
-      expect(left.shown).toContain('interrupted');
-      expect(left.status).toBe(code);
-    }),
-  );
-});
+    it.each(ways)('%s instead of a choice ends `check` with %i', (how, code) =>
+      serving('graceful-exit', {}, async ({ flags }) => {
+        const left = await answered(how, 'Which one', ['check', '-l', 'app=checkout', ...flags]);
+        expect(left.shown).toContain('interrupted');
+        expect(left.status).toBe(code);
+      }),
+    );
+  });

@@ -11,7 +11,7 @@ describe.concurrent('a recording of a live run', () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run.ndjson');
       const live = await podexit([server.pod, ...flags, '-o', format, '--record', file]);
-      const replayed = await podexit(['replay', file, '-o', format]);
+      const replayed = await runMain(['replay', file, '-o', format]);
       expect(live.code).toBe(0);
       expect(replayed.stdout).toBe(live.stdout);
       expect(replayed.code).toBe(live.code);
@@ -29,7 +29,7 @@ describe.concurrent('a recording of a live run', () => {
       const live = await podexit([server.pod, ...flags, '-o', 'lines', '--record', file, '--logs']);
       expect(readFileSync(file, 'utf8')).toContain('SIGTERM received');
       expect(live.stdout).toContain('SIGTERM received, draining');
-      expect((await podexit(['replay', file, '-o', 'lines'])).stdout).toContain('SIGTERM received, draining');
+      expect((await runMain(['replay', file, '-o', 'lines'])).stdout).toContain('SIGTERM received, draining');
     });
   });
 
@@ -41,7 +41,7 @@ describe.concurrent('a recording of a live run', () => {
       const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
       expect(lines.length).toBeGreaterThan(20);
       lines.forEach((line) => expect(() => JSON.parse(line) as unknown).not.toThrow());
-      expect((await podexit(['replay', file, '-o', 'json'])).stdout).toBe(ran.stdout);
+      expect((await runMain(['replay', file, '-o', 'json'])).stdout).toBe(ran.stdout);
     });
   });
 });

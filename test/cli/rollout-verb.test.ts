@@ -5,25 +5,29 @@ import { commandOf } from '../../src/run/start-rollout.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-it('runs a command when all is watched, passes its output through, and ends when the old pods are gone', () =>
-  serving('rolling-update', { attachDelayMs: 2500 }, async ({ flags, server }) => {
-    const command = [process.execPath, '-e', 'console.log("release it")'];
-    const ran = await runMain(['rollout', 'deploy/checkout', '-o', 'json', ...flags, '--', ...command]);
-    expect(ran.stderr).toContain('release it\n');
-    const told = JSON.parse(ran.stdout) as { kind: string; workload: object; exits: ExitReport[] };
-    expect(told).toMatchObject({ kind: 'RolloutReport', workload: { kind: 'Deployment', name: 'checkout' } });
-    expect(told.exits.map(({ pod, trigger }) => [pod.name, trigger.kind])).toEqual([[server.pod, 'rollout']]);
-    expect(ran.code).toBe(0);
-  }));
+it.concurrent(
+  'runs a command when all is watched, passes its output through, and ends when the old pods are gone',
+  () =>
+    serving('rolling-update', { attachDelayMs: 2500 }, async ({ flags, server }) => {
+      const command = [process.execPath, '-e', 'console.log("release it")'];
+      const ran = await runMain(['rollout', 'deploy/checkout', '-o', 'json', ...flags, '--', ...command]);
+      expect(ran.stderr).toContain('release it\n');
+      const told = JSON.parse(ran.stdout) as { kind: string; workload: object; exits: ExitReport[] };
+      expect(told).toMatchObject({ kind: 'RolloutReport', workload: { kind: 'Deployment', name: 'checkout' } });
+      expect(told.exits.map(({ pod, trigger }) => [pod.name, trigger.kind])).toEqual([[server.pod, 'rollout']]);
+      expect(ran.code).toBe(0);
+    }),
+);
 
-it('ends with the reason of a command that fails', () =>
+it.concurrent('ends with the reason of a command that fails', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const command = [process.execPath, '-e', 'console.error("no such chart"); process.exit(3)'];
     const ran = await runMain(['rollout', 'deploy/checkout', ...flags, '--', ...command]);
     expect(ran.stderr).toContain('no such chart\n');
     expect(ran.stderr).toMatch(/failed with exit code 3/);
     expect(ran.code).toBe(1);
-  }));
+  }),
+);
 
 it.each([
   [['rollout', 'web-0'], /rollout needs a workload/],

@@ -17,7 +17,7 @@ import { runMain } from './helpers/in-process.ts';
 const secret = 'canary-0123456789';
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
 
-describe('the report of one pod', () => {
+describe.concurrent('the report of one pod', () => {
   it('says how it came to be in every document, and replays to the same', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const [yaml, html, recording] = ['run.yaml', 'run.html', 'run.ndjson'].map((name) => join(folder, name));
@@ -80,7 +80,7 @@ describe('the report of one pod', () => {
   });
 });
 
-it('the report of a rollout says it once for all pods, without what stands behind --', () =>
+it.concurrent('the report of a rollout says it once for all pods, without what stands behind --', () =>
   serving('rolling-update', { attachDelayMs: 2500 }, async ({ flags, folder }) => {
     const file = join(folder, 'run.ndjson');
     const command = [process.execPath, '-e', '0', secret];
@@ -96,4 +96,5 @@ it('the report of a rollout says it once for all pods, without what stands behin
     const page = await runMain(['replay', file, '-o', 'html']);
     expect(page.stdout).toContain('<dt>context</dt><dd>loopback</dd>');
     expect(page.stdout).toContain('<dt>image</dt>');
-  }));
+  }),
+);

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { podexit, root } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
 
 const secret = 'canary-0123456789';
 
@@ -66,9 +67,9 @@ describe.concurrent('a command line that is wrong', () => {
     [['web', `--password=${secret}`, '-o', secret], 'for the output format "<redacted>"'],
     [['--token', secret, `${secret}_`], '"<redacted>_" cannot be the name of a pod'],
   ])('%j is told without its values', async (words, sentence) => {
-    const { code, stderr } = await podexit(words);
+    const { code, stderr } = await runMain(words);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(sentence) as unknown });
-    const { stdout } = await podexit([...words, '-o', 'json']);
+    const { stdout } = await runMain([...words, '-o', 'json']);
     expect(stderr + stdout).not.toContain(secret);
   });
 });
@@ -79,10 +80,10 @@ describe('the address of a server with a password in it, in the command to go on
     (before) =>
       serving('graceful-exit', {}, async ({ server }) => {
         const words = ['web', '-n', 'nowhere', `--server=${server.url.replace('http://', before)}`];
-        const { code, stderr } = await podexit(words);
+        const { code, stderr } = await runMain(words);
         expect(code).toBe(1);
         expect(stderr).toMatch(/kubectl get \w+ --server=(?:http:\/\/)?127\.0\.0\.1:\d+\n/);
-        const { stdout } = await podexit([...words, '-o', 'json']);
+        const { stdout } = await runMain([...words, '-o', 'json']);
         expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error' });
         expect(stderr + stdout).not.toContain(secret);
       }),

@@ -9,7 +9,7 @@ import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 
-describe.skipIf(!hasKubectl)('kubectl podexit (skipped without a kubectl on the PATH)', () => {
+describe.skipIf(!hasKubectl).concurrent('kubectl podexit (skipped without a kubectl on the PATH)', () => {
   let path: string;
 
   beforeAll(() => {

@@ -27,29 +27,31 @@ async function onPty(first: string, second: string, seconds: number) {
 
 const python = hasPythonWithPty();
 // Said in the list of tests, where a skipped one is seen.
-describe.skipIf(!python)(`on a pseudo-terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
-  it.each([
-    ['100x30', '60x20'],
-    ['60x20', '120x40'],
-  ])('the picture survives a resize from %s to %s, and ends whole', async (first, second) => {
-    const { before, after, status } = await onPty(first, second, 1.2);
-    expect(status).toBe(0);
-    const [columns = 0, rows = 0] = first.split('x').map(Number);
-    const [wide = 0, high = 0] = second.split('x').map(Number);
-    const early = await screenOf({ columns, rows }, [{ kind: 'write', text: before }]);
-    expect(early.cursorHidden).toBe(true);
-    expect(early.window.join('\n')).toMatch(/app +.*SIGTERM at \+0\.1s, running for/);
-    const { written, cursorHidden, window } = await screenOf({ columns, rows }, [
-      { kind: 'write', text: before },
-      { kind: 'resize', columns: wide, rows: high },
-      { kind: 'write', text: after },
-    ]);
-    expect(cursorHidden).toBe(false);
-    expect(written.filter((line) => /^✔ Graceful {2}app exited/.test(line))).toHaveLength(1);
-    expect(written.filter((line) => /^✔ Graceful: app exited/.test(line))).toHaveLength(1);
-    expect(written.filter((line) => /\+0\.00 {2}request +delete requested$/.test(line))).toHaveLength(1);
-    expect(written.filter((line) => /pod deleted$/.test(line))).toHaveLength(1);
-    expect(window.join('\n')).toContain('✔ Graceful: app exited');
-    for (const line of window) expect(line.length).toBeLessThanOrEqual(wide);
+describe
+  .skipIf(!python)
+  .concurrent(`on a pseudo-terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
+    it.each([
+      ['100x30', '60x20'],
+      ['60x20', '120x40'],
+    ])('the picture survives a resize from %s to %s, and ends whole', async (first, second) => {
+      const { before, after, status } = await onPty(first, second, 1.2);
+      expect(status).toBe(0);
+      const [columns = 0, rows = 0] = first.split('x').map(Number);
+      const [wide = 0, high = 0] = second.split('x').map(Number);
+      const early = await screenOf({ columns, rows }, [{ kind: 'write', text: before }]);
+      expect(early.cursorHidden).toBe(true);
+      expect(early.window.join('\n')).toMatch(/app +.*SIGTERM at \+0\.1s, running for/);
+      const { written, cursorHidden, window } = await screenOf({ columns, rows }, [
+        { kind: 'write', text: before },
+        { kind: 'resize', columns: wide, rows: high },
+        { kind: 'write', text: after },
+      ]);
+      expect(cursorHidden).toBe(false);
+      expect(written.filter((line) => /^✔ Graceful {2}app exited/.test(line))).toHaveLength(1);
+      expect(written.filter((line) => /^✔ Graceful: app exited/.test(line))).toHaveLength(1);
+      expect(written.filter((line) => /\+0\.00 {2}request +delete requested$/.test(line))).toHaveLength(1);
+      expect(written.filter((line) => /pod deleted$/.test(line))).toHaveLength(1);
+      expect(window.join('\n')).toContain('✔ Graceful: app exited');
+      for (const line of window) expect(line.length).toBeLessThanOrEqual(wide);
+    });
   });
-});

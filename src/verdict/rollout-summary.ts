@@ -1,5 +1,5 @@
 /** The numbers and the sentence of a run over several pods, for the card that ends it. Pure; lengths in ms. */
-import type { Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { FindingCode, Outcome, ProbeReport } from '../model/report.ts';
 import { exitCodes, worstCode } from './exit-code.ts';
 import type { FixAnswer } from './fix.ts';
@@ -115,12 +115,9 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...timelines.map(({ zero }) => zero));
 }
 
-const drainOf = ({ drain }: Timeline['containers'][number]): number | undefined => drain?.shown;
+const drainOf = ({ drain }: ContainerTimeline): number | undefined => drain?.shown;
 
-function slowestOf(
-  { containers }: Timeline,
-  of: (one: Timeline['containers'][number]) => number | undefined,
-): number[] {
+function slowestOf({ containers }: Timeline, of: (one: ContainerTimeline) => number | undefined): number[] {
   const values = containers.flatMap((one) => of(one) ?? []);
   return values.length === 0 ? [] : [Math.max(...values)];
 }
@@ -153,8 +150,7 @@ function sharedReason(answers: readonly TrafficAnswer[]): string {
 function raceText(races: readonly Race[]): string {
   const leads = races.map(({ lead }) => lead);
   const [min, max] = [Math.min(...leads.map((one) => one.min)), Math.max(...leads.map((one) => one.max))];
-  const signals = new Set(races.map(({ signal }) => signal));
-  const signal = signals.size === 1 ? [...signals].join('') : 'the stop signal';
+  const signal = new Set(races.map((one) => one.signal)).size > 1 ? 'the stop signal' : (races[0]?.signal ?? '');
   const services = servicesNamed([...new Set(races.flatMap((one) => one.services))]);
   const hook = races.some(({ hasHook }) => hasHook) ? '' : ', no preStop hook';
   const least = Math.min(...races.map(({ otherReady = 0 }) => otherReady));

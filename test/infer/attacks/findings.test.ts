@@ -6,7 +6,6 @@ import {
   adding,
   alone,
   changed,
-  changesOf,
   deaf,
   editing,
   eventOf,
@@ -21,7 +20,7 @@ import {
 import type { Raw } from '../../helpers/cases.ts';
 import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';
 import { endedLikeLive } from '../../../src/run/replay.ts';
-import { endingAs, statusesIn } from '../../helpers/raw-edits.ts';
+import { endingAs } from '../../helpers/raw-edits.ts';
 import { kubelet } from '../../helpers/story-changes.ts';
 
 describe('findings only where they are proved', () => {
@@ -30,26 +29,6 @@ describe('findings only where they are proved', () => {
     const { at } = markedIn(sightings);
     const cut = sightings.map((one) => (one.kind === 'log-ended' ? { ...one, at: at + 1000 } : one));
     expect(findingCodes(judged(cut.sort((a, b) => a.at - b.at)))).not.toContain('no-signal-handling');
-  });
-
-  it('a grace that was lowered after the kill was not ignored by it', async () => {
-    const sightings = await recorded('sigkill-after-grace');
-    const ended = changesOf(sightings, 'pod').find(({ object }) =>
-      statusesIn(object).some(({ state }) => state['terminated']),
-    );
-    if (!ended) throw new Error('no end was told');
-    const lowered: Raw = {
-      ...ended.object,
-      metadata: {
-        ...ended.object.metadata,
-        deletionGracePeriodSeconds: 1,
-        deletionTimestamp: stampOf(ended.at + 300),
-        resourceVersion: String(BigInt(String(ended.object.metadata['resourceVersion'])) + 1n),
-      },
-    };
-    const report = judged(adding(sightings, changed(ended.at + 300, 'pod', lowered)));
-    expect(report.verdict.outcome).toBe('killed');
-    expect(findingCodes(report)).not.toContain('grace-shortened-ignored');
   });
 
   it('a probe that was refused before the deletion, or for liveness, is no request lost while draining', async () => {
@@ -108,21 +87,6 @@ describe('findings only where they are proved', () => {
       judged(sightings).verdict.findings.find(({ code }) => code === 'prestop-cut-off')?.message;
     expect(wordsOf(all)).toMatch(/; app was left with 2s after SIGTERM$/);
     expect(wordsOf(early)).toMatch(/, though app had already exited$/);
-  });
-
-  it('a command line of a shell may have replaced it', () => {
-    const all = editing(told({ ...alone({ app: deaf }) }), 'pod', (object) => ({
-      ...object,
-      spec: {
-        ...object.spec,
-        containers: (object.spec['containers'] as Raw[]).map((one) => ({
-          ...one,
-          command: ['bash', '-c', 'node server.js'],
-        })),
-      },
-    }));
-    const advice = judged(all).verdict.findings.find(({ code }) => code === 'no-signal-handling')?.advice;
-    expect(advice).toContain('the shell receives the signal');
   });
 });
 

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { clusterRole, roleFor } from '../src/kube/role.ts';
-import { emptyTrace } from '../src/model/empty-trace.ts';
+import { emptyTrace } from '../src/model/trace.ts';
 import { observe } from '../src/model/observe.ts';
 import { reduce } from '../src/model/reduce.ts';
 import { renderText } from '../src/render/lines.ts';

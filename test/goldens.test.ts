@@ -13,7 +13,7 @@ import { createLines } from '../src/render/lines.ts';
 import { plainStyle } from '../src/render/palette.ts';
 import { exitReportOf } from '../src/verdict/exit-report.ts';
 import { reduce } from '../src/model/reduce.ts';
-import { emptyTrace } from '../src/model/empty-trace.ts';
+import { emptyTrace } from '../src/model/trace.ts';
 import { mustRender, observationsOf, recordingNames, secondSeriesNames, sightingsOf } from './helpers/recordings.ts';
 import { manyPodsOutput, podsOf } from './render/helpers/every-output.ts';
 

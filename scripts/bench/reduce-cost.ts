@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import { observationsOf, recordingFile, recordingNames, sightingsOf } from '../../test/helpers/recordings.ts';
 import type { Contest } from './contest.ts';
 import { contest } from './contest.ts';

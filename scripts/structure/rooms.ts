@@ -14,10 +14,10 @@ export const rooms: Record<string, Room> = {
   cli: { targetLines: 1500, mostLines: 3000, mostFiles: 42, longestChain: 10, cycles: 0 },
   run: { targetLines: 3000, mostLines: 7220, mostFiles: 70, longestChain: 10, cycles: 0 },
   kube: { targetLines: 4000, mostLines: 5700, mostFiles: 60, longestChain: 6, cycles: 0 },
-  model: { targetLines: 2000, mostLines: 3700, mostFiles: 36, longestChain: 9, cycles: 0 },
-  infer: { targetLines: 2000, mostLines: 5900, mostFiles: 59, longestChain: 8, cycles: 0 },
-  verdict: { targetLines: 2800, mostLines: 4660, mostFiles: 38, longestChain: 7, cycles: 0 },
-  render: { targetLines: 4000, mostLines: 5300, mostFiles: 58, longestChain: 7, cycles: 0 },
+  model: { targetLines: 2000, mostLines: 3640, mostFiles: 29, longestChain: 8, cycles: 0 },
+  infer: { targetLines: 2000, mostLines: 5760, mostFiles: 42, longestChain: 7, cycles: 0 },
+  verdict: { targetLines: 2800, mostLines: 4680, mostFiles: 35, longestChain: 6, cycles: 0 },
+  render: { targetLines: 4000, mostLines: 5220, mostFiles: 42, longestChain: 7, cycles: 0 },
   recording: { targetLines: 500, mostLines: 700, mostFiles: 16, longestChain: 2, cycles: 0 },
   export: { targetLines: 300, mostLines: 360, mostFiles: 14, longestChain: 3, cycles: 0 },
   probe: { targetLines: 1500, mostLines: 1550, mostFiles: 20, longestChain: 8, cycles: 0 },
@@ -26,4 +26,4 @@ export const rooms: Record<string, Room> = {
 };
 
 /** The same for all folders together; imports that are only made when reached count as well. */
-export const house = { mostLines: 33_500, longestChain: 21, cycles: 0 };
+export const house = { mostLines: 33_500, longestChain: 20, cycles: 0 };

@@ -44,25 +44,15 @@ export function inspectionOf(
   signal: string,
   sharesProcesses: boolean,
 ): Inspection {
-  if (sharesProcesses)
-    return { kind: 'unreadable', because: 'the pod shares its processes, so PID 1 is not the application' };
-  if (status.kind === 'refused')
-    return {
-      kind: 'unreadable',
-      because: `the API server refused the exec (${status.status}); it needs ${inspectRole}`,
-    };
-  if (status.kind === 'failed') return { kind: 'unreadable', because: whyFailed(status.message) };
+  const unreadable = (because: string): Inspection => ({ kind: 'unreadable', because });
+  if (sharesProcesses) return unreadable('the pod shares its processes, so PID 1 is not the application');
+  if (status.kind === 'refused') return unreadable(whyRefused(status));
+  if (status.kind === 'failed') return unreadable(whyFailed(status.message));
   const masks = masksIn(status.stdout.toString('utf8'));
+  if (!masks) return unreadable('/proc/1/status shows no signal masks: a sandboxed runtime');
   const number = numbers[signal];
-  if (!masks || number === undefined)
-    return { kind: 'unreadable', because: '/proc/1/status shows no signal masks: a sandboxed runtime' };
-  const words =
-    cmdline.kind === 'done'
-      ? cmdline.stdout
-          .toString('utf8')
-          .split('\0')
-          .filter((word) => word !== '')
-      : [];
+  if (number === undefined) return unreadable(`its place in the signal masks is not known for SIG${signal}`);
+  const words = cmdline.kind === 'done' ? cmdline.stdout.toString('utf8').split('\0').filter(Boolean) : [];
   const command = words.join(' ').slice(0, 120);
   const has = (mask: bigint): boolean => ((mask >> BigInt(number - 1)) & 1n) === 1n;
   if (has(masks.caught)) return { kind: 'handles', command };
@@ -75,11 +65,18 @@ export function inspectionOf(
   };
 }
 
-/** The runtime's own words for a binary that is not there. */
+/** Rights are named only where rights are missing: a container that does not run is refused as well. */
+const whyRefused = ({ status, message }: Extract<ExecResult, { kind: 'refused' }>): string =>
+  status === 401 || status === 403
+    ? `the API server refused the exec (${status}); it needs ${inspectRole}`
+    : `the exec was refused (${status}): ${message.slice(0, 200)}`;
+
+/** The runtimes' words for a binary that is not there: runc and containerd, then crun. What `cat` says itself is another matter. */
+const isNoCat =
+  /exec: "cat": (?:executable file not found|stat cat: no such file)|executable file [`']cat[`'] not found/;
+
 const whyFailed = (message: string): string =>
-  /executable file not found|no such file or directory|not found in \$PATH|StartError/i.test(message)
-    ? 'the container has no cat (a distroless image)'
-    : `cat did not run: ${message.slice(0, 200)}`;
+  isNoCat.test(message) ? 'the container has no cat (a distroless image)' : `cat failed: ${message.slice(0, 200)}`;
 
 function masksIn(status: string): { blocked: bigint; ignored: bigint; caught: bigint } | undefined {
   const mask = (name: string): bigint | undefined => {

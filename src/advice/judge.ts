@@ -76,15 +76,23 @@ type Signalled = ReturnType<typeof signalled>[number];
 
 function signalUnknown(spec: ShutdownSpec, one: Signalled): Open[] {
   const fate = fateOf(spec, one);
+  const { name: container, inspection } = one;
   const signal = `SIG${stopSignalOf(one)}`;
-  const what = `whether ${one.name} handles ${signal}`;
+  const what = `whether ${container} handles ${signal}`;
+  // Said whatever its command shows: somebody asked for a look, and there was none.
+  const isOpen = fate.kind === 'depends' || fate.kind === 'unknown';
+  const unread: Open[] =
+    inspection?.kind === 'unreadable' ? [{ container, what, because: inspection.because, isOpen }] : [];
   if (fate.kind === 'handles')
-    return [{ container: one.name, what: `how long ${one.name} takes after ${signal}`, because: `it has ${fate.how}` }];
-  if (fate.kind === 'depends') return [{ container: one.name, what, because: fate.because, isOpen: true }];
+    return [
+      ...unread,
+      { container, what: `how long ${container} takes after ${signal}`, because: `it has ${fate.how}` },
+    ];
+  if (unread.length > 0) return unread;
+  if (fate.kind === 'depends') return [{ container, what, because: fate.because, isOpen: true }];
   if (fate.kind !== 'unknown') return [];
-  if (one.inspection?.kind === 'unreadable') return [{ container: one.name, what, because: one.inspection.because }];
   const program = fate.program === undefined ? 'its program is in the image' : `\`${fate.program}\` decides`;
-  return [{ container: one.name, what, because: `${program}; check --inspect or one deletion shows it` }];
+  return [{ container, what, because: `${program}; check --inspect or one deletion shows it` }];
 }
 
 function hookUnknown({ name, hook }: Signalled): Open[] {

@@ -1,7 +1,9 @@
-/** What happened around the deletion, early enough to have caused it. */
+/** What a cause of a deletion is, and what happened early enough to be one. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, Trace } from '../model/trace.ts';
+import type { TriggerKind } from '../model/report.ts';
+import type { Deletion } from './deletion.ts';
 
 /** ms. Streams are not ordered among themselves: what caused a write may arrive this much after it. */
 export const deliveryLag = millisecondsOf('delivery-lag');
@@ -33,3 +35,13 @@ export const isAroundDeletion = (event: Pick<Occurrence, 'isOld' | 'time' | 'at'
     ? event.time.hi >= requestedAt(trace) - deliveryLag
     : event.at >= (trace.deletion?.seenAt ?? 0) - controllerDelay &&
       event.at <= (trace.gone?.at ?? Infinity) + deliveryLag;
+
+export interface Trigger {
+  readonly kind: TriggerKind;
+  readonly evidence: readonly number[];
+  /** In words, for people: what more is known. */
+  readonly note?: string;
+}
+
+/** Undefined where it does not hold. */
+export type Rule = (trace: Trace, deletion: Deletion) => Trigger | undefined;

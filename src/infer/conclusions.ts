@@ -2,15 +2,14 @@
 import type { MarkName, PhaseName } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import type { Pod } from '../model/kube.ts';
-import type { ContainerExit } from './container.ts';
-import type { Kubelet } from './context.ts';
+import type { ContainerExit, Kubelet } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import type { EndpointExit } from './endpoints.ts';
 import type { Estimate } from './estimate.ts';
 import type { Stage } from './stage.ts';
 import type { Removal } from './removal.ts';
 import type { Replacement } from './replacement.ts';
-import type { Trigger } from './trigger-rule.ts';
+import type { Trigger } from './cause-window.ts';
 
 /** The conclusions about a deletion, before they become marks and phases. */
 export interface Exit {

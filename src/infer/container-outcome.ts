@@ -8,8 +8,7 @@ import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
 import { exitLogEnd } from './exit.ts';
 import type { InferContext } from './context.ts';
-import { numberOfSignal } from './signals.ts';
-import { mayHaveRestarted } from './unreported-start.ts';
+import { mayHaveRestarted } from './was-running.ts';
 
 export function outcomeOf(
   context: InferContext,
@@ -87,4 +86,36 @@ function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
     trace.pod?.value ?? { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} },
   );
   return status.find((one) => one.name === spec.name)?.stopSignal ?? spec.container.lifecycle?.stopSignal;
+}
+
+/** Signals by name and number (Linux). The API names a stop signal only where lifecycle.stopSignal is in use. */
+const named = [
+  ...['HUP', 'INT', 'QUIT', 'ILL', 'TRAP', 'ABRT', 'BUS', 'FPE', 'KILL', 'USR1', 'SEGV', 'USR2', 'PIPE', 'ALRM'],
+  ...['TERM', 'STKFLT', 'CHLD', 'CONT', 'STOP', 'TSTP', 'TTIN', 'TTOU', 'URG', 'XCPU', 'XFSZ', 'VTALRM', 'PROF'],
+  ...['WINCH', 'IO', 'PWR', 'SYS'],
+].map((name, index) => [`SIG${name}`, index + 1] as const);
+
+const numbers = new Map<string, number>([...named, ['SIGIOT', 6], ['SIGCLD', 17], ['SIGPOLL', 29], ['SIGUNUSED', 31]]);
+
+const realTime = { first: 34, last: 64 };
+
+/** `SIGTERM` for `TERM`, `SIGTERM` or `15`; undefined where the API names none. */
+export function nameOfSignal(given: string | undefined): string | undefined {
+  if (given === undefined || given === '') return undefined;
+  if (/^\d+$/.test(given)) return nameOfNumber(Number(given)) ?? given;
+  return given.startsWith('SIG') ? given : `SIG${given}`;
+}
+
+function nameOfNumber(number: number): string | undefined {
+  if (number < realTime.first || number > realTime.last) return named.find(([, one]) => one === number)?.[0];
+  return number === realTime.first ? 'SIGRTMIN' : `SIGRTMIN+${number - realTime.first}`;
+}
+
+function numberOfSignal(given: string | undefined): number | undefined {
+  const name = nameOfSignal(given);
+  if (name === undefined) return undefined;
+  const [, end, offset = '0'] = /^SIGRT(MIN|MAX)([+-]\d{1,2})?$/.exec(name) ?? [];
+  if (end === undefined) return numbers.get(name);
+  const number = (end === 'MIN' ? realTime.first : realTime.last) + Number(offset);
+  return number >= realTime.first && number <= realTime.last ? number : undefined;
 }

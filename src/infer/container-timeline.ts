@@ -1,7 +1,7 @@
 /** One container of the timeline. Pure. */
 import type { Trace } from '../model/trace.ts';
 import type { Exit } from './conclusions.ts';
-import type { ContainerExit } from './container.ts';
+import type { ContainerExit } from './context.ts';
 import type { Estimate } from './estimate.ts';
 import { between, isBefore } from './estimate.ts';
 import { reactionOf } from './reaction.ts';

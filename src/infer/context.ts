@@ -1,8 +1,15 @@
-/** What the inference of a container needs to know: the trace, the deletion, what the kubelet did, and the network of it. */
-import type { Occurrence, Trace } from '../model/trace.ts';
+/** What the inference of a container needs to know (the trace, the deletion, the kubelet, the network), and what it concludes. */
+import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import type { Stage } from './stage.ts';
+import type { AssumptionName } from '../model/assumptions.ts';
+import { driftOver } from '../model/assumptions.ts';
+import type { HookKind } from '../model/kube.ts';
+import type { ContainerSpec } from '../model/pod.ts';
+import type { ContainerOutcome, PreStopReport } from '../model/report.ts';
+import type { Span } from '../model/span.ts';
+import { second } from '../model/span.ts';
 
 export interface Kubelet {
   /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */
@@ -29,3 +36,89 @@ export interface Staged {
 export interface InferContext extends Staged {
   readonly kubelet: Kubelet;
 }
+
+/** When a hook was over, as far as that is known, and what became of it. */
+export interface HookEnd {
+  readonly end: Estimate;
+  readonly outcome: PreStopReport['outcome'];
+  /** It failed, and its container may have ended before it did: then no signal came. */
+  readonly mayHaveDied?: true;
+}
+
+/** A preStop hook of this exit, as far as it is known. */
+export interface HookFacts extends HookEnd {
+  readonly kind: HookKind;
+  readonly start: Estimate;
+  /** The kubelet perhaps never touched the container: then the hook did not run at all. */
+  readonly doubted?: true;
+  /** Its failure may yet be reported: the status overtook the Event. */
+  readonly mayFail?: true;
+  /** It cannot have signalled the application itself. */
+  readonly inert: boolean;
+  /** FailedPreStopHook, where it arrived. */
+  readonly failure?: Occurrence;
+  /** Length of a sleep action, s. */
+  readonly sleepSeconds?: number;
+}
+
+export interface SignalFacts extends Estimate {
+  readonly name?: string | undefined;
+  /** A line of the application names it: it was sent, whatever becomes of the kill. */
+  readonly proved: boolean;
+}
+
+/** `provisional`: only its log says so. */
+export interface ExitFacts {
+  readonly at: Estimate;
+  readonly code?: number;
+  readonly reason?: string;
+  readonly provisional: boolean;
+}
+
+export interface ContainerExit {
+  readonly spec: ContainerSpec;
+  readonly facts: ContainerFacts;
+  /** It ran when the deletion came, or the kubelet stopped it; or may have, where that is unknown. */
+  readonly ran: boolean;
+  /** It had ended when it was first looked at, and perhaps before the deletion. */
+  readonly mayBeOlder?: true;
+  readonly outcome: ContainerOutcome;
+  /** The outcome is the likelier of two that the evidence allows. */
+  readonly probable?: true | undefined;
+  readonly killings: readonly Occurrence[];
+  /** The kubelet began to stop it: K. Absent without a Killing. */
+  readonly stopping?: Estimate;
+  readonly hook?: HookFacts | undefined;
+  readonly signal?: SignalFacts | undefined;
+  readonly kill?: Estimate | undefined;
+  readonly exit?: ExitFacts | undefined;
+  /** Until when it took new requests, where a probe of the pod measured it. */
+  readonly served?: Estimate | undefined;
+  /** A status reported its end: until then a kill may fail, or the kubelet restart, and hook and signal come again. */
+  readonly settled: boolean;
+  /** From when the grace counted that was the last: the last K. */
+  readonly counted?: Estimate;
+  /** The end of the grace as the kubelet counts it: the last K + grace. */
+  readonly graceEnd?: Estimate;
+  /** Its hook may have eaten so much of the grace that it was still there when that ended, though nothing was killed. */
+  readonly mayHaveOverrun?: true | undefined;
+  /** Assumptions that an instant leans on. */
+  readonly assumes: readonly AssumptionName[];
+}
+
+/** SIGNALS.md §2 S8: minimumGracePeriodInSeconds. */
+export const minimumGrace = 2 * second;
+
+export const graceSpan = (kubelet: Kubelet): Span => ({
+  lo: kubelet.grace.min * second - driftOver(kubelet.grace.min * second),
+  hi: kubelet.grace.max * second + driftOver(kubelet.grace.max * second),
+});
+
+/** The timeout that the runtime is given where no hook and no turn ate of it: the shortest that it can have been. */
+export const shortestStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.min * second);
+
+/** The longest. */
+export const longestStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.max * second);
+
+/** The longest that something speaks for: a 137 that fits it is taken for the end of the grace. */
+export const likelyStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.likely * second);

@@ -1,8 +1,7 @@
 /** When each slice stopped routing to the pod, and who else was there (SIGNALS.md §3). */
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import type { ContainerExit } from './container.ts';
-import type { Staged } from './context.ts';
+import type { ContainerExit, Staged } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore, narrowed, notBefore, onClient, unbounded } from './estimate.ts';

@@ -4,7 +4,7 @@ import { noMoreThan, offsetAt, toClient, upTo } from '../model/clock.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import type { Kubelet, Staged } from './context.ts';
 import { arrival } from './arrival.ts';
-import { withDoubts } from './clock-doubts.ts';
+import { withDoubts } from './clocks.ts';
 import type { Deletion } from './deletion.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';

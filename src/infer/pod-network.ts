@@ -1,4 +1,4 @@
-/** When the kubelet acted, as rows: its Killings, the statuses that report an end, and the clocks that these tie. */
+/** What is known before any container is judged, as rows: Killings, ends, what a probe of the pod proves, and the clocks. */
 import { logStampLagMs } from '../model/assumptions.ts';
 import type { Clock } from '../model/clock.ts';
 import { offsetAt } from '../model/clock.ts';
@@ -11,10 +11,11 @@ import { requestTime } from './deletion.ts';
 import type { Stops } from './kubelet.ts';
 import { kubeletOf, stopsOf } from './kubelet.ts';
 import type { InferContext, Staged } from './context.ts';
-import { stateServed } from './served.ts';
-import { factsOfLastRun } from './unreported-start.ts';
+import { factsOfLastRun } from './was-running.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
-import { moment, Stage } from './stage.ts';
+import { Stage, moment } from './stage.ts';
+import type { Estimate } from './estimate.ts';
+import { probeResultsOf } from './probes.ts';
 
 /** The stage with all that is known before any container is judged. */
 export function podNetworkOf(trace: Trace, deletion: Deletion): InferContext {
@@ -99,3 +100,41 @@ function stateEnd(stage: Stage, container: string, facts: ContainerFacts): void 
 /** 137 ContainerStatusUnknown is made up by the kubelet (trap 24); 255 Unknown is a runtime that lost the status (§5). */
 export const isMadeUp = (reason: string | undefined, code: number): boolean =>
   reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
+
+/**
+ * A request that it answered was sent while it took requests, and so while it lived; where the port refuses, it takes none any
+ * more. Said of one container alone: of several nobody knows which one answered. And only where the pod alone can have
+ * answered: neither a node's address nor a name that its successor has (StatefulSet, bare pods) says which pod did, nor does an
+ * address that answers after the container's end is known.
+ */
+function stateServed({ trace, deletion, stage }: Pick<InferContext, 'trace' | 'deletion'> & { stage: Stage }): void {
+  const { metadata, spec } = deletion.facts.first.value;
+  const [only, ...others] = containersOf(deletion.facts.first.value);
+  const { uid, ownerReferences = [] } = metadata;
+  const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
+  if (!only || others.length > 0 || !isOwnName || spec.hostNetwork === true) return;
+  const endKnownAt = trace.containers.get(only.name)?.terminated?.at ?? Infinity;
+  const [served, exit] = [moment('served', only.name), moment('exit', only.name)];
+  for (const { answered, refusedBy, pod } of probeResultsOf(trace.probes, {})) {
+    if (pod !== uid || !answered || answered.last >= endKnownAt) continue;
+    stage.follows(served, exit, {}, { because: 'it answers while it lives' });
+    stage.within(
+      served,
+      { client: atLeast(answered.last) },
+      { because: 'it answered a request that was sent then', evidence: [answered.seq] },
+    );
+    if (refusedBy)
+      stage.within(
+        served,
+        { client: atMost(refusedBy.at + 1) },
+        { because: 'its port refused a connection', evidence: [refusedBy.seq] },
+      );
+  }
+}
+
+/** Undefined where no probe asked it, or nothing bounds when it stopped. */
+export function servedOf({ stage }: { stage: Stage }, container: string): Estimate | undefined {
+  const at = moment('served', container);
+  const known = stage.net.has(at) ? stage.read(at) : undefined;
+  return known && Number.isFinite(known.client.lo) && Number.isFinite(known.client.hi) ? known : undefined;
+}

@@ -1,11 +1,9 @@
 /** What probes measured, as numbers: counts, stretches of failures and latencies. Pure, so a replay says the same. */
-import type { LatencyHistogram } from '../model/latency-histogram.ts';
-import { quantile } from '../model/latency-histogram.ts';
-import type { NotMeasuredReason, ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
+import type { LatencyHistogram, NotMeasuredReason, ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
+import { quantile } from '../model/probe-observation.ts';
 import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
 import type { Fact, ProbeFacts } from '../model/trace.ts';
-import type { FailureStretch, FailureWindow, ProbeResult } from './probe-result.ts';
-import type { Mark } from './timeline.ts';
+import type { FailureStretch, FailureWindow, Mark, ProbeResult } from './timeline.ts';
 
 /** Latencies before, during and after are separated here; ms, client clock. */
 export interface ProbeMoments {

@@ -2,7 +2,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
-import type { ContainerExit } from './container.ts';
+import type { ContainerExit } from './context.ts';
 
 /** Undefined where its log was not followed throughout: then silence says nothing. */
 export function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | undefined {

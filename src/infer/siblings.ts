@@ -1,4 +1,4 @@
-/** Whether a pod of the same owner came for the one that is traced, or had been there before. Pure. */
+/** Whether a pod of the same owner came for the one that is traced, in its place, or had been there before. Pure. */
 import { requestTime } from './deletion.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
@@ -70,4 +70,25 @@ function wasMadeBefore(trace: Trace, own: Pod): boolean {
   const { kin, requests, deletion } = trace;
   if (!kin || !isOlder(kin.value.resourceVersion, own.metadata.resourceVersion)) return false;
   return wasWholeUntil(trace, deletion?.seenAt ?? Infinity) || requests.some(({ sent }) => kin.seq < sent.seq);
+}
+
+const index = (pod: Pod): string | undefined => pod.metadata.labels?.['batch.kubernetes.io/job-completion-index'];
+
+/**
+ * Some owners give their pods places: a StatefulSet by name, a DaemonSet by node, an indexed Job by index. Whether it may
+ * take over from `own`: it is in the same place, or there are no places. Until a DaemonSet's pod has a
+ * node it is unknown which one it is for.
+ */
+export function isReplacementSlot(own: Pod, { pod, node }: SiblingFacts): boolean {
+  const sameName = pod.metadata.name === own.metadata.name;
+  switch (controllerOf(own)?.kind) {
+    case 'StatefulSet':
+      return sameName;
+    case 'DaemonSet':
+      return sameName || (node !== undefined && node === own.spec.nodeName);
+    case 'Job':
+      return index(pod) === index(own);
+    default:
+      return true;
+  }
 }

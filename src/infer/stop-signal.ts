@@ -1,17 +1,19 @@
 /** The stop signal (SIGNALS.md §2 S6 to S8, §5): after hook and turn, before the exit, and never reported by the API. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
-import { atMost, second } from '../model/span.ts';
-import type { ContainerFacts } from '../model/trace.ts';
-import { isKilledAtOnce, namesOwnSignal } from './acknowledged.ts';
-import type { HookFacts } from './container.ts';
+import { atMost, earlierOf, second } from '../model/span.ts';
+import type { ContainerFacts, Trace } from '../model/trace.ts';
+import type { ContainerExit, HookFacts, InferContext } from './context.ts';
 import type { Estimate } from './estimate.ts';
-import { graceSpan } from './grace.ts';
-import type { InferContext } from './context.ts';
+import { isBefore } from './estimate.ts';
+import { graceSpan, shortestStop } from './context.ts';
 import { isInTime, mayHaveRetried } from './stop-attempts.ts';
 import { moment } from './stage.ts';
 import type { Stop } from './stop.ts';
 import { sinceOf } from './stop.ts';
+import { deliverableSince } from './arrival.ts';
+import { isWitnessed } from './deletion.ts';
+import { parseFloor } from '../model/stamps.ts';
 
 /** What the signal's moment depends on. */
 export interface StopAsked extends Stop {
@@ -108,3 +110,108 @@ function signalLine(
     (line) => line.value >= earliest || (!hook && !turn && namesOwnSignal(context, facts, line)),
   );
 }
+
+/**
+ * Events may not be read, so no Killing can be expected: then the acknowledging status counts. It is written as the kubelet
+ * begins to terminate the pod, in the goroutine that goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8).
+ */
+const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
+
+/** ms: a kill that failed is tried again after this long at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
+const backOff = 10_000;
+
+/** 128 + SIGKILL. */
+const killedCode = 137;
+
+/**
+ * The stop signal follows the acknowledgement at once (`kill-at-once`), where the container ended too soon for a kill that
+ * failed and was tried again: before that can have been, or, by SIGKILL, before the grace of that was over.
+ */
+function isKilledAtOnce(
+  { trace, deletion, kubelet }: InferContext,
+  facts: ContainerFacts,
+  ended: Estimate | undefined,
+): boolean {
+  const { acknowledged } = trace;
+  if (!areEventsRefused(trace) || !acknowledged || !ended || !isWitnessed(trace, deletion.facts)) return false;
+  // A probe's status may acknowledge before the kubelet begins.
+  const isProbes = [...trace.containers.values()].some(
+    ({ readyLost }) => readyLost !== undefined && readyLost.seq <= acknowledged.seq,
+  );
+  if (isProbes || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
+  const grace = facts.terminated?.value.exitCode === killedCode ? shortestStop(kubelet) : 0;
+  const isAfterGrace = ended.client.hi >= deletion.accepted.client.lo + grace;
+  return ended.client.hi < deletion.accepted.client.lo + backOff + (isAfterGrace ? grace : 0);
+}
+
+/**
+ * A line that arrived live, after the deletion was seen, on a log that was followed by then, was written because of it, if
+ * it names the signal: without Events no clock shows that.
+ */
+const namesOwnSignal = (
+  { trace, deletion }: InferContext,
+  { log }: Pick<ContainerFacts, 'log'>,
+  line: ContainerFacts['log']['signalLines'][number],
+): boolean =>
+  areEventsRefused(trace) &&
+  isWitnessed(trace, deletion.facts) &&
+  log.opened !== undefined &&
+  log.opened.at + millisecondsOf('log-end') <= deletion.facts.seenAt &&
+  line.at >= deletion.facts.seenAt &&
+  deliverableSince(trace, 'logs', line.at) === line.at;
+
+/** `turn`, `graceEnd`: as in context.ts; `ended`: by its status. */
+interface Ending extends Pick<ContainerExit, 'facts' | 'killings' | 'hook' | 'exit' | 'outcome'> {
+  /** The clock of its node certainly was set. */
+  readonly wasSet: boolean;
+  readonly turn: Estimate | undefined;
+  readonly ended: Estimate | undefined;
+  readonly graceEnd: Estimate;
+  /** How often it had ended before. */
+  readonly restarts: number;
+}
+
+/** It may have ended before its signal was due, so that none was sent. Counts only against one that no line of the log proves. */
+export const mayHaveGone = (ending: Ending): boolean =>
+  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveGoneBefore(ending) || isOlder(ending);
+
+/**
+ * By the clock of its node the second of its end was over before the kubelet began with it, or before its turn: the kubelet had
+ * not noticed yet (trap 7). Where that clock is doubted something came late, and a late log is more likely than a clock
+ * that was set; of one that certainly was, stamps show no order.
+ */
+function isOlder({ wasSet, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
+  const ended = parseFloor(terminated?.value.finishedAt);
+  if (!ended || wasSet) return false;
+  const dues = [
+    killings[0]?.time.lo ?? -Infinity,
+    hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
+    turn ? Math.min(turn.node.lo, graceEnd.node.lo) : -Infinity,
+  ];
+  return dues.some((due) => ended.lo < due && ended.hi <= due);
+}
+
+/** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
+function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd }: Ending): boolean {
+  if (!turn || outcome !== 'failed') return false;
+  const bySignal = terminated !== undefined && terminated.value.exitCode > 128;
+  return bySignal && ended !== undefined && !isBefore(turn, ended) && !isBefore(graceEnd, ended);
+}
+
+/**
+ * A sleep, and the wait for a turn, go on when their container has ended by itself: then no signal came (SIGNALS.md §2 S6,
+ * S7). Few end just then, and most that are asked to end do so at once: so it is doubted only where nearly all of the time
+ * that the exit may have been at lies before; of one that has ended by itself before, where any of it does. A code of a signal
+ * shows that one came.
+ */
+function mayHaveGoneBefore({ hook, turn, exit, outcome, graceEnd, restarts }: Ending): boolean {
+  if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
+  // A turn comes with the end of the grace at the latest (stop-signal.ts).
+  const due = turn && earlierOf(turn.client, graceEnd.client);
+  const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
+  const { lo, hi } = exit.at.client;
+  return waits.some((end) => (restarts > 0 ? lo < end.hi : end.lo - lo > mostBefore * (hi - lo)));
+}
+
+/** Of the width of an exit. */
+const mostBefore = 0.75;

@@ -2,7 +2,7 @@
 import type { Occurrence } from '../model/trace.ts';
 import type { Estimate } from './estimate.ts';
 import { isBefore } from './estimate.ts';
-import { graceSpan } from './grace.ts';
+import { graceSpan } from './context.ts';
 import type { StopAttempts } from './stop-attempts.ts';
 import type { InferContext } from './context.ts';
 import { killingsMissing } from './missing-events.ts';

@@ -8,12 +8,18 @@
  *    form one consistent schedule: no effect before its cause, and a printed length is the difference of two of them.
  * 3. The JSON report is a serialisation of this (verdict/exit-report.ts); it is never read back by the program.
  */
-import type { ProbeResult } from './probe-result.ts';
 import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, HookKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
-import type { ContainerOutcome, GapReport, MarkName, PhaseName, TriggerKind } from '../model/report.ts';
+import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, TriggerKind } from '../model/report.ts';
 import type { Note } from '../model/trace.ts';
+import type {
+  NotMeasuredReason,
+  ProbeConnection,
+  ProbeFailureKind,
+  ProbeTally,
+  ProbeVia,
+} from '../model/probe-observation.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {
@@ -189,7 +195,53 @@ export interface TimelineGap {
 }
 
 /** ms; infinite where nothing bounds it. */
-export interface OffsetRange {
+interface OffsetRange {
   readonly min: number;
   readonly max: number;
+}
+
+/** Failures of one kind that follow each other closely; ms, client clock. */
+export interface FailureStretch {
+  readonly kind: ProbeFailureKind;
+  readonly connection: ProbeConnection;
+  readonly status?: number;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  readonly seq: number;
+}
+
+/** A stretch in which requests failed, at most `windowGapMs` apart. */
+export interface FailureWindow {
+  readonly start: number;
+  readonly end: number;
+  readonly failed: number;
+  readonly stretches: readonly FailureStretch[];
+}
+
+export interface ProbeResult {
+  readonly target: string;
+  readonly via: ProbeVia;
+  readonly ratePerSecond: number;
+  /** The uid of the pod that was asked, via `pod-proxy`. */
+  readonly pod?: string;
+  readonly sent: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly new: ProbeTally;
+  readonly kept?: ProbeTally;
+  readonly windows: readonly FailureWindow[];
+  /** Slices of about half a second, for a lane of ticks. */
+  readonly slices: readonly {
+    readonly from: number;
+    readonly to: number;
+    readonly sent: number;
+    readonly failed: number;
+  }[];
+  /** The target served after this moment: the last request that succeeded was sent then. */
+  readonly answered?: { readonly last: number; readonly seq: number };
+  /** Connections were refused from here on, and no later request was answered: the target had stopped listening by then. */
+  readonly refusedBy?: { readonly at: number; readonly seq: number };
+  readonly latencyMs: ProbeReport['latencyMs'];
+  readonly notMeasured: readonly { readonly reason: NotMeasuredReason; readonly count: number }[];
 }

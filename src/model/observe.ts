@@ -7,13 +7,12 @@ import type { KubeObject } from './kube.ts';
 import { ownerKinds } from './kube.ts';
 import type { LogLine, Observation, Sighting, StreamName } from './observation.ts';
 import { narrowEvent } from './observe/event.ts';
-import { namesStopSignal } from './observe/line.ts';
 import { narrowLease, narrowNamespace, narrowNode, narrowOwner, ownerKindOf } from './observe/others.ts';
 import { narrowPod } from './observe/pod.ts';
 import { asObject, asString, compact } from './observe/read.ts';
 import { narrowService, narrowSlice } from './observe/traffic.ts';
 
-export interface ObserveOptions {
+interface ObserveOptions {
   /** Keep the text of log lines: only where it is shown. */
   logText: boolean;
 }
@@ -76,3 +75,20 @@ function line(sighting: Extract<Sighting, { kind: 'line' }>, options: ObserveOpt
     skipped: sighting.skipped,
   });
 }
+
+/**
+ * Does a log line say, in words of its own, that a stop signal was received? Such a line, after Killing, is an upper
+ * bound for the signal; any other line may come from work in progress while the runtime was still busy. Only this
+ * yes or no leaves the mapping: the text is dropped unless the user asked for logs.
+ */
+export function namesStopSignal(text: string): boolean {
+  const line = text.slice(0, 512);
+  return (signalName.test(line) && !aboutTerminal.test(line)) || signalWords.test(line);
+}
+
+/** SIGTERM, `signal: terminated`, or TERM as a word of its own; not SIGKILL, which no process receives. */
+const signalName = /\bSIG(TERM|INT|QUIT|HUP|USR1|USR2|WINCH)\b|\bsignal[ :=]+(15|2|3|terminated|interrupt)\b|\bTERM\b/;
+const signalWords =
+  /\b(received|got|caught|trapped|handling)\b.{0,24}\b(termination|shutdown|stop|interrupt|exit)? ?signal\b/i;
+/** `TERM environment variable not set`, `$TERM`, `TERM=xterm`: the terminal type, not the signal. */
+const aboutTerminal = /\$\{?TERM\b|\bTERM(=| environment)/;

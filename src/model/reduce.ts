@@ -9,15 +9,14 @@
  * 5. Memory grows with what concerns the pod, never with what merely passes by.
  */
 import type { Observation, ObservationKind, ObservationOf } from './observation.ts';
-import { foldDated } from './reduce/clocks.ts';
+import { foldDated, nodeReached } from './reduce/clocks.ts';
 import { foldChange, foldList } from './reduce/changes.ts';
-import { foldLine, foldLogEnd, foldLogOpened } from './reduce/logs.ts';
-import { factOf, note } from './reduce/notes.ts';
+import { factOf, note, withContainer } from './reduce/notes.ts';
 import { foldProbeCounts, foldProbeEnded, foldProbeStarted } from './reduce/probes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
-import { foldAnswer, foldRequest } from './reduce/requests.ts';
 import { closeLate, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
-import type { Trace } from './trace.ts';
+import type { LogFacts, RequestFacts, Trace } from './trace.ts';
+import { parseTime } from './stamps.ts';
 
 /** The trace after one more observation. Never mutates `trace`. */
 export function reduce(trace: Trace, observation: Observation): Trace {
@@ -85,3 +84,68 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
       `interrupted by ${o.signal}`,
     ),
 };
+
+function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace {
+  const request: RequestFacts = { verb: o.verb, graceSeconds: o.graceSeconds, sent: factOf(true, o) };
+  const grace = o.graceSeconds === null ? '' : `, grace ${o.graceSeconds} s`;
+  const what = `${o.verb === 'evict' ? 'eviction' : 'DELETE'} sent with uid precondition${grace}`;
+  return note({ ...trace, uid: trace.uid ?? o.uid, requests: [...trace.requests, request] }, o, what);
+}
+
+function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
+  // An answer is to the last try: those before it got none, or none that is known.
+  const open = trace.requests.findLastIndex((request) => request.verb === o.verb && request.answer === undefined);
+  const answer = factOf({ status: o.status, ...(o.object ? { pod: o.object } : {}) }, o);
+  const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
+  const answered = note(
+    { ...trace, requests },
+    o,
+    `answer ${o.status} to the ${o.verb === 'evict' ? 'eviction' : 'DELETE'}`,
+  );
+  return o.object === undefined || o.object.metadata.uid !== trace.uid
+    ? answered
+    : foldPod(answered, o.object, o, { isAnswer: true });
+}
+
+/** A container that logs its signal in a loop proves no more than one that does it once. */
+const mostSignalLines = 16;
+
+/** What the log held before is no part of it (`tailLines=0`). */
+function foldLogOpened(trace: Trace, o: ObservationOf<'log-opened'>): Trace {
+  return withLog(
+    closeLate(trace, { stream: 'logs', container: o.container }, o.at),
+    o.container,
+    ({ ended: _ended, ...log }) => ({
+      ...log,
+      opened: log.opened ?? factOf(true, o),
+      ...(log.opened ? { reopened: factOf(true, o) } : {}),
+    }),
+  );
+}
+
+function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
+  const stamp = parseTime(o.time);
+  if (stamp === undefined) return trace;
+  const known = trace.containers.get(o.container)?.log;
+  const isNew = stamp > (known?.lastLine?.value ?? -Infinity);
+  const tellsSignal = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < mostSignalLines;
+  if (!isNew) return nodeReached(trace, stamp, o);
+  const next = withLog(trace, o.container, (log) => ({
+    ...log,
+    lastLine: factOf(stamp, o),
+    signalLines: tellsSignal ? [...log.signalLines, factOf(stamp, o)] : log.signalLines,
+  }));
+  const what = tellsSignal ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;
+  return note(nodeReached(next, stamp, o), o, what);
+}
+
+function foldLogEnd(trace: Trace, o: ObservationOf<'log-ended'>): Trace {
+  return note(
+    withLog(trace, o.container, (log) => ({ ...log, ended: log.ended ?? factOf({ clean: o.clean }, o) })),
+    o,
+    `log of ${o.container} ended${o.clean ? '' : ' (connection broke)'}`,
+  );
+}
+
+const withLog = (trace: Trace, name: string, change: (log: LogFacts) => LogFacts): Trace =>
+  withContainer(trace, name, (facts) => ({ ...facts, log: change(facts.log) }));

@@ -4,6 +4,7 @@
  * what it proves.
  */
 import type { Clock, DateGroup } from './clock.ts';
+import { unknownClock } from './clock.ts';
 import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Kin, Refused, StreamName, Timer } from './observation.ts';
@@ -73,10 +74,10 @@ export interface DeletionFacts {
 }
 
 /** The kubelet's own stamp (node clock, ms), and when the apiserver wrote it down (its clock). */
-export type NodeSign = Fact<{ stamp: number; written: Span }>;
+type NodeSign = Fact<{ stamp: number; written: Span }>;
 
 /** What the kubelet had written before it may have stood still; later signs do not replace it. */
-export interface NodeSigns {
+interface NodeSigns {
   /** Its last Event before the deletion was seen. */
   readonly event?: NodeSign;
   /** Its node's Lease, as first seen. */
@@ -88,7 +89,7 @@ export interface NodeSigns {
 }
 
 /** How late changes arrive after the API server stored them, by its own stamps of them. */
-export interface Delays {
+interface Delays {
   /** The newest second (API server's clock) that it stamped, by stream: only a newer one is the stamp of the change itself. */
   readonly newest: ReadonlyMap<StreamName, number>;
   /** The longest: ms from the end of the stamped second (API server's clock) to the arrival (client's clock). */
@@ -175,7 +176,7 @@ export interface Note {
 export const togetherWith = '; also ';
 
 /** A stream was cut and went on, or was found to be behind: news from `at` to `until` may be as old as `since`. */
-export interface Resume {
+interface Resume {
   readonly stream: StreamName;
   /** Client ms. */
   readonly since: number;
@@ -252,3 +253,36 @@ export interface Trace {
   /** Client time of the newest one that the cluster said; what was waited for after it may have gone unheard. */
   readonly lastReceivedAt: number;
 }
+
+/** Before anything has been observed. */
+export const emptyTrace: Trace = {
+  notDeletingAt: -Infinity,
+  graces: [],
+  requests: [],
+  containers: new Map(),
+  services: new Map(),
+  servicesKnown: false,
+  slices: new Map(),
+  siblings: new Map(),
+  siblingsKnown: false,
+  taken: new Set(),
+  newcomers: 0,
+  owners: new Map(),
+  events: [],
+  warnings: new Map(),
+  normals: new Map(),
+  nodeReady: [],
+  gaps: [],
+  resumes: [],
+  refused: [],
+  timers: [],
+  probes: new Map(),
+  clocks: { api: unknownClock, dates: [], node: unknownClock },
+  delays: { newest: new Map() },
+  nodeSigns: { renewals: [] },
+  now: -Infinity,
+  lastReceivedAt: -Infinity,
+};
+
+/** Of a container of which nothing is known. */
+export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };

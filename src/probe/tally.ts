@@ -1,5 +1,5 @@
 /** What was settled since the last observation, added up: memory does not grow with the number of requests. */
-import { bucketOf } from '../model/latency-histogram.ts';
+import { bucketOf } from '../model/probe-observation.ts';
 import type { NotMeasuredReason, ProbeConnection, ProbeCounts, ProbeFailures } from '../model/probe-observation.ts';
 import type { Result } from './client.ts';
 

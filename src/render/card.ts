@@ -13,14 +13,13 @@ import type { CardLayout, CardRow } from './card-layout.ts';
 import { cardLayout, roomFor, rowLines } from './card-layout.ts';
 import { ownerText, podText } from './heading.ts';
 import { shareInk } from './live-lanes.ts';
-import { exitInk, exitText } from './mark-text.ts';
+import { exitInk, exitText, triggerText } from './mark-text.ts';
 import { nextCommand } from './next-command.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
 import type { Piece } from './prose.ts';
 import { dim, flow, piece, plain, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { dayText, clockText } from './time-text.ts';
-import { triggerText } from './trigger-text.ts';
 
 export interface CardPlace {
   readonly pen: Pen;

@@ -15,8 +15,8 @@ import { flow, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
 import { createScreen } from './screen.ts';
-import { startSpinner } from './spinner.ts';
 import type { Timestamps } from './time-text.ts';
+import ora from 'ora';
 
 export interface TerminalOptions {
   /** Text and escape sequences for the terminal. */
@@ -38,7 +38,7 @@ export interface LiveOptions extends TerminalOptions {
 }
 
 /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
-export interface LiveClock {
+interface LiveClock {
   now(): number;
   setTimeout(callback: () => void, ms: number): () => void;
 }
@@ -94,7 +94,7 @@ const withLine = (log: readonly LogText[], observation: Observation): readonly L
     : log;
 
 /** A region that is painted over and over, lines that scroll by above it, and the spinner before there is either. */
-export interface Painting {
+interface Painting {
   /** Lines to scroll by above the region, which is drawn anew soon. */
   add(lines: readonly string[]): void;
   resize(): void;
@@ -179,3 +179,47 @@ const saidLines = (pen: Pen, text: string, width: number): string[] =>
     .replace(/\n$/, '')
     .split('\n')
     .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));
+
+interface Spinner {
+  /** Takes its line away; may be called more than once. */
+  stop(): void;
+}
+
+interface SpinnerOptions {
+  readonly write: (text: string) => void;
+  readonly columns: () => number;
+  readonly pen: Pen;
+  readonly text: string;
+}
+
+/** Neither hides the cursor nor reads stdin nor asks the environment for colours: those are the caller's. */
+function startSpinner({ write, columns, pen, text }: SpinnerOptions): Spinner {
+  const frames = pen.style.unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
+  const spinner = ora({
+    text,
+    // ora calls no more of a stream than this.
+    stream: terminalOf(write, columns) as unknown as NodeJS.WriteStream,
+    isEnabled: true,
+    discardStdin: false,
+    hideCursor: false,
+    color: false as never,
+    spinner: { interval: 100, frames: frames.map((frame) => pen.paint('accent', frame)) },
+  }).start();
+  return { stop: () => void (spinner.isSpinning && spinner.stop()) };
+}
+
+const terminalOf = (write: (text: string) => void, columns: () => number) => ({
+  isTTY: true,
+  get columns() {
+    return columns();
+  },
+  write: (text: string) => {
+    write(text);
+    return true;
+  },
+  cursorTo: (column: number) => write(`\u001b[${column + 1}G`),
+  moveCursor: (_columns: number, rows: number) => {
+    if (rows !== 0) write(rows < 0 ? `\u001b[${-rows}A` : `\u001b[${rows}B`);
+  },
+  clearLine: () => write('\u001b[2K'),
+});

@@ -1,10 +1,10 @@
 /** What a mark says in kubectl's words, and under which name it stands. One table for lines, HTML and Markdown. */
 import type { ContainerTimeline, EndpointTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
-import type { ContainerOutcome, MarkName } from '../model/report.ts';
+import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';
-import { clockText } from './time-text.ts';
 import type { Timestamps } from './time-text.ts';
+import { clockText } from './time-text.ts';
 
 export interface MarkText {
   /** The container, or a room of the cluster: `api`, `kubelet`, `service`, `node`, `replacement`. Unescaped. */
@@ -145,3 +145,18 @@ const finalizersOf = ({ note }: Mark, { pod }: Timeline): string => note ?? pod.
 /** `2 other ready endpoints`. */
 export const otherReady = (count: number): string =>
   count === 0 ? 'no other ready endpoint' : plural(count, 'other ready endpoint');
+
+export const triggerText: Record<TriggerKind, string> = {
+  'this-command': 'this command',
+  'eviction-api': 'Eviction API',
+  preemption: 'preempted by a higher-priority pod',
+  taint: 'taint on its node',
+  'device-taint': 'taint on a device',
+  'pod-gc': 'pod garbage collection',
+  rollout: 'rollout',
+  'scale-down': 'scale-down',
+  'owner-deleted': 'its owner was deleted',
+  job: 'its Job',
+  'namespace-deletion': 'its namespace was deleted',
+  unknown: 'unknown client',
+};

@@ -2,25 +2,26 @@
  * Many pods at once: one table that is kept up to date, a row for each pod that still terminates, ended ones folded into
  * one line. A pure function of the state, the time (ms, client's clock) and the window.
  */
-import { isStillRunning, killDueIn, minutes, statusOf } from './status.ts';
+import { isStillRunning, killDueIn, minutes, nodeTrouble, statusOf } from './status.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { shareText } from '../verdict/length-text.ts';
-import { nodeTrouble } from './node-trouble.ts';
 import { shareInk } from './live-lanes.ts';
 import type { FrameWindow } from './frame.ts';
 import type { Ink, Pen } from './palette.ts';
+import { penFor } from './palette.ts';
 import type { Piece } from './prose.ts';
 import { clipPieces, dim, padTo, piece, plain, shorten, textWidth } from './prose.ts';
-import type { RolloutPod, RolloutState } from './rollout-state.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
+import type { Report } from '../verdict/report.ts';
+import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { TerminalOptions } from './live.ts';
+import { createPainting } from './live.ts';
+import { endedPodLine, rolloutCardLines } from './rollout-card.ts';
+import type { Timestamps } from './time-text.ts';
 
 /** Never taller than `rows` - 1, never as wide as `columns`. */
-export function rolloutFrame(
-  state: RolloutState,
-  now: number,
-  { columns, rows, pen, flags = '' }: FrameWindow,
-): Line[] {
+function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, flags = '' }: FrameWindow): Line[] {
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
   const ended = state.pods.filter(({ report }) => report !== undefined);
@@ -117,4 +118,63 @@ function tableLines(pen: Pen, rows: readonly Row[], width: number): Piece[][] {
     ),
   ];
   return [line(heads, 'dim'), ...rows.map(({ cells, ink }) => line(cells, ink))];
+}
+
+/** One pod of the run; its numbers stay in its Timeline and Verdict. `report` is there once the pod has ended, or once the run has. */
+interface RolloutPod {
+  readonly timeline: Timeline;
+  readonly report?: Report;
+}
+
+/** What the live table is drawn from, after each observation: a value, not a stream of changes. */
+interface RolloutState {
+  /** `deployment/checkout`, `-l app=checkout`. */
+  readonly target: string;
+  readonly namespace: string;
+  /** Every pod whose deletion was seen, in the order in which their deletions began. */
+  readonly pods: readonly RolloutPod[];
+  /** The workload's own progress, where it has any: replicas that are updated and available, of how many. */
+  readonly progress?: { readonly updated: number; readonly available: number; readonly desired: number };
+}
+
+interface RolloutLiveOptions extends TerminalOptions {
+  readonly timestamps: Timestamps;
+  /** Connection flags behind a command that is suggested, each with a blank before it. */
+  readonly flags?: string | undefined;
+}
+
+interface RolloutLive {
+  /** The table is due; `state` is asked for when it is painted. */
+  show(state: () => RolloutState): void;
+  /** A pod that was not graceful, for good above the table; the others are only counted in it. */
+  ended(report: Report): void;
+  resize(): void;
+  /** A message of ours, whole lines. */
+  say(text: string): void;
+  /** The table gives way to the card, which stays. */
+  end(numbers: RolloutNumbers): void;
+  /** Gives the terminal back, whatever happened; may be called more than once. */
+  close(): void;
+}
+
+export function createRolloutLive(options: RolloutLiveOptions): RolloutLive {
+  const { columns, rows, clock, timestamps, flags } = options;
+  const pen = penFor(options.style);
+  let state: (() => RolloutState) | undefined;
+  const painting = createPainting(options, pen, () =>
+    state ? rolloutFrame(state(), clock.now(), { columns: columns(), rows: rows(), pen, flags }) : [],
+  );
+  return {
+    show: (next) => {
+      state = next;
+      painting.add([]);
+    },
+    ended: (report) => {
+      if (report.verdict.exitCode !== 0) painting.add([endedPodLine(pen, report, timestamps)]);
+    },
+    resize: painting.resize,
+    say: painting.say,
+    end: (numbers) => painting.leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
+    close: () => painting.leave([]),
+  };
 }

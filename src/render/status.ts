@@ -1,8 +1,11 @@
-/** Where a deletion stands at a moment, in a word and a few facts: the live view's top line and the table's columns. Pure. */
+/**
+ * Where a deletion stands at a moment, in a word and a few facts: the live view's top line and the table's columns;
+ * and when the node does not do its part, with the command to look further. Pure.
+ */
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Ink } from './palette.ts';
 
-export interface Fact {
+interface Fact {
   readonly text: string;
   /** For a narrow window. */
   readonly brief?: string;
@@ -101,4 +104,44 @@ export function minutes(ms: number): string {
   const [hours, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${hours > 0 ? `${hours}:${two(rest)}` : String(rest)}:${two(seconds % 60)}`;
+}
+
+/** ms after the acceptance; a kubelet starts termination within a second (SIGNALS.md §2). */
+const silentAfter = 5000;
+/** ms past the grace period: a hook leaves at least 2 s, and the kill itself may take about 3 s (SIGNALS.md §2). */
+const overdueAfter = 5000;
+
+/** Nothing, or what is wrong and what to run. Unescaped. `now`: ms, client's clock; `flags`: connection flags. */
+export function nodeTrouble(timeline: Timeline, now: number, flags: string): string[] {
+  const { pod, marks } = timeline;
+  const has = (name: string): boolean => marks.some((mark) => mark.name === name);
+  if (has('removed') || has('containers-done') || has('final-delete')) return [];
+  const text = wordsOf(timeline, now);
+  if (text === undefined) return [];
+  const node = pod.spec.nodeName;
+  return [
+    text,
+    node === undefined
+      ? `kubectl describe pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`
+      : `kubectl describe node ${node}${flags}`,
+  ];
+}
+
+function wordsOf(timeline: Timeline, now: number): string | undefined {
+  const { pod, marks, containers } = timeline;
+  const node = pod.spec.nodeName ?? 'its node';
+  const downAt = marks.find(({ name }) => name === 'node-not-ready')?.at.shown;
+  const upAt = marks.find(({ name }) => name === 'node-ready')?.at.shown;
+  if (downAt !== undefined && (upAt === undefined || upAt < downAt))
+    return `node ${node} has been NotReady for ${minutes(now - downAt)}: nothing stops this pod until it is back`;
+  const accepted = marks.find(({ name }) => name === 'accepted')?.at.shown;
+  const reacted = marks.some(({ name }) => name === 'acknowledged' || name === 'stopping');
+  const waits = containers.some(isStillRunning);
+  if (!reacted && waits && accepted !== undefined && now - accepted > silentAfter)
+    return `kubelet on ${node} is not responding: no reaction for ${minutes(now - accepted)}`;
+  const trouble = marks.find(({ name }) => name === 'acknowledged')?.note;
+  if (trouble !== undefined) return trouble;
+  const left = killDueIn(timeline, now);
+  if (left === undefined || left > -overdueAfter) return undefined;
+  return `kubelet on ${node} is not responding: SIGKILL is overdue by ${minutes(-left)}`;
 }

@@ -1,4 +1,4 @@
-/** `-o wide`: the exit as kubectl would list it, one row for `column` and the eye. */
+/** `-o wide`: the exit as kubectl would list it, one row for `column` and the eye; `-o name`: what kubectl would call it. */
 import stringWidth from 'string-width';
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
@@ -46,3 +46,5 @@ const line = (cells: readonly (readonly [string, number])[]): string =>
     .map(([text, wide]) => text + ' '.repeat(wide - stringWidth(text)))
     .join('   ')
     .trimEnd()}\n`;
+
+export const renderName = ({ timeline }: Report): string => `pod/${forTerminal(timeline.pod.metadata.name)}\n`;

@@ -14,7 +14,7 @@ import { publish } from './publish.ts';
 import { contentOf, writeReport } from './report-files.ts';
 import type { ReportFile } from './writable.ts';
 import { conclusionsOf } from '../infer/conclude.ts';
-import { triggerText } from '../render/trigger-text.ts';
+import { triggerText } from '../render/mark-text.ts';
 import { endingOf, isHopeless } from './ending.ts';
 
 export interface FinishOptions {

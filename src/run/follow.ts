@@ -5,7 +5,7 @@ import { refusedPods } from '../kube/refused.ts';
 import { watchObjects } from '../kube/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
-import { namesStopSignal } from '../model/observe/line.ts';
+import { namesStopSignal } from '../model/observe.ts';
 import type { Gate } from './gate.ts';
 import { briefFate, deletionProgress } from './deletion-progress.ts';
 import type { Run } from './live-run.ts';

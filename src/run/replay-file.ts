@@ -1,6 +1,6 @@
 /** Replays a recording through the same loop as a live run. */
 import { PodexitError } from '../errors.ts';
-import { emptyTrace } from '../model/empty-trace.ts';
+import { emptyTrace } from '../model/trace.ts';
 import type { Sighting } from '../model/observation.ts';
 import type { Traces } from './traces.ts';
 import type { Policy } from '../verdict/policy.ts';

@@ -9,7 +9,7 @@ import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';
 import type { Sighting } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
-import { emptyTrace } from '../model/empty-trace.ts';
+import { emptyTrace } from '../model/trace.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Traces } from './traces.ts';
 import { createTraces } from './traces.ts';

@@ -4,7 +4,7 @@ import type { Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
 import { canRepaint, penFor, styleOf } from '../render/palette.ts';
 import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
-import { createRolloutLive } from '../render/rollout-live.ts';
+import { createRolloutLive } from '../render/rollout-table.ts';
 import type { Audience, LookOptions } from './run.ts';
 import type { ExitReport } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';

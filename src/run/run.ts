@@ -2,7 +2,7 @@
  * The one loop: source → recorder → traces → audience. Live runs, replays, the demo and tests all go through here and
  * differ only in their source.
  */
-import { emptyTrace } from '../model/empty-trace.ts';
+import { emptyTrace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Observation, Sighting } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';

@@ -1,5 +1,5 @@
 /** The probes of a run over several pods, once for all of them: what each exit says of requests. */
-import { emptyTrace } from '../model/empty-trace.ts';
+import { emptyTrace } from '../model/trace.ts';
 import type { Observation } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
 import type { ProbeFacts, Trace } from '../model/trace.ts';

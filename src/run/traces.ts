@@ -2,7 +2,7 @@
  * The traces of one run, kept as its log grows: each observation is handed only to the pods that it concerns (select.ts), and
  * what all of them share is kept once. So the cost is linear in pods that terminate, and constant in pods that do not.
  */
-import { emptyTrace } from '../model/empty-trace.ts';
+import { emptyTrace } from '../model/trace.ts';
 import type { History } from './history.ts';
 import { aboutTopic, createHistory, topicOf } from './history.ts';
 import type { EndpointSlice, Pod } from '../model/kube.ts';

@@ -8,7 +8,7 @@ import type { FindingCode } from '../model/report.ts';
 import type { JudgedVerdict } from './finding.ts';
 import { secondsText } from './length-text.ts';
 import { lossOf } from './loss.ts';
-import { containerSpec } from './serving.ts';
+import { containerSpec } from './rule-input.ts';
 import { defaultPreStopSeconds, graceFor } from './shutdown-numbers.ts';
 
 export interface FixAnswer {

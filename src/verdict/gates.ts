@@ -6,7 +6,7 @@
  * guards nothing.
  */
 import { logStampLagMs } from '../model/assumptions.ts';
-import type { ContainerExit } from '../infer/container.ts';
+import type { ContainerExit } from '../infer/context.ts';
 import type { EndpointExit } from '../infer/endpoints.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import type { Estimate } from '../infer/estimate.ts';
@@ -19,10 +19,9 @@ import type { Trace } from '../model/trace.ts';
 import { isSignalSettled } from '../infer/view/cap-at-now.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { RuleInput } from './rule-input.ts';
-import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, shortestGrace } from './rule-input.ts';
-import { servingContainers } from './serving.ts';
+import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, servingContainers, shortestGrace } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
+import { unseenRoutes, withoutRoutes } from './drain-lead.ts';
 
 /** Judges one limit. */
 export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: readonly Finding[]): Gate {

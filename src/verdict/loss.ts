@@ -1,7 +1,13 @@
 /** What probes say of the traffic: how many requests were lost, when, why, and what would have kept them. Pure. */
-import type { FailureStretch, FailureWindow, ProbeResult } from '../infer/probe-result.ts';
+import type {
+  ContainerTimeline,
+  FailureStretch,
+  FailureWindow,
+  Length,
+  ProbeResult,
+  Timeline,
+} from '../infer/timeline.ts';
 import { lossProbes, lostBy } from '../infer/probes.ts';
-import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
 import type { ProbeReport } from '../model/report.ts';
 import { lengthText, secondsText } from './length-text.ts';

@@ -1,5 +1,5 @@
 /** The outcome of an exit: the first that holds (docs/explain.md tells each). */
-import type { ContainerExit } from '../infer/container.ts';
+import type { ContainerExit } from '../infer/context.ts';
 import type { Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { mayHaveCounted } from '../infer/view/unseen.ts';

@@ -9,7 +9,9 @@ import { answerOf } from './answer.ts';
 import type { JudgedVerdict } from './finding.ts';
 import { judge } from './judge.ts';
 import type { Policy } from './policy.ts';
-import { runReportOf } from './run-report.ts';
+import type { Pod } from '../model/kube.ts';
+import { containersOf } from '../model/pod.ts';
+import { printTime } from '../model/stamps.ts';
 
 export interface Report {
   readonly timeline: Timeline;
@@ -28,3 +30,17 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const verdict = judge(trace, input, policy);
   return { timeline, verdict, answer: answerOf(timeline, verdict, input), run: runReportOf(trace) };
 }
+
+/** How it came to be. Undefined where nobody noted it: in older recordings, and in raw ones. */
+function runReportOf({ began, pod }: Trace): RunReport | undefined {
+  const { command, version, context } = began?.value ?? {};
+  if (!began || !pod || command === undefined || version === undefined) return undefined;
+  const image = Object.fromEntries(imagesOf(pod.value));
+  return { command, version, context, startedAt: printTime(began.at, 'earlier'), image };
+}
+
+/** Container and image, of those that the report is about: main containers and sidecars. */
+export const imagesOf = (pod: Pod): [string, string][] =>
+  containersOf(pod).flatMap(({ name, kind, container: { image } }) =>
+    image === undefined || (kind !== 'container' && kind !== 'sidecar') ? [] : [[name, image]],
+  );

@@ -1,10 +1,11 @@
-/** What the rules of a verdict look at. */
+/** What the rules of a verdict look at, and which containers serve a Service: traffic is judged by their exits alone. */
 import type { Exit } from '../infer/conclusions.ts';
-import type { ContainerExit } from '../infer/container.ts';
+import type { ContainerExit } from '../infer/context.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
+import type { Container, Pod } from '../model/kube.ts';
 
 export interface RuleInput {
   readonly trace: Trace;
@@ -65,3 +66,29 @@ export function evidenceOf(
   const stopping = markOf(input, 'stopping', name)?.at;
   return [...new Set([stopping, stopSignal, kill, exit?.at].flatMap((one) => one?.evidence ?? []))];
 }
+
+/**
+ * Those with one of the Service's target ports. Ports need not be declared: where none fits, the only main container
+ * serves; of several nobody knows which (undefined). A Service that was not seen, or recorded without its ports, is
+ * taken to be served by the only main container.
+ */
+export function servingContainers(input: RuleInput, service: string | undefined): ContainerTimeline[] | undefined {
+  const targets = targetPorts(input, service);
+  const declared = ranIn(input).filter(({ name }) => hasPort(input.timeline.pod, name, targets));
+  if (declared.length > 0) return declared;
+  const mains = mainsIn(input);
+  return mains.length <= 1 ? mains : undefined;
+}
+
+const targetPorts = ({ trace }: RuleInput, service: string | undefined): readonly (number | string)[] =>
+  (trace.services.get(service ?? '')?.spec.ports ?? []).map(({ port, targetPort = port }) => targetPort);
+
+function hasPort(pod: Pod, name: string, targets: readonly (number | string)[]): boolean {
+  const { ports = [] } = containerSpec(pod, name) ?? {};
+  return ports.some((one) => targets.includes(one.containerPort) || (one.name && targets.includes(one.name)));
+}
+
+export const containerSpec = ({ spec }: Pod, name: string): Container | undefined =>
+  [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])].find(
+    (one) => one.name === name,
+  );

@@ -5,16 +5,14 @@
  */
 import type { EndpointTimeline } from '../infer/timeline.ts';
 import type { DrainLead } from './drain-lead.ts';
-import { drainLeads, headStart } from './drain-lead.ts';
+import { drainLeads, headStart, unseenRoutes, withoutRoutes } from './drain-lead.ts';
 import { emptySpells } from './empty-spells.ts';
 import type { JudgedFinding } from './finding.ts';
 import { leadText, serviceName } from './findings/traffic.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { noLossText, servedText } from './loss.ts';
 import type { RuleInput } from './rule-input.ts';
-import { isMeantToGo, mainsIn, ranIn, signalName } from './rule-input.ts';
-import { servingContainers } from './serving.ts';
-import { unseenRoutes, withoutRoutes } from './unseen-routes.ts';
+import { isMeantToGo, mainsIn, ranIn, servingContainers, signalName } from './rule-input.ts';
 import { list, plural, servicesNamed } from './words.ts';
 
 export interface TrafficAnswer {

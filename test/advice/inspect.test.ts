@@ -11,13 +11,17 @@ import { inspectionOf } from '../../src/advice/inspect.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 
 /** What `cat` prints of a container, or how it fails. */
-type Container = { status: string; cmdline: string } | { error: string };
+type Container = ({ status: string; cmdline: string } | { error: string }) & { command?: string[] };
 
 const masks = (caught: bigint, ignored = 0n, blocked = 0n): string => {
   const hex = (mask: bigint): string => mask.toString(16).padStart(16, '0');
   return `Name:\tx\nPid:\t1\nSigBlk:\t${hex(blocked)}\nSigIgn:\t${hex(ignored)}\nSigCgt:\t${hex(caught)}\nSeccomp:\t2\n`;
 };
 const term = 1n << 14n;
+
+/** As a kubelet over containerd and runc puts it. */
+const noCat =
+  'error executing command in container: failed to exec in container: failed to start exec "8d1c": OCI runtime exec failed: exec failed: unable to start container process: exec: "cat": executable file not found in $PATH: unknown';
 
 const containers: Record<string, Container> = {
   'shell-with-trap': { status: masks(term), cmdline: 'sh\0-c\0trap x TERM; /app\0' },
@@ -26,7 +30,15 @@ const containers: Record<string, Container> = {
   ignoring: { status: masks(0n, term), cmdline: '/legacy\x00--port\x008080\x00' },
   node: { status: masks(0n), cmdline: 'node\0server.js\0' },
   waiting: { status: masks(0n, 0n, term), cmdline: '/sigwait\0' },
-  distroless: { error: 'OCI runtime exec failed: exec: "cat": executable file not found in $PATH' },
+  distroless: { error: noCat },
+  // Its command says enough for a finding, and it still could not be looked into.
+  'deaf-without-cat': { error: noCat, command: ['sh', '-c', 'rm /bin/cat; exec sleep 3600'] },
+  'trap-without-cat': { error: noCat, command: ['sh', '-c', 'trap "exit 0" TERM; while true; do sleep 1; done'] },
+  'cat-failed': {
+    error: "command terminated with exit code 1: cat: can't open '/proc/1/status': No such file or directory",
+  },
+  // The connection ends without a word of how the command did.
+  cut: { error: '' },
   sandboxed: { status: 'Name:\tx\nState:\tS\n', cmdline: 'x\0' },
 };
 
@@ -52,7 +64,7 @@ async function withPod(status: number, work: (flags: string[], commands: string[
       uid: 'u',
       ownerReferences: [{ kind: 'StatefulSet', name: 'web', uid: 's', controller: true }],
     },
-    spec: { containers: names.map((name) => ({ name, image: 'x' })) },
+    spec: { containers: names.map((name) => ({ name, image: 'x', command: containers[name]?.command })) },
     status: { phase: 'Running', containerStatuses: names.map((name) => ({ name, state: { running: {} } })) },
   };
   const commands: string[] = [];
@@ -77,10 +89,13 @@ async function withPod(status: number, work: (flags: string[], commands: string[
     );
     const one = containers[url.searchParams.get('container') ?? ''];
     const text = one && 'status' in one ? (command[1] === '/proc/1/status' ? one.status : one.cmdline) : '';
-    const result = one && 'error' in one ? { status: 'Failure', message: one.error } : { status: 'Success' };
+    const result =
+      one && 'error' in one
+        ? { status: 'Failure', message: one.error, reason: 'InternalError', code: 500 }
+        : { status: 'Success' };
     const bytes = Buffer.concat([
       ...(text === '' ? [] : [frame(1, text)]),
-      frame(3, JSON.stringify(result)),
+      ...('message' in result && result.message === '' ? [] : [frame(3, JSON.stringify(result))]),
       Buffer.from([0x88, 0]),
     ]);
     // Frames come as the network cuts them.
@@ -125,7 +140,12 @@ describe('check --inspect', () => {
       const problems = findings
         .filter(({ severity }) => severity !== 'info')
         .map(({ code: finding, container }) => `${container} ${finding}`);
-      expect(problems.sort()).toEqual(['ignoring no-signal-handler', 'node no-signal-handler', 'shell shell-as-pid-1']);
+      expect(problems.sort()).toEqual([
+        'deaf-without-cat no-signal-handling',
+        'ignoring no-signal-handler',
+        'node no-signal-handler',
+        'shell shell-as-pid-1',
+      ]);
       expect(findings.find(({ container }) => container === 'node')?.message).toBe(
         'PID 1 of node (`node server.js`) has no SIGTERM handler: it will be killed at the end of the grace period of 30s',
       );
@@ -135,9 +155,12 @@ describe('check --inspect', () => {
     withPod(101, async (flags) => {
       const { cannotTell } = await inspect(flags);
       const because: Record<string, string> = Object.fromEntries(
-        cannotTell.map((one): [string, string] => [one.container ?? '', one.because]),
+        cannotTell.map((one): [string, string] => [one.container ?? '', one.because]).reverse(),
       );
-      expect(because['distroless']).toBe('the container has no cat (a distroless image)');
+      for (const name of ['distroless', 'deaf-without-cat', 'trap-without-cat'])
+        expect(because[name], name).toBe('the container has no cat (a distroless image)');
+      expect(because['cat-failed']).toMatch(/^cat failed: .*can't open/);
+      expect(because['cut']).toBe('cat failed: the connection ended before the command did');
       expect(because['sandboxed']).toMatch(/sandboxed runtime/);
       expect(because['waiting']).toMatch(/blocks the signal/);
       expect(because['go']).toMatch(/a signal handler \(read from \/proc\/1\/status\)/);
@@ -150,6 +173,20 @@ describe('check --inspect', () => {
       expect(cannotTell[0]?.because).toBe(
         'the API server refused the exec (403); it needs get and create of pods/exec',
       );
+    }));
+
+  it('says of a container that does not run what the server says, and nothing of rights', () =>
+    withPod(500, async (flags) => {
+      const { cannotTell } = await inspect(flags);
+      expect(cannotTell[0]?.because).toBe('the exec was refused (500): not allowed');
+    }));
+
+  it('shows in the text each container that it could not look into', () =>
+    withPod(101, async (flags) => {
+      const { stdout } = await runMain(['check', 'web-0', '--inspect', ...flags]);
+      const text = stdout.replace(/\s+/g, ' ');
+      for (const name of ['distroless', 'deaf-without-cat', 'trap-without-cat'])
+        expect(text).toContain(`whether ${name} handles SIGTERM (the container has no cat (a distroless image))`);
     }));
 
   it('is for a running pod, not for manifests', async () => {

@@ -4,7 +4,7 @@ import type { Fault } from '../sim/faults/fault.ts';
 import type { DeletionProgress } from '../../src/run/deletion-progress.ts';
 import { fateOf, deletionProgress } from '../../src/run/deletion-progress.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { serving } from '../helpers/serving.ts';
 import { screenOf } from '../render/helpers/screen.ts';

@@ -10,7 +10,7 @@ import { rawSightings } from '../../src/run/raw-replay.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { Sighting } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { recordingNames, rowsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';

@@ -8,7 +8,7 @@ import type { ExitReport } from '../../src/model/report.ts';
 import type { TimelineMark } from '../../src/infer/conclusions.ts';
 import { conclusionsOf } from '../../src/infer/conclude.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import { exitReportFrom } from './exit-report.ts';
 
 /** When a mark's moment really was, client ms; undefined where nobody knows. */

@@ -10,7 +10,7 @@ import { observe } from '../../src/model/observe.ts';
 import type { Observation, Sighting } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { reportOf } from '../../src/verdict/report.ts';

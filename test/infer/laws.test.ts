@@ -9,7 +9,7 @@ import { observe } from '../../src/model/observe.ts';
 import type { Sighting } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { conclusionsOf } from '../../src/infer/conclude.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { mustReport, observationsOf, recordingNames, sightingsOf, traceOf } from '../helpers/recordings.ts';

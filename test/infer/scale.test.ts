@@ -1,7 +1,7 @@
 /** What has to hold however much there is of it. */
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/model/observation.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { Looks } from '../../src/infer/view/chatter.ts';
 import { afterLook, isChatter } from '../../src/infer/view/chatter.ts';
 import type { Raw } from '../helpers/cases.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { timelineOf } from '../../src/infer/conclude.ts';
 import type { Interval, Timeline } from '../../src/infer/timeline.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { observationsOf, recordingNames, sightingsOf } from '../helpers/recordings.ts';
 

@@ -1,8 +1,7 @@
 /** Why requests were lost, by what else happened then. */
 import { expect, it } from 'vitest';
-import type { FailureStretch, ProbeResult } from '../../src/infer/probe-result.ts';
-import type { Interval, Timeline } from '../../src/infer/timeline.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import type { FailureStretch, Interval, ProbeResult, Timeline } from '../../src/infer/timeline.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { lossOf, noLossText, requestsText, servedText } from '../../src/verdict/loss.ts';

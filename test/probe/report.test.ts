@@ -1,8 +1,8 @@
 /** The report of a probe, from its observations alone. */
 import { expect, it } from 'vitest';
 import { probeReportOf, probeResultsOf } from '../../src/infer/probes.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
-import { bucketOf, quantile } from '../../src/model/latency-histogram.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
+import { bucketOf, quantile } from '../../src/model/probe-observation.ts';
 import type { ProbeCounts, ProbeFailures, ProbeObservation } from '../../src/model/probe-observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 

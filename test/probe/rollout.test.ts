@@ -1,6 +1,6 @@
 /** Probes of a run over several pods: one report for each --probe, one gate for the whole, and to each pod its own losses. */
 import { expect, it } from 'vitest';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { lossCodes, probeReportsOf } from '../../src/run/probe-results.ts';

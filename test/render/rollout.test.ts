@@ -1,7 +1,7 @@
 /** Many pods: the table that is kept up to date, the lines, and the card that ends them. */
 import { describe, expect, it } from 'vitest';
 import { rolloutCardLines, endedPodLine } from '../../src/render/rollout-card.ts';
-import { createRolloutLive } from '../../src/render/rollout-live.ts';
+import { createRolloutLive } from '../../src/render/rollout-table.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { textWidth } from '../../src/render/prose.ts';
 import type { Report } from '../../src/verdict/report.ts';

@@ -5,7 +5,7 @@ import type { Ports } from '../../src/run/ports.ts';
 import type { Stage } from '../../src/run/run.ts';
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { emptyTrace } from '../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
 import { observationsOf, sightingsOf } from '../helpers/recordings.ts';
 
 it('ndjson tells nothing on a Date alone, and all that is new with the next observation', async () => {

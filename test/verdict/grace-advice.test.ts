@@ -115,8 +115,9 @@ it.each(['sigkill-after-grace', 'multi-container', 'no-grace-spec-default', 'gra
   async (name) => {
     const report = await reportOfRecording(name);
     const [, least] =
-      / was (?:probably )?SIGKILLed \D*(\d+(?:\.\d+)?)s after SIGTERM/.exec(findingOf(report, 'killed-at-grace')?.message ?? '') ??
-      [];
+      / was (?:probably )?SIGKILLed \D*(\d+(?:\.\d+)?)s after SIGTERM/.exec(
+        findingOf(report, 'killed-at-grace')?.message ?? '',
+      ) ?? [];
     expect(Number(least)).toBeGreaterThanOrEqual(report.grace.effectiveSeconds);
   },
 );

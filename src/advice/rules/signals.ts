@@ -62,13 +62,12 @@ const ignoring = (spec: ShutdownSpec): CheckFinding[] =>
         : 'Handle the stop signal, or put an init such as tini in front of it.',
       path: [...one.path, command.command.length > 0 ? 'command' : 'args'],
     };
-    if (!inspection)
+    if (!inspection || inspection.kind === 'unreadable')
       return warning('no-signal-handling', `${container} ignores ${signal} (${fate.because}): ${fatal(spec)}`, details);
-    const program = 'command' in inspection ? inspection.command : '';
     const end = `it will be killed at the end of the grace period of ${spec.graceSeconds}s`;
     return warning(
       'no-signal-handler',
-      `PID 1 of ${container} (\`${program}\`) has no ${signal} handler: ${end}`,
+      `PID 1 of ${container} (\`${inspection.command}\`) has no ${signal} handler: ${end}`,
       details,
     );
   });

@@ -90,20 +90,10 @@ export function ofExit(exit: Json, basis: WhyReport['basis'], heading: string): 
   };
 }
 
-export const momentOf = ({
-  name,
-  container,
-  what,
-  earliest,
-  latest,
-  source,
-}: StoryMoment): WhyReport['moments'][number] => ({
-  name,
-  container,
-  what,
+export const momentOf = ({ earliest, latest, isBad: _isBad, ...one }: StoryMoment): WhyReport['moments'][number] => ({
+  ...one,
   earliest: new Date(earliest).toISOString(),
   latest: new Date(latest).toISOString(),
-  source,
 });
 
 export const whyText =

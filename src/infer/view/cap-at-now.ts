@@ -7,7 +7,7 @@
  *    not been reported to have ended (a kill may fail, the kubelet may restart), an exit that only the end of a log shows.
  *    Nothing is judged by it, and a report of a run that was left before the end does not have it.
  */
-import type { ContainerExit } from '../container.ts';
+import type { ContainerExit } from '../context.ts';
 import type { Estimate } from '../estimate.ts';
 import type { Trace } from '../../model/trace.ts';
 

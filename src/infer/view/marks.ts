@@ -3,7 +3,7 @@ import type { MarkName } from '../../model/report.ts';
 import type { RequestFacts, Trace } from '../../model/trace.ts';
 import { arrival } from '../arrival.ts';
 import type { Exit, TimelineMark } from '../conclusions.ts';
-import type { ContainerExit } from '../container.ts';
+import type { ContainerExit } from '../context.ts';
 import type { Estimate } from '../estimate.ts';
 import { isBefore, onClient, onNode } from '../estimate.ts';
 import { capAtNow } from './cap-at-now.ts';

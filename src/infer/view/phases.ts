@@ -1,5 +1,5 @@
 /** Phases: the stretches of the timeline. A phase is listed once both its ends are known. */
-import type { ContainerExit } from '../container.ts';
+import type { ContainerExit } from '../context.ts';
 import type { Estimate } from '../estimate.ts';
 import { between, onClient } from '../estimate.ts';
 import type { PhaseName } from '../../model/report.ts';

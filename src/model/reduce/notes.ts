@@ -1,6 +1,5 @@
-import { noContainerFacts } from '../empty-trace.ts';
+import { noContainerFacts, togetherWith } from '../trace.ts';
 import type { ContainerFacts, Fact, Trace } from '../trace.ts';
-import { togetherWith } from '../trace.ts';
 
 /** What every fold needs of an observation: its number and its arrival. */
 export interface Seen {

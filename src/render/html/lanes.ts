@@ -1,13 +1,28 @@
 /** What is drawn on each lane of the picture: stretches with uncertain ends, and moments. Values only. */
-import type { Interval, Mark, Phase, Timeline } from '../../infer/timeline.ts';
-import type { ProbeResult } from '../../infer/probe-result.ts';
+import type { Interval, Mark, Phase, ProbeResult, Timeline } from '../../infer/timeline.ts';
 import type { MarkName, PhaseName } from '../../model/report.ts';
 import { lengthText, shareText } from '../../verdict/length-text.ts';
 import { phaseNames, spending } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, offsetText } from '../time-text.ts';
-import type { Look } from './looks.ts';
-import { lookText } from './looks.ts';
+
+/** Every kind of bar has a colour of its own in the style sheet. What people call it: phases, and states that last. */
+const lookTexts = {
+  ...phaseNames,
+  routed: 'in Service',
+  listed: 'removed from Service, endpoint still listed',
+  starting: 'replacement starting',
+  ready: 'replacement ready',
+  answered: 'probe requests answered',
+  failed: 'probe requests failed',
+  own: 'the pod itself did not answer',
+};
+
+type Look = keyof typeof lookTexts;
+
+export const looks = Object.keys(lookTexts) as Look[];
+
+export const lookText = (look: Look): string => lookTexts[look];
 
 export interface Lane {
   readonly name: string;

@@ -1,17 +1,15 @@
 /** The picture of a run over several pods: a lane for each, on one axis of wall-clock time, and the probes' lanes. */
-import type { ProbeResult } from '../../infer/probe-result.ts';
-import type { Interval, Timeline } from '../../infer/timeline.ts';
+import type { Interval, ProbeResult, Timeline } from '../../infer/timeline.ts';
 import { lengthText, secondsText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import { exitText } from '../mark-text.ts';
 import { clockText } from '../time-text.ts';
 import type { Bar, Item, Lane, Point } from './lanes.ts';
 import { phaseBar, pointOf, probeLane } from './lanes.ts';
-import type { Scale } from './scale.ts';
+import type { Picture, Scale } from './timeline.ts';
 import { folded } from './tables.ts';
 import type { Child } from './tag.ts';
 import { join, tag } from './tag.ts';
-import type { Picture } from './timeline.ts';
 import { definitions, drawBar, drawPoint, legend, row, ticks } from './timeline.ts';
 
 /** In the order in which their deletions came. Zero of the axis is the first of them. */

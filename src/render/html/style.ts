@@ -1,6 +1,6 @@
 /** The page's style sheet. Colours are named once for each scheme; every text colour has a contrast of 4.5 : 1 or more. */
 import { phaseNames } from '../../model/report.ts';
-import { looks } from './looks.ts';
+import { looks } from './lanes.ts';
 
 const light = `
   --paper: #fcfbf9; --card: #ffffff; --ink: #1b1d22; --muted: #5a6070; --line: #e3e0da; --faint: #f1efea;

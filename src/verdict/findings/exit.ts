@@ -4,8 +4,7 @@ import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, loweredGrace } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import type { RuleInput } from '../rule-input.ts';
-import { evidenceOf, graceText, longestGrace, ranIn, shortestGrace, signalName } from '../rule-input.ts';
-import { containerSpec } from '../serving.ts';
+import { containerSpec, evidenceOf, graceText, longestGrace, ranIn, shortestGrace, signalName } from '../rule-input.ts';
 
 export const exitFindings = (input: RuleInput): FindingDraft[] =>
   ranIn(input).flatMap((container) => [

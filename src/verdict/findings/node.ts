@@ -2,7 +2,7 @@
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
 import { requestedAt } from '../../infer/cause-window.ts';
-import type { ContainerExit } from '../../infer/container.ts';
+import type { ContainerExit } from '../../infer/context.ts';
 import { between } from '../../infer/estimate.ts';
 import { killingsUnwritten } from '../../infer/missing-events.ts';
 import { isStart } from '../../infer/stop-attempts.ts';

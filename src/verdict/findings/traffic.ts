@@ -9,8 +9,7 @@ import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
 import type { RuleInput } from '../rule-input.ts';
-import { isMeantToGo, isWholeDeletion, mainsIn, ranIn, signalName } from '../rule-input.ts';
-import { servingContainers } from '../serving.ts';
+import { isMeantToGo, isWholeDeletion, mainsIn, ranIn, servingContainers, signalName } from '../rule-input.ts';
 import { servicesNamed } from '../words.ts';
 
 export const trafficFindings = (input: RuleInput): FindingDraft[] => [

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sighting } from '../../../src/model/observation.ts';
 import { observe } from '../../../src/model/observe.ts';
 import { reduce } from '../../../src/model/reduce.ts';
-import { emptyTrace } from '../../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../../src/model/trace.ts';
 import { adding, attached, changed, changesOf, judged, markedIn, recorded, without } from '../../helpers/cases.ts';
 
 const pad = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');

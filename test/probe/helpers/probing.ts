@@ -1,10 +1,10 @@
 /** Runs a real probe for as long as a test takes, and adds its observations up as a run does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { ProbeResult } from '../../../src/infer/probe-result.ts';
+import type { ProbeResult } from '../../../src/infer/timeline.ts';
 import type { ProbeMoments } from '../../../src/infer/probes.ts';
 import { probeResultsOf } from '../../../src/infer/probes.ts';
-import { emptyTrace } from '../../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../../src/model/trace.ts';
 import { observe } from '../../../src/model/observe.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { ProbeObservation } from '../../../src/model/probe-observation.ts';

@@ -1,6 +1,6 @@
 /** Every recording as every format shows it. The scenarios of the demo are these recordings (test/demo/scenarios.test.ts). */
 import { timelineOf } from '../../../src/infer/conclude.ts';
-import { emptyTrace } from '../../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../../src/model/trace.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import { cardLines } from '../../../src/render/card.ts';
 import { githubAnnotations, githubSummary } from '../../../src/render/github.ts';

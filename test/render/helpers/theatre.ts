@@ -5,7 +5,7 @@ import type { Style } from '../../../src/render/palette.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { Trace } from '../../../src/model/trace.ts';
-import { emptyTrace } from '../../../src/model/empty-trace.ts';
+import { emptyTrace } from '../../../src/model/trace.ts';
 import { timelineOf } from '../../../src/infer/conclude.ts';
 import { mustRender } from '../../helpers/recordings.ts';
 import type { Happening } from './screen.ts';

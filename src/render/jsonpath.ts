@@ -1,7 +1,6 @@
 /** `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language. */
 import { JSONPath } from 'jsonpath-plus';
 import type { ExitReport } from '../model/report.ts';
-import { inOrder, reportOrder } from './key-order.ts';
 import type { JsonPathTemplate, TemplatePart } from './jsonpath-template.ts';
 import { badTemplate, parseJsonPath } from './jsonpath-template.ts';
 import { forJson, forTerminal } from './safe-text.ts';
@@ -12,14 +11,12 @@ import { forJson, forTerminal } from './safe-text.ts';
  * Throws a PodexitError (`output.jsonpath`) that names the part which cannot be evaluated.
  */
 export function renderJsonPath(report: ExitReport, template: JsonPathTemplate | string): string {
-  const root = inOrder(report, reportOrder);
-  return fill(parsed(template), root, root);
+  return fill(parsed(template), report, report);
 }
 
 /** Every result of the template's paths as one JSON array, four spaces deep, with a final newline. */
 export function renderJsonPathAsJson(report: ExitReport, template: JsonPathTemplate | string): string {
-  const root = inOrder(report, reportOrder);
-  return `${forJson(JSON.stringify(collect(parsed(template), root, root), null, 4))}\n`;
+  return `${forJson(JSON.stringify(collect(parsed(template), report, report), null, 4))}\n`;
 }
 
 /** The template as it can be filled in. Throws what is wrong with it, filters included, whatever a report may hold. */

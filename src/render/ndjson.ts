@@ -3,11 +3,9 @@
  * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
  */
 import type { ExitReport, Mark, Time } from '../model/report.ts';
-import type { KnownError } from './error-document.ts';
-import { errorDocument } from './error-document.ts';
+import type { KnownError } from './json.ts';
+import { errorDocument } from './json.ts';
 import { jsonText } from './json.ts';
-import type { KeyOrder } from './key-order.ts';
-import { errorOrder, gapOrder, markOrder, reportOrder } from './key-order.ts';
 
 /** A mark that later facts may still move or take back. */
 export type ProvisionalMark = Mark & { provisional: boolean };
@@ -116,7 +114,7 @@ function bufferFor(write: (lines: string) => void) {
     lines = [];
   };
   return {
-    tell: (line: Line): void => void (closed || lines.push(`${jsonText(line, lineOrder)}\n`)),
+    tell: (line: Line): void => void (closed || lines.push(`${jsonText(line)}\n`)),
     flush,
     close: (): void => {
       flush();
@@ -124,19 +122,6 @@ function bufferFor(write: (lines: string) => void) {
     },
   };
 }
-
-const lineOrder: KeyOrder = {
-  type: null,
-  at: null,
-  id: null,
-  revision: null,
-  provisional: null,
-  withdrawn: null,
-  mark: markOrder,
-  gap: gapOrder,
-  report: reportOrder,
-  error: errorOrder,
-};
 
 /** ms: what is shaved off an interval is printed when it comes to this much, or with the report. */
 const noticeable = 100;

@@ -2,14 +2,13 @@
 import type { ScalarStyleRule } from 'js-yaml';
 import { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE } from 'js-yaml';
 import type { ExitReport } from '../model/report.ts';
-import { inOrder, reportOrder } from './key-order.ts';
 import { forYaml, hasUnseen } from './safe-text.ts';
 
 /**
  * The report as YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does.
  * One line a value, which greps better.
  */
-export const renderYaml = (report: ExitReport): string => yamlText(inOrder(report, reportOrder));
+export const renderYaml = (report: ExitReport): string => yamlText(report);
 
 /** Any object as YAML, by the same rules. */
 export function yamlText(value: unknown): string {

@@ -1,6 +1,6 @@
 /** How a run that could not do its work says so: a sentence and a hint on stderr, a document where scripts read. */
 import { PodexitError } from '../errors.ts';
-import { renderErrorJson, renderErrorLine } from '../render/error-document.ts';
+import { renderErrorJson, renderErrorLine } from '../render/json.ts';
 import { forTerminal, safeLines } from '../render/safe-text.ts';
 import type { Ports } from './ports.ts';
 

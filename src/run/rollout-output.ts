@@ -11,8 +11,6 @@ import type { Report } from '../verdict/report.ts';
 import type { RolloutSummary } from '../verdict/rollout.ts';
 import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
-import type { KeyOrder } from '../render/key-order.ts';
-import { probeOrder, reportOrder } from '../render/key-order.ts';
 import { rolloutNumbers } from '../verdict/rollout-summary.ts';
 import { workloadKinds } from './target.ts';
 import { shownText } from './finish.ts';
@@ -46,12 +44,12 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'ndjson':
       return {
         ended: async (report) => stdout.write(await each(report)),
-        end: async (_items, summary) => stdout.write(`${jsonText(summary, summaryOrder)}\n`),
+        end: async (_items, summary) => stdout.write(`${jsonText(summary)}\n`),
       };
     case 'yaml':
       return {
         ended: async (report) => stdout.write(`---\n${await each(report)}`),
-        end: async (_items, summary) => stdout.write(`---\n${jsonText(summary, summaryOrder, 2)}\n`),
+        end: async (_items, summary) => stdout.write(`---\n${jsonText(summary, 2)}\n`),
       };
     case 'live':
     case 'lines':
@@ -105,7 +103,7 @@ function jsonOutput({ stdout }: Ports): RolloutOutput {
         // Of all pods alike; each has its own images.
         run: exits[0]?.run && { ...exits[0].run, image: undefined },
       };
-      stdout.write(`${jsonText(document, documentOrder, 2)}\n`);
+      stdout.write(`${jsonText(document, 2)}\n`);
     },
   };
 }
@@ -121,29 +119,6 @@ function workloadOf(target: string): { kind: string; name: string } {
   const known = kinds.find((one) => one.toLowerCase() === kind);
   return known !== undefined && name !== undefined ? { kind: known, name } : { kind: 'Selector', name: target };
 }
-
-const summaryOrder: KeyOrder = {
-  apiVersion: null,
-  kind: null,
-  target: null,
-  pods: null,
-  outcomes: null,
-  killed: null,
-  unseen: null,
-  slowest: null,
-  graceUsed: null,
-  exitCode: null,
-};
-
-const documentOrder: KeyOrder = {
-  apiVersion: null,
-  kind: null,
-  workload: { kind: null, name: null },
-  summary: { ...summaryOrder, sentence: null },
-  exits: reportOrder,
-  probes: probeOrder,
-  run: null,
-};
 
 /** The live table where the terminal can be painted over and `live` is wanted, else lines. */
 function rolloutTerminal(kind: 'live' | 'lines', look: LookOptions, ports: Ports): RolloutOutput {

@@ -31,7 +31,7 @@ export function fixesOf(input: FixInput): FixAnswer[] {
   if (!workload || !isPatchable(workload) || isHopeless(input)) return [];
   const namespace = pod.metadata.namespace ?? 'default';
   const fixes = [templateFix(input), replicasFix(input)];
-  return fixes.flatMap((fix) => (fix ? [{ ...fix, ...addressed(workload, namespace, fix.patch) }] : []));
+  return fixes.flatMap((fix) => (fix ? [addressed(workload, namespace, fix)] : []));
 }
 
 /** The same for a pod that no template makes, in words. */
@@ -66,11 +66,12 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = {
 const isPatchable = ({ kind, name }: Workload): boolean =>
   Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 
-function addressed(workload: Workload, namespace: string, patch: object): Pick<FixAnswer, 'target' | 'command'> {
+function addressed(workload: Workload, namespace: string, { reason, patch }: Change): FixAnswer {
   const { kind, name } = workload;
   const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
   const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';
-  return { target: { kind, name }, command: `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'` };
+  const command = `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'`;
+  return { reason, target: { kind, name }, patch, command };
 }
 
 /** A preStop sleep where traffic was at risk, and the grace period that hook and drain need. */

@@ -1,7 +1,7 @@
 /** Many exits as one: the summary of `--all-terminating`. Pure. */
-import type { ExitReport, Outcome, ProbeReport, Range } from '../model/report.ts';
+import type { ExitReport, Instant, Outcome, Phase, PhaseName, ProbeReport, Range } from '../model/report.ts';
 import { exitCodes, worstCode } from './exit-code.ts';
-import { lasted, usedOfGrace } from './figures.ts';
+import { parseTime } from '../model/stamps.ts';
 
 export interface RolloutSummary {
   apiVersion: 'podexit/v1';
@@ -35,7 +35,7 @@ export function summaryOf(
   const [slowest] = durations.sort((a, b) => b.seconds.max - a.seconds.max);
   const used = reports
     .flatMap((report) => usedOfGrace(report) ?? [])
-    .map(({ range }) => roundedUp(range.max))
+    .map(({ max }) => roundedUp(max))
     .sort((a, b) => a - b);
   const at = (share: number): number => used[Math.max(0, Math.ceil(share * used.length) - 1)] ?? 0;
   const outcomes: RolloutSummary['outcomes'] = {};
@@ -48,23 +48,83 @@ export function summaryOf(
     outcomes,
     killed: reports.filter(wasKilled).map(({ pod }) => pod.name),
     unseen: [...unseen],
-    ...(probes.length > 0 ? { probes: [...probes] } : {}),
-    ...(slowest ? { slowest } : {}),
-    ...(used.length > 0 ? { graceUsed: { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) } } : {}),
+    slowest,
+    graceUsed: used.length > 0 ? { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) } : undefined,
     exitCode: worstCode([
       ...reports.map(({ verdict }) => verdict.exitCode),
       ...(unseen.length > 0 ? [exitCodes.unknown] : []),
       ...codes,
     ]),
+    probes: probes.length > 0 ? [...probes] : undefined,
   };
 }
 
 const wasKilled = ({ containers }: ExitReport): boolean => containers.some(({ outcome }) => outcome === 'killed');
 
 function durationOf(report: ExitReport): { name: string; seconds: Range } | undefined {
-  const { range } = lasted(report) ?? {};
-  return range && Number.isFinite(range.max) ? { name: report.pod.name, seconds: range } : undefined;
+  const seconds = lasted(report);
+  return seconds && Number.isFinite(seconds.max) ? { name: report.pod.name, seconds } : undefined;
 }
 
 /** To three decimals. */
 const roundedUp = (ratio: number): number => Math.ceil(Number((ratio * 1000).toFixed(3))) / 1000;
+
+/**
+ * Seconds from the request, or from the acceptance where it was not ours, to the removal of the object; undefined while it is
+ * still there. Infinite above where nothing bounds the beginning.
+ */
+export function lasted({ marks }: ExitReport): Range | undefined {
+  const from = (marks.find(({ name }) => name === 'requested') ?? marks.find(({ name }) => name === 'accepted'))?.at;
+  const to = marks.find(({ name }) => name === 'removed')?.at;
+  return from && to && apart(from, to);
+}
+
+/** The ratio of the grace that the longest container used; undefined where no container had to be stopped. */
+export function usedOfGrace({ phases, grace }: ExitReport): Range | undefined {
+  const spent = phases.filter(({ name }) => spending.includes(name));
+  const shares = [...new Set(spent.map(({ subject }) => subject))].map((subject) =>
+    shareOf(
+      spent.filter((phase) => phase.subject === subject),
+      grace.effectiveSeconds,
+    ),
+  );
+  return shares.sort((a, b) => b.max - a.max)[0];
+}
+
+/** Phases that a container's grace is spent on; they follow one another, and overtime is the last part of the drain. */
+const spending: readonly PhaseName[] = ['prestop', 'sidecar-wait', 'drain'];
+
+/**
+ * Two ways to the same figure, each with an uncertainty that the other does not have: the lengths one by one know that their ends
+ * hang together, and count each edge between two of them twice; first start and last end count no edge twice.
+ */
+function shareOf(phases: readonly Phase[], graceSeconds: number): Range {
+  const added = {
+    min: phases.reduce((sum, { ofGrace }) => sum + ofGrace.min, 0),
+    max: phases.reduce((sum, { ofGrace }) => sum + ofGrace.max, 0),
+  };
+  const [first] = phases.map(({ start }) => start).sort(byEarliest);
+  const last = phases
+    .map(({ end }) => end)
+    .sort(byEarliest)
+    .at(-1);
+  if (!first || !last || graceSeconds <= 0) return added;
+  const whole = apart(first, last);
+  const both = {
+    min: Math.max(added.min, whole.min / graceSeconds),
+    max: Math.min(added.max, whole.max / graceSeconds),
+  };
+  return both.min <= both.max ? both : added;
+}
+
+/** Seconds; what nothing bounds from below has no stamp that anybody means for its earliest. */
+function apart(from: Instant, to: Instant): Range {
+  const [start, end] = [parseTime(from.earliest) ?? -Infinity, parseTime(to.earliest) ?? -Infinity];
+  return {
+    min: Math.max(0, end - (parseTime(from.latest) ?? Infinity)) / 1000,
+    max: Math.max(0, (parseTime(to.latest) ?? Infinity) - start) / 1000,
+  };
+}
+
+const byEarliest = (a: Instant, b: Instant): number =>
+  (parseTime(a.earliest) ?? -Infinity) - (parseTime(b.earliest) ?? -Infinity);

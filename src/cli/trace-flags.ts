@@ -14,7 +14,10 @@ export function addTraceFlags(command: Command): Command {
     )
     .option('--wait-replacement', 'also wait until the replacement is ready')
     .option('--record <file>', 'write what is observed to this file, for replay')
-    .option('-v, --v <level>', 'show evidence, phases and assumptions; 2 to 9: also log requests to stderr');
+    .option(
+      '-v, --v <level>',
+      'show evidence, phases and assumptions; 2: count the requests on stderr; 6: log each of them',
+    );
 }
 
 /** What `--logs` and `--no-logs` mean where a pod is traced. */

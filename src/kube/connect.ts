@@ -5,7 +5,7 @@ import type { ConnectOptions } from './connect-options.ts';
 import { reachOf } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient } from './http/client.ts';
-import { createTransport } from './http/transport.ts';
+import { counted, createTransport } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import type { ClusterEntry } from './kubeconfig/kubeconfig.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
@@ -30,13 +30,9 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   // One listener for each stream: more than Node's guess of what is a leak.
   setMaxListeners(0, closing.signal);
   const credentials = await resolveCredentials({ cluster, user, surroundings, redactor, closed: closing.signal });
-  const transportOptions = {
-    base,
-    env: surroundings.env,
-    redactor,
-    proxyUrl: cluster.proxyUrl,
-  };
-  const transport = await createTransport(transportOptions);
+  const transportOptions = { base, env: surroundings.env, redactor, proxyUrl: cluster.proxyUrl };
+  const counts = { watches: 0, logs: 0, others: 0 };
+  const transport = counted(await createTransport(transportOptions), counts);
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
     base,
@@ -62,6 +58,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     ...client,
     async upgrade(path, query, signal) {
       const { upgrade } = await import('./http/upgrade.ts');
+      counts.others += 1;
       const url = new URL(base.origin);
       url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
       url.search = query.toString();
@@ -73,6 +70,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     close: () => {
       closing.abort();
       transport.destroy();
+      surroundings.log(2, `${counts.watches} watches, ${counts.logs} logs, ${counts.others} other requests`);
     },
   };
 }

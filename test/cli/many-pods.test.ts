@@ -14,7 +14,7 @@ interface Told {
 }
 
 const followed = async ({ flags }: Serving, ...target: string[]) => {
-  const ran = await runMain([...target, '--all-terminating', '-o', 'json', ...flags]);
+  const ran = await runMain([...target, '--all-terminating', '-o', 'json', '-v=2', ...flags]);
   return { ...ran, told: JSON.parse(ran.stdout) as Told };
 };
 
@@ -57,6 +57,9 @@ describe.concurrent.each(rows)('the recording %s', (name, target, pods, trigger)
       const asked = askedOf(scene);
       expect(asked.watches).toBeLessThanOrEqual(12 + 3);
       expect(asked.logs).toBeLessThanOrEqual(100);
+      expect(stderr).toContain(
+        `podexit: ${asked.watches} watches, ${asked.logs} logs, ${asked.others} other requests\n`,
+      );
       expect(asked.watches + asked.others).toBeLessThanOrEqual(40 + 6 + 2 * pods);
     }));
 });

@@ -66,3 +66,25 @@ export function proxyOf({
 function overFirstVersion(wire: Wire): Transport {
   return { exchange: (request) => exchange(wire, request), destroy: () => wire.agent.destroy() };
 }
+
+/** What was asked of the API server; no request is in two of them. */
+export interface RequestCounts {
+  watches: number;
+  logs: number;
+  others: number;
+}
+
+/** Counts into `counts`. A watch that goes on where it ended, as each does after some minutes, is no second one. */
+export function counted(transport: Transport, counts: RequestCounts): Transport {
+  const watched = new Set<string>();
+  return {
+    ...transport,
+    exchange(request) {
+      const { pathname, searchParams } = request.url;
+      const narrowed = `${pathname} ${searchParams.get('fieldSelector')} ${searchParams.get('labelSelector')}`;
+      if (!searchParams.has('watch')) counts[/\/pods\/[^/]+\/log$/.test(pathname) ? 'logs' : 'others'] += 1;
+      else if (!watched.has(narrowed)) counts.watches = watched.add(narrowed).size;
+      return transport.exchange(request);
+    },
+  };
+}

@@ -16,7 +16,7 @@ export const rooms: Record<string, Room> = {
   kube: { targetLines: 4000, mostLines: 5700, mostFiles: 60, longestChain: 6, cycles: 0 },
   model: { targetLines: 2000, mostLines: 3640, mostFiles: 29, longestChain: 8, cycles: 0 },
   infer: { targetLines: 2000, mostLines: 5620, mostFiles: 38, longestChain: 7, cycles: 0 },
-  verdict: { targetLines: 2800, mostLines: 4650, mostFiles: 34, longestChain: 6, cycles: 0 },
+  verdict: { targetLines: 2800, mostLines: 4700, mostFiles: 34, longestChain: 6, cycles: 0 },
   render: { targetLines: 4000, mostLines: 5085, mostFiles: 40, longestChain: 7, cycles: 0 },
   recording: { targetLines: 500, mostLines: 700, mostFiles: 16, longestChain: 2, cycles: 0 },
   export: { targetLines: 300, mostLines: 360, mostFiles: 14, longestChain: 3, cycles: 0 },

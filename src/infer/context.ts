@@ -5,7 +5,7 @@ import type { Estimate } from './estimate.ts';
 import type { Stage } from './stage.ts';
 import type { AssumptionName } from '../model/assumptions.ts';
 import { driftOver } from '../model/assumptions.ts';
-import type { HookKind } from '../model/kube.ts';
+import type { HookKind } from '../model/observe/container.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome, PreStopReport } from '../model/report.ts';
 import type { Span } from '../model/span.ts';

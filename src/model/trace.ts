@@ -5,7 +5,8 @@
  */
 import type { Clock, DateGroup } from './clock.ts';
 import { unknownClock } from './clock.ts';
-import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
+import type { ContainerState, Stamp } from './observe/container.ts';
+import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Kin, Refused, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';

@@ -5,7 +5,8 @@ import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Container, Pod } from '../model/kube.ts';
+import type { Container } from '../model/observe/container.ts';
+import type { Pod } from '../model/kube.ts';
 
 export interface RuleInput {
   readonly trace: Trace;

@@ -1,5 +1,4 @@
-import type { Container, ContainerState, ContainerStatus, Condition, Handler, Pod, Probe } from '../kube.ts';
-import { narrowMetadata } from './metadata.ts';
+/** A container of a pod, cut down to what podexit may know: its arguments go no further than this, only what they show. */
 import {
   asArray,
   asBoolean,
@@ -11,59 +10,62 @@ import {
   compact,
   filled,
   has,
+  maybe,
+  shape,
 } from './read.ts';
 import type { Json } from './read.ts';
 
-/** A Pod, cut down to the allow-list of kube.ts. */
-export function narrowPod(raw: unknown): Pod {
-  const pod = asObject(raw);
-  const spec = asObject(pod['spec']);
-  const status = asObject(pod['status']);
-  return {
-    kind: 'Pod',
-    metadata: narrowMetadata(pod['metadata']),
-    spec: compact<Pod['spec']>({
-      nodeName: asString(spec['nodeName']),
-      terminationGracePeriodSeconds: asSeconds(spec['terminationGracePeriodSeconds']),
-      runtimeClassName: asString(spec['runtimeClassName']),
-      hostNetwork: asBoolean(spec['hostNetwork']) || undefined,
-      restartPolicy: asString(spec['restartPolicy']),
-      readinessGates: filled(asArray(spec['readinessGates'], 64).map(narrowGate)),
-      initContainers: filled(named(spec['initContainers']).map(narrowContainer)),
-      containers: named(spec['containers']).map(narrowContainer),
-      ephemeralContainers: filled(named(spec['ephemeralContainers']).map(narrowContainer)),
-    }),
-    status: compact<Pod['status']>({
-      phase: asString(status['phase']),
-      reason: asString(status['reason']),
-      observedGeneration: asNumber(status['observedGeneration']),
-      nominatedNodeName: asString(status['nominatedNodeName']),
-      conditions: filled(asArray(status['conditions'], 64).map(narrowCondition)),
-      initContainerStatuses: filled(named(status['initContainerStatuses']).map(narrowStatus)),
-      containerStatuses: filled(named(status['containerStatuses']).map(narrowStatus)),
-      ephemeralContainerStatuses: filled(named(status['ephemeralContainerStatuses']).map(narrowStatus)),
-    }),
-  };
+/** RFC 3339 as the API prints it: whole seconds, UTC (a floor: SIGNALS.md trap 33). */
+export type Stamp = string;
+
+export type HookKind = 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
+
+/**
+ * A lifecycle handler without its command, URL or headers. `inert` is our own note on an exec: it is a plain sleep,
+ * so it cannot have signalled the application itself.
+ */
+export interface Handler {
+  exec?: { inert?: boolean; seconds?: number };
+  httpGet?: Record<string, never>;
+  sleep?: { seconds: number };
+  tcpSocket?: Record<string, never>;
 }
 
-export function narrowCondition(raw: unknown): Condition {
-  const condition = asObject(raw);
-  return compact<Condition>({
-    type: asString(condition['type']) ?? '',
-    status: asString(condition['status']) ?? '',
-    reason: asString(condition['reason']),
-    lastTransitionTime: asString(condition['lastTransitionTime']),
-  });
+const portOf = (raw: unknown): number | string | undefined => asNumber(raw) ?? asString(raw);
+const ofPort = maybe(shape({ port: portOf }));
+
+export type Probe = ReturnType<typeof narrowProbe>;
+
+const narrowProbe = shape({
+  exec: maybe(shape({})),
+  httpGet: ofPort,
+  tcpSocket: ofPort,
+  grpc: ofPort,
+  periodSeconds: asSeconds,
+  failureThreshold: asNumber,
+});
+
+export interface Container {
+  name: string;
+  image?: string;
+  /** `Always` on an init container makes it a sidecar. */
+  restartPolicy?: string;
+  lifecycle?: { preStop?: Handler; stopSignal?: string };
+  readinessProbe?: Probe;
+  /** Our own note: PID 1 is started as a shell with a command line, which seldom passes signals on if it stays one. */
+  shell?: boolean;
+  /** Our own note: that line says `trap "" TERM`, and what it starts ignores SIGTERM too (an ignored signal survives exec). */
+  ignoresTerm?: boolean;
+  ports?: { name?: string; containerPort: number }[];
 }
 
-const named = (raw: unknown): Json[] =>
-  asArray(raw, 256)
-    .map(asObject)
-    .filter((item) => asString(item['name']) !== undefined);
+export interface ContainerState {
+  waiting?: { reason?: string };
+  running?: { startedAt?: Stamp };
+  terminated?: { exitCode: number; reason?: string; startedAt?: Stamp; finishedAt?: Stamp };
+}
 
-const narrowGate = (raw: unknown) => ({ conditionType: asString(asObject(raw)['conditionType']) ?? '' });
-
-function narrowContainer(container: Json): Container {
+export function narrowContainer(container: Json): Container {
   const lifecycle = asObject(container['lifecycle']);
   const preStop = narrowHandler(lifecycle['preStop']);
   const stopSignal = asString(lifecycle['stopSignal']);
@@ -72,7 +74,7 @@ function narrowContainer(container: Json): Container {
     image: asString(container['image']),
     restartPolicy: asString(container['restartPolicy']),
     lifecycle: preStop || stopSignal ? compact({ preStop, stopSignal }) : undefined,
-    readinessProbe: narrowProbe(container['readinessProbe']),
+    readinessProbe: maybe(narrowProbe)(container['readinessProbe']),
     shell: isShell(container) || undefined,
     ignoresTerm: ignoresTerm(container) || undefined,
     ports: filled(asArray(container['ports'], 64).flatMap(narrowContainerPort)),
@@ -130,36 +132,7 @@ function narrowContainerPort(raw: unknown): { name?: string; containerPort: numb
   return containerPort === undefined ? [] : [compact({ name: asString(port['name']), containerPort })];
 }
 
-function narrowProbe(raw: unknown): Probe | undefined {
-  if (!has(raw)) return undefined;
-  const probe = asObject(raw);
-  const port = (kind: string) =>
-    has(probe[kind]) ? compact({ port: narrowPort(asObject(probe[kind])['port']) }) : undefined;
-  return compact<Probe>({
-    exec: has(probe['exec']) ? {} : undefined,
-    httpGet: port('httpGet'),
-    tcpSocket: port('tcpSocket'),
-    grpc: port('grpc'),
-    periodSeconds: asSeconds(probe['periodSeconds']),
-    failureThreshold: asNumber(probe['failureThreshold']),
-  });
-}
-
-const narrowPort = (raw: unknown): number | string | undefined => asNumber(raw) ?? asString(raw);
-
-function narrowStatus(status: Json): ContainerStatus {
-  return compact<ContainerStatus>({
-    name: asString(status['name']) ?? '',
-    ready: asBoolean(status['ready']) ?? false,
-    restartCount: asNumber(status['restartCount']) ?? 0,
-    state: narrowState(status['state']),
-    lastState: has(status['lastState']) ? narrowState(status['lastState']) : undefined,
-    containerID: /^[\w.-]{1,32}:\/\//.exec(asString(status['containerID']) ?? '')?.[0],
-    stopSignal: asString(status['stopSignal']),
-  });
-}
-
-function narrowState(raw: unknown): ContainerState {
+export function narrowState(raw: unknown): ContainerState {
   const state = asObject(raw);
   const waiting = asObject(state['waiting']);
   const running = asObject(state['running']);

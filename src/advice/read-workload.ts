@@ -190,7 +190,7 @@ function neighboursOf(manifests: readonly Manifest[]): Neighbours {
     autoscaled: new Set(
       [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map((one) => {
         const { kind = 'Deployment', name } = asObject(asObject(asObject(one)['spec'])['scaleTargetRef']);
-        return `${String(kind)}/${String(name)}`;
+        return `${asString(kind)}/${asString(name)}`;
       }),
     ),
   };

@@ -142,7 +142,7 @@ function workloadOf(owner: Json, pod: string): string {
 }
 
 const versionOf = (images: Json): string | undefined => {
-  const all = Object.entries(images).map(([name, image]) => `${name}=${String(image)}`);
+  const all = Object.entries(images).map(([name, image]) => `${name}=${asString(image)}`);
   return all.length > 0 ? all.sort().join(', ') : undefined;
 };
 
@@ -165,6 +165,8 @@ function longest(all: readonly (Seconds | undefined)[]): Seconds | undefined {
   return known.length === 0 ? undefined : known.reduce((most, one) => (middle(one) > middle(most) ? one : most));
 }
 
+const timeOf = (stamp: unknown): number => Date.parse(asString(stamp) ?? '');
+
 /** From the first mark of one name to the last of another. */
 function between(document: Json, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
@@ -172,7 +174,7 @@ function between(document: Json, from: string, to: string): Seconds | undefined 
       .map(asObject)
       .filter((one) => one['name'] === name)
       .map((one) => asObject(one['at']))
-      .map((at) => ({ earliest: Date.parse(String(at['earliest'])), latest: Date.parse(String(at['latest'])) }))
+      .map(({ earliest, latest }) => ({ earliest: timeOf(earliest), latest: timeOf(latest) }))
       .filter(({ earliest, latest }) => Number.isFinite(earliest) && Number.isFinite(latest));
   const [start] = instants(from).sort((a, b) => a.earliest - b.earliest);
   const end = instants(to)

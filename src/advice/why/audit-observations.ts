@@ -9,7 +9,7 @@ import type { Json } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
 import type { AuditEvent } from './audit-story.ts';
-import { auditStoryOf, isDone, isPod, isWrite, requestIn } from './audit-story.ts';
+import { isDone, isPod, isWrite, requestIn, uidOf } from './audit-story.ts';
 
 /** Streams of which no event of the pod says anything: their silence proves nothing. */
 const unseen: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
@@ -41,7 +41,7 @@ export function observationsOf(events: readonly AuditEvent[], namespace: string)
 }
 
 function partsOf(events: readonly AuditEvent[]): Parts {
-  const { uid } = auditStoryOf(events);
+  const uid = uidOf(events);
   const stored = events.filter((one) => isWrite(one) && isDone(one) && one.object !== undefined);
   return {
     pods: stored.filter((one) => isPod(one) && one.object?.['kind'] === 'Pod' && metadataOf(one.object)['uid'] === uid),

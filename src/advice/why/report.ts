@@ -8,6 +8,9 @@ import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import type { Envelope } from '../output.ts';
 import { columnsOf, wrapped } from '../output.ts';
 
+/** ms since the epoch: what a stamp of a cluster can be, and a date can hold with room on both sides. */
+export const isTime = (at: number): boolean => at > 0 && at < 1e13;
+
 /** ms since the epoch. The clocks of node, controller and API server may differ by as much as the interval is wide. */
 export interface StoryMoment {
   name: string;

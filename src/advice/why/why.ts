@@ -39,13 +39,16 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
   if (recorded) return show(recorded, options, ports);
   // An audit log needs no cluster where the namespace is named.
   const named = options.connection.namespace;
-  const logged = name === undefined || named === undefined ? undefined : await fromAuditLogs(name, named, options);
-  if (logged) return show(logged, options, ports);
+  const logged = async (namespace: string | undefined): Promise<Found | undefined> =>
+    name === undefined || namespace === undefined
+      ? undefined
+      : fromAuditLogs(name, namespace, options, (text) => void ports.stderr.write(`podexit: ${text}\n`));
+  const early = await logged(named);
+  if (early) return show(early, options, ports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     const { namespace, contextName } = cluster;
-    const audited =
-      name === undefined || named !== undefined ? undefined : await fromAuditLogs(name, namespace, options);
+    const audited = named === undefined ? await logged(namespace) : undefined;
     if (audited) return await show(audited, options, ports, contextName);
     const remains = await readRemains(cluster);
     if (!target) return await showEnded(remains, namespace, options, ports, contextName);

@@ -22,7 +22,7 @@ import type { Manifest } from './manifest/parse.ts';
 import type { OutputOptions } from './output.ts';
 import { publish } from './output.ts';
 import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
-import { specOfWorkload, specsOf } from './read-workload.ts';
+import { neighboursOf, specOfWorkload, specsOf } from './read-workload.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 
 export type CheckSource =
@@ -105,9 +105,9 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
       const { target, pick } = source;
       if (target.kind === 'workload' && target.resource !== 'services' && !options.inspect) {
         const object = await readWorkload(cluster, target.resource, target.name);
-        const { services, budgets, unread } = await readNamespace(cluster);
-        const neighbours = { services, budgets, autoscaled: new Set<string>() };
-        return [specOfWorkload(object, { neighbours, graceSeconds, unread })];
+        const namespace = await readNamespace(cluster);
+        const { unread } = namespace;
+        return [specOfWorkload(object, { neighbours: neighboursOf(namespace), graceSeconds, unread })];
       }
       const deadline = createDeadline(ports.clock, null);
       const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
@@ -142,7 +142,7 @@ async function allSpecs(cluster: Parameters<typeof readWorkloads>[0], graceSecon
       'Ask for list of these resources, or name one workload.',
     );
   const namespace = await readNamespace(cluster);
-  const neighbours = { services: namespace.services, budgets: namespace.budgets, autoscaled: new Set<string>() };
+  const neighbours = neighboursOf(namespace);
   // A ReplicaSet, a Job or a pod that something owns is judged with its owner.
   const whole = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
   return whole.map((object) =>

@@ -18,7 +18,7 @@ import { judge } from '../judge.ts';
 import { readManifests } from '../manifest/read-files.ts';
 import type { Manifest } from '../manifest/parse.ts';
 import { readNamespace, readPod, readWorkload } from '../read-cluster.ts';
-import { specOfWorkload, specsOf } from '../read-workload.ts';
+import { neighboursOf, specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 import { editedObject, editedText, manifestOf } from './edited-yaml.ts';
 import type { Proposal } from './edits.ts';
@@ -85,8 +85,7 @@ async function fromCluster(target: Target, { connection, verbosity }: FixOptions
   const cluster = await connectCluster(connection, ports, verbosity);
   try {
     const object = await objectOf(cluster, target);
-    const { services, budgets } = await readNamespace(cluster);
-    const neighbours = { services, budgets, autoscaled: new Set<string>() };
+    const neighbours = neighboursOf(await readNamespace(cluster));
     const clean = manifestOf(object);
     return [{ object: clean, proposal: fixable(clean, specOfWorkload(object, { neighbours })) }];
   } finally {

@@ -35,8 +35,9 @@ export interface TooFew {
 /** One for each workload that was seen often enough, and which were not. */
 export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
   const counted = samples.filter(({ outcome }) => judged.has(outcome));
-  const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
-  const groups = workloads.map((workload) => counted.filter((one) => one.workload === workload));
+  const byWorkload = new Map(counted.map(({ workload }) => [workload, [] as typeof counted]));
+  for (const one of counted) byWorkload.get(one.workload)?.push(one);
+  const groups = [...byWorkload].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
   return {
     found: groups.filter(({ length }) => length >= fewestExits).map(recommendationOf),
     tooFew: groups

@@ -89,8 +89,9 @@ async function reportsIn(file: string, replay: Replay): Promise<ReadReport[]> {
 export function exitsIn(document: Json): Json[] | undefined {
   if (document['apiVersion'] !== 'podexit/v1') return undefined;
   if (document['kind'] === 'ExitReport') return [document];
-  if (document['kind'] === 'RolloutReport') return asArray(document['exits']).map(asObject);
-  return document['kind'] === 'ExitReportList' ? asArray(document['items']).map(asObject) : undefined;
+  const list = { RolloutReport: 'exits', ExitReportList: 'items' }[asString(document['kind']) ?? ''];
+  // All of them: figures about a part would be figures about something else.
+  return list === undefined ? undefined : asArray(document[list], Infinity).map(asObject);
 }
 
 function exitsOf(file: string, document: Json): ReadReport[] {

@@ -1,4 +1,6 @@
 /** The tables of cases: a new case is a row in one of them. */
+import { attached } from './attached.ts';
+import { ends } from './ends.ts';
 import { graces } from './graces.ts';
 import { hooks } from './hooks.ts';
 import { kubelets } from './kubelets.ts';
@@ -9,4 +11,5 @@ import { walk } from './walk.ts';
 
 for (const [topic, cases] of Object.entries(triggers)) walk(`the trigger: ${topic}`, cases);
 for (const [topic, cases] of Object.entries(traps)) walk(`traps: ${topic}`, cases);
-for (const [topic, cases] of Object.entries({ ...graces, ...hooks, ...kubelets, ...signs })) walk(topic, cases);
+for (const [topic, cases] of Object.entries({ ...attached, ...ends, ...graces, ...hooks, ...kubelets, ...signs }))
+  walk(topic, cases);

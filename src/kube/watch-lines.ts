@@ -91,6 +91,7 @@ async function* readChanges(reader: Reader, target: WatchTarget, position: Posit
       continue;
     }
     if (received.kind !== 'line') return end(outcomeOf(received));
+    yield* slowly(target, position, received);
     const ending = yield* handleLine(target, position, readWatchLine(received.bytes), received.at);
     if (ending !== undefined) return ending;
     silence.broken();
@@ -152,6 +153,21 @@ async function* askAndListen(
 function outlived(position: Position, asked: number): boolean {
   position.lessSince ??= asked;
   return asked - position.lessSince >= longBehind;
+}
+
+/** ms from the first byte of a line to its last; and between two lines of one burst. */
+const [slowLine, sameBurst] = [250, 50];
+
+/** What a slow link brings is as old as the first line of the burst: those behind it waited for its bytes. */
+function* slowly(
+  { stream }: WatchTarget,
+  position: Position,
+  { at, since }: Extract<LineEvent, { kind: 'line' }>,
+): Generator<Sighting> {
+  const { burst } = position;
+  const isSame = burst !== undefined && since - burst.until <= sameBurst;
+  position.burst = { since: isSame ? burst.since : since, until: at };
+  if (at - since > slowLine) yield { kind: 'resumed', at, stream, since: position.burst.since };
 }
 
 /** Hands one line over, then moves the cursor: what the consumer did not take comes again. */

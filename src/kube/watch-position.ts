@@ -23,6 +23,8 @@ export interface Position extends Omit<Cursor, 'reached'> {
   newest?: string;
   /** Client clock, ms: since then the server has had less than what was received, whenever it was asked. */
   lessSince?: number;
+  /** Client clock, ms: since when lines have come without a pause, and the last of them. */
+  burst?: { since: number; until: number };
   /** The last watch ended with a 401, and other credentials were found. */
   renewed: boolean;
   /** The named object exists. */

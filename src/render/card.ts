@@ -140,7 +140,7 @@ function afterExit({ containers, marks }: Timeline): string {
   const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
   const min = gone.earliest - last(({ latest }) => latest);
   const shown = gone.shown - last((at) => at.shown);
-  if (!(shown >= longAfterExit && min > 0)) return '';
+  if (!(shown >= longAfterExit && min > longAfterExit / 2)) return '';
   return `, ${lengthText({ min, max: gone.latest - last(({ earliest }) => earliest), shown })} of it after the last exit`;
 }
 

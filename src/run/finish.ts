@@ -13,7 +13,7 @@ import type { Publish } from './publish.ts';
 import { publish } from './publish.ts';
 import { contentOf, writeReport } from './report-files.ts';
 import type { ReportFile } from './writable.ts';
-import { conclusionsOf } from '../infer/conclude.ts';
+import { timelineOf } from '../infer/conclude.ts';
 import { triggerText } from '../render/mark-text.ts';
 import { endingOf, isHopeless } from './ending.ts';
 
@@ -97,7 +97,7 @@ export const notReplaced = 3;
 export function unreplaced(trace: Trace): string | undefined {
   const { began, gone, timers } = trace;
   if (!began?.value.waitReplacement || !gone) return undefined;
-  const { trigger, replacement } = conclusionsOf(trace)?.exit ?? {};
+  const { trigger, replacement } = timelineOf(trace) ?? {};
   const pod = `pod "${began.value.name}" is gone`;
   if (isHopeless(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
   const isLate = timers.some(({ value }) => value === 'timeout');

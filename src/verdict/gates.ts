@@ -7,6 +7,7 @@
  */
 import { logStampLagMs } from '../model/assumptions.ts';
 import type { ContainerExit } from '../infer/context.ts';
+import { isSignalSettled } from '../infer/context.ts';
 import type { EndpointExit } from '../infer/endpoints.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import type { Estimate } from '../infer/estimate.ts';
@@ -16,7 +17,6 @@ import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { atLeast } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
-import { isSignalSettled } from '../infer/view/cap-at-now.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { RuleInput } from './rule-input.ts';
 import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, servingContainers, shortestGrace } from './rule-input.ts';

@@ -2,8 +2,8 @@
 import type { ContainerExit } from '../infer/context.ts';
 import type { Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import { mayHaveCounted } from '../infer/view/unseen.ts';
-import { overran } from '../infer/view/phases.ts';
+import { mayHaveCounted } from '../infer/deletion.ts';
+import { overran } from '../infer/phases.ts';
 import type { RuleInput } from './rule-input.ts';
 import { mainExitsOf, ranExitsOf } from './rule-input.ts';
 

@@ -39,7 +39,7 @@ export interface LoopbackOptions {
   version?: string;
   /** What stands behind the proxies of services and pods. */
   backends?: Backends;
-  /** How long after its last event the scenario begins anew, with every pod back; never where it is absent. */
+  /** How long after its last event the scenario begins again, with every pod back; never where it is absent. */
   playAgainAfterMs?: number;
 }
 
@@ -104,7 +104,7 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
       void cluster.director.played.then(() => cluster.sleep(playAgainAfterMs)).then(again);
   }
 
-  /** Clients that still watch lose their connections, and list anew: their revisions are older than the new play. */
+  /** Clients that still watch lose their connections, and list again: their revisions are older than the new play. */
   function again(): void {
     stop(play);
     play = createPlay(options, clock, play.cluster.log.revision + 1);

@@ -35,7 +35,7 @@ export interface ListOptions {
 const askOnce = (cluster: Cluster, question: Question): Promise<Answer> => cluster.request(question);
 
 /**
- * The whole collection, page by page. When the pages expire on the way (410) they are asked for anew: half an old state and
+ * The whole collection, page by page. When the pages expire on the way (410) they are asked for again: half an old state and
  * half a new one is no state. Throws what Cluster.request throws.
  */
 export async function listObjects(cluster: Cluster, target: WatchTarget, options: ListOptions): Promise<ListResult> {

@@ -91,7 +91,7 @@ function ownerWords(pod: Pod): string {
   const fates: Record<string, string> = {
     ReplicaSet: 'creates a replacement at once',
     ReplicationController: 'creates a replacement at once',
-    StatefulSet: 'creates it anew under the same name',
+    StatefulSet: 'creates it again under the same name',
     DaemonSet: 'creates a replacement on the same node',
     Job: 'may start another pod',
     Node: 'is the node itself',

@@ -200,7 +200,7 @@ export interface Suspension {
   before(at: number): Sighting[];
   /**
    * ms from now on in which what arrived during a standstill may still be unread, so that nobody gives up meanwhile:
-   * timers come first on waking, and a connection that broke has to be made anew.
+   * timers come first on waking, and a connection that broke has to be made again.
    */
   unread(this: void): number;
   cancel(): void;

@@ -82,7 +82,7 @@ export interface Cuts {
   since: ReadonlyMap<ListRow, number>;
 }
 
-/** As in a live run, what a watch may have missed after its end is a gap until the resource is listed anew. */
+/** As in a live run, what a watch may have missed after its end is a gap until the resource is listed again. */
 export function cutsOf(rows: readonly Row[]): Cuts {
   const open = new Map<string, Row>();
   const since = new Map<ListRow, number>();

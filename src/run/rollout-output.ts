@@ -189,7 +189,7 @@ function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
   };
 }
 
-/** The timeline of each pod, concluded anew only where its trace has changed since the last painting. */
+/** The timeline of each pod, concluded again only where its trace has changed since the last painting. */
 function createTimelines(): (key: string, trace: Trace | undefined) => Timeline | undefined {
   const known = new Map<string, { readonly trace: Trace; readonly timeline: Timeline | undefined }>();
   return (key, trace) => {

@@ -142,7 +142,7 @@ function changeCue(row: RowOf<'watch'>): Cue[] {
   return [{ kind: 'change', at: ms(row.at), resource: pluralOf(row.resource), type, object, revision }];
 }
 
-/** A client that reads its answer may look at once: what the answer tells must have happened by then. */
+/** A client that reads its answer may look at once: what the answer says must have happened by then. */
 function inTimeForAnswer(cues: Cue[], trigger: Trigger): Cue[] {
   const { answer } = trigger;
   const revision = Number(valueAt(answer?.body, 'metadata.resourceVersion') ?? 0);

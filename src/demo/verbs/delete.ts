@@ -48,7 +48,7 @@ export async function executeDelete(
   return recordedEnd(cluster, pod);
 }
 
-/** Whether the recording tells how this very pod ends; a successor of the same name is another pod. */
+/** Whether the recording shows how this very pod ends; a successor of the same name is another pod. */
 export function isTraced(cluster: Cluster, pod: KubeObject): boolean {
   return markingCue(cluster)?.object.metadata.uid === pod.metadata.uid;
 }

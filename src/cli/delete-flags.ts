@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import { picks } from '../run/target.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { oneOf } from './one-of.ts';
-import type { SelectorFlags } from './target.ts';
-import { parseAnyTarget } from './target.ts';
+import { parseAnyTarget, type SelectorFlags } from './target.ts';
 import { usageError } from './usage.ts';
 
 export interface DeleteFlags extends SelectorFlags {

@@ -1,8 +1,6 @@
 /** `--max-duration`, `--max-grace-used`, `--min-drain-lead`, `--fail-on`, `--warn-only`: words turned into a Policy. */
-import type { GateSpec, Policy } from '../verdict/policy.ts';
-import { gateCodes } from '../verdict/policy.ts';
-import type { GateWords } from './config.ts';
-import { readConfig } from './config.ts';
+import { gateCodes, type GateSpec, type Policy } from '../verdict/policy.ts';
+import { readConfig, type GateWords } from './config.ts';
 import { parseDuration } from './duration.ts';
 import { usageError } from './usage.ts';
 

@@ -1,6 +1,5 @@
 /** Help as kubectl has it: examples and the flags of every day first; `options [COMMAND]` lists all of them. */
-import type { Command, HelpConfiguration, Option } from 'commander';
-import { Help } from 'commander';
+import { Help, type Command, type HelpConfiguration, type Option } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import { oneOf } from './one-of.ts';
 

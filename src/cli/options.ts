@@ -1,19 +1,15 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
 import type { LookOptions } from '../run/run.ts';
 import type { ReportFile } from '../run/writable.ts';
-import { formatOfFile, parseFormat } from '../run/formats.ts';
-import type { Format } from '../run/formats.ts';
+import { formatOfFile, parseFormat, type Format } from '../run/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import type { ConnectionFlags } from './connection-flags.ts';
-import { connectionOf } from './connection-flags.ts';
-import type { DeleteFlags } from './delete-flags.ts';
-import { chosenBy } from './delete-flags.ts';
+import { connectionOf, type ConnectionFlags } from './connection-flags.ts';
+import { chosenBy, type DeleteFlags } from './delete-flags.ts';
 import { parseDuration } from './duration.ts';
 import { confirmFrom, policyFrom } from './gate-flags.ts';
 import { decideGrace } from './grace.ts';
 import { oneOf } from './one-of.ts';
-import type { PipelineFlags } from './pipeline-flags.ts';
-import { publishFrom } from './pipeline-flags.ts';
+import { publishFrom, type PipelineFlags } from './pipeline-flags.ts';
 import type { ProbeFlags } from './probe-flags.ts';
 import { usageError } from './usage.ts';
 

@@ -8,8 +8,7 @@ import { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf, versionOf } from './resource-version.ts';
 import { asArray, asRecord, asText, readRefusal } from './status.ts';
 import type { Surroundings } from './surroundings.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { isForeign, keyOf, selectors } from './watch-target.ts';
+import { isForeign, keyOf, selectors, type WatchTarget } from './watch-target.ts';
 
 /** What a stream has brought, to be compared with what the server says when it is asked. */
 export interface Known {

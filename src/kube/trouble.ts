@@ -1,8 +1,7 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
 import type { Next } from './decide.ts';
-import type { TransportFailure } from './http/failure.ts';
-import { isUntrusted } from './http/failure.ts';
+import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import { readPath } from './resource-path.ts';
 import type { Ending } from './watch-position.ts';
 import type { WatchTarget } from './watch-target.ts';

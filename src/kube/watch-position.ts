@@ -5,8 +5,7 @@ import type { Health } from './health.ts';
 import type { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf } from './resource-version.ts';
 import type { Refusal } from './status.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { isForeign, keyOf } from './watch-target.ts';
+import { isForeign, keyOf, type WatchTarget } from './watch-target.ts';
 
 /** Where one stream stands. Changed only after the consumer took an item. */
 export interface Position extends Omit<Cursor, 'reached'> {

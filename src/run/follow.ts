@@ -9,9 +9,8 @@ import { namesStopSignal } from '../model/observe.ts';
 import type { Gate } from './gate.ts';
 import { briefFate, deletionProgress } from './deletion-progress.ts';
 import type { Run } from './live-run.ts';
-import type { Raw, Target } from './watched.ts';
+import { asRaw, metadataOf, nameOf, namespaceOf, uidOf, type Raw, type Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
-import { asRaw, metadataOf, nameOf, namespaceOf, uidOf } from './watched.ts';
 import type { Clock } from './clock.ts';
 
 export interface Following {

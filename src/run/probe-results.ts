@@ -1,8 +1,7 @@
 /** What the probes of a run over several pods measured, for its report and its exit code. */
 import { probeReportOf, probeResultsOf } from '../infer/probes.ts';
-import { emptyTrace } from '../model/trace.ts';
+import { emptyTrace, type ProbeFacts } from '../model/trace.ts';
 import type { ExitReport, MarkName, ProbeReport } from '../model/report.ts';
-import type { ProbeFacts } from '../model/trace.ts';
 import { gateFailed } from '../verdict/exit-code.ts';
 import { lostWithin, withImpliedLoss } from '../verdict/gates.ts';
 import type { Policy } from '../verdict/policy.ts';

@@ -1,7 +1,6 @@
 /** What the recorder of a raw recording asked of the API server, as far as it can have deleted a pod. Pure. */
 import type { Row } from '../recording/rows.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, metadataOf } from './watched.ts';
+import { asRaw, metadataOf, type Raw } from './watched.ts';
 
 export type RequestRow = Extract<Row, { type: 'request' }>;
 type ResponseRow = Extract<Row, { type: 'response' }>;

@@ -1,10 +1,17 @@
 /** What a raw recording is of: the pod, and what its recorder itself asked for. */
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../model/observation.ts';
-import type { Removal, RequestRow } from './raw-requests.ts';
-import { graceOf, markingOf, marksIn, podsIn, removalsOf, verbOf } from './raw-requests.ts';
-import type { Raw } from './watched.ts';
-import { metadataOf } from './watched.ts';
+import {
+  graceOf,
+  markingOf,
+  marksIn,
+  podsIn,
+  removalsOf,
+  verbOf,
+  type Removal,
+  type RequestRow,
+} from './raw-requests.ts';
+import { metadataOf, type Raw } from './watched.ts';
 
 export interface Subject {
   namespace: string;

@@ -5,17 +5,14 @@ import type { Sighting } from '../model/observation.ts';
 import type { Traces } from './traces.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { summaryOf } from '../verdict/rollout.ts';
-import type { LookOptions, RunOptions } from './run.ts';
+import { run, type LookOptions, type RunOptions } from './run.ts';
 import { openStage } from './audience.ts';
-import { assertDistinct, assertWritable } from './writable.ts';
+import { assertDistinct, assertWritable, type ReportFile } from './writable.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
-import type { Replay } from './replay.ts';
-import { openReplay } from './replay.ts';
-import type { ReportFile } from './writable.ts';
-import { run } from './run.ts';
+import { openReplay, type Replay } from './replay.ts';
 
 export interface ReplayOptions {
   file: string;

@@ -1,26 +1,20 @@
 /** A recording as a source: our own format as it is, raw ones narrowed and ended like a live run. */
 import { readHeader } from '../recording/header.ts';
 import { sightingOf } from '../recording/observations.ts';
-import type { ParsedLine } from '../recording/read-lines.ts';
-import { readLines } from '../recording/read-lines.ts';
-import type { Row } from '../recording/rows.ts';
-import { rowOf } from '../recording/rows.ts';
+import { readLines, type ParsedLine } from '../recording/read-lines.ts';
+import { rowOf, type Row } from '../recording/rows.ts';
 import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';
 import type { Sighting } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
-import { emptyTrace } from '../model/trace.ts';
-import type { Trace } from '../model/trace.ts';
-import type { Traces } from './traces.ts';
-import { createTraces } from './traces.ts';
+import { emptyTrace, type Trace } from '../model/trace.ts';
+import { createTraces, type Traces } from './traces.ts';
 import { endingOf, lastNewsMs, lostPatience } from './ending.ts';
 import { needed } from './stream-health.ts';
-import type { Absence } from './raw-targets.ts';
-import { absencesIn } from './raw-targets.ts';
+import { absencesIn, type Absence } from './raw-targets.ts';
 import { rawSightings } from './raw-replay.ts';
 import { isOfSeveral, severalSightings } from './raw-several.ts';
-import type { Subject } from './raw-subject.ts';
-import { subjectOf } from './raw-subject.ts';
+import { subjectOf, type Subject } from './raw-subject.ts';
 
 export interface Replay {
   sightings: AsyncIterable<Sighting> | Iterable<Sighting>;

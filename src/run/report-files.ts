@@ -4,8 +4,7 @@ import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import { renderDocument } from './documents.ts';
-import type { Format } from './formats.ts';
-import { isDocument } from './formats.ts';
+import { isDocument, type Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { ReportFile } from './writable.ts';
 

@@ -5,15 +5,13 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { ExitReport } from '../model/report.ts';
 import type { Deadline } from './deadline.ts';
 import type { Ports } from './ports.ts';
-import type { Progress } from './rollout-progress.ts';
+import { quietMs, type Progress } from './rollout-progress.ts';
 import type { Scope } from './scope.ts';
 import type { RolloutStart } from './start-rollout.ts';
 import type { SeveralTarget } from './target.ts';
 import type { TraceOptions } from './trace-options.ts';
 import type { WaitingLimit } from './time-limit.ts';
-import type { Raw } from './watched.ts';
-import { nameOf } from './watched.ts';
-import { quietMs } from './rollout-progress.ts';
+import { nameOf, type Raw } from './watched.ts';
 
 export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
 

@@ -1,8 +1,7 @@
 /** The probes of a run over several pods, once for all of them: what each exit says of requests. */
-import { emptyTrace } from '../model/trace.ts';
+import { emptyTrace, type ProbeFacts, type Trace } from '../model/trace.ts';
 import type { Observation } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
-import type { ProbeFacts, Trace } from '../model/trace.ts';
 
 export interface SharedProbes {
   /** Whether it was about a probe. */

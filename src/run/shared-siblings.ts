@@ -1,8 +1,7 @@
 /** The pods of a run that is about several, once for all of them: what each may be replaced by. */
 import type { KubeObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
-import type { Coming } from '../model/reduce/siblings.ts';
-import { siblingAfter } from '../model/reduce/siblings.ts';
+import { siblingAfter, type Coming } from '../model/reduce/siblings.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
 
 export interface SharedSiblings {

@@ -1,8 +1,7 @@
 /** When a run gives up: after --timeout; by default after 60 s without its pod, then 120 s after the grace must have run out. */
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
-import type { Raw } from './watched.ts';
-import { asRaw } from './watched.ts';
+import { asRaw, type Raw } from './watched.ts';
 
 export interface TimeLimit {
   /** Counts from now, with the grace as far as it is known (s). Only the default asks for one. */

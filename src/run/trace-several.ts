@@ -8,22 +8,24 @@ import type { Interrupted } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { summaryOf } from '../verdict/rollout.ts';
-import { createBlockedEvictions } from './blocked-evictions.ts';
-import type { BlockedEvictions } from './blocked-evictions.ts';
+import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { areConfirmed } from './confirm-delete.ts';
-import { advisingSameCluster, connectCluster } from './ports.ts';
-import type { Deadline } from './deadline.ts';
-import { createDeadline } from './deadline.ts';
+import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
 import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
 import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import type { Several } from './live-run.ts';
 import { liveOptions, liveSource } from './live.ts';
-import type { Ports } from './ports.ts';
 import { scopeInTime } from './choose-pod.ts';
-import { createResults, rolloutOutput } from './rollout-output.ts';
-import type { Rollout, SeveralOptions } from './rollout-end.ts';
-import { missedText, notFollowedText, shortcomingOf, waitingText } from './rollout-end.ts';
-import type { RolloutOutput } from './rollout-output.ts';
+import { createResults, rolloutOutput, type RolloutOutput } from './rollout-output.ts';
+import {
+  missedText,
+  notFollowedText,
+  shortcomingOf,
+  waitingText,
+  type Rollout,
+  type SeveralOptions,
+} from './rollout-end.ts';
 import { followOwners } from './rollout-owners.ts';
 import { reportError } from './report-error.ts';
 import { createProgress } from './rollout-progress.ts';
@@ -33,8 +35,7 @@ import { lossCodes, probeReportsOf } from './probe-results.ts';
 import { commandOf, runCommand } from './start-rollout.ts';
 import { createTraces } from './traces.ts';
 import { createWaitingLimit } from './time-limit.ts';
-import type { Raw } from './watched.ts';
-import { nameOf as podName, uidOf } from './watched.ts';
+import { nameOf as podName, uidOf, type Raw } from './watched.ts';
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {

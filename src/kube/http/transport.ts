@@ -1,8 +1,6 @@
 import type { Redactor } from '../redact.ts';
-import type { Proxy } from './agent.ts';
-import { plainWire, proxyWire, secureWire } from './agent.ts';
-import type { Exchange, Reply, Wire } from './exchange.ts';
-import { exchange } from './exchange.ts';
+import { plainWire, proxyWire, secureWire, type Proxy } from './agent.ts';
+import { exchange, type Exchange, type Reply, type Wire } from './exchange.ts';
 import { proxyFor } from './proxy-rules.ts';
 
 export interface TransportOptions {

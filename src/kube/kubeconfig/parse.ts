@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { Fields } from './fields.ts';
-import { readFields } from './fields.ts';
+import { readFields, type Fields } from './fields.ts';
 import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
 
 /**

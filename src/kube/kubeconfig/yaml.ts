@@ -1,5 +1,13 @@
-import type { YAMLException } from 'js-yaml';
-import { CORE_SCHEMA, NOT_RESOLVED, boolYaml11Tag, floatCoreTag, intCoreTag, loadAll, mergeTag } from 'js-yaml';
+import {
+  CORE_SCHEMA,
+  NOT_RESOLVED,
+  boolYaml11Tag,
+  floatCoreTag,
+  intCoreTag,
+  loadAll,
+  mergeTag,
+  type YAMLException,
+} from 'js-yaml';
 import { invalid } from './fields.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { ReplayText } from '../advice/why/report.ts';
 import type { WhyOptions } from '../advice/why/why.ts';
 import type { Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
-import { oneOf } from './one-of.ts';
+import { oneOf } from './usage.ts';
 import { wholeNumber } from './options.ts';
 import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
 import { parseTarget } from './target.ts';

@@ -4,10 +4,9 @@ import type { Cluster } from './cluster.ts';
 import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import type { LineEvent, Lines } from './lines.ts';
-import { versionOf } from './resource-version.ts';
-import { asRecord, readRefusal, type Refusal } from './status.ts';
+import { versionOf, asRecord, readRefusal, type Refusal } from './status.ts';
 import { within } from './surroundings.ts';
-import { keyOf, type WatchTarget } from './watch-target.ts';
+import { keyOf, type WatchTarget } from './resource-path.ts';
 
 /** One line of a watch response, as far as the loop has to distinguish lines. */
 export type WatchLine =

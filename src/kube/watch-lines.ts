@@ -7,11 +7,11 @@ import {
   type StreamContext,
   type Ending,
   type Position,
+  type Health,
 } from './watch-position.ts';
 import type { Flow } from './cluster.ts';
 import { takeLines, type LineEvent } from './lines.ts';
-import type { Health } from './health.ts';
-import { isNewer } from './resource-version.ts';
+import { isNewer } from './status.ts';
 import { mostLineBytes } from './trouble.ts';
 import {
   createPull,
@@ -23,7 +23,7 @@ import {
   type Reader,
   type WatchLine,
 } from './watch-line.ts';
-import { isForeign, keyOf, type WatchTarget } from './watch-target.ts';
+import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
 /** ms without a line, once it was asked why. */
 const quiet = {

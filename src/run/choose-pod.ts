@@ -9,7 +9,7 @@ import { notKubernetes } from '../kube/trouble.ts';
 import { watchTarget } from './follow.ts';
 import { scopeOf, type Scope } from './scope.ts';
 import { asRaw, metadataOf, type Raw } from './watched.ts';
-import { unlessLate, type Deadline } from './deadline.ts';
+import { unlessLate, type Deadline } from './time-limit.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 

@@ -6,7 +6,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import { unlessLate, type Deadline } from './deadline.ts';
+import { unlessLate, type Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessLeft } from './leaving.ts';
 import type { Ports } from './ports.ts';

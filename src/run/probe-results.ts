@@ -5,7 +5,7 @@ import type { ExitReport, MarkName, ProbeReport } from '../model/report.ts';
 import { gateFailed } from '../verdict/exit-code.ts';
 import { lostWithin, withImpliedLoss } from '../verdict/gates.ts';
 import type { Policy } from '../verdict/policy.ts';
-import type { SharedProbes } from './shared-probes.ts';
+import type { SharedProbes } from './shared-facts.ts';
 
 /** One for each --probe: what `pod` measured is one list for all pods. */
 function merged(probes: ReadonlyMap<number, ProbeFacts>): Map<number, ProbeFacts> {

@@ -5,8 +5,17 @@
 import type { Row } from '../recording/rows.ts';
 import type { Sighting } from '../model/observation.ts';
 import { cutsOf, lateIn, streamsOf, takes, targetsOf, withKind, type Cuts, type Late } from './raw-targets.ts';
-import { answerTo, graceOf, marksIn, verbOf, type RequestRow } from './raw-requests.ts';
-import { began, podsOf, subjectOf, type Subject } from './raw-subject.ts';
+import {
+  answerTo,
+  graceOf,
+  marksIn,
+  verbOf,
+  began,
+  podsOf,
+  subjectOf,
+  type RequestRow,
+  type Subject,
+} from './raw-subject.ts';
 import { metadataOf, type Target } from './watched.ts';
 
 /** A list row holds its arrival only; its request was sent at most this long before. */

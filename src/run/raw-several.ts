@@ -3,7 +3,7 @@ import type { Row } from '../recording/rows.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { initialBurst, requestLag } from './raw-replay.ts';
 import { cutsOf, withKind } from './raw-targets.ts';
-import { marksIn, podsIn, removalsOf } from './raw-requests.ts';
+import { marksIn, podsIn, removalsOf } from './raw-subject.ts';
 import { asRaw, nameOf, namespaceOf, uidOf, type Raw } from './watched.ts';
 
 /** Whether the recorder watched several pods end, and asked itself for the end of none, or of several. */

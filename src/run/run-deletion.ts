@@ -8,7 +8,7 @@ import type { Sighting, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { follow, watchTarget } from './follow.ts';
-import { createGate, type Gate } from './gate.ts';
+import { createGate, type Gate } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
 import type { Probing } from './probing.ts';
 import { isTerminatingPod, logsSince, lookAtPods } from './several.ts';

@@ -8,7 +8,7 @@ import { refusedBy } from '../kube/refused.ts';
 import { readRefusal } from '../kube/status.ts';
 import type { Sighting } from '../model/observation.ts';
 import { follow, followContainer, lose, warnRefused, watchTarget, type Following } from './follow.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './stream-health.ts';
 import type { Run } from './live-run.ts';
 import {
   asRaw,

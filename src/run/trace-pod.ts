@@ -3,9 +3,9 @@ import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
 import { confirmed } from './confirm-delete.ts';
-import { createDeadline, type Deadline } from './deadline.ts';
+import { createDeadline, createWaitingLimit, type Deadline } from './time-limit.ts';
 import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
-import { leaveOnSignals, unlessLeft } from './leaving.ts';
+import { leaveOnSignals, unlessLeft, fateOf } from './leaving.ts';
 import type { ExitOptions, TraceOptions } from './trace-options.ts';
 import { resolveTarget, scopeInTime } from './choose-pod.ts';
 import type { SeveralTarget, Target } from './target.ts';
@@ -15,13 +15,11 @@ import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
 import type { FoundPod } from './pod-checks.ts';
-import { fateOf } from './deletion-progress.ts';
 import { liveOptions, liveSource } from './live.ts';
 import type { Several } from './live-run.ts';
 import { run, type Stage } from './run.ts';
 import { createTraces, onePod } from './traces.ts';
 import { missedText } from './rollout-end.ts';
-import { createWaitingLimit } from './time-limit.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {

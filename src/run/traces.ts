@@ -9,8 +9,7 @@ import type { Observation } from '../model/observation.ts';
 import { isTerminating } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
 import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
-import { createSharedProbes } from './shared-probes.ts';
-import { createSharedSiblings } from './shared-siblings.ts';
+import { createSharedProbes, createSharedSiblings } from './shared-facts.ts';
 
 export interface Traces {
   /** Takes one more observation of the log. The keys of the traces that it concerns. */

@@ -8,7 +8,7 @@ import {
   mergeTag,
   type YAMLException,
 } from 'js-yaml';
-import { invalid } from './fields.ts';
+import { invalid } from './parse.ts';
 
 /**
  * The first document of a kubeconfig, as kubectl's YAML has it. Throws PodexitError `kubeconfig.invalid`, which names the

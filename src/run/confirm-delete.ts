@@ -6,11 +6,9 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import type { Deadline } from './deadline.ts';
-import { unlessLate } from './deadline.ts';
-import type { FoundPod } from './pod-checks.ts';
+import { unlessLate, type Deadline } from './time-limit.ts';
+import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessLeft } from './leaving.ts';
-import { readToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { unread } from './choose-pod.ts';
 

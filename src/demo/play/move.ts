@@ -165,7 +165,7 @@ function guess(story: Story, stamp: Nanoseconds, field: string, context: Context
 const ms = 1_000_000n;
 /** From a write in the cluster to its arrival at the recorder, as measured where both are known. */
 const writeToArrival = 4n * ms;
-/** From a container's end to the arrival of the status that tells of it (SIGNALS.md §0, 6: 85 to 110 ms). */
+/** From a container's end to the arrival of the status that shows it (SIGNALS.md §0, 6: 85 to 110 ms). */
 const exitToArrival = 95n * ms;
 /** From an Event's making to the API server's stamp on it. */
 const eventToStore = 5n * ms;

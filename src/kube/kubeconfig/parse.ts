@@ -26,12 +26,10 @@ function readNamed<T>(root: Fields, list: string, key: string, read: (entry: Fie
     if (name === undefined) throw each.wrong('has no name');
     // kubectl loads no such file: which of the two is meant?
     if (named.has(name)) throw each.wrong('has the name of an earlier one');
-    named.set(name, read(each.mapping(key) ?? nothing));
+    named.set(name, read(each.mapping(key) ?? readFields({}, '')));
   }
   return named;
 }
-
-const nothing = readFields({}, '');
 
 function readCluster(raw: Fields, directory: string): ClusterEntry {
   const extensions = raw

@@ -1,17 +1,29 @@
 import type { Sighting } from '../model/observation.ts';
 import { askWhatIsNew, createSilence } from './alive.ts';
-import type { StreamContext, Ending, Position } from './watch-position.ts';
-import { doubtBookmark, resetFailures, rewind } from './watch-position.ts';
+import {
+  doubtBookmark,
+  resetFailures,
+  rewind,
+  type StreamContext,
+  type Ending,
+  type Position,
+  type Health,
+} from './watch-position.ts';
 import type { Flow } from './cluster.ts';
-import type { LineEvent } from './lines.ts';
-import type { Health } from './health.ts';
-import { takeLines } from './lines.ts';
-import { isNewer } from './resource-version.ts';
+import { takeLines, type LineEvent } from './lines.ts';
+import { isNewer } from './status.ts';
 import { mostLineBytes } from './trouble.ts';
-import type { Reader, WatchLine } from './watch-line.ts';
-import { createPull, end, outcomeOf, readInitialState, readWatchLine, refusedInside } from './watch-line.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { isForeign, keyOf } from './watch-target.ts';
+import {
+  createPull,
+  end,
+  outcomeOf,
+  readInitialState,
+  readWatchLine,
+  refusedInside,
+  type Reader,
+  type WatchLine,
+} from './watch-line.ts';
+import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
 /** ms without a line, once it was asked why. */
 const quiet = {

@@ -167,7 +167,7 @@ function endedUnwatched(container: Container, facts: Facts): boolean {
 
 const doubtMs = 5000;
 
-/** Against the last time that the kubelet began while it ran: the grace counts anew each time (SIGNALS.md §2 S11, trap 36). */
+/** Against the last time that the kubelet began while it ran: the grace counts again each time (SIGNALS.md §2 S11, trap 36). */
 function outlived({ truth, story }: Container, facts: Facts): boolean | undefined {
   if (story.app.lost) return undefined;
   const last = facts.rounds.findLast(({ at }) => at <= (truth.exitAt ?? 0));

@@ -5,7 +5,7 @@ import type { Gate } from '../model/report.ts';
 import type { Pen } from '../render/palette.ts';
 import { unlessLeft } from '../run/leaving.ts';
 import { connectCluster } from '../run/ports.ts';
-import { createDeadline } from '../run/deadline.ts';
+import { createDeadline } from '../run/time-limit.ts';
 import type { Ports } from '../run/ports.ts';
 import { resolveTarget } from '../run/choose-pod.ts';
 import type { Pick, Target } from '../run/target.ts';

@@ -198,7 +198,7 @@ const causes: readonly CauseRow[] = [
   },
   {
     name: 'kept-connection-cut',
-    // It is made anew after one failure: where more follow, nobody was there to take it.
+    // It is opened again after one failure: where more follow, nobody was there to take it.
     holds: ({ probes, windows }) =>
       probes.every((one) => one.new.failed === 0) &&
       probes.some((one) => (one.kept?.failed ?? 0) > 0) &&

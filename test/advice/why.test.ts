@@ -10,13 +10,12 @@ import { exitsIn } from '../../src/advice/history/reports.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import type { ExitReport, Mark } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { recordingFile, recordingNames, secondSeriesNames, truthsOf } from '../helpers/recordings.ts';
+import { allNames, recordingFile, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
 import { faultsBy } from './helpers/schemas.ts';
 
-const names = [...recordingNames, ...secondSeriesNames];
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
@@ -80,7 +79,7 @@ async function fromAuditLog(
 
 const fromPackedLog = once((name) => fromAuditLog(name, true));
 
-describe.each(names)('%s, from Events', (name) => {
+describe.each(allNames)('%s, from Events', (name) => {
   it('claims nothing that the live run denies, and says what it cannot know', async () =>
     serving(name, {}, async (one) => {
       await playOut(one, name);
@@ -258,7 +257,7 @@ afterAll(() => {
   if (process.env['PODEXIT_WIDTHS'] !== undefined) process.stderr.write(`${widths.join('\n')}\n`);
 });
 
-describe.each(names)('%s, from an audit log', (name) => {
+describe.each(allNames)('%s, from an audit log', (name) => {
   it.each([
     ['without Events', false],
     ['with Events', true],

@@ -114,7 +114,7 @@ function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]):
 
 /**
  * deletionTimestamp is what the server's clock showed at the DELETE, plus the grace. A log that begins late may hold only a
- * repeated DELETE: one that shortened the grace sets it anew, so a grace that is not the pod's own proves nothing unless the
+ * repeated DELETE: one that shortened the grace sets it again, so a grace that is not the pod's own proves nothing unless the
  * log holds the pod before (SIGNALS.md §1 "Repeat delete").
  */
 function isMarkOf(request: AuditEvent, { object }: AuditEvent, pods: readonly AuditEvent[]): boolean {

@@ -82,6 +82,8 @@ export interface Expectation {
   truth?: true;
   /** With these edits as well, all outcomes stay what they are. */
   same?: readonly Edit[];
+  /** While it lasted, no word was taken back. */
+  lasts?: true;
   /** What no table can say; `untouched` is the report without the edits. */
   holds?: (report: ExitReport, sightings: readonly Sighting[], untouched: () => ExitReport) => void;
 }

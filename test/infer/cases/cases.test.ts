@@ -1,4 +1,7 @@
 /** The tables of cases: a new case is a row in one of them. */
+import { attached } from './attached.ts';
+import { causes } from './causes.ts';
+import { ends } from './ends.ts';
 import { graces } from './graces.ts';
 import { hooks } from './hooks.ts';
 import { kubelets } from './kubelets.ts';
@@ -9,4 +12,13 @@ import { walk } from './walk.ts';
 
 for (const [topic, cases] of Object.entries(triggers)) walk(`the trigger: ${topic}`, cases);
 for (const [topic, cases] of Object.entries(traps)) walk(`traps: ${topic}`, cases);
-for (const [topic, cases] of Object.entries({ ...graces, ...hooks, ...kubelets, ...signs })) walk(topic, cases);
+for (const [topic, cases] of Object.entries({
+  ...attached,
+  ...causes,
+  ...ends,
+  ...graces,
+  ...hooks,
+  ...kubelets,
+  ...signs,
+}))
+  walk(topic, cases);

@@ -2,6 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { after, containerOf, judged, markOf, recorded, told } from '../../helpers/cases.ts';
+import { endedLikeLive } from '../../../src/run/replay.ts';
+import { listenTo } from '../../helpers/prefixes.ts';
+import { observationsOf } from '../../helpers/recordings.ts';
 import { linesOf } from '../../helpers/owned.ts';
 import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
@@ -18,6 +21,7 @@ export function walk(topic: string, cases: readonly Case[]): void {
       check(report, wanted);
       if (wanted.truth && typeof of !== 'string') checkTruth(report, of, edit.length > 0);
       if (wanted.same) expect(outcomesOf(judged(edited(sightings, wanted.same)))).toEqual(outcomesOf(report));
+      if (wanted.lasts) expect(brokenIn(sightings)).toEqual([]);
       wanted.holds?.(report, sightings, () => judged(original));
     });
   });
@@ -30,6 +34,9 @@ const outcomesOf = ({ verdict, containers }: ExitReport) => [
   verdict.outcome,
   ...containers.map(({ name, outcome }) => `${name} ${outcome}`),
 ];
+
+const brokenIn = (sightings: readonly Sighting[]): string[] =>
+  listenTo(observationsOf([...endedLikeLive(sightings)]), () => undefined).broken;
 
 function check(report: ExitReport, wanted: Expectation): void {
   const { verdict } = report;

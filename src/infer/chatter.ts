@@ -1,6 +1,6 @@
 /** Log lines that need not be concluded from at once. Pure. */
-import type { Observation } from '../../model/observation.ts';
-import type { Trace } from '../../model/trace.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
 
 /** Of looks at all that follows from a trace, those that a plain line was the reason of: when, client ms, the newest few. */
 export type Looks = readonly number[];

@@ -1,12 +1,15 @@
 /** Marks: the points of the timeline, each with a stable id. */
-import type { MarkName } from '../../model/report.ts';
-import type { RequestFacts, Trace } from '../../model/trace.ts';
-import { arrival } from '../arrival.ts';
-import type { Exit, TimelineMark } from '../conclusions.ts';
-import type { ContainerExit } from '../context.ts';
-import type { Estimate } from '../estimate.ts';
-import { isBefore, onClient, onNode } from '../estimate.ts';
-import { capAtNow } from './cap-at-now.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
+import type { MarkName } from '../model/report.ts';
+import { atLeast } from '../model/span.ts';
+import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
+import type { Exit } from './conclusions.ts';
+import type { ContainerExit } from './context.ts';
+import { isExecuted, mayHaveCounted } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import { capAtNow, isBefore, onClient, onNode } from './estimate.ts';
+import type { TimelineMark } from './schedule.ts';
 
 export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
   const marks = [
@@ -18,82 +21,10 @@ export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
     ...removalMarks(exit),
     ...replacementMarks(exit),
   ];
-  return inOrder(
-    exit,
-    marks.flatMap((one) => {
-      const at = capAtNow(trace, one.at);
-      return at ? [{ ...one, at }] : [];
-    }),
-  );
-}
-
-/** Marks of one moment stand in the order of their causes. */
-const causes: MarkName[] = [
-  'requested',
-  'accepted',
-  'stopping',
-  'acknowledged',
-  'unrouted',
-  'prestop-ended',
-  'stop-signal',
-  'ready-lost',
-  'kill',
-  'exited',
-  'containers-done',
-  'endpoint-removed',
-  'final-delete',
-  'finalizing',
-  'removed',
-  'replacement-created',
-  'replacement-scheduled',
-  'replacement-started',
-  'replacement-ready',
-  'node-not-ready',
-  'node-ready',
-];
-
-/** Within one container, or one pod, a mark never stands before the mark that led to it, however wide its interval. */
-const chains: MarkName[][] = [
-  ['stopping', 'prestop-ended', 'stop-signal', 'kill', 'exited'],
-  ['replacement-created', 'replacement-scheduled', 'replacement-started', 'replacement-ready'],
-];
-
-const rank = new Map(causes.map((name, index) => [name, index]));
-const earlierOf = new Map(chains.flatMap((chain) => chain.map((name, index) => [name, chain.slice(0, index)])));
-
-/** ms. */
-const justAfter = 0.001;
-
-function inOrder(exit: Exit, marks: TimelineMark[]): TimelineMark[] {
-  const accepted = marks.find((mark) => mark.name === 'accepted');
-  const since = accepted ? likely(accepted.at) : -Infinity;
-  const keys = new Map<TimelineMark, number>();
-  for (const mark of marks) {
-    const earlier = earlierOf.get(mark.name);
-    const own = earlier ? marks.filter((one) => one.subject === mark.subject && earlier.includes(one.name)) : [];
-    const turn = turnOf(exit, mark, marks).map((one) => (keys.get(one) ?? -Infinity) + justAfter);
-    const floor = mark.name === 'requested' || mark.name.startsWith('replacement') ? -Infinity : since;
-    keys.set(mark, Math.max(likely(mark.at), floor, ...turn, ...own.map((one) => keys.get(one) ?? -Infinity)));
-  }
-  const key = (mark: TimelineMark): number => keys.get(mark) ?? 0;
-  return marks.sort((a, b) => key(a) - key(b) || (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0));
-}
-
-/** The ends that a sidecar's signal waited for (SIGNALS.md §2 S7), where nothing speaks against it. */
-function turnOf({ containers }: Exit, mark: TimelineMark, marks: readonly TimelineMark[]): TimelineMark[] {
-  const index = containers.findIndex((one) => one.spec.name === mark.subject && one.spec.kind === 'sidecar');
-  if (mark.name !== 'stop-signal' || index === -1) return [];
-  const waitedFor = containers.slice(0, index).map(({ spec }) => spec.name);
-  return marks.filter(
-    ({ name, subject = '', at }) =>
-      name === 'exited' && waitedFor.includes(subject) && at.client.lo <= mark.at.client.hi,
-  );
-}
-
-/** By the end of the interval for what was observed (its arrival), by the middle for what is inferred. */
-function likely({ client, basis }: Estimate): number {
-  if (basis === 'observed' || !Number.isFinite(client.lo)) return client.hi;
-  return Number.isFinite(client.hi) ? (client.lo + client.hi) / 2 : client.lo;
+  return marks.flatMap((one) => {
+    const at = capAtNow(trace, one.at);
+    return at ? [{ ...one, at }] : [];
+  });
 }
 
 interface Extra {
@@ -103,23 +34,14 @@ interface Extra {
 }
 
 /** None where nothing is known of it. */
-export function mark(
+function mark(
   name: MarkName,
   at: Estimate | undefined,
   { subject, note, provisional = false }: Extra = {},
 ): TimelineMark[] {
   if (!at) return [];
   const id = subject === undefined ? name : `${name}/${subject}`;
-  return [
-    {
-      id,
-      name,
-      ...(subject === undefined ? {} : { subject }),
-      at,
-      ...(note === undefined ? {} : { note }),
-      provisional,
-    },
-  ];
+  return [{ id, name, subject, at, note, provisional }];
 }
 
 function requestMarks({ deletion }: Exit): TimelineMark[] {
@@ -133,12 +55,11 @@ function requestMarks({ deletion }: Exit): TimelineMark[] {
 }
 
 /** Our own request: only we know of it. */
-export const requestMark = (request: RequestFacts): TimelineMark[] =>
+const requestMark = (request: RequestFacts): TimelineMark[] =>
   mark('requested', sentAt(request), { note: `${request.verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
 
 /** When it left. */
-export const sentAt = ({ sent }: RequestFacts): Estimate =>
-  onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
+const sentAt = ({ sent }: RequestFacts): Estimate => onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
 
 function kubeletMarks(trace: Trace, exit: Exit): TimelineMark[] {
   return mark('acknowledged', exit.kubelet.noticed, { note: killTrouble(trace, exit) });
@@ -235,3 +156,18 @@ function killTrouble(trace: Trace, { deletion, containers }: Exit): string | und
     ? undefined
     : `the kill of ${late.map(({ spec }) => spec.name).join(', ')} is overdue`;
 }
+
+/**
+ * What is known of a pod whose deletion was not seen: what we asked for, and since when the pod is gone. None while it may still
+ * be there.
+ */
+export function unseenMarks(trace: Trace): TimelineMark[] {
+  const { gone, pod, requests } = trace;
+  if (!gone || !pod) return [];
+  const request = requests.findLast(mayHaveCounted);
+  const removed = arrival(trace, gone, 'pod', request && isExecuted(request) ? sentAt(request) : aliveAt(pod));
+  return [...(request ? requestMark(request) : []), ...mark('removed', removed)];
+}
+
+/** Its last state shows that it was there, and is older than its arrival by `delivery-lag` at most. */
+const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);

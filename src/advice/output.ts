@@ -1,7 +1,6 @@
 /** How the commands of this folder print: one document in the format that was asked for, to stdout and to report files. */
 import { PodexitError } from '../errors.ts';
-import { penFor, styleOf } from '../render/palette.ts';
-import type { Pen } from '../render/palette.ts';
+import { penFor, styleOf, type Pen } from '../render/palette.ts';
 import { forJson, forYaml } from '../render/safe-text.ts';
 import type { Ports } from '../run/ports.ts';
 

@@ -7,8 +7,7 @@ import type {
   V1Service,
 } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
-import { matches } from '../run/selectors.ts';
-import type { LabelSelector } from '../run/selectors.ts';
+import { matches, type LabelSelector } from '../run/selectors.ts';
 import type { Manifest } from './manifest/parse.ts';
 import { containersOf } from './read-pod-spec.ts';
 import type { BudgetSpec, Path, ServiceSpec, ShutdownSpec, Subject, UpdateSpec } from './shutdown-spec.ts';

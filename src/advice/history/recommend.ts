@@ -1,7 +1,6 @@
 /** Many exits of a workload → which grace period they need. Pure; both directions, and it refuses where too few were seen. */
 import { graceFor } from '../../verdict/shutdown-numbers.ts';
-import type { ExitSample } from './reports.ts';
-import { middle, totalRequests } from './reports.ts';
+import { middle, totalRequests, type ExitSample } from './reports.ts';
 
 /** Fewer say nothing about a slow day: of 10, one in ten is one exit. */
 export const fewestExits = 10;

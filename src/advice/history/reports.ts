@@ -5,10 +5,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
-import type { Outcome } from '../../model/report.ts';
-import { outcomes } from '../../model/report.ts';
-import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
+import { outcomes, type Outcome } from '../../model/report.ts';
+import { asArray, asNumber, asObject, asString, type Json } from '../../model/observe/read.ts';
 
 /** Replays a recording: its report as a JSON document, as `replay FILE -o json` prints it. */
 export type Replay = (file: string) => Promise<unknown>;

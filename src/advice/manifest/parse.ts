@@ -3,8 +3,7 @@
  * kinds and JSON all come out as single objects. What is broken is one problem with its line; the rest is still read.
  */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { LineCounter, parseAllDocuments } from 'yaml';
-import type { Document } from 'yaml';
+import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { asObject } from '../../model/observe/read.ts';
 import type { Path } from '../shutdown-spec.ts';
 

@@ -4,12 +4,10 @@
  * answer was complete. Pure.
  */
 import type { Sighting, StreamName } from '../../model/observation.ts';
-import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, type Json } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
-import type { AuditEvent } from './audit-story.ts';
-import { isDone, isPod, isWrite, requestIn, uidOf } from './audit-story.ts';
+import { isDone, isPod, isWrite, requestIn, uidOf, type AuditEvent } from './audit-story.ts';
 
 /** Streams of which no event of the pod says anything: their silence proves nothing. */
 const unseen: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];

@@ -2,10 +2,8 @@
  * The audit events of one pod → who deleted it, and moments to the microsecond of the API server's clock. Levels Metadata to
  * RequestResponse: where an event holds no object it proves only its moment. Pure.
  */
-import { asArray, asNumber, asObject, asString, asStrings } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
-import { isTime } from './report.ts';
-import type { StoryMoment, WhyReport } from './report.ts';
+import { asArray, asNumber, asObject, asString, asStrings, type Json } from '../../model/observe/read.ts';
+import { isTime, type StoryMoment, type WhyReport } from './report.ts';
 
 export interface AuditEvent {
   verb: string;

@@ -2,8 +2,7 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { asNumber, asObject, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
-import { isTime } from './report.ts';
-import type { StoryMoment } from './report.ts';
+import { isTime, type StoryMoment } from './report.ts';
 
 export interface EventFacts {
   reason: string;

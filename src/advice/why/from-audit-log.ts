@@ -2,17 +2,20 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asArray, asObject } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
-import { recordingVersion } from '../../recording/header.ts';
-import type { Header } from '../../recording/header.ts';
-import { linesWith } from './audit-lines.ts';
-import type { Trouble } from './audit-lines.ts';
+import { asArray, asObject, type Json } from '../../model/observe/read.ts';
+import { recordingVersion, type Header } from '../../recording/header.ts';
+import { linesWith, type Trouble } from './audit-lines.ts';
 import { observationsOf } from './audit-observations.ts';
-import type { AuditEvent, AuditStory, Unread } from './audit-story.ts';
-import { auditEventOf, auditStoryOf, isOfOther, uidOf } from './audit-story.ts';
-import type { Found, ReplayText } from './report.ts';
-import { momentOf, ofExit } from './report.ts';
+import {
+  auditEventOf,
+  auditStoryOf,
+  isOfOther,
+  uidOf,
+  type AuditEvent,
+  type AuditStory,
+  type Unread,
+} from './audit-story.ts';
+import { momentOf, ofExit, type Found, type ReplayText } from './report.ts';
 
 /** More events of one pod than this are of one that lives on. */
 const mostEvents = 20_000;

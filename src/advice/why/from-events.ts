@@ -5,14 +5,11 @@ import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
-import type { Target } from '../../run/target.ts';
-import { targetText, workloadKinds } from '../../run/target.ts';
+import { targetText, workloadKinds, type Target } from '../../run/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf, timeIn } from './event-facts.ts';
-import type { EndedPod, GonePod, Remains } from './gone-pod.ts';
-import { endedPods, gonePod, nodeOfPod } from './gone-pod.ts';
-import type { Found, WhyReport } from './report.ts';
-import { isTime, momentOf } from './report.ts';
+import { endedPods, gonePod, nodeOfPod, type EndedPod, type GonePod, type Remains } from './gone-pod.ts';
+import { isTime, momentOf, type Found, type WhyReport } from './report.ts';
 
 /** What may not be listed is left out: then the Events speak alone. Throws `why.events`. */
 export async function readRemains(cluster: Cluster): Promise<Remains> {

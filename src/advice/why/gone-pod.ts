@@ -5,10 +5,8 @@
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
-import type { EventFacts, ReadEvent } from './event-facts.ts';
-import { isStop, momentAt, readEvent, timeIn, uncertaintyMs } from './event-facts.ts';
-import { isTime } from './report.ts';
-import type { StoryMoment, WhyReport } from './report.ts';
+import { isStop, momentAt, readEvent, timeIn, uncertaintyMs, type EventFacts, type ReadEvent } from './event-facts.ts';
+import { isTime, type StoryMoment, type WhyReport } from './report.ts';
 
 /** A namespace as it is now, with what is left of the last hour. */
 export interface Remains {

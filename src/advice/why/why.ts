@@ -5,18 +5,24 @@ import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asObject, asString } from '../../model/observe/read.ts';
 import type { Outcome } from '../../model/report.ts';
-import { connectCluster } from '../../run/ports.ts';
-import type { Ports } from '../../run/ports.ts';
+import { connectCluster, type Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
 import { exitsIn } from '../history/reports.ts';
-import type { OutputOptions } from '../output.ts';
-import { publish } from '../output.ts';
+import { publish, type OutputOptions } from '../output.ts';
 import { linesWith } from './audit-lines.ts';
 import { fromAuditLogs } from './from-audit-log.ts';
 import { endedLately, fromEvents, readRemains, worstOf } from './from-events.ts';
 import type { Remains } from './gone-pod.ts';
-import type { EndedList, Found, ReplayText, WhyReport } from './report.ts';
-import { endedText, ofExit, whyMarkdown, whyText } from './report.ts';
+import {
+  endedText,
+  ofExit,
+  whyMarkdown,
+  whyText,
+  type EndedList,
+  type Found,
+  type ReplayText,
+  type WhyReport,
+} from './report.ts';
 
 export interface WhyOptions extends OutputOptions {
   /** Undefined: the pods of the namespace that ended lately. */

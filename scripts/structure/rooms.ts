@@ -21,7 +21,7 @@ export const rooms: Record<string, Room> = {
   recording: { targetLines: 500, mostLines: 700, mostFiles: 16, longestChain: 2, cycles: 0 },
   export: { targetLines: 300, mostLines: 360, mostFiles: 14, longestChain: 3, cycles: 0 },
   probe: { targetLines: 1500, mostLines: 1550, mostFiles: 20, longestChain: 8, cycles: 0 },
-  advice: { targetLines: 3500, mostLines: 5250, mostFiles: 40, longestChain: 5, cycles: 0 },
+  advice: { targetLines: 3500, mostLines: 5340, mostFiles: 40, longestChain: 6, cycles: 0 },
   demo: { targetLines: 2300, mostLines: 3570, mostFiles: 52, longestChain: 8, cycles: 0 },
 };
 

@@ -4,7 +4,7 @@
  * lines, 8 where all went well, without the evidence that `-v` adds below it.
  */
 import { requestsText } from '../verdict/loss.ts';
-import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Interval, Length, Timeline } from '../infer/timeline.ts';
 import type { Finding, Severity } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
 import { graceUsedLength } from '../verdict/grace.ts';
@@ -73,16 +73,9 @@ function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): 
     left += (kept.get(row)?.length ?? 0) - lines.length;
     kept.set(row, lines);
   };
-  for (const row of byRank)
-    keep(
-      row,
-      formsOf(row).findLast(({ length }) => length <= left),
-    );
-  for (const row of byRank)
-    keep(
-      row,
-      formsOf(row).find(({ length }) => length <= left + (kept.get(row)?.length ?? 0)),
-    );
+  const fits = (row: RankedRow) => (form: string[]) => form.length <= left + (kept.get(row)?.length ?? 0);
+  for (const row of byRank) keep(row, formsOf(row).findLast(fits(row)));
+  for (const row of byRank) keep(row, formsOf(row).find(fits(row)));
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
 
@@ -125,7 +118,7 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
 export function deletedText({ timeline }: Report): string | undefined {
   const { total, trigger, deleted, mode } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
-  const after = afterExit(timeline);
+  const after = total ? afterExit(timeline, total) : '';
   const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${triggerText[trigger.kind]})`;
   return total ? `deleted after ${lengthText(total)}${after}${by}` : `still terminating${by}`;
 }
@@ -133,15 +126,19 @@ export function deletedText({ timeline }: Report): string | undefined {
 /** ms that a person asks about: where the pod stayed that long after its last container had exited. */
 const longAfterExit = 1000;
 
-function afterExit({ containers, marks }: Timeline): string {
+function afterExit({ containers, marks }: Timeline, total: Length): string {
   const gone = marks.find(({ name }) => name === 'removed')?.at;
   const exits = containers.filter(({ ran }) => ran).map(({ exit }) => exit?.at);
   if (!gone || exits.length === 0) return '';
   const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
   const min = gone.earliest - last(({ latest }) => latest);
   const shown = gone.shown - last((at) => at.shown);
-  if (!(shown >= longAfterExit && min > 0)) return '';
-  return `, ${lengthText({ min, max: gone.latest - last(({ earliest }) => earliest), shown })} of it after the last exit`;
+  const max = gone.latest - last(({ earliest }) => earliest);
+  // Where the news of either may have come late the least is next to nothing, and the most says little if it is not much less.
+  const isSure = min > longAfterExit / 2;
+  if (!(isSure ? shown >= longAfterExit : shown >= 3 * longAfterExit && max < total.shown)) return '';
+  const length = isSure ? lengthText({ min, max, shown }) : `up to ${secondsText(max)}`;
+  return `, ${length} of it after the last exit`;
 }
 
 interface ExitRow {

@@ -2,18 +2,14 @@
  * The traces of one run, kept as its log grows: each observation is handed only to the pods that it concerns (select.ts), and
  * what all of them share is kept once. So the cost is linear in pods that terminate, and constant in pods that do not.
  */
-import { emptyTrace } from '../model/trace.ts';
-import type { History } from './history.ts';
-import { aboutTopic, createHistory, topicOf } from './history.ts';
+import { emptyTrace, type ProbeFacts, type Trace } from '../model/trace.ts';
+import { aboutTopic, createHistory, topicOf, type History } from './history.ts';
 import type { EndpointSlice, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import { isTerminating } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
-import type { Subject } from '../model/select.ts';
-import { concerning, learn, objectsOf, subjectOf } from '../model/select.ts';
-import { createSharedProbes } from './shared-probes.ts';
-import { createSharedSiblings } from './shared-siblings.ts';
-import type { ProbeFacts, Trace } from '../model/trace.ts';
+import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
+import { createSharedProbes, createSharedSiblings } from './shared-facts.ts';
 
 export interface Traces {
   /** Takes one more observation of the log. The keys of the traces that it concerns. */

@@ -91,7 +91,7 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
 }
 
 /**
- * Where nothing tells its end for certain: not before the last sign that it ran, and not after the status that ends the pod.
+ * Where nothing shows its end for certain: not before the last sign that it ran, and not after the status that ends the pod.
  * That the object is gone proves no end (SIGNALS.md §2 "Force"), nor does a status prove that it ran on ("No earlier status").
  */
 function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {

@@ -59,7 +59,7 @@ export function graceText({ timeline: { grace } }: Pick<RuleInput, 'timeline'>):
 export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>): string =>
   stopSignal?.signal ?? 'SIGTERM';
 
-/** What shows when it was told to stop and how it ended. */
+/** What shows when it was asked to stop and how it ended. */
 export function evidenceOf(
   input: Pick<RuleInput, 'timeline'>,
   { name, stopSignal, kill, exit }: ContainerTimeline,

@@ -54,8 +54,7 @@ export function judgeStory(
       const outcome = report.containers.find((one) => one.name === name)?.outcome ?? 'missing';
       return outcomes.includes(outcome) ? [] : [`${name} ${outcome}, not ${outcomes.join(' or ')}`];
     }),
-    ...expected.must.filter((code) => !codes.includes(code)).map((code) => `no finding ${code}`),
-    ...expected.mustNot.filter((code) => codes.includes(code)).map((code) => `finding ${code}`),
+    ...expected.untrue.filter((code) => codes.includes(code)).map((code) => `finding ${code}`),
     ...report.phases
       .filter(({ seconds }) => seconds.min < 0 || seconds.max < seconds.min)
       .map(({ name }) => `phase ${name} lasted less than nothing`),

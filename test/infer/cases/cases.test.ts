@@ -1,5 +1,6 @@
 /** The tables of cases: a new case is a row in one of them. */
 import { attached } from './attached.ts';
+import { causes } from './causes.ts';
 import { ends } from './ends.ts';
 import { graces } from './graces.ts';
 import { hooks } from './hooks.ts';
@@ -11,5 +12,13 @@ import { walk } from './walk.ts';
 
 for (const [topic, cases] of Object.entries(triggers)) walk(`the trigger: ${topic}`, cases);
 for (const [topic, cases] of Object.entries(traps)) walk(`traps: ${topic}`, cases);
-for (const [topic, cases] of Object.entries({ ...attached, ...ends, ...graces, ...hooks, ...kubelets, ...signs }))
+for (const [topic, cases] of Object.entries({
+  ...attached,
+  ...causes,
+  ...ends,
+  ...graces,
+  ...hooks,
+  ...kubelets,
+  ...signs,
+}))
   walk(topic, cases);

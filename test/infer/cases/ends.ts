@@ -97,12 +97,7 @@ const webAlone = {
 
 const byForce: Case[] = [
   { sentence: 'a container whose log ended long before was not left running', of: forced, expect: webAlone },
-  {
-    sentence: 'nor was it where the deletion is only watched',
-    of: forced,
-    edit: [attach],
-    expect: webAlone,
-  },
+  { sentence: 'nor was it where the deletion is only watched', of: forced, edit: [attach], expect: webAlone },
   {
     sentence: 'a container whose log ended long before makes no forced exit where it was the only one',
     of: {

@@ -38,10 +38,7 @@ const takenAlong: Case[] = [
   ...[150, 250].map((forMs): Case => ({
     sentence: `is said to have failed with both its reasons, where both may be (${forMs} ms)`,
     of: quitting(forMs),
-    expect: {
-      says: { 'prestop-failed': /by itself or because app exited just then/ },
-      unsaid: /SIGTERM followed/,
-    },
+    expect: { says: { 'prestop-failed': /by itself or because app exited just then/ }, unsaid: /SIGTERM followed/ },
   })),
 ];
 

@@ -48,11 +48,7 @@ const debugging = each('pod', (object) => {
 });
 
 const did: Case[] = [
-  {
-    sentence: 'a hook that failed says so',
-    of: 'prestop-fails',
-    expect: { findings: ['prestop-failed'] },
-  },
+  { sentence: 'a hook that failed says so', of: 'prestop-fails', expect: { findings: ['prestop-failed'] } },
   {
     sentence: 'a hook that fails after its container has ended died with it',
     of: 'prestop-fails',

@@ -157,10 +157,7 @@ const proved: Case[] = [
     sentence: `a ${kind} probe that was refused ${ms} ms after the deletion is ${severity} of a request lost while draining`,
     of: 'graceful-exit',
     edit: [refusedProbe(kind, ms)],
-    expect: {
-      severity: { 'drain-race': severity },
-      says: ms < 0 ? { 'drain-race': /removal from Service/ } : {},
-    },
+    expect: { severity: { 'drain-race': severity }, says: ms < 0 ? { 'drain-race': /removal from Service/ } : {} },
   })),
   {
     sentence: 'finalizers hold a pod that was finished when it was deleted',

@@ -132,11 +132,7 @@ const sidecar: Partial<Story> = {
 };
 
 const containers: Case[] = [
-  {
-    sentence: '7: a container that was not running gets no Killing',
-    of: brokenBeside,
-    expect: notRunning,
-  },
+  { sentence: '7: a container that was not running gets no Killing', of: brokenBeside, expect: notRunning },
   {
     sentence: '7: the older end of a container that was not running is not this deletion’s',
     of: brokenBeside,
@@ -383,11 +379,7 @@ const held = (finalizer: string): Partial<Story> => ({
 });
 
 const objects: Case[] = [
-  {
-    sentence: '22: a successor of the same name is another pod',
-    of: 'statefulset',
-    expect: succeeded,
-  },
+  { sentence: '22: a successor of the same name is another pod', of: 'statefulset', expect: succeeded },
   {
     sentence: '22: a successor of the same name ends the old pod’s story, also where nobody saw it go',
     of: 'statefulset',

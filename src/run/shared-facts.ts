@@ -1,11 +1,11 @@
-/** The pods of a run that is about several, once for all of them: what each may be replaced by. */
+/** What all pods of a run over several share, kept once: the pods that may replace them, and the requests that were sent. */
 import type { KubeObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
-import type { Coming } from '../model/reduce/siblings.ts';
-import { siblingAfter } from '../model/reduce/siblings.ts';
-import type { SiblingFacts, Trace } from '../model/trace.ts';
+import { siblingAfter, type Coming } from '../model/reduce/siblings.ts';
+import { emptyTrace, type SiblingFacts, type Trace, type ProbeFacts } from '../model/trace.ts';
+import { reduce } from '../model/reduce.ts';
 
-export interface SharedSiblings {
+interface SharedSiblings {
   take(observation: Observation): void;
   /** The pod of this uid is named as a replacement: it is no other pod's. */
   name(uid: string): void;
@@ -77,3 +77,37 @@ function without<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<strin
     [Symbol.iterator]: entries,
   };
 }
+
+export interface SharedProbes {
+  /** Whether it was about a probe. */
+  take(observation: Observation): boolean;
+  /** All of them, by their number. */
+  all(): ReadonlyMap<number, ProbeFacts>;
+  /** The trace of the pod `uid`, with the probes that ask it, or none of the pods. */
+  in(trace: Trace, uid: string): Trace;
+}
+
+export function createSharedProbes(): SharedProbes {
+  let { probes } = emptyTrace;
+  return {
+    take(o) {
+      const isAbout = o.kind === 'probe-started' || o.kind === 'probe-counts' || o.kind === 'probe-ended';
+      if (isAbout) ({ probes } = reduce({ ...emptyTrace, probes }, o));
+      return isAbout;
+    },
+    all: () => probes,
+    in(trace, uid) {
+      if (probes.size === 0) return trace;
+      const since = trace.deletion?.seenAt ?? -Infinity;
+      const own = [...probes].filter(([, { started }]) => [undefined, uid].includes(started.value.pod));
+      return {
+        ...trace,
+        probes: new Map(own.map(([probe, facts]) => [probe, { ...facts, slices: sliceSince(facts, since) }])),
+      };
+    },
+  };
+}
+
+/** What failed before this pod was deleted is another's loss. */
+const sliceSince = ({ slices, started }: ProbeFacts, since: number): ProbeFacts['slices'] =>
+  started.value.pod === undefined ? slices.filter(({ at }) => at >= since) : slices;

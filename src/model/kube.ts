@@ -167,7 +167,7 @@ export const narrowLease = shape({
 });
 
 /** The kinds that own pods, and what owns those. */
-export const ownerKinds = ['ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
+const ownerKinds = ['ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
 
 export type Owner = ReturnType<typeof narrowOwner>;
 

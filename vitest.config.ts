@@ -13,7 +13,7 @@ const waiting = [
 /** Nothing here leaves state behind in a module: a world of its own for each file would cost more than most of their tests. */
 const shared = { isolate: false };
 
-/** They hold clocks to 100 ms while client and server share a process: a stall of the machine is tried once more. */
+/** They hold clocks to 100 ms, and to how long their own process got no turn: what a stall of the machine still breaks is tried once more. */
 const timed = ['test/probe/**/*.test.ts'];
 
 export default defineConfig({
@@ -37,7 +37,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'timed', include: timed, retry: 3, maxWorkers: 3, sequence: { groupOrder: 3 } } },
+      { extends: true, test: { name: 'timed', include: timed, retry: 1, maxWorkers: 3, sequence: { groupOrder: 3 } } },
       {
         extends: true,
         test: { ...shared, name: 'waiting', include: waiting, retry: 1, maxWorkers: 4, sequence: { groupOrder: 2 } },

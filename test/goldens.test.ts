@@ -7,15 +7,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { timelineOf } from '../src/infer/conclude.ts';
 import { renderJson } from '../src/render/json.ts';
-import { createLines } from '../src/render/lines.ts';
-import { plainStyle } from '../src/render/palette.ts';
 import { exitReportOf } from '../src/verdict/exit-report.ts';
 import { reduce } from '../src/model/reduce.ts';
 import { emptyTrace } from '../src/model/trace.ts';
-import { mustRender, observationsOf, recordingNames, secondSeriesNames, sightingsOf } from './helpers/recordings.ts';
-import { manyPodsOutput, podsOf } from './render/helpers/every-output.ts';
+import { recordingNames, secondSeriesNames, sightingsOf } from './helpers/recordings.ts';
+import { manyPodsOutput, play, podsOf } from './render/helpers/every-output.ts';
 
 const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
 const update = process.env['PODEXIT_UPDATE_GOLDENS'] === '1';
@@ -39,22 +36,8 @@ it('has no golden without a recording', () => {
 });
 
 async function told(name: string): Promise<{ text: string; json: string }> {
-  let text = '';
-  const lines = createLines({
-    write: (chunk) => (text += chunk),
-    style: plainStyle,
-    timestamps: 'utc',
-    columns: () => 80,
-    logs: false,
-  });
-  let trace = emptyTrace;
-  for (const observation of observationsOf(await sightingsOf(name))) {
-    trace = reduce(trace, observation);
-    lines.step(timelineOf(trace), observation);
-  }
-  const report = mustRender(trace);
-  lines.end(report);
-  return { text, json: renderJson(exitReportOf(report)) };
+  const { lines, report } = play(await sightingsOf(name), true);
+  return { text: lines, json: renderJson(exitReportOf(report)) };
 }
 
 function compare(file: string, actual: string): void {

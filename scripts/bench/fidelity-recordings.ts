@@ -1,14 +1,7 @@
 /** Each true instant of each recording, and the interval that the report gives for it in three views. */
 import type { Sighting } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import {
-  mustReport,
-  observationsOf,
-  recordingNames,
-  secondSeriesNames,
-  tracedPodsOf,
-  traceOf,
-} from '../../test/helpers/recordings.ts';
+import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../../test/helpers/recordings.ts';
 import type { Truth } from '../../test/helpers/recordings.ts';
 import { heldAgainst } from '../../test/helpers/truth.ts';
 import type { Held } from '../../test/helpers/truth.ts';
@@ -35,7 +28,7 @@ export const nameOfRow = ({ recording, pod, container, instant }: RecordingRow):
 
 export async function recordingRows(): Promise<RecordingRow[]> {
   const rows: RecordingRow[] = [];
-  for (const name of [...recordingNames, ...secondSeriesNames]) {
+  for (const name of allNames) {
     const pods = await tracedPodsOf(name);
     rows.push(...pods.flatMap((one, index) => rowsOf(name, one, index > 0)));
   }

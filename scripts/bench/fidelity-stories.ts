@@ -1,5 +1,5 @@
 /** Simulated exits by the thousand: what the report says wrongly, how wide it is, and what a solve costs. */
-import { conclusionsOf } from '../../src/infer/conclude.ts';
+import { timelineOf } from '../../src/infer/conclude.ts';
 import { observationsOf, traceOf } from '../../test/helpers/recordings.ts';
 import { judgeStory, sightingsOfStory } from '../../test/helpers/simulated.ts';
 import { randomStory } from '../../test/sim/random-story.ts';
@@ -52,7 +52,7 @@ function solveCost(): StoryFigures['solve'] {
   const times = traces.map((trace) => {
     const rounds = Array.from({ length: 12 }, () => {
       const began = performance.now();
-      conclusionsOf({ ...trace });
+      timelineOf({ ...trace });
       return performance.now() - began;
     });
     return Math.min(...rounds.slice(3));

@@ -15,13 +15,13 @@ export const rooms: Record<string, Room> = {
   run: { targetLines: 3000, mostLines: 7220, mostFiles: 70, longestChain: 10, cycles: 0 },
   kube: { targetLines: 4000, mostLines: 5700, mostFiles: 60, longestChain: 6, cycles: 0 },
   model: { targetLines: 2000, mostLines: 3640, mostFiles: 29, longestChain: 8, cycles: 0 },
-  infer: { targetLines: 2000, mostLines: 5760, mostFiles: 42, longestChain: 7, cycles: 0 },
-  verdict: { targetLines: 2800, mostLines: 4680, mostFiles: 35, longestChain: 6, cycles: 0 },
-  render: { targetLines: 4000, mostLines: 5220, mostFiles: 42, longestChain: 7, cycles: 0 },
+  infer: { targetLines: 2000, mostLines: 5620, mostFiles: 38, longestChain: 7, cycles: 0 },
+  verdict: { targetLines: 2800, mostLines: 4700, mostFiles: 34, longestChain: 6, cycles: 0 },
+  render: { targetLines: 4000, mostLines: 5085, mostFiles: 40, longestChain: 7, cycles: 0 },
   recording: { targetLines: 500, mostLines: 700, mostFiles: 16, longestChain: 2, cycles: 0 },
   export: { targetLines: 300, mostLines: 360, mostFiles: 14, longestChain: 3, cycles: 0 },
   probe: { targetLines: 1500, mostLines: 1550, mostFiles: 20, longestChain: 8, cycles: 0 },
-  advice: { targetLines: 3500, mostLines: 5250, mostFiles: 40, longestChain: 5, cycles: 0 },
+  advice: { targetLines: 3500, mostLines: 5340, mostFiles: 40, longestChain: 6, cycles: 0 },
   demo: { targetLines: 2300, mostLines: 3570, mostFiles: 52, longestChain: 8, cycles: 0 },
 };
 

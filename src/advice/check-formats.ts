@@ -1,9 +1,7 @@
 /** A CheckReport for machines: SARIF 2.1.0 and JUnit XML. Pure. */
 import type { Severity } from '../model/report.ts';
-import { writeXml } from '../render/xml.ts';
-import type { XmlElement } from '../render/xml.ts';
-import type { CheckedObject, CheckReport, ReportedFinding } from './check-report.ts';
-import { objectName, problemsOf } from './check-report.ts';
+import { writeXml, type XmlElement } from '../render/xml.ts';
+import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
 
 const levels: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'note' };
 

@@ -1,8 +1,6 @@
 /** The document of `check -o json`, and the decisions that follow from it. Pure. Its schema: schema/check-report.schema.json. */
-import type { Gate, Severity } from '../model/report.ts';
-import { severities } from '../model/report.ts';
-import type { CheckFinding, FailOn, Unknown } from './finding.ts';
-import { isProblem } from './finding.ts';
+import { severities, type Gate, type Severity } from '../model/report.ts';
+import { isProblem, type CheckFinding, type FailOn, type Unknown } from './finding.ts';
 import type { Checked, Judgement } from './judge.ts';
 import type { BrokenInput, Manifest } from './manifest/parse.ts';
 import type { Envelope } from './output.ts';

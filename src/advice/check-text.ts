@@ -1,8 +1,7 @@
 /** What people see of a check: a card for one object, a table for several, worst first. The last line is the answer. */
 import { forMarkdown, forTerminal } from '../render/safe-text.ts';
 import type { Pen } from '../render/palette.ts';
-import type { CheckedObject, CheckReport, ReportedFinding } from './check-report.ts';
-import { objectName, problemsOf } from './check-report.ts';
+import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
 import { columnsOf, wrapped } from './output.ts';
 
 /** `asTable`: also of one object, where a whole namespace or folder was asked about. */

@@ -4,25 +4,21 @@ import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
 import type { Pen } from '../render/palette.ts';
 import { unlessLeft } from '../run/leaving.ts';
-import { connectCluster } from '../run/ports.ts';
-import { createDeadline } from '../run/deadline.ts';
-import type { Ports } from '../run/ports.ts';
+import { connectCluster, type Ports } from '../run/ports.ts';
+import { createDeadline } from '../run/time-limit.ts';
 import { resolveTarget } from '../run/choose-pod.ts';
 import type { Pick, Target } from '../run/target.ts';
 import { checkJunit, sarifOf } from './check-formats.ts';
-import type { CheckReport } from './check-report.ts';
-import { checkReportOf } from './check-report.ts';
+import { checkReportOf, type CheckReport } from './check-report.ts';
 import { checkMarkdown, checkText } from './check-text.ts';
 import type { FailOn } from './finding.ts';
-import type { Checked } from './judge.ts';
-import { judge } from './judge.ts';
+import { judge, type Checked } from './judge.ts';
 import { specOfLivePod } from './live-pod.ts';
 import { readManifests } from './manifest/read-files.ts';
 import type { Manifest } from './manifest/parse.ts';
-import type { OutputOptions } from './output.ts';
-import { publish } from './output.ts';
+import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
-import { specOfWorkload, specsOf } from './read-workload.ts';
+import { neighboursOf, specOfWorkload, specsOf } from './read-workload.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 
 export type CheckSource =
@@ -105,9 +101,9 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
       const { target, pick } = source;
       if (target.kind === 'workload' && target.resource !== 'services' && !options.inspect) {
         const object = await readWorkload(cluster, target.resource, target.name);
-        const { services, budgets, unread } = await readNamespace(cluster);
-        const neighbours = { services, budgets, autoscaled: new Set<string>() };
-        return [specOfWorkload(object, { neighbours, graceSeconds, unread })];
+        const namespace = await readNamespace(cluster);
+        const { unread } = namespace;
+        return [specOfWorkload(object, { neighbours: neighboursOf(namespace), graceSeconds, unread })];
       }
       const deadline = createDeadline(ports.clock, null);
       const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
@@ -142,7 +138,7 @@ async function allSpecs(cluster: Parameters<typeof readWorkloads>[0], graceSecon
       'Ask for list of these resources, or name one workload.',
     );
   const namespace = await readNamespace(cluster);
-  const neighbours = { services: namespace.services, budgets: namespace.budgets, autoscaled: new Set<string>() };
+  const neighbours = neighboursOf(namespace);
   // A ReplicaSet, a Job or a pod that something owns is judged with its owner.
   const whole = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
   return whole.map((object) =>

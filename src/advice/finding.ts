@@ -1,6 +1,5 @@
 /** What a check finds: the codes, and the shape of a rule. */
-import type { FindingCode, Severity } from '../model/report.ts';
-import { findingCodes, severities } from '../model/report.ts';
+import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
 import type { Path, ShutdownSpec } from './shutdown-spec.ts';
 
 /** Codes that only a check has, beside those of every report; explained in verdict/explain/findings.ts. */

@@ -3,8 +3,7 @@
  * `/proc/1/cmdline` with `cat`. The one thing that no spec shows. The decoding is pure.
  */
 import type { Cluster } from '../kube/cluster.ts';
-import type { ExecResult } from '../kube/exec.ts';
-import { execIn } from '../kube/exec.ts';
+import { execIn, type ExecResult } from '../kube/exec.ts';
 import { signalled, stopSignalOf } from './rules/signals.ts';
 import { shellLineOf } from './command-line.ts';
 import type { Inspection, ShutdownSpec } from './shutdown-spec.ts';

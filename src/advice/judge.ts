@@ -1,7 +1,6 @@
 /** Rules over a ShutdownSpec → what a check says. It promises nothing: a spec cannot show that an application will stop in time. */
 import { severities } from '../model/report.ts';
-import type { CheckFinding, Rule, Unknown } from './finding.ts';
-import { isProblem } from './finding.ts';
+import { isProblem, type CheckFinding, type Rule, type Unknown } from './finding.ts';
 import { capacityRules } from './rules/capacity.ts';
 import { hookRules } from './rules/hooks.ts';
 import { fateOf, signalled, signalRules, stopSignalOf } from './rules/signals.ts';

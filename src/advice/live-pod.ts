@@ -1,11 +1,11 @@
 /** A pod that runs now → its ShutdownSpec: what its status, its endpoints, its budgets and its node add to the spec. Pure. */
 import type { V1EndpointSlice, V1Node, V1Pod, V1PodDisruptionBudget } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString } from '../model/observe/read.ts';
-import { narrowPod } from '../model/observe/pod.ts';
+import { narrowPod } from '../model/kube.ts';
 import type { Pod } from '../model/kube.ts';
 import { isFinished, isReady, isRunning, isTerminating, statusesOf } from '../model/pod.ts';
 import { containersOf } from './read-pod-spec.ts';
-import { specOfWorkload } from './read-workload.ts';
+import { neighboursOf, specOfWorkload } from './read-workload.ts';
 import type { NamespaceState } from './read-cluster.ts';
 import type { BudgetSpec, ServiceSpec, ShutdownSpec } from './shutdown-spec.ts';
 
@@ -23,8 +23,7 @@ export function specOfLivePod({ pod, namespace, node, graceSeconds }: LivePod): 
   const restarts = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
   const runs = (name: string): boolean => stateOf(name)?.terminated === undefined || restarts;
   const isStopped = !isFinished(narrowed) && !statusesOf(narrowed).some(({ state }) => isRunning(state));
-  const neighbours = { services: namespace.services, budgets: namespace.budgets, autoscaled: new Set<string>() };
-  const spec = specOfWorkload(pod, { neighbours, graceSeconds, unread: namespace.unread });
+  const spec = specOfWorkload(pod, { neighbours: neighboursOf(namespace), graceSeconds, unread: namespace.unread });
   const uid = asString(pod.metadata?.uid) ?? '';
   const slices = namespace.slices.filter(hasEndpointOf(uid));
   const ready = asArray(asObject(node?.status)['conditions'])

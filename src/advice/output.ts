@@ -1,7 +1,6 @@
 /** How the commands of this folder print: one document in the format that was asked for, to stdout and to report files. */
 import { PodexitError } from '../errors.ts';
-import { penFor, styleOf } from '../render/palette.ts';
-import type { Pen } from '../render/palette.ts';
+import { penFor, styleOf, type Pen } from '../render/palette.ts';
 import { forJson, forYaml } from '../render/safe-text.ts';
 import type { Ports } from '../run/ports.ts';
 
@@ -114,7 +113,7 @@ export function reportFileOf(file: string, others: readonly string[]): { file: s
 
 /** Cells padded to the widest of their column, three blanks apart as kubectl prints tables. */
 export function columnsOf(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  const widths = (rows[0] ?? []).map((_, at) => rows.reduce((most, row) => Math.max(most, (row[at] ?? '').length), 0));
   return rows.map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
@@ -126,10 +125,11 @@ export function columnsOf(rows: readonly (readonly string[])[]): string[] {
 /** `text` behind `label`, wrapped at the smaller of 80 and `columns`, with the following lines indented as far. */
 export function wrapped(label: string, text: string, columns = 80): string[] {
   const width = Math.max(24, Math.min(80, columns) - label.length);
-  const lines = text.split(' ').reduce<string[]>((done, word) => {
-    const last = done.at(-1);
-    const fits = last !== undefined && last.length + 1 + word.length <= width;
-    return fits ? [...done.slice(0, -1), `${last} ${word}`] : [...done, word];
-  }, []);
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
   return lines.map((line, at) => `${at === 0 ? label : ' '.repeat(label.length)}${line}`);
 }

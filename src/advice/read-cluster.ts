@@ -15,8 +15,7 @@ import { refusalOf, refusedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { asObject } from '../model/observe/read.ts';
 import { noSuchPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';
-import type { WorkloadResource } from '../run/target.ts';
-import { workloadKinds, workloadPath } from '../run/target.ts';
+import { workloadKinds, workloadPath, type WorkloadResource } from '../run/target.ts';
 import { asRaw } from '../run/watched.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 

@@ -1,6 +1,6 @@
 /** A pod's spec as somebody wrote it → the containers of a ShutdownSpec. Nothing is trusted: a value of another type is as good as absent. */
 import type { V1Container, V1LifecycleHandler, V1PodSpec, V1Probe } from '@kubernetes/client-node';
-import { plainSleep } from '../model/observe/pod.ts';
+import { plainSleep } from '../model/observe/container.ts';
 import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
 import { commandsOf, shellLineOf } from './command-line.ts';
 import type { ContainerSpec, Hook, Path, ProbeSpec } from './shutdown-spec.ts';

@@ -6,8 +6,8 @@ import type {
   V1PodTemplateSpec,
   V1Service,
 } from '@kubernetes/client-node';
-import { asArray, asNumber, asObject, asSeconds, asString, asStrings } from '../model/observe/read.ts';
-import { matches } from '../run/selectors.ts';
+import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
+import { matches, type LabelSelector } from '../run/selectors.ts';
 import type { Manifest } from './manifest/parse.ts';
 import { containersOf } from './read-pod-spec.ts';
 import type { BudgetSpec, Path, ServiceSpec, ShutdownSpec, Subject, UpdateSpec } from './shutdown-spec.ts';
@@ -26,11 +26,49 @@ const podPaths: Readonly<Record<string, Path>> = {
 
 /** What stands around the workloads of one namespace or of one stream of manifests. */
 export interface Neighbours {
-  services: readonly V1Service[];
-  budgets: readonly V1PodDisruptionBudget[];
+  servicesOf: Selecting<V1Service>;
+  budgetsOf: Selecting<V1PodDisruptionBudget>;
   /** Names of workloads, as `Deployment/web`, whose replicas an autoscaler decides. */
   autoscaled: ReadonlySet<string>;
 }
+
+export const neighboursOf = (
+  { services, budgets }: { services: readonly V1Service[]; budgets: readonly V1PodDisruptionBudget[] },
+  autoscaled: ReadonlySet<string> = new Set(),
+): Neighbours => ({
+  servicesOf: selecting(services, serviceSelector),
+  budgetsOf: selecting(budgets, budgetSelector),
+  autoscaled,
+});
+
+/** Those that select a pod of these labels, in their order. */
+type Selecting<T> = (labels: Record<string, string>, namespace: string | undefined) => T[];
+
+/** Found by one of their labels: thousands of workloads may stand beside thousands of Services. */
+function selecting<T extends KubernetesObject>(
+  objects: readonly T[],
+  selectorOf: (object: T) => LabelSelector | undefined,
+): Selecting<T> {
+  const byLabel = new Map<string, { object: T; order: number; selector: LabelSelector }[]>();
+  for (const [order, object] of objects.entries()) {
+    const selector = selectorOf(object);
+    if (!selector) continue;
+    const [label = ''] = Object.entries(selector.matchLabels ?? {}).map(labelKey);
+    const same = byLabel.get(label) ?? [];
+    same.push({ object, order, selector });
+    byLabel.set(label, same);
+  }
+  return (labels, namespace) =>
+    ['', ...Object.entries(labels).map(labelKey)]
+      .flatMap((label) => byLabel.get(label) ?? [])
+      .filter(
+        ({ object, selector }) => isSameNamespace(object.metadata?.namespace, namespace) && matches(selector, labels),
+      )
+      .sort((a, b) => a.order - b.order)
+      .map(({ object }) => object);
+}
+
+const labelKey = ([key, value]: [string, string]): string => `${key}=${value}`;
 
 export interface Reading {
   neighbours: Neighbours;
@@ -71,8 +109,8 @@ export function specOfWorkload(object: KubernetesObject, reading: Reading): Shut
     hostNetwork: pod['hostNetwork'] === true,
     replicas: replicasOf(object, reading.neighbours.autoscaled),
     update: updateOf(object),
-    services: reading.neighbours.services.filter((one) => selectsPod(one, labels, namespace)).map(serviceOf),
-    budgets: reading.neighbours.budgets.filter((one) => covers(one, labels, namespace)).map(budgetOf),
+    services: reading.neighbours.servicesOf(labels, namespace).map(serviceOf),
+    budgets: reading.neighbours.budgetsOf(labels, namespace).map(budgetOf),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
     isIdle: false,
@@ -116,26 +154,27 @@ const labelsOf = (raw: unknown): Record<string, string> =>
 const isSameNamespace = (one: string | undefined, other: string | undefined): boolean =>
   one === undefined || other === undefined || one === other;
 
-function selectsPod(service: V1Service, labels: Record<string, string>, namespace: string | undefined): boolean {
-  const selector = labelsOf(asObject(service.spec)['selector']);
-  if (Object.keys(selector).length === 0 || !isSameNamespace(service.metadata?.namespace, namespace)) return false;
-  return matches({ matchLabels: selector }, labels);
+/** Without a selector somebody else writes its endpoints. */
+function serviceSelector(service: V1Service): LabelSelector | undefined {
+  const matchLabels = labelsOf(asObject(service.spec)['selector']);
+  return Object.keys(matchLabels).length > 0 ? { matchLabels } : undefined;
 }
 
 /** A budget without a selector covers nothing, one with an empty selector everything (policy/v1). */
-function covers(budget: V1PodDisruptionBudget, labels: Record<string, string>, namespace: string | undefined): boolean {
+function budgetSelector(budget: V1PodDisruptionBudget): LabelSelector | undefined {
   const selector = asObject(budget.spec)['selector'];
-  if (typeof selector !== 'object' || selector === null) return false;
-  if (!isSameNamespace(budget.metadata?.namespace, namespace)) return false;
-  const raw = asObject(selector);
-  const matchExpressions = asArray(raw['matchExpressions'])
-    .map(asObject)
-    .map((one) => ({
-      key: asString(one['key']) ?? '',
-      operator: asString(one['operator']) ?? '',
-      values: asStrings(one['values']),
-    }));
-  return matches({ matchLabels: labelsOf(raw['matchLabels']), matchExpressions }, labels);
+  if (!has(selector)) return undefined;
+  const { matchLabels, matchExpressions } = asObject(selector);
+  return {
+    matchLabels: labelsOf(matchLabels),
+    matchExpressions: asArray(matchExpressions)
+      .map(asObject)
+      .map(({ key, operator, values }) => ({
+        key: asString(key) ?? '',
+        operator: asString(operator) ?? '',
+        values: asStrings(values),
+      })),
+  };
 }
 
 function serviceOf(service: V1Service): ServiceSpec {
@@ -170,7 +209,7 @@ export interface ManifestSpec {
 }
 
 export function specsOf(manifests: readonly Manifest[], graceSeconds?: number): ManifestSpec[] {
-  const neighbours = neighboursOf(manifests);
+  const neighbours = neighboursIn(manifests);
   return manifests
     .filter(({ object }) => hasPods(object))
     .map((manifest) => {
@@ -182,16 +221,12 @@ export function specsOf(manifests: readonly Manifest[], graceSeconds?: number): 
     });
 }
 
-function neighboursOf(manifests: readonly Manifest[]): Neighbours {
+function neighboursIn(manifests: readonly Manifest[]): Neighbours {
   const ofKind = (kind: string) => manifests.map(({ object }) => object).filter((one) => one.kind === kind);
-  return {
-    services: ofKind('Service'),
-    budgets: ofKind('PodDisruptionBudget'),
-    autoscaled: new Set(
-      [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')].map((one) => {
-        const { kind = 'Deployment', name } = asObject(asObject(asObject(one)['spec'])['scaleTargetRef']);
-        return `${String(kind)}/${String(name)}`;
-      }),
-    ),
-  };
+  const scalers = [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')];
+  const autoscaled = scalers.map((one) => {
+    const { kind = 'Deployment', name } = asObject(asObject(asObject(one)['spec'])['scaleTargetRef']);
+    return `${asString(kind)}/${asString(name)}`;
+  });
+  return neighboursOf({ services: ofKind('Service'), budgets: ofKind('PodDisruptionBudget') }, new Set(autoscaled));
 }

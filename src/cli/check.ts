@@ -6,16 +6,12 @@ import type { Ports } from '../run/ports.ts';
 import { picks } from '../run/target.ts';
 import { readConfig } from './config.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
-import { addTargetFlags } from './delete-flags.ts';
-import { parseDuration } from './duration.ts';
-import { policyFrom } from './gate-flags.ts';
-import { decideGrace } from './grace.ts';
-import { oneOf } from './one-of.ts';
-import type { Flags } from './options.ts';
-import { wholeNumber } from './options.ts';
+import { addTargetFlags, decideGrace } from './delete-flags.ts';
+import { parseDuration, oneOf, usageError } from './usage.ts';
+import { policyFrom } from './pipeline-flags.ts';
+import { wholeNumber, type Flags } from './options.ts';
 import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
 import { parseTarget } from './target.ts';
-import { usageError } from './usage.ts';
 
 interface CheckFlags extends Flags {
   filename?: string[];

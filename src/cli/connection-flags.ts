@@ -1,7 +1,7 @@
 /** kubectl's connection flags (cli-runtime config_flags.go), as one table: what they are called is what they mean there. */
 import type { Command } from 'commander';
 import type { ConnectOptions } from '../kube/connect-options.ts';
-import { parseDuration } from './duration.ts';
+import { parseDuration } from './usage.ts';
 
 /** As commander hands them over. */
 export interface ConnectionFlags {

@@ -16,8 +16,7 @@ import {
 import { PodexitError } from '../errors.ts';
 import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import type { Flags } from './options.ts';
-import { wholeNumber } from './options.ts';
+import { wholeNumber, type Flags } from './options.ts';
 import { usageError } from './usage.ts';
 import { typed } from './words.ts';
 

@@ -2,12 +2,10 @@
 import type { Command } from 'commander';
 import type { FixOptions } from '../advice/fix/fix.ts';
 import type { Ports } from '../run/ports.ts';
-import type { ConnectionFlags } from './connection-flags.ts';
-import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
-import { oneOf } from './one-of.ts';
+import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
+import { oneOf, usageError } from './usage.ts';
 import { wholeNumber } from './options.ts';
 import { parseTarget } from './target.ts';
-import { usageError } from './usage.ts';
 
 interface FixFlags extends ConnectionFlags {
   filename?: string[];

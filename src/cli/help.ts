@@ -1,8 +1,7 @@
 /** Help as kubectl has it: examples and the flags of every day first; `options [COMMAND]` lists all of them. */
-import type { Command, HelpConfiguration, Option } from 'commander';
-import { Help } from 'commander';
+import { Help, type Command, type HelpConfiguration, type Option } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import { oneOf } from './one-of.ts';
+import { oneOf } from './usage.ts';
 
 /** Of the groups that several commands share, what the first page shows. */
 const everyDay: ReadonlySet<string> = new Set([

@@ -4,9 +4,8 @@ import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import type { Replay } from '../advice/history/reports.ts';
 import type { Ports } from '../run/ports.ts';
 import { collect } from './connection-flags.ts';
-import { oneOf } from './one-of.ts';
+import { oneOf, usageError } from './usage.ts';
 import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
-import { usageError } from './usage.ts';
 
 interface HistoryFlags {
   failOn?: string[];

@@ -1,9 +1,9 @@
 /** From argv to an exit code. */
 import { parseFormat, speaksJson } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
-import { withoutGivenSecrets } from './given-secrets.ts';
 import type { StdoutFormat } from '../run/report-error.ts';
 import { runProgram } from './program.ts';
+import { PodexitError } from '../errors.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
   if (argv[0] === '__complete') return (await import('./complete/complete.ts')).complete(argv.slice(1), ports);
@@ -38,4 +38,25 @@ function isJson(format: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Also written wrongly: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`. */
+const secretFlag = /^--?(?:token|password)/i;
+
+/** The error without the values of --token and --password. */
+function withoutGivenSecrets(error: unknown, argv: readonly string[]): unknown {
+  if (!(error instanceof PodexitError)) return error;
+  const secrets = argv.flatMap((word, index) => valueOf(word, argv[index + 1]));
+  const clean = (text: string): string => secrets.reduce((safe, one) => safe.replaceAll(one, '<redacted>'), text);
+  const { code, message, hint, exitCode, cause } = error;
+  return new PodexitError(code, clean(message), clean(hint), { exitCode, cause });
+}
+
+/** Nothing, or the value; one of a few letters is no credential, and would garble the sentence. */
+function valueOf(word: string, next = ''): string[] {
+  const [flag] = secretFlag.exec(word) ?? [];
+  if (flag === undefined) return [];
+  const rest = word.slice(flag.length);
+  const value = rest === '' ? next : rest.replace(/^[=:]/, '');
+  return value.length < 4 ? [] : [value];
 }

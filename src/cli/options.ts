@@ -1,21 +1,21 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
 import type { LookOptions } from '../run/run.ts';
 import type { ReportFile } from '../run/writable.ts';
-import { formatOfFile, parseFormat } from '../run/formats.ts';
-import type { Format } from '../run/formats.ts';
+import {
+  formatOfFile,
+  parseFormat,
+  namedFormats,
+  reportEndings,
+  templateFormats,
+  type Format,
+} from '../run/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import type { ConnectionFlags } from './connection-flags.ts';
-import { connectionOf } from './connection-flags.ts';
-import type { DeleteFlags } from './delete-flags.ts';
-import { chosenBy } from './delete-flags.ts';
-import { parseDuration } from './duration.ts';
-import { confirmFrom, policyFrom } from './gate-flags.ts';
-import { decideGrace } from './grace.ts';
-import { oneOf } from './one-of.ts';
-import type { PipelineFlags } from './pipeline-flags.ts';
-import { publishFrom } from './pipeline-flags.ts';
+import { connectionOf, collect, type ConnectionFlags } from './connection-flags.ts';
+import { chosenBy, decideGrace, type DeleteFlags } from './delete-flags.ts';
+import { parseDuration, oneOf, usageError } from './usage.ts';
+import { confirmFrom, policyFrom, publishFrom, type PipelineFlags } from './pipeline-flags.ts';
 import type { ProbeFlags } from './probe-flags.ts';
-import { usageError } from './usage.ts';
+import type { Command } from 'commander';
 
 /** Flags as commander hands them over. */
 export interface Flags extends ConnectionFlags, DeleteFlags, PipelineFlags, ProbeFlags {
@@ -116,4 +116,47 @@ export function wholeNumber(text: string | undefined, flag: string, unit = ''): 
   if (!/^[+-]?\d{1,10}$/.test(text))
     throw usageError('number', `${flag} takes a whole number${unit && ` of ${unit}`}, not "${text.slice(0, 80)}"`);
   return Number(text);
+}
+
+export function addTraceFlags(command: Command): Command {
+  return command
+    .optionsGroup('Trace:')
+    .option('--attach', 'delete nothing, wait until something else deletes the pod')
+    .option('--all-terminating', 'with -l or a workload: trace every terminating pod until the rollout is done')
+    .option(
+      '--timeout <duration>',
+      'give up after this time (90s, 2m; 0: never); default: never at a terminal, else grace period + 120s',
+    )
+    .option('--wait-replacement', 'also wait until the replacement is ready')
+    .option('--record <file>', 'write what is observed to this file, for replay')
+    .option(
+      '-v, --v <level>',
+      'show evidence, phases and assumptions; 2: count the requests on stderr; 6: log each of them',
+    );
+}
+
+/** What `--logs` and `--no-logs` mean where a pod is traced. */
+const ofTrace = {
+  logs: "show (and record) the containers' log lines",
+  noLogs: "do not follow the containers' logs at all",
+};
+
+/** Without `logs`, for a command that has none. */
+export function addOutputFlags(command: Command, { logs }: { logs?: typeof ofTrace } = { logs: ofTrace }): Command {
+  command
+    .optionsGroup('Output:')
+    .option(
+      '-o, --output <format>',
+      `${[...namedFormats, ...templateFormats.map((one) => `${one}=…`)].join(', ')}; default: live at a terminal, else lines`,
+    )
+    .option(
+      '--report <file>',
+      `also write a report; the format follows the file extension (${reportEndings.join(' ')}); may be repeated`,
+      collect,
+    );
+  if (logs) command.option('--logs', logs.logs).option('--no-logs', logs.noLogs);
+  return command
+    .option('--color <when>', 'auto, always or never')
+    .option('--ascii', 'draw without Unicode')
+    .option('--timestamps <kind>', 'relative, local or utc (the default)');
 }

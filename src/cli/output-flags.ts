@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { OutputOptions } from '../advice/output.ts';
 import { collect } from './connection-flags.ts';
-import { oneOf } from './one-of.ts';
+import { oneOf } from './usage.ts';
 
 interface OutputFlags {
   output?: string;

@@ -4,8 +4,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Command } from 'commander';
 import type { ProbeSettings } from '../probe/settings.ts';
 import { collect } from './connection-flags.ts';
-import { parseDuration } from './duration.ts';
-import { usageError } from './usage.ts';
+import { parseDuration, usageError } from './usage.ts';
 
 export interface ProbeFlags {
   probe?: string[];

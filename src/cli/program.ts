@@ -4,27 +4,22 @@ import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { tracePod } from '../run/trace-pod.ts';
 import type { DemoFlags, Main } from './demo.ts';
-import type { Flags } from './options.ts';
+import { formatFrom, lookOf, reportsOf, traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
 import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
-import { addCompletion } from './complete/command.ts';
+import { addCompletion } from './complete/scripts.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { addExplain } from './explain.ts';
 import { addFix } from './fix.ts';
-import { policyFrom } from './gate-flags.ts';
+import { policyFrom, addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addOptions, firstPage, moreFlags } from './help.ts';
-import { formatFrom, lookOf, reportsOf, traceOptions } from './options.ts';
-import { addPipelineFlags, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { addRollout, behindDashes } from './rollout.ts';
-import { shownCommand } from './shown-command.ts';
-import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
-import { plainMessage, unknownFlag } from './unknown-flag.ts';
+import { shownCommand, givenFlags, plainWords } from './words.ts';
+import { plainMessage, unknownFlag, usageError, withHelpOf } from './usage.ts';
 import { addCompare, addRecommend } from './history.ts';
 import { replayTextWith, replayWith } from './replay-text.ts';
 import { addWhy } from './why.ts';
-import { givenFlags, plainWords } from './words.ts';
-import { usageError, withHelpOf } from './usage.ts';
 
 /**
  * Runs a command line (without node and script). The exit code; throws PodexitError. `main`: what the demo runs its own command
@@ -193,7 +188,7 @@ function addReplay(program: Command, ports: Ports, set: (code: number) => void):
   addPipelineFlags(addOutputFlags(replay, { logs }))
     .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
     .action(async (file: string, pod: string | undefined, flags: Flags) => {
-      const { replayFile } = await import('../run/replay-file.ts');
+      const { replayFile } = await import('../run/replay.ts');
       const format = formatFrom(flags, false);
       set(
         await replayFile(

@@ -3,12 +3,10 @@ import type { Command } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { RolloutStart } from '../run/start-rollout.ts';
 import { addConnectionFlags } from './connection-flags.ts';
-import type { Flags } from './options.ts';
-import { traceOptions } from './options.ts';
+import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
 import { addPipelineFlags } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
-import { shownCommand } from './shown-command.ts';
-import { addOutputFlags, addTraceFlags } from './trace-flags.ts';
+import { shownCommand } from './words.ts';
 import { usageError } from './usage.ts';
 
 interface RolloutFlags extends Flags {

@@ -1,6 +1,5 @@
 /** The words that name what is traced: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
-import type { AnyTarget, Target, WorkloadResource } from '../run/target.ts';
-import { workloadKinds } from '../run/target.ts';
+import { workloadKinds, type AnyTarget, type Target, type WorkloadResource } from '../run/target.ts';
 import { usageError } from './usage.ts';
 
 /** kubectl's names for a kind: singular, plural, short; with or without the API group behind it. */

@@ -1,3 +1,5 @@
+/** Values of flags, and what is said of words that mean nothing. */
+import { Command, CommanderError } from 'commander';
 import { PodexitError } from '../errors.ts';
 
 const help = 'See: kubectl podexit --help';
@@ -12,3 +14,57 @@ export function withHelpOf(command: string | undefined, error: unknown): unknown
   const { code, message, exitCode, cause } = error;
   return new PodexitError(code, message, `See: kubectl podexit ${command} --help`, { exitCode, cause });
 }
+
+/** The value of a flag that has a few legal ones. */
+export function oneOf<T extends string>(text: string, values: readonly T[], flag: string): T {
+  const found = values.find((value) => value === text);
+  if (found === undefined)
+    throw usageError('value', `${flag} must be one of ${values.join(', ')}, not "${text.slice(0, 80)}"`);
+  return found;
+}
+
+const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** 24 days. A timer of Node holds no more than 2^31 - 1 ms, and rings at once beyond that. */
+const longestMs = 576 * 3_600_000;
+
+/**
+ * A Go duration (`90s`, `1h30m`, `1.5s`, `0`) in milliseconds, rounded up to
+ * whole ones, since Node's timers take no others. `flag` is named in the error.
+ * Throws PodexitError `usage.duration` for what Go does not read, and for more than 24 days.
+ */
+export function parseDuration(text: string, flag: string): number {
+  if (/^[+-]?0$/.test(text)) return 0;
+  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h)/g)];
+  const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0), 0);
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text || !Number.isFinite(total))
+    throw usageError('duration', `${flag}: "${text}" is not a duration`, 'Write it as Go does: 90s, 2m, 1h30m, 500ms.');
+  if (total > longestMs)
+    throw usageError('duration', `${flag}: "${text}" is too long`, 'At most 576h (24 days); 0 means no limit.');
+  return Math.ceil(total);
+}
+
+/** Its name alone, since what stands behind it may be a credential: of commander's error. `program` knows the flags that might have been meant. */
+export function unknownFlag({ message }: CommanderError, program: Command): Error {
+  const word = /unknown option '([^]*)'/.exec(message)?.[1] ?? '';
+  const name = word.startsWith('--') ? word.replace(/=[^]*$/, '') : word.slice(0, 2);
+  return usageError('flags', complaintAbout(name, program) ?? `option '${name}' takes no value but true or false`);
+}
+
+/** Commander's own words, with the flag that was probably meant; undefined for a switch that exists. */
+function complaintAbout(name: string, program: Command): string | undefined {
+  const asked = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  const named = program.commands.find((command) => command.name() === program.args[0]);
+  for (const option of (named ?? program).options) asked.addOption(option);
+  try {
+    asked.parse([name], { from: 'user' });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return plainMessage(error);
+  }
+}
+
+/** Commander's message as one of ours: without its prefix, in one line. */
+export const plainMessage = ({ message }: CommanderError): string =>
+  message.replace(/^error: /, '').replace(/\n/g, ' ');

@@ -61,3 +61,34 @@ function switched(word: string, name: string, value: string): string[] {
   if (!/^(false|f|0)$/i.test(value)) return [word];
   return settled.has(name) ? [name.replace('--', '--no-')] : [];
 }
+
+/** Flags whose values can be no secret; of all others only the name is repeated. */
+const shown: ReadonlySet<string> = new Set([
+  '--namespace',
+  '--context',
+  '--selector',
+  '--field-selector',
+  '--pick',
+  '--grace-period',
+  '--timeout',
+  '--request-timeout',
+  '--output',
+  '--probe-rate',
+  '--probe-timeout',
+  '--max-duration',
+  '--max-grace-used',
+  '--min-drain-lead',
+  '--max-lost',
+  '--fail-on',
+  '--v',
+]);
+
+/** `target`: its words, known to name something. Nothing that stands behind `--` is repeated. */
+export function shownCommand(command: Command, target: readonly string[]): string {
+  const verb = command.parent ? [command.name()] : [];
+  const flags = givenFlags(command).map((word) => {
+    const [name = ''] = word.split('=', 1);
+    return shown.has(name) ? word : name;
+  });
+  return typed(['kubectl', 'podexit', ...verb, ...target, ...flags]);
+}

@@ -56,9 +56,8 @@ export const secondEndpoint = (namespace: string, service: string) => ({
 const otherUid = '5f0c9d3e-0000-4000-8000-000000000099';
 
 /** When the pod's deletion was accepted. */
-function deletedAt(requests: readonly RequestLog[]): number | undefined {
-  return requests.find(({ verb, resource, status }) => verb === 'delete' && resource === 'pods' && status === 200)?.at;
-}
+const deletedAt = (requests: readonly RequestLog[]): number | undefined =>
+  requests.find(({ verb, resource, status }) => verb === 'delete' && resource === 'pods' && status === 200)?.at;
 
 /** ms: the first stop signal of a container that was deleted; Infinity where none was sent. */
 function signalledAt({ requests, truth }: BalancerOptions['pod']): number {

@@ -1,12 +1,10 @@
 import type { Clock } from './clock.ts';
 import { valueAt, type KubeObject } from './data/kube-object.ts';
 import { append, compact, createLog, key, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
-import { amended, type Amendment } from './play/amendments.ts';
 import { createDirector, type Director } from './play/director.ts';
 import { createLogHub, type LogHub } from './play/log-hub.ts';
 import { createMover, type Mover, type Skew } from './play/move.ts';
 import { tellStory, type Cue, type Story } from './play/story.ts';
-import { surroundings } from './play/surroundings.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Everything behind the HTTP shell: the store, the play that changes it, and who wants to know. */
@@ -35,9 +33,7 @@ export interface Cluster {
 }
 
 /** Milliseconds by the API server's clock. */
-export function apiNow({ clock, skew }: Pick<Cluster, 'clock' | 'skew'>): number {
-  return clock.now() + (skew.apiMs ?? 0);
-}
+export const apiNow = ({ clock, skew }: Pick<Cluster, 'clock' | 'skew'>): number => clock.now() + (skew.apiMs ?? 0);
 
 /** More changes than this are not kept: an hour of chatter must not become an hour of memory. */
 const keptChanges = 20_000;
@@ -185,3 +181,63 @@ function createSleeper(clock: Clock): { sleep: Cluster['sleep']; stop(): void } 
     stop: () => timers.forEach((cancel) => cancel()),
   };
 }
+
+/**
+ * What this run's clients changed about a pod and the recording knows nothing of. Later recorded changes of that pod
+ * are amended by it, so that nothing a client wrote is undone by the play.
+ */
+interface Amendment {
+  /** A grace that a client shortened, with the deadline it made. */
+  deadline?: { deletionTimestamp: string; deletionGracePeriodSeconds: number };
+  finalizers?: string[];
+  /** Removed by a client before the recording has it removed. */
+  gone?: boolean;
+}
+
+type PodChange = Pick<Extract<Cue, { kind: 'change' }>, 'type'> & { object: KubeObject };
+
+/** The change as it has to be written, or undefined where nothing is left to change. */
+function amended(change: PodChange, amendment: Amendment | undefined): PodChange | undefined {
+  if (amendment === undefined) return change;
+  if (amendment.gone === true) return undefined;
+  return held(withMetadata(change, amendment), amendment);
+}
+
+function withMetadata({ type, object }: PodChange, { deadline, finalizers }: Amendment): PodChange {
+  const grace = object.metadata.deletionGracePeriodSeconds;
+  const isShorter = deadline !== undefined && grace !== undefined && deadline.deletionGracePeriodSeconds < grace;
+  const metadata = {
+    ...object.metadata,
+    ...(isShorter && deadline),
+    ...(finalizers && { finalizers }),
+  };
+  if (finalizers?.length === 0) delete metadata.finalizers;
+  return { type, object: { ...object, metadata } };
+}
+
+/** Finalizers alone decide whether a pod that has no grace left stays. */
+function held({ type, object }: PodChange, { finalizers }: Amendment): PodChange {
+  if (finalizers === undefined || object.metadata.deletionGracePeriodSeconds !== 0) return { type, object };
+  return { type: finalizers.length > 0 ? 'MODIFIED' : 'DELETED', object };
+}
+
+/** What every cluster has and no recording lists: the namespaces. */
+function surroundings(story: Story, recorded: readonly Stored[]): Stored[] {
+  const named = new Set(['default', 'kube-node-lease', story.namespace]);
+  const oldest = recorded.map(({ object }) => object.metadata.creationTimestamp ?? '').sort()[0];
+  return [...named].map((name) => ({ resource: 'namespaces', object: namespaceObject(name, oldest, story.revision) }));
+}
+
+const namespaceObject = (name: string, createdAt: string | undefined, revision: number): KubeObject => ({
+  kind: 'Namespace',
+  apiVersion: 'v1',
+  metadata: {
+    name,
+    uid: `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padEnd(12, '0').slice(0, 12)}`,
+    resourceVersion: String(revision),
+    ...(createdAt !== undefined && { creationTimestamp: createdAt }),
+    labels: { 'kubernetes.io/metadata.name': name },
+  },
+  spec: { finalizers: ['kubernetes'] },
+  status: { phase: 'Active' },
+});

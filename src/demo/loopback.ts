@@ -3,18 +3,21 @@ import { createCluster, type Cluster } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
 import { Refusal, unauthorized } from './data/status.ts';
-import { undisturbed, type Interference } from './interference.ts';
 import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
-import { createExchange, type RequestLog } from './http/exchange.ts';
-import type { Incoming, Outgoing } from './http/either-version.ts';
-import { listen, type Tls } from './http/server.ts';
-import { kubeconfigText } from './kubeconfig.ts';
+import {
+  createExchange,
+  type RequestLog,
+  type Incoming,
+  type Outgoing,
+  type Exchange,
+  type Outbound,
+} from './http/exchange.ts';
+import { listen, type Tls, type HttpServer } from './http/server.ts';
 import { renewLeases } from './play/leases.ts';
 import type { Skew } from './play/move.ts';
-import { truthsInRunTime } from './play/play-time.ts';
+import { truthsInRunTime } from './play/director.ts';
 import type { Scenario, Truth } from './scenario.ts';
-import type { Backends } from './verbs/proxy.ts';
-import { serve } from './verbs/serve.ts';
+import { serve, type Backends } from './verbs/serve.ts';
 import type { WatchOptions } from './verbs/watch.ts';
 
 export interface LoopbackOptions {
@@ -39,7 +42,7 @@ export interface LoopbackOptions {
   version?: string;
   /** What stands behind the proxies of services and pods. */
   backends?: Backends;
-  /** How long after its last event the scenario begins anew, with every pod back; never where it is absent. */
+  /** How long after its last event the scenario begins again, with every pod back; never where it is absent. */
   playAgainAfterMs?: number;
 }
 
@@ -104,7 +107,7 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
       void cluster.director.played.then(() => cluster.sleep(playAgainAfterMs)).then(again);
   }
 
-  /** Clients that still watch lose their connections, and list anew: their revisions are older than the new play. */
+  /** Clients that still watch lose their connections, and list again: their revisions are older than the new play. */
   function again(): void {
     stop(play);
     play = createPlay(options, clock, play.cluster.log.revision + 1);
@@ -166,6 +169,40 @@ function logEntry(request: ApiRequest, url: string): Omit<RequestLog, 'at' | 'nt
   return { method, url, verb, body, userAgent, ...about, status: 0, sent: 0, lines: 0 };
 }
 
-function httpDate({ clock, skew }: Cluster): string {
-  return new Date(clock.now() + (skew.apiMs ?? 0)).toUTCString();
+const httpDate = ({ clock, skew }: Cluster): string => new Date(clock.now() + (skew.apiMs ?? 0)).toUTCString();
+
+type About = Record<'url' | 'namespace', string> & Partial<Record<'token' | 'caPem', string | undefined>>;
+
+/** A kubeconfig for one server, as JSON, which is YAML too. `caPem` is the server's own certificate. */
+function kubeconfigText({ url, namespace, token, caPem }: About): string {
+  const authority = caPem && Buffer.from(caPem).toString('base64');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'loopback', cluster: { server: url, 'certificate-authority-data': authority } }],
+    users: [{ name: 'loopback', user: { token } }],
+    contexts: [{ name: 'loopback', context: { cluster: 'loopback', user: 'loopback', namespace } }],
+    'current-context': 'loopback',
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
 }
+
+/** What stands between the server and its clients, so that tests can let things go wrong there. */
+export interface Interference extends Pick<Outbound, 'opened' | 'outgoing'> {
+  /** Serves a request, or answers in its place. */
+  around(exchange: Exchange, serve: () => Promise<void>): Promise<void>;
+  /** A 410 for a forgotten revision comes as an ERROR frame, as the watch cache has it, or as the answer's status. */
+  expiredAs(): 'frame' | 'status';
+  start(server: HttpServer): void;
+  stop(): void;
+}
+
+/** A server that always answers. */
+const undisturbed: Interference = {
+  around: (_, serve) => serve(),
+  opened: () => {},
+  outgoing: (_, line, send) => send(line),
+  expiredAs: () => 'frame',
+  start: () => {},
+  stop: () => {},
+};

@@ -4,7 +4,7 @@
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Bound, Clock } from '../model/clock.ts';
-import { isStepped, noLessThan, noMoreThan, offsetAt, unknownClock } from '../model/clock.ts';
+import { offsetAt } from '../model/clock.ts';
 import type { Span } from '../model/span.ts';
 import { second } from '../model/span.ts';
 import type { ContainerFacts, Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
@@ -245,28 +245,4 @@ function lateEnd(
   if (reopened && reopened.at >= since && end.at - reopened.at <= lag) return [];
   const at = Math.min(deliverableSince(trace, 'logs', end.at), deliverableSince(trace, 'pod', terminated.at)) - lag;
   return [{ at, value: last - at, seq: Math.max(end.seq, terminated.seq) }];
-}
-
-/** How far a clock was ahead of the client's (ms) at a client time. */
-export interface Tie extends Span {
-  readonly at: number;
-}
-
-/** What several pods show of one clock. */
-export const tied = (ties: readonly Tie[]): Clock =>
-  ties.reduce((clock, { at, lo, hi }) => {
-    const atLeast = Number.isFinite(lo) ? noLessThan(clock, { at, value: lo, seq: 0 }) : clock;
-    return Number.isFinite(hi) ? noMoreThan(atLeast, { at, value: hi, seq: 0 }) : atLeast;
-  }, unknownClock);
-
-/**
- * The pods of a node were stamped in different parts of a second: together they say more of its clock. Stated last, since what
- * contradicts the pod's own stamps is not taken. Where two pods contradict each other the clock was set: nothing is shared.
- */
-export function stateShared({ net, zeros, stepped }: Stage, { shared }: Trace): void {
-  if (!shared || stepped.node || stepped.api || isStepped(shared)) return;
-  const { lo, hi } = offsetAt(shared, zeros.client);
-  const [ahead, margin] = [zeros.node - zeros.client, millisecondsOf('shared-clock')];
-  const [min, max] = [ahead - hi - margin, ahead - lo + margin];
-  net.state({ from: 'client', to: 'node', min, max, because: 'shared-clock' });
 }

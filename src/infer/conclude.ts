@@ -2,8 +2,7 @@
  * Everything that can be concluded from a trace. Pure, and cheap enough to be asked after each observation. Main containers
  * stop together, sidecars after them in reverse order (SIGNALS.md §2 S7).
  */
-import { offsetAt, withDates } from '../model/clock.ts';
-import type { Conclusions, Exit } from './conclusions.ts';
+import type { Exit } from './conclusions.ts';
 import { deletionOf } from './deletion.ts';
 import { endpointsOf } from './endpoints.ts';
 import { podNetworkOf } from './pod-network.ts';
@@ -13,9 +12,6 @@ import { timelineFrom } from './timeline-from.ts';
 import type { Timeline } from './timeline.ts';
 import { triggerOf } from './trigger.ts';
 import type { Trace } from '../model/trace.ts';
-import { marksOf } from './view/marks.ts';
-import { phasesOf } from './view/phases.ts';
-import { unseenMarks } from './view/unseen.ts';
 import { containersOf } from '../model/pod.ts';
 import { laterOf } from '../model/span.ts';
 import type { ContainerExit, InferContext } from './context.ts';
@@ -24,35 +20,20 @@ import { cite, notBefore, unbounded } from './estimate.ts';
 import { isToStart } from './kubelets-own-stop.ts';
 import { containerExit } from './container-rules.ts';
 
-/** Undefined while not even the pod has been seen. */
-export function conclusionsOf(trace: Trace): Conclusions | undefined {
-  const pod = trace.pod?.value;
-  if (!pod) return undefined;
-  const exit = exitOf(trace);
-  if (!exit)
-    return {
-      pod,
-      marks: unseenMarks(trace),
-      phases: [],
-      offsets: {
-        api: offsetAt(withDates(trace.clocks.api, trace.clocks.dates), trace.now),
-        node: offsetAt(trace.clocks.node, trace.now),
-      },
-    };
-  return {
-    pod: exit.deletion.facts.first.value,
-    exit,
-    marks: marksOf(trace, exit),
-    phases: phasesOf(trace, exit),
-    offsets: { api: exit.stage.offset('api', trace.now), node: exit.stage.offset('node', trace.now) },
-  };
+/** The timeline, and what it was made from, where somebody was seen to delete the pod. */
+export interface Concluded {
+  readonly timeline: Timeline;
+  readonly exit: Exit | undefined;
 }
 
-/** The same as numbers; undefined while not even the pod has been seen. */
-export function timelineOf(trace: Trace): Timeline | undefined {
-  const conclusions = conclusionsOf(trace);
-  return conclusions && timelineFrom(trace, conclusions);
+/** Undefined while not even the pod has been seen. */
+export function conclude(trace: Trace): Concluded | undefined {
+  if (!trace.pod) return undefined;
+  const exit = exitOf(trace);
+  return { timeline: timelineFrom(trace, exit, trace.pod.value), exit };
 }
+
+export const timelineOf = (trace: Trace): Timeline | undefined => conclude(trace)?.timeline;
 
 function exitOf(trace: Trace): Exit | undefined {
   const deletion = deletionOf(trace);
@@ -61,7 +42,6 @@ function exitOf(trace: Trace): Exit | undefined {
   const { kubelet, stage } = context;
   const containers = exitsOf(context);
   const trigger = triggerOf(trace, deletion);
-  const replacement = replacementOf(context, trigger.kind);
   return {
     deletion,
     kubelet,
@@ -69,7 +49,7 @@ function exitOf(trace: Trace): Exit | undefined {
     containers,
     endpoints: endpointsOf(context, containers),
     removal: removalOf(context, containers),
-    ...(replacement ? { replacement } : {}),
+    replacement: replacementOf(context, trigger.kind),
     trigger,
   };
 }

@@ -5,7 +5,7 @@ import type { Estimate } from './estimate.ts';
 import type { Stage } from './stage.ts';
 import type { AssumptionName } from '../model/assumptions.ts';
 import { driftOver } from '../model/assumptions.ts';
-import type { HookKind } from '../model/kube.ts';
+import type { HookKind } from '../model/observe/container.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome, PreStopReport } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
@@ -122,3 +122,19 @@ export const longestStop = ({ grace }: Kubelet): number => Math.max(minimumGrace
 
 /** The longest that something speaks for: a 137 that fits it is taken for the end of the grace. */
 export const likelyStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.likely * second);
+
+/**
+ * What later news may take back is provisional while the run lasts: a hook and a signal whose container has not been reported
+ * to have ended (a kill may fail, the kubelet may restart), an exit that only the end of a log shows. Nothing is judged by it,
+ * and a report of a run that was left before the end does not have it. Here: hook and end are not going to be taken back.
+ */
+export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, { settled }: Pick<ContainerExit, 'settled'>): boolean =>
+  settled || gone !== undefined;
+
+/**
+ * The same of its stop signal, which the application itself may have named. None came where the container took its hook along
+ * (SIGNALS.md §2 S6), and only the Event of the hook's failure shows that.
+ */
+export const isSignalSettled = (trace: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
+  container.signal?.proved === true ||
+  (isEndSettled(trace, container) && (container.hook?.mayFail !== true || trace.gone !== undefined));

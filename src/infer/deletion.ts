@@ -191,3 +191,9 @@ function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {
   const lower = noLessThan(api, { at: seen.hi, value: asked - seen.hi, seq: facts.seenSeq });
   return noMoreThan(lower, { at: seen.lo, value: asked + second - seen.lo, seq: facts.seenSeq });
 }
+
+/** It was executed, or that is unknown: a server in trouble may have done it all the same. */
+export const mayHaveCounted = (request: RequestFacts): boolean =>
+  !request.answer || isExecuted(request) || request.answer.value.status >= 500;
+
+export const isExecuted = ({ answer }: RequestFacts): boolean => answer !== undefined && answer.value.status < 300;

@@ -92,3 +92,20 @@ export function spanOf({ client }: Estimate, fallback: Span): Span {
   const lo = Number.isFinite(client.lo) ? client.lo : Math.min(fallback.lo, client.hi);
   return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };
 }
+
+/** Client times are read to the millisecond. */
+const tick = 1;
+
+/**
+ * What of a conclusion may be reported yet: no instant lies in the future of the newest observation. What is expected (a kill
+ * at the end of the grace, the end of a `sleep` hook) is reported only once it must have happened; what has been observed
+ * has, so its interval ends now at the latest.
+ */
+export function capAtNow({ now }: { readonly now: number }, estimate: Estimate | undefined): Estimate | undefined {
+  if (!estimate) return undefined;
+  const { lo, hi } = estimate.client;
+  const latest = now + tick;
+  if (hi <= latest) return estimate;
+  if (!Number.isFinite(hi) || lo > latest || estimate.basis === 'inferred') return undefined;
+  return { ...estimate, client: { lo, hi: latest } };
+}

@@ -7,35 +7,18 @@ import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
-import { deletionOf, requestTime } from './deletion.ts';
+import { requestTime } from './deletion.ts';
 import type { Stops } from './kubelet.ts';
 import { kubeletOf, stopsOf } from './kubelet.ts';
 import type { InferContext, Staged } from './context.ts';
 import { factsOfLastRun } from './was-running.ts';
-import type { Tie } from './clocks.ts';
-import { stateClockFacts, statePromptness, stateShared, stateStored } from './clocks.ts';
+import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
 import { Stage, moment } from './stage.ts';
 import type { Estimate } from './estimate.ts';
 import { probeResultsOf } from './probes.ts';
 
 /** The stage with all that is known before any container is judged. */
 export function podNetworkOf(trace: Trace, deletion: Deletion): InferContext {
-  const { stops, ...known } = causesOf(trace, deletion);
-  statePromptness(known.stage, trace, deletion);
-  stateShared(known.stage, trace);
-  return { ...known, kubelet: kubeletOf(known, stops) };
-}
-
-/** What a pod shows of its node's clock by arrivals and causes alone: what its kubelet held back must not bind another pod. */
-export function nodeTieOf(trace: Trace): Tie | undefined {
-  const deletion = deletionOf(trace);
-  const stage = deletion && causesOf(trace, deletion).stage;
-  if (!stage || stage.stepped.node || stage.stepped.api) return undefined;
-  const at = stage.zeros.client;
-  return { at, ...stage.offset('node', at) };
-}
-
-function causesOf(trace: Trace, deletion: Deletion): Staged & { readonly stops: Stops } {
   const stops = stopsOf(trace, deletion);
   const stage = new Stage(zerosOf(trace, deletion, stops), { node: stops.clock, api: deletion.api });
   const known = { trace, deletion, stage };
@@ -46,7 +29,8 @@ function causesOf(trace: Trace, deletion: Deletion): Staged & { readonly stops: 
   for (const { name } of specs) stateEnd(stage, name, factsOfLastRun(known, name));
   stateServed(known);
   stateStored(stage, trace);
-  return { ...known, stops };
+  statePromptness(stage, trace, deletion);
+  return { ...known, kubelet: kubeletOf(known, stops) };
 }
 
 /** References close to what is compared, so that little drift lies between: the first Killing, the second of the request. */

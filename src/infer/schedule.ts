@@ -6,19 +6,30 @@
  * causes and effects make them.
  */
 import type { MarkName } from '../model/report.ts';
-import type { Exit, TimelineMark } from './conclusions.ts';
+import type { Exit } from './conclusions.ts';
 import type { Estimate } from './estimate.ts';
 import { between, spanOf } from './estimate.ts';
 import type { Span } from '../model/span.ts';
+import type { Interval, Length } from './timeline.ts';
+
+/** A mark before it has its place. `id` is stable; `provisional`: it may yet be corrected or withdrawn. */
+export interface TimelineMark {
+  readonly id: string;
+  readonly name: MarkName;
+  readonly subject?: string | undefined;
+  readonly at: Estimate;
+  readonly note?: string | undefined;
+  readonly provisional: boolean;
+}
 
 /** ms since the epoch on the client's clock, by the id of the mark. */
-export type Schedule = ReadonlyMap<string, number>;
+type Schedule = ReadonlyMap<string, number>;
 
-/** `arrivedAt`: when an observation came in, by its `seq`. `window`: what stands in where nothing bounds a mark. */
+/** `arrivals`: when an observation came in, by its `seq`. `window`: what stands in where nothing bounds a mark. */
 export function scheduleOf(
   marks: readonly TimelineMark[],
   exit: Exit | undefined,
-  { arrivedAt, window }: { arrivedAt: (seq: number) => number | undefined; window: Span },
+  { arrivals, window }: { arrivals: ReadonlyMap<number, number>; window: Span },
 ): Schedule {
   const links = linksBetween(marks, exit);
   const into = groupBy(links, ({ to }) => to.id);
@@ -40,7 +51,7 @@ export function scheduleOf(
     const causes = (into.get(mark.id) ?? []).map(({ from, least, most }) => ({ at: place(from), least, most }));
     const lo = Math.max(spanOf(mark.at, window).lo, ...causes.map(({ at, least }) => at + least));
     const hi = Math.min(latestOf(mark), ...causes.map(({ at, most }) => at + most));
-    const at = within(likely(mark, arrivedAt, window), { lo, hi: Math.max(lo, hi) });
+    const at = within(likely(mark, arrivals, window), { lo, hi: Math.max(lo, hi) });
     schedule.set(mark.id, Math.min(at, Math.max(latestOf(mark), spanOf(mark.at, window).lo)));
     return schedule.get(mark.id) ?? at;
   };
@@ -49,7 +60,7 @@ export function scheduleOf(
 }
 
 /** Where a moment stands by itself. */
-export function likelyIn(at: Estimate, window: Span): number {
+function likelyIn(at: Estimate, window: Span): number {
   const { lo, hi } = spanOf(at, window);
   return at.basis === 'observed' || !Number.isFinite(at.client.lo) ? hi : (lo + hi) / 2;
 }
@@ -57,12 +68,12 @@ export function likelyIn(at: Estimate, window: Span): number {
 /** ms. What was learned of later than this after it had happened is placed by its stamps, not by its arrival. */
 const late = 1000;
 
-function likely({ name, at }: TimelineMark, arrivedAt: (seq: number) => number | undefined, window: Span): number {
+function likely({ name, at }: TimelineMark, arrivals: ReadonlyMap<number, number>, window: Span): number {
   const { lo, hi } = spanOf(at, window);
   if (name === 'requested') return lo;
   if (at.basis === 'inferred') return likelyIn(at, window);
-  const arrivals = at.evidence.map((seq) => (arrivedAt(seq) ?? -Infinity) + 1).filter((arrived) => arrived >= hi);
-  return arrivals.length > 0 && Math.min(...arrivals) - hi > late ? (lo + hi) / 2 : hi;
+  const arrived = at.evidence.map((seq) => (arrivals.get(seq) ?? -Infinity) + 1).filter((one) => one >= hi);
+  return arrived.length > 0 && Math.min(...arrived) - hi > late ? (lo + hi) / 2 : hi;
 }
 
 /** `to` came at least `least` and at most `most` ms after `from`. */
@@ -94,10 +105,10 @@ function linksBetween(marks: readonly TimelineMark[], exit: Exit | undefined): L
         .filter(({ name, subject }) => subject === to.subject && isEarlier(chain, name, to.name))
         .map((from) => measured(from, to)),
     ),
-    ...(accepted && !independent.test(to.name) ? [inOrder(accepted, to)] : []),
-    ...(done && to.name === 'endpoint-removed' ? [inOrder(done, to)] : []),
-    ...(to.name === 'containers-done' ? marks.filter(isConfirmedExit).map((from) => inOrder(from, to)) : []),
-    ...exitsBefore(exit, to, marks).map((from) => inOrder(from, to)),
+    ...(accepted && !independent.test(to.name) ? [ordered(accepted, to)] : []),
+    ...(done && to.name === 'endpoint-removed' ? [ordered(done, to)] : []),
+    ...(to.name === 'containers-done' ? marks.filter(isConfirmedExit).map((from) => ordered(from, to)) : []),
+    ...exitsBefore(exit, to, marks).map((from) => ordered(from, to)),
   ]);
 }
 
@@ -107,13 +118,13 @@ const isEarlier = (chain: readonly MarkName[], a: MarkName, b: MarkName): boolea
 const isConfirmedExit = ({ name, provisional }: TimelineMark): boolean => name === 'exited' && !provisional;
 
 /** Where the intervals say otherwise, the order is left alone. */
-function inOrder(from: TimelineMark, to: TimelineMark): Link {
+function ordered(from: TimelineMark, to: TimelineMark): Link {
   return { from, to, least: from.at.client.lo <= to.at.client.hi ? 0 : -Infinity, most: Infinity };
 }
 
 function measured(from: TimelineMark, to: TimelineMark): Link {
   const { lo, hi } = between(from.at, to.at);
-  return { ...inOrder(from, to), least: lo, most: hi };
+  return { ...ordered(from, to), least: lo, most: hi };
 }
 
 /** The ends that a sidecar's signal waits for (SIGNALS.md §2 S7), where nothing speaks against it. */
@@ -136,3 +147,58 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
   }
   return groups;
 }
+
+export interface TimelineScale {
+  /** `mark`: the id of the mark that it is; its place in the schedule is taken where that lies within the interval. */
+  interval(at: Estimate, mark?: string): Interval;
+}
+
+export function timelineScale(schedule: Schedule, window: Span): TimelineScale {
+  return {
+    interval(at, mark = '') {
+      const { lo, hi } = spanOf(at, window);
+      const shown = Math.min(Math.max(schedule.get(mark) ?? likelyIn(at, window), lo), hi);
+      const { basis, evidence } = at;
+      const open = Number.isFinite(at.client.lo) ? undefined : true;
+      return { earliest: lo, latest: hi, basis, evidence, shown, open };
+    },
+  };
+}
+
+/** The length between two intervals; `lapse` is what is known of it by whichever clock knows it better. */
+export function shownLength({ lo, hi }: Span, from: Interval, to: Interval): Length {
+  const shown = Math.min(Math.max(to.shown - from.shown, lo), hi);
+  const basis = from.basis === 'observed' && to.basis === 'observed' ? 'observed' : 'inferred';
+  return { min: lo, max: hi, shown, basis };
+}
+
+/** Marks of one moment stand in the order of their causes. */
+const causes: MarkName[] = [
+  'requested',
+  'accepted',
+  'stopping',
+  'acknowledged',
+  'unrouted',
+  'prestop-ended',
+  'stop-signal',
+  'ready-lost',
+  'kill',
+  'exited',
+  'containers-done',
+  'endpoint-removed',
+  'final-delete',
+  'finalizing',
+  'removed',
+  'replacement-created',
+  'replacement-scheduled',
+  'replacement-started',
+  'replacement-ready',
+  'node-not-ready',
+  'node-ready',
+];
+
+/** As they stand in the schedule. */
+export const inOrder = <M extends TimelineMark>(marks: readonly M[], schedule: Schedule): M[] =>
+  [...marks].sort(
+    (a, b) => (schedule.get(a.id) ?? 0) - (schedule.get(b.id) ?? 0) || causes.indexOf(a.name) - causes.indexOf(b.name),
+  );

@@ -1,37 +1,40 @@
 /** The Timeline of what was concluded: numbers on one clock, with one consistent schedule. Pure. */
 import type { AssumptionName } from '../model/assumptions.ts';
-import { toClient, withDates } from '../model/clock.ts';
+import { offsetAt, toClient, withDates } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import type { OwnerFacts, Trace } from '../model/trace.ts';
-import type { Conclusions, Exit, TimelinePhase } from './conclusions.ts';
+import type { Exit } from './conclusions.ts';
 import { containerTimeline } from './container-timeline.ts';
 import type { Estimate } from './estimate.ts';
+import { cite } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
+import { marksOf, unseenMarks } from './marks.ts';
+import { phasesOf } from './phases.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
-import { scheduleOf } from './schedule.ts';
-import type { TimelineScale } from './timeline-scale.ts';
-import { shownLength, timelineScale } from './timeline-scale.ts';
+import type { TimelineScale } from './schedule.ts';
+import { inOrder, scheduleOf, shownLength, timelineScale } from './schedule.ts';
 import type {
   EndpointTimeline,
   GraceTimeline,
   Length,
   Mark,
-  Phase,
   ReplacementTimeline,
   Timeline,
   Workload,
 } from './timeline.ts';
 
-export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
-  const { exit, pod } = conclusions;
-  const scale = scaleFor(trace, conclusions);
-  const marks = conclusions.marks.map(({ id, name, subject, at, note, provisional }): Mark => {
-    return { id, name, subject, at: scale.interval(at, id), note, provisional };
-  });
-  const phases = conclusions.phases.flatMap((phase) => phaseOf(phase, exit, scale));
+/** `exit` is absent where nobody was seen to delete the pod. */
+export function timelineFrom(trace: Trace, exit: Exit | undefined, newest: Pod): Timeline {
+  const pod = exit?.deletion.facts.first.value ?? newest;
+  const known = exit ? marksOf(trace, exit) : unseenMarks(trace);
+  const window = windowOf(trace, exit);
+  const schedule = scheduleOf(known, exit, { arrivals: arrivalsIn(trace), window });
+  const scale = timelineScale(schedule, window);
+  const marks = inOrder(known, schedule).map((mark): Mark => ({ ...mark, at: scale.interval(mark.at, mark.id) }));
+  const phases = exit ? phasesOf(trace, exit, scale) : [];
   const { trigger } = exit ?? {};
   const removed = marks.find(({ name }) => name === 'removed')?.at.shown;
   const probes = probeResultsOf(trace.probes, { requested: zeroOf(marks), removed });
@@ -42,8 +45,8 @@ export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
     zero: zeroOf(marks) ?? trace.now,
     now: trace.now,
     deleted: exit !== undefined,
-    grace: graceOf(trace, conclusions),
-    trigger: { kind: trigger?.kind ?? 'unknown', evidence: unique(trigger?.evidence ?? []), note: trigger?.note },
+    grace: graceOf(trace, pod, exit),
+    trigger: { kind: trigger?.kind ?? 'unknown', evidence: cite(trigger?.evidence ?? []), note: trigger?.note },
     marks: [...marks, ...failureMarks(probes)],
     phases,
     containers: (exit?.containers ?? []).map((one) => containerTimeline({ trace, exit, scale, phases }, one)),
@@ -51,18 +54,18 @@ export function timelineFrom(trace: Trace, conclusions: Conclusions): Timeline {
     replacement: exit?.replacement && replacementOf(exit.replacement, scale),
     total: totalOf(marks),
     probes,
-    clocks: clocksOf(conclusions),
+    clocks: clocksOf(trace, exit),
     assumes: assumesOf(exit),
     gaps: [...streamGaps(trace), ...(exit ? clockGaps(exit.stage) : [])],
     notes: trace.notes,
   };
 }
 
-function scaleFor(trace: Trace, { marks, exit }: Conclusions): TimelineScale {
-  const window = windowOf(trace, exit);
+/** When an observation came in, by its `seq`. */
+function arrivalsIn({ notes }: Trace): ReadonlyMap<number, number> {
   const arrivals = new Map<number, number>();
-  for (let note = trace.notes; note; note = note.earlier) arrivals.set(note.seq, note.at);
-  return timelineScale(scheduleOf(marks, exit, { arrivedAt: (seq) => arrivals.get(seq), window }), window);
+  for (let note = notes; note; note = note.earlier) arrivals.set(note.seq, note.at);
+  return arrivals;
 }
 
 /**
@@ -91,7 +94,7 @@ function totalOf(marks: readonly Mark[]): Length | undefined {
   return shownLength(lapse, from, to);
 }
 
-function graceOf(trace: Trace, { pod, exit }: Conclusions): GraceTimeline {
+function graceOf(trace: Trace, pod: Pod, exit: Exit | undefined): GraceTimeline {
   const specSeconds = pod.spec.terminationGracePeriodSeconds ?? 30;
   const requestedSeconds = trace.began?.value.graceSeconds ?? null;
   const planned = requestedSeconds ?? specSeconds;
@@ -106,64 +109,15 @@ function graceOf(trace: Trace, { pod, exit }: Conclusions): GraceTimeline {
   };
 }
 
-/** Absent where not even the window bounds how long it took. */
-function phaseOf(phase: TimelinePhase, exit: Exit | undefined, scale: TimelineScale): Phase[] {
-  const { name, subject, lasted } = phase;
-  const [startMark, endMark] = endsOf(phase, exit);
-  const start = scale.interval(phase.start, startMark);
-  const end = scale.interval(phase.end, endMark);
-  const hi = Number.isFinite(lasted.hi) ? lasted.hi : Math.max(lasted.lo, end.latest - start.earliest);
-  if (!Number.isFinite(hi)) return [];
-  const { min, max } = exit?.kubelet.grace ?? { min: 1, max: 1 };
-  const length = shownLength({ lo: Math.max(0, lasted.lo), hi: Math.max(0, hi) }, start, end);
-  const ofGrace = { min: length.min / (max * 1000), max: length.max / (min * 1000) };
-  return [{ name, subject, start, end, length, ofGrace }];
-}
-
-/** The marks that a phase lies between, by id. */
-function endsOf({ name, subject = '' }: TimelinePhase, exit: Exit | undefined): [string, string] {
-  const container = exit?.containers.find(({ spec }) => spec.name === subject);
-  const turn = container?.hook ? 'prestop-ended' : 'stopping';
-  const last = container?.kill ? 'kill' : 'exited';
-  const ends: Record<TimelinePhase['name'], [string, string]> = {
-    accept: ['requested', 'accepted'],
-    notice: ['accepted', 'acknowledged'],
-    'route-removal': ['accepted', `unrouted/${subject}`],
-    prestop: [`stopping/${subject}`, `prestop-ended/${subject}`],
-    'sidecar-wait': [`${turn}/${subject}`, `stop-signal/${subject}`],
-    drain: [`stop-signal/${subject}`, `${last}/${subject}`],
-    overtime: [`grace-end/${subject}`, `exited/${subject}`],
-    cleanup: ['containers-done', exit?.removal.finalDelete ? 'final-delete' : 'removed'],
-    finalize: ['finalizing', 'removed'],
-    replace: [`replacement-created/${subject}`, `replacement-ready/${subject}`],
-  };
-  return ends[name];
-}
-
 function endpointOf(
-  {
-    slice,
-    service,
-    addressType,
-    staysReady,
-    wasReady,
-    unrouted,
-    removed,
-    otherReady,
-    counted,
-  }: Exit['endpoints'][number],
+  { unrouted, removed, ...endpoint }: Exit['endpoints'][number],
   scale: TimelineScale,
 ): EndpointTimeline {
+  const { slice } = endpoint;
   return {
-    slice,
-    service,
-    addressType,
-    staysReady,
-    wasReady,
+    ...endpoint,
     unroutedAt: unrouted && { ...scale.interval(unrouted, `unrouted/${slice}`), serving: unrouted.serving },
     removedAt: removed && scale.interval(removed, `endpoint-removed/${slice}`),
-    otherReady,
-    counted,
   };
 }
 
@@ -180,9 +134,13 @@ function replacementOf(one: NonNullable<Exit['replacement']>, scale: TimelineSca
   };
 }
 
-function clocksOf({ offsets }: Conclusions): Timeline['clocks'] {
+function clocksOf(trace: Trace, exit: Exit | undefined): Timeline['clocks'] {
+  const { api, node, dates } = trace.clocks;
   const finite = ({ lo, hi }: Span) => (Number.isFinite(lo) && Number.isFinite(hi) ? { min: lo, max: hi } : undefined);
-  return { api: finite(offsets.api), node: finite(offsets.node) };
+  return {
+    api: finite(exit ? exit.stage.offset('api', trace.now) : offsetAt(withDates(api, dates), trace.now)),
+    node: finite(exit ? exit.stage.offset('node', trace.now) : offsetAt(node, trace.now)),
+  };
 }
 
 /** Offsets and arrivals lean on these in every report; the others are named where an instant does. */
@@ -194,8 +152,6 @@ function assumesOf(exit: Exit | undefined): AssumptionName[] {
     ...new Set([...always, ...exit.deletion.assumes, ...exit.containers.flatMap((container) => container.assumes)]),
   ].sort();
 }
-
-const unique = (seqs: readonly number[]): number[] => [...new Set(seqs)].sort((a, b) => a - b);
 
 /** Undefined for a bare pod. */
 function workloadOf(trace: Trace, pod: Pod): Workload | undefined {

@@ -9,7 +9,8 @@
  * 3. The JSON report is a serialisation of this (verdict/exit-report.ts); it is never read back by the program.
  */
 import type { AssumptionName } from '../model/assumptions.ts';
-import type { ContainerKind, HookKind, Pod } from '../model/kube.ts';
+import type { ContainerKind, Pod } from '../model/kube.ts';
+import type { HookKind } from '../model/observe/container.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, TriggerKind } from '../model/report.ts';
 import type { Note } from '../model/trace.ts';

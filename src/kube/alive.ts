@@ -1,15 +1,12 @@
 import { PodexitError } from '../errors.ts';
 import type { Sighting } from '../model/observation.ts';
-import { acceptMetadata } from './resource-path.ts';
+import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { askAgain, pick } from './decide.ts';
-import type { Health } from './health.ts';
+import type { Health } from './watch-position.ts';
 import { TransportFailure } from './http/failure.ts';
-import { isNewer, newestOf, versionOf } from './resource-version.ts';
-import { asArray, asRecord, asText, readRefusal } from './status.ts';
+import { isNewer, newestOf, versionOf, asArray, asRecord, asText, readRefusal } from './status.ts';
 import type { Surroundings } from './surroundings.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { isForeign, keyOf, selectors } from './watch-target.ts';
 
 /** What a stream has brought, to be compared with what the server says when it is asked. */
 export interface Known {

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { PodexitError } from '../errors.ts';
 import type { Cluster, ClusterMemory } from './cluster.ts';
-import type { ConnectOptions } from './connect-options.ts';
-import { reachOf } from './connect-options.ts';
+import { reachOf, type ConnectOptions } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient } from './http/client.ts';
 import { counted, createTransport } from './http/transport.ts';

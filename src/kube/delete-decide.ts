@@ -2,8 +2,7 @@
  * What a DELETE (or an eviction) does after a try: a pure table. The law: it is sent again only if it provably was not
  * executed, or if a look shows the same uid without deletionTimestamp.
  */
-import type { TransportFailure } from './http/failure.ts';
-import { isUntrusted } from './http/failure.ts';
+import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import type { Refusal } from './status.ts';
 
 /** One try: what came of it. */

@@ -2,14 +2,12 @@ import type { PodexitError } from '../errors.ts';
 import type { Sighting } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { refusedDelete } from './refused.ts';
-import type { Tried } from './delete-decide.ts';
-import { decideDelete, isSuccessor } from './delete-decide.ts';
+import { decideDelete, isSuccessor, type Tried } from './delete-decide.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { look } from './get.ts';
 import { podPath } from './resource-path.ts';
-import type { Refusal } from './status.ts';
-import { asRecord, asText, isFailureStatus, readRefusal } from './status.ts';
+import { asRecord, asText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
 import { passed } from './surroundings.ts';
 import { notReached } from './trouble.ts';
 

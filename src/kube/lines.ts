@@ -1,7 +1,10 @@
 /** A line without its end, or how the stream of lines ended. */
 export type LineEvent =
-  /** `at`: when the chunk that completed it was taken, so that a slow consumer does not make later lines late. */
-  | { kind: 'line'; bytes: Buffer; cut: boolean; at: number }
+  /**
+   * `at`: when the chunk that completed it was taken, so that a slow consumer does not make later lines late; `since`: when its
+   * first bytes were taken, which is long before that on a slow link.
+   */
+  | { kind: 'line'; bytes: Buffer; cut: boolean; at: number; since: number }
   /** `clean`: the response ended in order. What stood after the last line end is dropped. */
   | { kind: 'end'; clean: boolean }
   /** `onLong: 'stop'` only: a line was longer than `mostBytes`. */
@@ -58,13 +61,13 @@ function linesOf(bytes: Buffer, pending: ReturnType<typeof pendingLine>, { onLon
   const lines: LineEvent[] = [];
   let from = 0;
   for (let to = bytes.indexOf(lineFeed); to !== -1; to = bytes.indexOf(lineFeed, from)) {
-    pending.add(bytes.subarray(from, to));
+    pending.add(bytes.subarray(from, to), at);
     const line = pending.take();
     if (line.cut && onLong === 'stop') return [...lines, { kind: 'oversized' }];
-    lines.push({ kind: 'line', ...line, at });
+    lines.push({ kind: 'line', since: at, ...line, at });
     from = to + 1;
   }
-  pending.add(bytes.subarray(from));
+  pending.add(bytes.subarray(from), at);
   return pending.isCut() && onLong === 'stop' ? [...lines, { kind: 'oversized' }] : lines;
 }
 
@@ -74,21 +77,25 @@ function pendingLine(mostBytes: number) {
   let parts: Buffer[] = [];
   let length = 0;
   let cut = false;
+  let since: number | undefined;
   return {
     isCut: () => cut,
-    add(part: Buffer): void {
+    add(part: Buffer, at: number): void {
       const room = mostBytes - length;
       if (part.length > room) cut = true;
       const kept = part.subarray(0, room);
       if (kept.length === 0) return;
+      since ??= at;
       parts.push(kept);
       length += kept.length;
     },
-    take(): { bytes: Buffer; cut: boolean } {
+    take(): { bytes: Buffer; cut: boolean; since?: number } {
       const line = {
         bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts),
         cut,
+        ...(since === undefined ? {} : { since }),
       };
+      since = undefined;
       parts = [];
       length = 0;
       cut = false;

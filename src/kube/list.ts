@@ -1,18 +1,13 @@
 import type { Sighting } from '../model/observation.ts';
-import { acceptMetadata } from './resource-path.ts';
+import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
 import type { Answer, Cluster, Question } from './cluster.ts';
-import type { Outcome } from './decide.ts';
-import { decide, pick } from './decide.ts';
+import { decide, pick, type Outcome } from './decide.ts';
 import { askPatiently } from './get.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
-import { versionOf } from './resource-version.ts';
-import type { Refusal } from './status.ts';
-import { asArray, asRecord, asText, readRefusal } from './status.ts';
+import { versionOf, asArray, asRecord, asText, readRefusal, type Refusal } from './status.ts';
 import { passed } from './surroundings.ts';
 import { mostLineBytes, notReached, stopError } from './trouble.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { selectors } from './watch-target.ts';
 
 export type ListResult =
   | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number; dated: Sighting[] }
@@ -35,7 +30,7 @@ export interface ListOptions {
 const askOnce = (cluster: Cluster, question: Question): Promise<Answer> => cluster.request(question);
 
 /**
- * The whole collection, page by page. When the pages expire on the way (410) they are asked for anew: half an old state and
+ * The whole collection, page by page. When the pages expire on the way (410) they are asked for again: half an old state and
  * half a new one is no state. Throws what Cluster.request throws.
  */
 export async function listObjects(cluster: Cluster, target: WatchTarget, options: ListOptions): Promise<ListResult> {

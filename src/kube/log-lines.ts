@@ -1,8 +1,7 @@
 import type { Sighting } from '../model/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { takeLines } from './lines.ts';
-import type { Alarm } from './surroundings.ts';
-import { setAlarm } from './surroundings.ts';
+import { setAlarm, type Alarm } from './surroundings.ts';
 
 /** What has been read of a log, over all its connections. */
 export interface Reading {

@@ -2,12 +2,10 @@ import type { Sighting } from '../model/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import type { Reading } from './log-lines.ts';
-import { tellLines } from './log-lines.ts';
+import { tellLines, type Reading } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
-import type { Refusal } from './status.ts';
-import { asRecord, asText, readRefusal } from './status.ts';
+import { asRecord, asText, readRefusal, type Refusal } from './status.ts';
 import { passed } from './surroundings.ts';
 import { unauthorized } from './trouble.ts';
 

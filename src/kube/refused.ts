@@ -3,10 +3,8 @@ import type { Sighting, StreamName } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { isBudget, isSuccessor } from './delete-decide.ts';
 import { readPath } from './resource-path.ts';
-import type { Wanted } from './role.ts';
-import { roleFor } from './role.ts';
-import type { Refusal } from './status.ts';
-import { readRefusal } from './status.ts';
+import { roleFor, type Wanted } from './role.ts';
+import { readRefusal, type Refusal } from './status.ts';
 import { unauthorized } from './trouble.ts';
 
 /** The one sighting of a lane that the server does not let us have. */

@@ -1,3 +1,6 @@
+import type { StreamName } from '../model/observation.ts';
+import { asRecord, asText } from './status.ts';
+
 /** What an API path is about, in the words of a Role. */
 export interface Resource {
   /** Empty for the core group. */
@@ -35,4 +38,40 @@ export function podPath(namespace: string, name: string, subresource?: 'log' | '
 /** The Accept header that asks for metadata alone; a server that cannot do that sends all. */
 export function acceptMetadata(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
+}
+
+/** One collection, or a narrowed part of it. */
+export interface WatchTarget {
+  stream: StreamName;
+  /** The collection, e.g. `/api/v1/namespaces/shop/pods`. */
+  path: string;
+  /** The one object: narrows by `metadata.name`, and is what is asked for when the stream has long been silent. */
+  name?: string;
+  fieldSelector?: string;
+  labelSelector?: string;
+}
+
+/**
+ * Of another name or another namespace than was asked for: from a server, or something before it, that does not respect
+ * the selector.
+ */
+export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
+  const metadata = asRecord(asRecord(object)['metadata']);
+  const differs = (received: string, asked: string | undefined): boolean =>
+    received !== '' && asked !== undefined && received !== asked;
+  return differs(asText(metadata['name']), name) || differs(asText(metadata['namespace']), readPath(path).namespace);
+}
+
+/** Identifies an object within its collection. */
+export function keyOf(object: unknown): string {
+  const { namespace, name } = asRecord(asRecord(object)['metadata']);
+  return JSON.stringify([namespace, name]);
+}
+
+export function selectors({ name, fieldSelector, labelSelector }: WatchTarget): Record<string, string> {
+  const fields = [...(name === undefined ? [] : [`metadata.name=${name}`]), ...(fieldSelector ? [fieldSelector] : [])];
+  return {
+    ...(fields.length === 0 ? {} : { fieldSelector: fields.join(',') }),
+    ...(labelSelector ? { labelSelector } : {}),
+  };
 }

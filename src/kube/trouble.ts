@@ -1,11 +1,9 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
 import type { Next } from './decide.ts';
-import type { TransportFailure } from './http/failure.ts';
-import { isUntrusted } from './http/failure.ts';
-import { readPath } from './resource-path.ts';
+import { isUntrusted, type TransportFailure } from './http/failure.ts';
+import { readPath, type WatchTarget } from './resource-path.ts';
 import type { Ending } from './watch-position.ts';
-import type { WatchTarget } from './watch-target.ts';
 
 /** Why a stream cannot go on, as an error that names the server and the next step. */
 export function stopError(

@@ -1,16 +1,12 @@
 import type { Sighting } from '../model/observation.ts';
-import type { StreamContext, Ending, Position } from './watch-position.ts';
-import { tellList } from './watch-position.ts';
+import { tellList, type StreamContext, type Ending, type Position } from './watch-position.ts';
 import type { Cluster } from './cluster.ts';
 import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import type { LineEvent, Lines } from './lines.ts';
-import { versionOf } from './resource-version.ts';
-import type { Refusal } from './status.ts';
-import { asRecord, readRefusal } from './status.ts';
+import { versionOf, asRecord, readRefusal, type Refusal } from './status.ts';
 import { within } from './surroundings.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { keyOf } from './watch-target.ts';
+import { keyOf, type WatchTarget } from './resource-path.ts';
 
 /** One line of a watch response, as far as the loop has to distinguish lines. */
 export type WatchLine =

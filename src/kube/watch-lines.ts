@@ -1,17 +1,29 @@
 import type { Sighting } from '../model/observation.ts';
 import { askWhatIsNew, createSilence } from './alive.ts';
-import type { StreamContext, Ending, Position } from './watch-position.ts';
-import { doubtBookmark, resetFailures, rewind } from './watch-position.ts';
+import {
+  doubtBookmark,
+  resetFailures,
+  rewind,
+  type StreamContext,
+  type Ending,
+  type Position,
+  type Health,
+} from './watch-position.ts';
 import type { Flow } from './cluster.ts';
-import type { LineEvent } from './lines.ts';
-import type { Health } from './health.ts';
-import { takeLines } from './lines.ts';
-import { isNewer } from './resource-version.ts';
+import { takeLines, type LineEvent } from './lines.ts';
+import { isNewer } from './status.ts';
 import { mostLineBytes } from './trouble.ts';
-import type { Reader, WatchLine } from './watch-line.ts';
-import { createPull, end, outcomeOf, readInitialState, readWatchLine, refusedInside } from './watch-line.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { isForeign, keyOf } from './watch-target.ts';
+import {
+  createPull,
+  end,
+  outcomeOf,
+  readInitialState,
+  readWatchLine,
+  refusedInside,
+  type Reader,
+  type WatchLine,
+} from './watch-line.ts';
+import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
 /** ms without a line, once it was asked why. */
 const quiet = {
@@ -91,6 +103,7 @@ async function* readChanges(reader: Reader, target: WatchTarget, position: Posit
       continue;
     }
     if (received.kind !== 'line') return end(outcomeOf(received));
+    yield* slowly(target, position, received);
     const ending = yield* handleLine(target, position, readWatchLine(received.bytes), received.at);
     if (ending !== undefined) return ending;
     silence.broken();
@@ -152,6 +165,21 @@ async function* askAndListen(
 function outlived(position: Position, asked: number): boolean {
   position.lessSince ??= asked;
   return asked - position.lessSince >= longBehind;
+}
+
+/** ms from the first byte of a line to its last; and between two lines of one burst. */
+const [slowLine, sameBurst] = [250, 50];
+
+/** What a slow link brings is as old as the first line of the burst: those behind it waited for its bytes. */
+function* slowly(
+  { stream }: WatchTarget,
+  position: Position,
+  { at, since }: Extract<LineEvent, { kind: 'line' }>,
+): Generator<Sighting> {
+  const { burst } = position;
+  const isSame = burst !== undefined && since - burst.until <= sameBurst;
+  position.burst = { since: isSame ? burst.since : since, until: at };
+  if (at - since > slowLine) yield { kind: 'resumed', at, stream, since: position.burst.since };
 }
 
 /** Hands one line over, then moves the cursor: what the consumer did not take comes again. */

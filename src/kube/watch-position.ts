@@ -1,12 +1,9 @@
 import type { GapCause, Sighting } from '../model/observation.ts';
 import type { Cluster } from './cluster.ts';
 import type { Cursor, Outcome } from './decide.ts';
-import type { Health } from './health.ts';
 import type { TransportFailure } from './http/failure.ts';
-import { isNewer, newestOf } from './resource-version.ts';
-import type { Refusal } from './status.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { isForeign, keyOf } from './watch-target.ts';
+import { isNewer, newestOf, type Refusal } from './status.ts';
+import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
 /** Where one stream stands. Changed only after the consumer took an item. */
 export interface Position extends Omit<Cursor, 'reached'> {
@@ -23,6 +20,8 @@ export interface Position extends Omit<Cursor, 'reached'> {
   newest?: string;
   /** Client clock, ms: since then the server has had less than what was received, whenever it was asked. */
   lessSince?: number;
+  /** Client clock, ms: since when lines have come without a pause, and the last of them. */
+  burst?: { since: number; until: number };
   /** The last watch ended with a 401, and other credentials were found. */
   renewed: boolean;
   /** The named object exists. */
@@ -116,3 +115,30 @@ export interface StreamContext {
   signal: AbortSignal;
   health: Health;
 }
+
+/** What a stream says of itself while it runs, and how it is asked; the run decides by it when enough is known. */
+export interface Health {
+  /**
+   * What came after `since` (client ms) is not known, until it flows again: the connection is gone, or the stream is silent
+   * and nobody answers whether it should be.
+   */
+  lost(since: number): void;
+  flows(): void;
+  /** Why the state has not been read yet, in words: `the server answers 503 to the list of pods`. Said at each failed try. */
+  waitingFor?: ((this: void, reason: string) => void) | undefined;
+  /** Nothing that came until `at` (client ms) is missing. */
+  sure(at: number): void;
+  /** Aborts when somebody wants to know whether the stream has brought all there is. */
+  readonly doubted: AbortSignal;
+  /** The answer: it has. */
+  whole(): void;
+}
+
+/** For callers that do not care. Each stream has its own: Node warns on stderr of the eleventh that listens to one signal. */
+export const unwatchedHealth = (): Health => ({
+  lost: () => {},
+  flows: () => {},
+  sure: () => {},
+  doubted: new AbortController().signal,
+  whole: () => {},
+});

@@ -1,12 +1,16 @@
 import type { Sighting } from '../model/observation.ts';
 import { isExecFailure } from './alive.ts';
-import type { StreamContext, Ending, Position } from './watch-position.ts';
-import { doubtBookmark, tellList } from './watch-position.ts';
+import {
+  doubtBookmark,
+  tellList,
+  unwatchedHealth,
+  type StreamContext,
+  type Ending,
+  type Position,
+  type Health,
+} from './watch-position.ts';
 import type { Cluster, Flow } from './cluster.ts';
-import type { Next, Outcome } from './decide.ts';
-import { decide, pick } from './decide.ts';
-import type { Health } from './health.ts';
-import { unwatchedHealth } from './health.ts';
+import { decide, pick, type Next, type Outcome } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { isUntrusted, TransportFailure } from './http/failure.ts';
 import { listObjects } from './list.ts';
@@ -15,8 +19,7 @@ import { readRefusal } from './status.ts';
 import { passed } from './surroundings.ts';
 import { stopError, waitingReason } from './trouble.ts';
 import { followWatch } from './watch-lines.ts';
-import type { WatchTarget } from './watch-target.ts';
-import { selectors } from './watch-target.ts';
+import { selectors, type WatchTarget } from './resource-path.ts';
 
 /**
  * The state of a collection and all that changes in it, for as long as the signal lives: `listed` and `synced` once,

@@ -34,8 +34,6 @@ export const assumptions = {
   'delivery-lag': 2.5,
   /** The clocks of the API servers of one control plane are apart by less: NTP keeps them to milliseconds. */
   'server-skew': 1,
-  /** Pods of one node share what they show of its clock: the API servers that stamped their deletions are apart by less. */
-  'shared-clock': 0.1,
 } as const;
 
 export type AssumptionName = keyof typeof assumptions;

@@ -1,211 +1,203 @@
 /**
- * Kubernetes objects, narrowed to what podexit may know and record: the allow-list, as types. The shape is the API's
- * own, so a recording reads like `kubectl get -o json` and goes through the same mapping as a live object
+ * Kubernetes objects, narrowed to what podexit may know and record: the allow-list, as what reads them, and as types. The shape
+ * is the API's own, so a recording reads like `kubectl get -o json` and goes through the same mapping as a live object
  * (observe.ts), which is idempotent. Never here: environment, arguments, addresses, annotation values (the slice's
  * trigger time excepted), status messages, log text.
  */
+import { narrowContainer, narrowState } from './observe/container.ts';
+import type { Event } from './observe/event.ts';
+import { narrowMetadata } from './observe/metadata.ts';
+import type { Json, Reader } from './observe/read.ts';
+import {
+  asArray,
+  asBoolean,
+  asNumber,
+  asObject,
+  asSeconds,
+  asString,
+  compact,
+  constant,
+  filled,
+  listOf,
+  maybe,
+  shape,
+  stringMap,
+  textOr,
+} from './observe/read.ts';
 
-/** RFC 3339 as the API prints it: whole seconds, UTC (a floor: SIGNALS.md trap 33). */
-export type Stamp = string;
+/** Those of a list that have a name. */
+const named =
+  <T>(reader: (one: Json) => T): Reader<T[]> =>
+  (raw) =>
+    asArray(raw, 256)
+      .map(asObject)
+      .filter((item) => asString(item['name']) !== undefined)
+      .map(reader);
 
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-}
+const someNamed =
+  <T>(reader: (one: Json) => T): Reader<T[] | undefined> =>
+  (raw) =>
+    filled(named(reader)(raw));
 
-export interface Metadata {
-  name: string;
-  namespace?: string;
-  uid: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: Stamp;
-  deletionTimestamp?: Stamp;
-  deletionGracePeriodSeconds?: number;
-  finalizers?: string[];
-  ownerReferences?: OwnerReference[];
-  /** Last changing write of each manager (apiserver clock); no field sets. */
-  managedFields?: { manager: string; subresource?: string; time?: Stamp }[];
-  /** Keys only: the values are empty, save of two (observe/metadata.ts). */
-  annotations?: Record<string, string>;
-  /** Only the labels that podexit itself reads. */
-  labels?: Record<string, string>;
-}
+export type Condition = ReturnType<typeof narrowCondition>;
 
-export type HookKind = 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
+const narrowCondition = shape({
+  type: textOr(''),
+  status: textOr(''),
+  reason: asString,
+  lastTransitionTime: asString,
+});
 
-/**
- * A lifecycle handler without its command, URL or headers. `inert` is our own note on an exec: it is a plain sleep,
- * so it cannot have signalled the application itself.
- */
-export interface Handler {
-  exec?: { inert?: boolean; seconds?: number };
-  httpGet?: Record<string, never>;
-  sleep?: { seconds: number };
-  tcpSocket?: Record<string, never>;
-}
+const conditions = listOf(narrowCondition, 64);
 
-export interface Probe {
-  exec?: Record<string, never>;
-  httpGet?: { port?: number | string };
-  tcpSocket?: { port?: number | string };
-  grpc?: { port?: number | string };
-  periodSeconds?: number;
-  failureThreshold?: number;
-}
+export type ContainerStatus = ReturnType<typeof narrowStatus>;
 
-export interface Container {
-  name: string;
-  image?: string;
-  /** `Always` on an init container makes it a sidecar. */
-  restartPolicy?: string;
-  lifecycle?: { preStop?: Handler; stopSignal?: string };
-  readinessProbe?: Probe;
-  /** Our own note: PID 1 is started as a shell with a command line, which seldom passes signals on if it stays one. */
-  shell?: boolean;
-  /** Our own note: that line says `trap "" TERM`, and what it starts ignores SIGTERM too (an ignored signal survives exec). */
-  ignoresTerm?: boolean;
-  ports?: { name?: string; containerPort: number }[];
-}
-
-export interface ContainerState {
-  waiting?: { reason?: string };
-  running?: { startedAt?: Stamp };
-  terminated?: { exitCode: number; reason?: string; startedAt?: Stamp; finishedAt?: Stamp };
-}
-
-export interface ContainerStatus {
-  name: string;
-  ready: boolean;
-  restartCount: number;
-  state: ContainerState;
-  lastState?: ContainerState;
+const narrowStatus = shape({
+  name: textOr(''),
+  ready: (raw) => asBoolean(raw) ?? false,
+  restartCount: (raw) => asNumber(raw) ?? 0,
+  state: narrowState,
+  lastState: maybe(narrowState),
   /** Only the scheme, which names the runtime: `containerd://`. */
-  containerID?: string;
+  containerID: (raw) => /^[\w.-]{1,32}:\/\//.exec(asString(raw) ?? '')?.[0],
   /** Present only with the ContainerStopSignals feature. */
-  stopSignal?: string;
-}
+  stopSignal: asString,
+});
 
-export interface Condition {
-  type: string;
-  status: string;
-  reason?: string;
-  lastTransitionTime?: Stamp;
-}
+const statuses = someNamed(narrowStatus);
+const someContainers = someNamed(narrowContainer);
 
-export interface Pod {
-  kind: 'Pod';
-  metadata: Metadata;
-  spec: {
-    nodeName?: string;
-    terminationGracePeriodSeconds?: number;
-    runtimeClassName?: string;
-    hostNetwork?: boolean;
-    restartPolicy?: string;
-    readinessGates?: { conditionType: string }[];
-    initContainers?: Container[];
-    containers: Container[];
-    ephemeralContainers?: Container[];
-  };
-  status: {
-    phase?: string;
-    reason?: string;
-    observedGeneration?: number;
-    nominatedNodeName?: string;
-    conditions?: Condition[];
-    initContainerStatuses?: ContainerStatus[];
-    containerStatuses?: ContainerStatus[];
-    ephemeralContainerStatuses?: ContainerStatus[];
-  };
-}
+export type Pod = ReturnType<typeof narrowPod>;
 
-export interface Service {
-  kind: 'Service';
-  metadata: Metadata;
-  spec: {
-    type?: string;
+export const narrowPod = shape({
+  kind: constant('Pod'),
+  metadata: narrowMetadata,
+  spec: shape({
+    nodeName: asString,
+    terminationGracePeriodSeconds: asSeconds,
+    runtimeClassName: asString,
+    hostNetwork: (raw) => asBoolean(raw) || undefined,
+    restartPolicy: asString,
+    readinessGates: listOf(shape({ conditionType: textOr('') }), 64),
+    initContainers: someContainers,
+    containers: named(narrowContainer),
+    ephemeralContainers: someContainers,
+  }),
+  status: shape({
+    phase: asString,
+    reason: asString,
+    observedGeneration: asNumber,
+    nominatedNodeName: asString,
+    conditions,
+    initContainerStatuses: statuses,
+    containerStatuses: statuses,
+    ephemeralContainerStatuses: statuses,
+  }),
+});
+
+export type Service = ReturnType<typeof narrowService>;
+
+export const narrowService = shape({
+  kind: constant('Service'),
+  metadata: narrowMetadata,
+  spec: shape({
+    type: asString,
     /** Kept only where it is `None` (headless). */
-    clusterIP?: string;
-    selector?: Record<string, string>;
-    publishNotReadyAddresses?: boolean;
-    /** `targetPort`: a number, or the name of a container's port; the same as `port` where it is absent. */
-    ports?: { port: number; targetPort?: number | string }[];
-  };
+    clusterIP: (raw) => (raw === 'None' ? 'None' : undefined),
+    selector: (raw) => stringMap(raw, () => true),
+    publishNotReadyAddresses: asBoolean,
+    ports: (raw) => filled(asArray(raw, 64).flatMap(narrowServicePort)),
+  }),
+});
+
+/** `targetPort`: a number, or the name of a container's port; the same as `port` where it is absent. */
+function narrowServicePort(raw: unknown): { port: number; targetPort?: number | string }[] {
+  const service = asObject(raw);
+  const port = asNumber(service['port']);
+  const targetPort = asNumber(service['targetPort']) ?? asString(service['targetPort']);
+  return port === undefined ? [] : [compact({ port, targetPort })];
 }
 
-export interface Endpoint {
-  targetRef?: { kind?: string; name?: string; uid?: string };
-  conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
-}
+export type Endpoint = ReturnType<typeof narrowEndpoint>;
 
-export interface EndpointSlice {
-  kind: 'EndpointSlice';
-  metadata: Metadata;
-  addressType: string;
-  endpoints: Endpoint[];
-}
+const endpointConditions = shape({ ready: asBoolean, serving: asBoolean, terminating: asBoolean });
 
-/** An Event of either API (core/v1 or events.k8s.io/v1), in the core form. */
-export interface Event {
-  kind: 'Event';
-  metadata: Metadata;
-  reason: string;
-  type?: string;
-  reportingComponent?: string;
-  /** Kept only for the reasons whose message has a form that we read; of a probe only what failed. */
-  message?: string;
-  involvedObject: { kind: string; name: string; uid?: string; fieldPath?: string };
-  count: number;
-  firstTimestamp?: Stamp;
-  lastTimestamp?: Stamp;
-  eventTime?: string;
-}
+const narrowEndpoint = shape({
+  targetRef: maybe(shape({ kind: asString, name: asString, uid: asString })),
+  conditions: (raw) => {
+    const known = endpointConditions(raw);
+    return Object.keys(known).length > 0 ? known : undefined;
+  },
+});
 
-export interface Node {
-  kind: 'Node';
-  metadata: Metadata;
-  spec: { unschedulable?: boolean; taints?: { key: string; effect: string; timeAdded?: Stamp }[] };
-  status: { conditions?: Condition[]; nodeInfo?: { containerRuntimeVersion?: string } };
-}
+export type EndpointSlice = ReturnType<typeof narrowSlice>;
 
-export interface Lease {
-  kind: 'Lease';
-  metadata: Metadata;
-  /** renewTime: RFC 3339 with microseconds, kubelet's clock. */
-  spec: { renewTime?: string };
-}
+export const narrowSlice = shape({
+  kind: constant('EndpointSlice'),
+  metadata: narrowMetadata,
+  addressType: textOr(''),
+  endpoints: (raw) => asArray(raw, 1000).map(narrowEndpoint),
+});
+
+export type Node = ReturnType<typeof narrowNode>;
+
+export const narrowNode = shape({
+  kind: constant('Node'),
+  metadata: narrowMetadata,
+  spec: shape({
+    unschedulable: asBoolean,
+    taints: listOf(shape({ key: textOr(''), effect: textOr(''), timeAdded: asString }), 64),
+  }),
+  status: shape({
+    conditions: (raw) => filled((conditions(raw) ?? []).filter((one) => one.type === 'Ready')),
+    nodeInfo: (raw) => {
+      const info = shape({ containerRuntimeVersion: asString })(raw);
+      return info.containerRuntimeVersion === undefined ? undefined : info;
+    },
+  }),
+});
+
+export type Lease = ReturnType<typeof narrowLease>;
+
+export const narrowLease = shape({
+  kind: constant('Lease'),
+  metadata: narrowMetadata,
+  /** RFC 3339 with microseconds, kubelet's clock. */
+  spec: shape({ renewTime: asString }),
+});
 
 /** The kinds that own pods, and what owns those. */
-export const ownerKinds = ['ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
+const ownerKinds = ['ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
 
-export interface Owner {
-  kind: (typeof ownerKinds)[number];
-  metadata: Metadata;
-  spec: {
-    replicas?: number;
+export type Owner = ReturnType<typeof narrowOwner>;
+
+export const narrowOwner = shape({
+  kind: (raw) => ownerKinds.find((kind) => kind === raw) ?? ownerKinds[0],
+  metadata: narrowMetadata,
+  spec: shape({
+    replicas: asNumber,
     /** StatefulSets: the number of the first pod; 0 where it is absent. */
-    ordinals?: { start?: number };
-    suspend?: boolean;
-    ttlSecondsAfterFinished?: number;
-  };
-  status: {
-    replicas?: number;
+    ordinals: maybe(shape({ start: asSeconds })),
+    suspend: asBoolean,
+    ttlSecondsAfterFinished: asSeconds,
+  }),
+  status: shape({
+    replicas: asNumber,
     /** DaemonSets: the number of nodes that should run one. */
-    desiredNumberScheduled?: number;
-    updateRevision?: string;
-    currentRevision?: string;
-    conditions?: Condition[];
-  };
-}
+    desiredNumberScheduled: asNumber,
+    updateRevision: asString,
+    currentRevision: asString,
+    conditions,
+  }),
+});
 
-export interface Namespace {
-  kind: 'Namespace';
-  metadata: Metadata;
-  status: { phase?: string };
-}
+export type Namespace = ReturnType<typeof narrowNamespace>;
+
+export const narrowNamespace = shape({
+  kind: constant('Namespace'),
+  metadata: narrowMetadata,
+  status: shape({ phase: asString }),
+});
 
 export type KubeObject = Pod | Service | EndpointSlice | Event | Node | Lease | Owner | Namespace;
 

@@ -4,13 +4,18 @@
  * evidence that another would not have. Pure, total, and idempotent: a recorded observation maps to itself.
  */
 import type { KubeObject } from './kube.ts';
-import { ownerKinds } from './kube.ts';
+import {
+  narrowLease,
+  narrowNamespace,
+  narrowNode,
+  narrowOwner,
+  narrowPod,
+  narrowService,
+  narrowSlice,
+} from './kube.ts';
 import type { LogLine, Observation, Sighting, StreamName } from './observation.ts';
 import { narrowEvent } from './observe/event.ts';
-import { narrowLease, narrowNamespace, narrowNode, narrowOwner, ownerKindOf } from './observe/others.ts';
-import { narrowPod } from './observe/pod.ts';
 import { asObject, asString, compact } from './observe/read.ts';
-import { narrowService, narrowSlice } from './observe/traffic.ts';
 
 interface ObserveOptions {
   /** Keep the text of log lines: only where it is shown. */
@@ -55,7 +60,7 @@ const narrowers: { [S in StreamName]: (raw: unknown) => KubeObject } = {
   logs: narrowEvent,
   node: narrowNode,
   lease: narrowLease,
-  owner: (raw) => narrowOwner(raw, ownerKindOf(raw) ?? ownerKinds[0]),
+  owner: narrowOwner,
   namespace: narrowNamespace,
 };
 

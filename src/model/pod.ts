@@ -1,5 +1,6 @@
 /** Reading a Pod: which containers it has, in which state, and what its deletion says. Pure selectors. */
-import type { Container, ContainerKind, ContainerState, ContainerStatus, Handler, HookKind, Pod } from './kube.ts';
+import type { Container, ContainerState, Handler, HookKind } from './observe/container.ts';
+import type { ContainerKind, ContainerStatus, Pod } from './kube.ts';
 
 export interface ContainerSpec {
   name: string;
@@ -44,9 +45,6 @@ export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimesta
 
 /** A static pod's copy in the API: deleting it stops nothing (SIGNALS.md trap 30). */
 export const isMirror = (pod: Pod): boolean => 'kubernetes.io/config.mirror' in (pod.metadata.annotations ?? {});
-
-/** The annotation of the copy that holds the uid of the static pod itself. */
-export const staticUid = 'kubernetes.io/config.hash';
 
 export const conditionOf = (pod: Pod, type: string) => pod.status.conditions?.find((one) => one.type === type);
 

@@ -2,7 +2,8 @@
  * The report contract (`-o json`): what podexit says of one exit. Checks outside the project read it; fields are only
  * ever added. The JSON Schema in schema/ is held against these types by a test.
  */
-import type { ContainerKind, HookKind } from './kube.ts';
+import type { ContainerKind } from './kube.ts';
+import type { HookKind } from './observe/container.ts';
 import type { GapCause, Mode } from './observation.ts';
 import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from './probe-observation.ts';
 

@@ -2,7 +2,8 @@
  * A trace is a selection of the run's log: the observations that concern one pod (its own, its node's, its owners', its
  * Services'), each in the role that it has for this pod. Pure; `traces.ts` does the same as the log grows.
  */
-import type { Event, KubeObject, Owner, Pod } from './kube.ts';
+import type { Event } from './observe/event.ts';
+import type { KubeObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
 
 /** What is known of a pod by which others' observations concern it. */

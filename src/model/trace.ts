@@ -5,7 +5,8 @@
  */
 import type { Clock, DateGroup } from './clock.ts';
 import { unknownClock } from './clock.ts';
-import type { ContainerState, EndpointSlice, Node, Owner, Pod, Service, Stamp } from './kube.ts';
+import type { ContainerState, Stamp } from './observe/container.ts';
+import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Kin, Refused, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
@@ -245,8 +246,6 @@ export interface Trace {
   readonly interrupted?: Fact<Interrupted['signal']>;
   /** `api`: what stamps show of the API server's clock; `dates`: what `Date` headers show of it. */
   readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };
-  /** The node's clock, as all pods of a run that are on it show it. */
-  readonly shared?: Clock;
   readonly delays: Delays;
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;

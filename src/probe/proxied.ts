@@ -91,7 +91,7 @@ function judgeProxied(
 }
 
 const causes = [
-  [/^error trying to reach service: .*connection refused|no route to host/, 'refused'],
+  [/^error trying to reach service: .*(?:connection refused|no route to host)/, 'refused'],
   [/^error trying to reach service: .*(?:i\/o timeout|deadline exceeded|Client\.Timeout|timed? ?out)/, 'timeout'],
   [/^error trying to reach service: .*no such host/, 'dns'],
   [/^error trying to reach service: .*(?:tls:|x509:)/, 'tls'],

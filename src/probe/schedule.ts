@@ -13,8 +13,11 @@ export interface Pace {
    * This process did not run for a while, at least `standstillMs`. `missed` requests will not be sent: those of a long standstill
    * are not made up for. Comes before what arrived meanwhile is read.
    */
-  onStandstill(missed: number): void;
+  onStandstill(kind: Standstill, missed: number): void;
 }
+
+/** A busy machine lets a process wait and takes its answers meanwhile; one that sleeps takes nothing, and its connections may break. */
+export type Standstill = 'busy' | 'asleep';
 
 /** ms: who did not run for so long cannot tell what others did meanwhile. */
 export const standstillMs = 250;
@@ -26,8 +29,8 @@ const burstMs = 50;
 const lookMs = 100;
 
 export interface Schedule {
-  /** It is standing still, or did and has not noticed yet: what the system says on waking comes before any timer. */
-  isStandingStill(): boolean;
+  /** How it stands still, or did and has not noticed yet: what the system says on waking comes before any timer. */
+  standstill(): Standstill | undefined;
   stop(): void;
 }
 
@@ -40,18 +43,20 @@ export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace):
   let last = { monotonic: start, client: now() };
   let timer = setTimeout(tick, 0);
 
+  /** ms since the last look: a machine that slept shows on the run's clock alone. */
+  const sleptUntil = (monotonic: number, client: number): number => client - last.client - (monotonic - last.monotonic);
+
   function tick(): void {
     const monotonic = performance.now();
     const client = now();
     const late = monotonic - expected;
     const sinceLast = Math.max(monotonic - last.monotonic, 1);
-    // A machine that slept shows on the run's clock alone.
-    const slept = client - last.client - (monotonic - last.monotonic);
+    const slept = sleptUntil(monotonic, client);
     last = { monotonic, client };
     const firstDue = Math.ceil((monotonic - latestMs - start) / intervalMs);
     if (late >= standstillMs || slept >= standstillMs || firstDue > next) {
       const asleep = slept >= standstillMs ? Math.floor(slept / intervalMs) : 0;
-      onStandstill(Math.max(0, firstDue - next) + asleep);
+      onStandstill(slept >= standstillMs ? 'asleep' : 'busy', Math.max(0, firstDue - next) + asleep);
       next = Math.max(next, firstDue);
     }
     const most = Math.ceil((2 * Math.min(sinceLast, burstMs)) / intervalMs);
@@ -65,7 +70,11 @@ export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace):
   }
 
   return {
-    isStandingStill: () => now() - last.client >= lookMs + standstillMs,
+    standstill() {
+      const [monotonic, client] = [performance.now(), now()];
+      if (sleptUntil(monotonic, client) >= standstillMs) return 'asleep';
+      return client - last.client >= lookMs + standstillMs ? 'busy' : undefined;
+    },
     stop: () => clearTimeout(timer),
   };
 }

@@ -1,6 +1,7 @@
 /** The requests of one probe between their sending and their end: time limits, standstills, and how many wait at once. */
 import type { Cancel, ProbeClient, Result } from './client.ts';
 import { resultOfError, timedOut } from './failure-kind.ts';
+import type { Standstill } from './schedule.ts';
 import { standstillMs } from './schedule.ts';
 import type { Settled, Tally } from './tally.ts';
 
@@ -8,7 +9,7 @@ export interface Sender {
   /** Sends the next request; false: it is not sent. */
   send(): boolean;
   /** This process, or its machine, stood still until now. */
-  standstill(missed: number): void;
+  stoodStill(kind: Standstill, missed: number): void;
   /** Resolves when nothing is on its way any more. */
   idle(): Promise<void>;
   /** Gives up what is on its way, uncounted. */
@@ -24,7 +25,7 @@ export interface SenderOptions {
   now(): number;
   tally: Tally;
   /** See schedule.ts. */
-  isStandingStill(): boolean;
+  standstill(): Standstill | undefined;
   onSettled(settled: Settled): void;
 }
 
@@ -32,12 +33,11 @@ export interface SenderOptions {
 const mostWaiting = 2000;
 
 export function createSender(options: SenderOptions): Sender {
-  const { client, timeoutMs, hasKept, now, tally, isStandingStill, onSettled } = options;
-  const waiting = new Set<() => void>();
-  let idlers: (() => void)[] = [];
+  const { client, timeoutMs, hasKept, now, tally, onSettled } = options;
+  const [waiting, idlers] = [new Set<() => void>(), [] as (() => void)[]];
+  const wake = (): void => idlers.splice(0).forEach((resolve) => resolve());
   let [turn, skipped] = [0, 0];
-  /** Client ms at which the last standstill ended. */
-  let stoodUntil = -Infinity;
+  const pauses = createPauses(options);
 
   function send(): boolean {
     if (client.resent > skipped) {
@@ -50,15 +50,20 @@ export function createSender(options: SenderOptions): Sender {
     }
     turn += 1;
     const connection = hasKept && turn % 2 === 0 && client.isKeptFree ? 'kept' : 'new';
-    const sentAt = now();
-    const started = performance.now();
+    const [sentAt, started] = [now(), performance.now()];
     let cancel: Cancel = () => undefined;
     const settle = (result: Result, answeredAt = performance.now()): void => {
       if (!waiting.delete(abort)) return;
       stopTimer();
       const settledAt = now();
-      onSettled({ connection, result: fairly(result, sentAt), sentAt, settledAt, latencyMs: answeredAt - started });
-      if (waiting.size === 0) idlers.splice(0).forEach((resolve) => resolve());
+      onSettled({
+        connection,
+        result: pauses.fairly(result, sentAt),
+        sentAt,
+        settledAt,
+        latencyMs: answeredAt - started,
+      });
+      if (waiting.size === 0) wake();
     };
     const stopTimer = startTimer(timeoutMs, () => settle(timedOut(cancel())));
     const abort = (): void => {
@@ -74,16 +79,10 @@ export function createSender(options: SenderOptions): Sender {
     return true;
   }
 
-  /** What fails after a standstill that it lived through may be nobody's fault but this machine's. */
-  const fairly = (result: Result, sentAt: number): Result =>
-    result.kind === 'failed' && !result.isAnswer && (sentAt <= stoodUntil || isStandingStill())
-      ? { kind: 'not-measured', reason: 'standstill', said: result.said }
-      : result;
-
   return {
     send,
-    standstill(missed) {
-      stoodUntil = now();
+    stoodStill(kind, missed) {
+      pauses.ended(kind);
       client.forgetKept();
       if (missed > 0) tally.miss('standstill', missed);
     },
@@ -91,11 +90,37 @@ export function createSender(options: SenderOptions): Sender {
     abort() {
       waiting.forEach((one) => one());
       waiting.clear();
-      idlers.splice(0).forEach((resolve) => resolve());
-      idlers = [];
+      wake();
     },
   };
 }
+
+/** When this process stood still, and what that means for a result. */
+function createPauses({ now, standstill }: Pick<SenderOptions, 'now' | 'standstill'>) {
+  /** Client ms at which the last one of each kind ended. */
+  const until: Record<Standstill, number> = { busy: -Infinity, asleep: -Infinity };
+  return {
+    ended: (kind: Standstill): void => void (until[kind] = now()),
+    fairly(result: Result, sentAt: number): Result {
+      if (result.kind !== 'failed') return result;
+      const current = standstill();
+      const isOwn = (['busy', 'asleep'] as const).some(
+        (kind) => (sentAt <= until[kind] || current === kind) && isDoubtful(result, kind),
+      );
+      return isOwn ? { kind: 'not-measured', reason: 'standstill', said: result.said } : result;
+    },
+  };
+}
+
+/**
+ * What the target said itself, and so did not depend on who was listening, is a failure whatever this process did meanwhile: an
+ * answer, an API server's word that it reached nobody, a connection that was refused or reset. While a machine sleeps connections
+ * break by themselves; while a process waits for its turn the system keeps them.
+ */
+const isDoubtful = (result: Extract<Result, { kind: 'failed' }>, standstill: Standstill): boolean =>
+  !result.isAnswer &&
+  result.status === undefined &&
+  (standstill === 'asleep' || result.failure === 'timeout' || result.failure === 'dns');
 
 /** An answer may have come while this process did not run: it is read before the request is given up. Returns how to stop it. */
 function startTimer(ms: number, giveUp: () => void): () => void {

@@ -130,7 +130,7 @@ function startSending(
     now,
     timeoutMs: settings.timeoutMs,
     hasKept: keepsConnection(settings),
-    isStandingStill: () => schedule.isStandingStill(),
+    standstill: () => schedule.standstill(),
     onSettled(settled) {
       tally.add(settled);
       trial.settled(settled);
@@ -147,7 +147,7 @@ function startSending(
       const at = now();
       if (sender.send()) trial.sent(at);
     },
-    onStandstill: sender.standstill,
+    onStandstill: sender.stoodStill,
   });
   return { sender, schedule };
 }

@@ -8,6 +8,9 @@ import type { TcpTarget } from './target.ts';
 /** ms: a balancer without a backend accepts, and closes at once. Who says something, or nothing for this long, is alive. */
 const patienceMs = 50;
 
+/** Nobody read it in time: a server that closes what says nothing for a while is alive. */
+const closedSometime: Result = { kind: 'not-measured', reason: 'standstill', said: 'accepted and closed' };
+
 export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
   const open = new Set<() => void>();
   return {
@@ -19,6 +22,7 @@ export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
       let timer: NodeJS.Timeout | undefined;
       let end = (): void => undefined;
       let connectedAt: number | undefined;
+      const isLate = (): boolean => performance.now() - (connectedAt ?? Infinity) > 2 * patienceMs;
       const finish = (result: Result): void => {
         clearTimeout(timer);
         open.delete(end);
@@ -34,8 +38,10 @@ export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
           connectedAt = performance.now();
           socket.once('data', () => finish(succeeded('connected')));
           socket.once('error', (error) => finish(resultOfError(error)));
-          socket.once('end', () => finish(failed('reset', 'accepted and closed at once')));
-          timer = setTimeout(() => finish(succeeded('connected')), patienceMs);
+          socket.once('end', () => finish(isLate() ? closedSometime : failed('reset', 'accepted and closed at once')));
+          const accept = (): void => finish(succeeded('connected'));
+          // Where this process did not run meanwhile, what came is read first.
+          timer = setTimeout(() => (isLate() ? (timer = setTimeout(accept, patienceMs)) : accept()), patienceMs);
         },
         (error) => finish(resultOfError(error)),
       );

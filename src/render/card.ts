@@ -4,7 +4,7 @@
  * lines, 8 where all went well, without the evidence that `-v` adds below it.
  */
 import { requestsText } from '../verdict/loss.ts';
-import type { ContainerTimeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Interval, Length, Timeline } from '../infer/timeline.ts';
 import type { Finding, Severity } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
 import { graceUsedLength } from '../verdict/grace.ts';
@@ -73,16 +73,9 @@ function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): 
     left += (kept.get(row)?.length ?? 0) - lines.length;
     kept.set(row, lines);
   };
-  for (const row of byRank)
-    keep(
-      row,
-      formsOf(row).findLast(({ length }) => length <= left),
-    );
-  for (const row of byRank)
-    keep(
-      row,
-      formsOf(row).find(({ length }) => length <= left + (kept.get(row)?.length ?? 0)),
-    );
+  const fits = (row: RankedRow) => (form: string[]) => form.length <= left + (kept.get(row)?.length ?? 0);
+  for (const row of byRank) keep(row, formsOf(row).findLast(fits(row)));
+  for (const row of byRank) keep(row, formsOf(row).find(fits(row)));
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
 
@@ -122,10 +115,30 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   return flow(pen, [plain('  '), dim(text)], { width, hang: 2 });
 }
 
-export function deletedText({ timeline: { total, trigger, deleted, mode } }: Report): string | undefined {
+export function deletedText({ timeline }: Report): string | undefined {
+  const { total, trigger, deleted, mode } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
+  const after = total ? afterExit(timeline, total) : '';
   const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${triggerText[trigger.kind]})`;
-  return total ? `deleted after ${lengthText(total)}${by}` : `still terminating${by}`;
+  return total ? `deleted after ${lengthText(total)}${after}${by}` : `still terminating${by}`;
+}
+
+/** ms that a person asks about: where the pod stayed that long after its last container had exited. */
+const longAfterExit = 1000;
+
+function afterExit({ containers, marks }: Timeline, total: Length): string {
+  const gone = marks.find(({ name }) => name === 'removed')?.at;
+  const exits = containers.filter(({ ran }) => ran).map(({ exit }) => exit?.at);
+  if (!gone || exits.length === 0) return '';
+  const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
+  const min = gone.earliest - last(({ latest }) => latest);
+  const shown = gone.shown - last((at) => at.shown);
+  const max = gone.latest - last(({ earliest }) => earliest);
+  // Where the news of either may have come late the least is next to nothing, and the most says little if it is not much less.
+  const isSure = min > longAfterExit / 2;
+  if (!(isSure ? shown >= longAfterExit : shown >= 3 * longAfterExit && max < total.shown)) return '';
+  const length = isSure ? lengthText({ min, max, shown }) : `up to ${secondsText(max)}`;
+  return `, ${length} of it after the last exit`;
 }
 
 interface ExitRow {
@@ -240,7 +253,7 @@ function answerRows(report: Report, place: CardPlace): RankedRow[] {
     ...nextRow(report, place),
     ...answer.advice.map((text) => ({ ...textRow('fix', text, isGood ? 4 : 3), brief: isGood ? briefly(text) : [] })),
     ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
-      ...textRow('fix', reason, 3),
+      ...textRow('fix', `${answer.advice.length > 0 ? 'then ' : ''}${reason}`, 3),
       command: forTerminal(`${command}${place.flags ?? ''}`, 4000),
       brief: isGood ? briefly(reason, ' · -v shows the command') : [],
     })),
@@ -278,11 +291,16 @@ const judgements: Record<Report['answer']['traffic']['judgement'], readonly [str
   'not-judged': ['not judged', 'none', 'dim'],
 };
 
-function trafficRow({ answer }: Report, pen: Pen): RankedRow {
+function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
   const { judgement, reason } = answer.traffic;
   const [text, symbol, ink] = judgements[judgement];
-  return { label: 'traffic', ...cutRow(piece(ink, `${pen.symbol(symbol)} ${text}: `), reason), rank: 0 };
+  const head = `${pen.symbol(symbol)} ${text}${isUnmeasured(judgement, timeline.probes) ? ', not measured' : ''}: `;
+  return { label: 'traffic', ...cutRow(piece(ink, head), reason), rank: 0 };
 }
+
+/** Nobody asked the Service meanwhile (`--probe`), so whether a request was lost is not known. */
+export const isUnmeasured = (judgement: string, probes: readonly unknown[]): boolean =>
+  judgement === 'at-risk' && probes.length === 0;
 
 const capacityRow = (text: string, pen: Pen): RankedRow => ({
   label: 'capacity',

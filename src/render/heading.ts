@@ -1,6 +1,6 @@
 /** The first lines of lines mode: which pod it is, its grace period, its containers with their hooks and probes. */
 import type { Timeline } from '../infer/timeline.ts';
-import type { Probe } from '../model/kube.ts';
+import type { Probe } from '../model/observe/container.ts';
 import { containersOf, controllerOf } from '../model/pod.ts';
 import { hookText } from './mark-text.ts';
 import type { Pen } from './palette.ts';

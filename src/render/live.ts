@@ -95,7 +95,7 @@ const withLine = (log: readonly LogText[], observation: Observation): readonly L
 
 /** A region that is painted over and over, lines that scroll by above it, and the spinner before there is either. */
 interface Painting {
-  /** Lines to scroll by above the region, which is drawn anew soon. */
+  /** Lines to scroll by above the region, which is soon drawn again. */
   add(lines: readonly string[]): void;
   resize(): void;
   say(text: string): void;

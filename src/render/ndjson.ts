@@ -17,7 +17,7 @@ export interface Ndjson {
   marks(at: Time, marks: readonly ProvisionalMark[]): void;
   /** Tells what is new or changed among all gaps so far. */
   gaps(at: Time, gaps: readonly Gap[]): void;
-  /** Settles every mark as the report has it, then tells the report. Nothing is written after it. */
+  /** Settles every mark as the report has it, then writes the report. Nothing is written after it. */
   end(report: ExitReport): void;
   /** Ends a stream that comes to no report. */
   fail(error: KnownError): void;
@@ -38,7 +38,7 @@ interface Printed {
 }
 
 /**
- * `write` gets whole lines, each with its newline: all that one call tells, at once, since each write costs both ends of a
+ * `write` gets whole lines, each with its newline: all that one call brings, at once, since each write costs both ends of a
  * pipe more than a line does. Marks may come as often as one likes: only changes are printed.
  */
 export function createNdjson(write: (lines: string) => void): Ndjson {

@@ -6,7 +6,7 @@ import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { plural } from '../verdict/words.ts';
-import { iconOf } from './card.ts';
+import { iconOf, isUnmeasured } from './card.ts';
 import type { CardPlace } from './card.ts';
 import type { CardRow } from './card-layout.ts';
 import { cardLayout, rowLines } from './card-layout.ts';
@@ -64,7 +64,7 @@ export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pe
     text === undefined || text === '' ? [] : [{ label, pieces: [plain(forTerminal(text, 1000))] }];
   return [
     ...row('exits', counts.join(' · ')),
-    ...row('slowest', slowest && `${slowest.pod} ${secondsText(slowest.total)}`),
+    ...row('slowest', slowest && slowestText(slowest)),
     ...row('drain', drain && quantiles(drain, secondsText)),
     ...row('grace', graceUsed && quantiles(graceUsed, graceShare)),
     ...trafficRows(numbers, pen),
@@ -94,6 +94,9 @@ export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pe
   ];
 }
 
+const slowestText = ({ pod, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
+  `${pod} ${secondsText(total)} until it was gone${drain === undefined ? '' : `, drain ${secondsText(drain)}`}`;
+
 const quantiles = ({ p50, p90, max }: Quantiles, text: (value: number) => string): string =>
   `p50 ${text(p50)} · p90 ${text(p90)} · max ${text(max)}`;
 
@@ -108,14 +111,20 @@ const looks = {
 } as const;
 
 /** `▲ at risk: 6 of 6, no preStop hook` */
-function trafficRows({ traffic, pods }: Pick<RolloutNumbers, 'traffic' | 'pods'>, pen: Pen): CardRow[] {
+function trafficRows(
+  { traffic, pods, requests }: Pick<RolloutNumbers, 'traffic' | 'pods' | 'requests'>,
+  pen: Pen,
+): CardRow[] {
   return traffic.map(({ judgement, pods: count, reason }, index) => {
     const [word, symbol] = looks[judgement];
     const why = reason === '' || judgement === 'safe' ? '' : `, ${reason}`;
     const ink = symbol === 'unknown' ? 'dim' : symbol;
     return {
       label: index === 0 ? 'traffic' : '',
-      pieces: [piece(ink, `${pen.symbol(symbol)} ${word}`), plain(forTerminal(`: ${count} of ${pods}${why}`, 1000))],
+      pieces: [
+        piece(ink, `${pen.symbol(symbol)} ${word}${isUnmeasured(judgement, requests) ? ', not measured' : ''}`),
+        plain(forTerminal(`: ${count} of ${pods}${why}`, 1000)),
+      ],
     };
   });
 }

@@ -2,7 +2,7 @@
  * Lines that stay and, below them, a region that is kept up to date. Only the columns that changed are written, each
  * run of one colour once, and nothing is erased before it is drawn. New lines push the region down with the terminal's
  * own line insertion, so that they scroll into its history as usual. The cursor waits, hidden, in the region's last
- * line: terminals that wrap lines anew on a resize keep it there, so how far up the region begins can be counted from
+ * line: terminals that wrap lines again on a resize keep it there, so how far up the region begins can be counted from
  * the new width.
  */
 import stringWidth from 'string-width';

@@ -1,13 +1,11 @@
 /** The one request that ends the pod: a DELETE, or an eviction that may have to wait for a budget. */
 import type { Cluster } from '../kube/cluster.ts';
-import { deletePod } from '../kube/delete.ts';
-import type { DeleteTarget } from '../kube/delete.ts';
+import { deletePod, type DeleteTarget } from '../kube/delete.ts';
 import { passed } from '../kube/surroundings.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting } from '../model/observation.ts';
-import type { Raw } from './watched.ts';
+import { asRaw, metadataOf, namespaceOf, selects, type Raw } from './watched.ts';
 import { listOnce } from '../kube/list.ts';
-import { asRaw, metadataOf, namespaceOf, selects } from './watched.ts';
 
 export interface Asking {
   signal: AbortSignal;

@@ -1,8 +1,7 @@
 /** What stdout shows while a run goes on, by format. A renderer that throws is dropped and named; the run goes on. */
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
-import type { DocumentKind, Format } from './formats.ts';
-import { isDocument } from './formats.ts';
+import { isDocument, type DocumentKind, type Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { LookOptions, Stage } from './run.ts';
 

@@ -1,21 +1,17 @@
 /** Which one of several pods: by a rule, or by asking. Pure but for `ask`. */
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import type { Pick, SeveralTarget, Target } from './target.ts';
+import { targetText, type Pick, type SeveralTarget, type Target } from './target.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { listOnce } from '../kube/list.ts';
 import { refusedPods } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/trouble.ts';
 import { watchTarget } from './follow.ts';
-import type { Scope } from './scope.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, metadataOf } from './watched.ts';
-import type { Deadline } from './deadline.ts';
-import { unlessLate } from './deadline.ts';
+import { scopeOf, type Scope } from './scope.ts';
+import { asRaw, metadataOf, type Raw } from './watched.ts';
+import { unlessLate, type Deadline } from './time-limit.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
-import { scopeOf } from './scope.ts';
-import { targetText } from './target.ts';
 
 interface Choosing {
   /** For messages: `deployment/checkout`. */

@@ -6,11 +6,9 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import type { Deadline } from './deadline.ts';
-import { unlessLate } from './deadline.ts';
-import type { FoundPod } from './pod-checks.ts';
+import { unlessLate, type Deadline } from './time-limit.ts';
+import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessLeft } from './leaving.ts';
-import { readToDelete } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { unread } from './choose-pod.ts';
 
@@ -91,7 +89,7 @@ function ownerWords(pod: Pod): string {
   const fates: Record<string, string> = {
     ReplicaSet: 'creates a replacement at once',
     ReplicationController: 'creates a replacement at once',
-    StatefulSet: 'creates it anew under the same name',
+    StatefulSet: 'creates it again under the same name',
     DaemonSet: 'creates a replacement on the same node',
     Job: 'may start another pod',
     Node: 'is the node itself',

@@ -3,13 +3,9 @@ import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
-import type { Deadline } from './deadline.ts';
-import { unlessLate } from './deadline.ts';
-import type { FoundPod } from './pod-checks.ts';
-import type { DeletionProgress } from './deletion-progress.ts';
-import { advanceBy, fateOf } from './deletion-progress.ts';
-import { unlessLeft } from './leaving.ts';
-import { readToDelete } from './pod-checks.ts';
+import { unlessLate, type Deadline } from './time-limit.ts';
+import { readToDelete, type FoundPod } from './pod-checks.ts';
+import { advanceBy, fateOf, unlessLeft, type DeletionProgress } from './leaving.ts';
 import type { Ports } from './ports.ts';
 
 export interface DeleteOnce extends FoundPod {

@@ -1,8 +1,13 @@
-/** A report as a document. Each renderer is loaded only where it is asked for. */
+/** A report as text: on stdout, and in the files of `--report`. Each renderer is loaded only where it is asked for. */
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import type { DocumentKind, Format } from './formats.ts';
+import { isDocument, type DocumentKind, type Format } from './formats.ts';
+import { closeSync } from 'node:fs';
+import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
+import type { Ports } from './ports.ts';
+import type { LookOptions } from './run.ts';
+import type { ReportFile } from './writable.ts';
 
 /** To be asked before a pod is deleted. Throws `output.jsonpath` where no report could be put into the template. */
 export async function assertRenderable(format: Format): Promise<void> {
@@ -37,4 +42,86 @@ export async function renderRollout(
   if (kind === 'html') return (await import('../render/html.ts')).renderRolloutHtml(numbers, reports);
   if (kind === 'junit') return (await import('../render/junit.ts')).renderRolloutJunit(numbers, reports);
   return (await import('../render/markdown.ts')).renderRolloutMarkdown(numbers, reports);
+}
+
+/**
+ * Writes the files of a report; of one of several `pod`s each is named after it: `exit.html` becomes `exit-POD.html`. 0, or 1 and
+ * a warning on stderr where one could not be written.
+ */
+export async function writeReports(
+  report: Report,
+  files: readonly ReportFile[],
+  ports: Ports,
+  pod?: string,
+): Promise<0 | 1> {
+  const own = files.map(({ file, format }) => ({ file: pod === undefined ? file : ownFile(file, pod), format }));
+  const written = await Promise.all(own.map((one) => writeReport(one, report, ports)));
+  return written.includes(false) ? 1 : 0;
+}
+
+async function writeReport({ file, format }: ReportFile, report: Report, ports: Ports): Promise<boolean> {
+  try {
+    await writeWhole(file, await contentOf(format, report), ports);
+    return true;
+  } catch (error) {
+    ports.stderr.write(`podexit: the report ${file} could not be written (${causeOf(error)})\n`);
+    return false;
+  }
+}
+
+/** ms between two looks at a pipe that is full. */
+const napMs = 20;
+
+/** Waits for a reader that is slow, as every command in a pipe does, but not for one that never comes. */
+async function writeWhole(file: string, text: string, { clock }: Ports): Promise<void> {
+  const output = openOutput(file, 0o666);
+  try {
+    emptyOutput(output);
+    const bytes = Buffer.from(text);
+    for (let written = 0; written < bytes.length;) {
+      const taken = writeSome(output, bytes, written);
+      written += taken;
+      if (taken === 0) await new Promise<void>((resolve) => void clock.setTimeout(resolve, napMs));
+    }
+  } finally {
+    closeSync(output.descriptor);
+  }
+}
+
+/** Names pods apart: a StatefulSet's next pod has the name of the last one, and is called `web-0-2`. */
+export function ownNames(): (pod: { name: string; uid: string }) => string {
+  const owners = new Map<string, string>();
+  return ({ name, uid }) => {
+    for (let nth = 1; ; nth++) {
+      const own = nth === 1 ? name : `${name}-${nth}`;
+      if (!owners.has(own)) owners.set(own, uid);
+      if (owners.get(own) === uid) return own;
+    }
+  };
+}
+
+/** `exit.html` of one of several pods, also where the name has no ending; /dev/stdout and the like take all of them. */
+export const ownFile = (file: string, pod: string): string =>
+  file.startsWith('/dev/')
+    ? file
+    : file.replace(/((?:\.junit)?\.[^./\\]+)?$/, (ending: string | undefined = '') => `-${pod}${ending}`);
+
+/** What stdout gets of a whole report: a document, or the lines for a person. */
+export async function shownText(report: Report, format: Format, look: LookOptions, ports: Ports): Promise<string> {
+  if (format.kind !== 'live' && format.kind !== 'lines') return contentOf(format, report);
+  const { renderText } = await import('../render/lines.ts');
+  const { styleOf } = await import('../render/palette.ts');
+  const { stdout, env, platform } = ports;
+  const style = styleOf(look, { env, isTty: stdout.isTty, platform });
+  const columns = stdout.isTty ? stdout.columns() : undefined;
+  return renderText(report, { style, columns, verbose: look.verbose, flags: look.reach });
+}
+
+/** A report as the text of a format. */
+async function contentOf(format: Format, report: Report): Promise<string> {
+  if (isDocument(format)) return renderDocument(format, report);
+  const { createNdjson } = await import('../render/ndjson.ts');
+  let text = '';
+  createNdjson((line) => (text += line)).end(exitReportOf(report));
+  return text;
 }

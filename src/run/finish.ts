@@ -4,16 +4,14 @@ import type { Trace } from '../model/trace.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { reportOf } from '../verdict/report.ts';
-import type { Report } from '../verdict/report.ts';
-import type { LookOptions, Stage } from './run.ts';
+import type { Stage } from './run.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import { unreadSeconds } from './time-limit.ts';
-import type { Publish } from './publish.ts';
-import { publish } from './publish.ts';
-import { contentOf, writeReport } from './report-files.ts';
+import { publish, type Publish } from './publish.ts';
+import { writeReports } from './documents.ts';
 import type { ReportFile } from './writable.ts';
-import { conclusionsOf } from '../infer/conclude.ts';
+import { timelineOf } from '../infer/conclude.ts';
 import { triggerText } from '../render/mark-text.ts';
 import { endingOf, isHopeless } from './ending.ts';
 
@@ -38,35 +36,10 @@ export async function finish(
   const shown = stage.end(trace, report);
   // A closed stdout is no reason to lose the files.
   await shown.catch(() => undefined);
-  const code = await conclude(report, options, ports, failed);
+  const files = await writeReports(report, options.reports, ports);
+  await publish(report, options.publish, options.format, ports);
   await shown;
-  return code;
-}
-
-/** What stdout gets of a whole report: a document, or the lines for a person. */
-export async function shownText(report: Report, format: Format, look: LookOptions, ports: Ports): Promise<string> {
-  return isForPeople(format) ? await textOf(report, look, ports) : await contentOf(format, report);
-}
-
-const isForPeople = ({ kind }: Format): boolean => kind === 'live' || kind === 'lines';
-
-async function textOf(report: Report, look: LookOptions, { stdout, env, platform }: Ports): Promise<string> {
-  const { renderText } = await import('../render/lines.ts');
-  const { styleOf } = await import('../render/palette.ts');
-  const style = styleOf(look, { env, isTty: stdout.isTty, platform });
-  const columns = stdout.isTty ? stdout.columns() : undefined;
-  return renderText(report, { style, columns, verbose: look.verbose, flags: look.reach });
-}
-
-async function conclude(
-  report: Report,
-  { reports, format, publish: publicity }: FinishOptions,
-  ports: Ports,
-  failed: boolean,
-): Promise<number> {
-  const written = await Promise.all(reports.map((one) => writeReport(one, report, ports)));
-  await publish(report, publicity, format, ports);
-  return worstCode([report.verdict.exitCode, ...(failed || written.includes(false) ? [1] : [])]);
+  return worstCode([report.verdict.exitCode, files, ...(failed ? [1] : [])]);
 }
 
 /** No pod was ever seen: the code where the reader of stdout is gone, else it throws what happened. */
@@ -97,7 +70,7 @@ export const notReplaced = 3;
 export function unreplaced(trace: Trace): string | undefined {
   const { began, gone, timers } = trace;
   if (!began?.value.waitReplacement || !gone) return undefined;
-  const { trigger, replacement } = conclusionsOf(trace)?.exit ?? {};
+  const { trigger, replacement } = timelineOf(trace) ?? {};
   const pod = `pod "${began.value.name}" is gone`;
   if (isHopeless(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
   const isLate = timers.some(({ value }) => value === 'timeout');

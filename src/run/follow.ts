@@ -6,12 +6,11 @@ import { watchObjects } from '../kube/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { namesStopSignal } from '../model/observe.ts';
-import type { Gate } from './gate.ts';
-import { briefFate, deletionProgress } from './deletion-progress.ts';
+import type { Gate } from './stream-health.ts';
+import { briefFate, deletionProgress } from './leaving.ts';
 import type { Run } from './live-run.ts';
-import type { Raw, Target } from './watched.ts';
+import { asRaw, metadataOf, nameOf, namespaceOf, uidOf, type Raw, type Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
-import { asRaw, metadataOf, nameOf, namespaceOf, uidOf } from './watched.ts';
 import type { Clock } from './clock.ts';
 
 export interface Following {

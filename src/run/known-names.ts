@@ -2,10 +2,8 @@
 import { acceptMetadata } from '../kube/resource-path.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
-import { connectCluster } from './ports.ts';
-import type { Ports } from './ports.ts';
-import type { WorkloadResource } from './target.ts';
-import { workloadPath } from './target.ts';
+import { connectCluster, type Ports } from './ports.ts';
+import { workloadPath, type WorkloadResource } from './target.ts';
 import { asRaw, metadataOf, ownerOf } from './watched.ts';
 
 export interface KnownName {

@@ -1,8 +1,10 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
 import { PodexitError } from '../errors.ts';
-import type { Interrupted } from '../model/observation.ts';
+import type { Interrupted, Sighting } from '../model/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Ports } from './ports.ts';
+import type { Trace } from '../model/trace.ts';
+import { asRaw } from './watched.ts';
 
 /** The first signal interrupts, a second one leaves at once, and a closed stdout interrupts too. Returns how to stop listening. */
 export function leaveOnSignals(ports: Ports, interrupt: (signal: Interrupted['signal']) => void): () => void {
@@ -40,3 +42,71 @@ export async function unlessLeft<T>(
     unsubscribe();
   }
 }
+
+export type DeletionProgress =
+  | 'not-asked'
+  /** Every answer so far was flow control's: none of the requests was executed. */
+  | 'turned-away'
+  /** A request was sent, and its result is not known yet. */
+  | 'asked'
+  | 'under-way'
+  | 'gone';
+
+/** Flow control turns a request away before it is executed. */
+const tooManyRequests = 429;
+
+/** `requested`: a request has left, whether the trace knows it yet or not. */
+export function deletionProgress(trace: Trace | undefined, requested: boolean): DeletionProgress {
+  if (trace?.gone) return 'gone';
+  const answers = trace?.requests.map(({ answer }) => answer?.value.status) ?? [];
+  if (trace?.deletion || answers.some((status) => status !== undefined && status < 300)) return 'under-way';
+  if (!requested) return 'not-asked';
+  return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
+}
+
+/** The same of a run that keeps no trace: one sighting of its request for the pod `uid` after the other. */
+export function advanceBy(stage: DeletionProgress, sighting: Sighting, uid: string): DeletionProgress {
+  switch (sighting.kind) {
+    case 'requested':
+      return 'asked';
+    case 'answered':
+      return sighting.status < 300 ? 'under-way' : sighting.status === tooManyRequests ? 'turned-away' : stage;
+    case 'looked':
+      return asRaw(asRaw(sighting.object)['metadata'])['uid'] === uid ? 'under-way' : 'gone';
+    default:
+      return stage;
+  }
+}
+
+/** The pod that is left, and the connection flags of a command that looks at it. */
+interface Left {
+  namespace: string;
+  name: string;
+  reach: string;
+}
+
+/** One sentence of the pod's fate after us, with where to look on. */
+export function fateOf(stage: DeletionProgress, { namespace, name, reach }: Left): string {
+  const look = `look with: kubectl get pod ${name} -n ${namespace}${reach} -w`;
+  switch (stage) {
+    case 'not-asked':
+      return `pod "${name}" was not deleted by this command`;
+    case 'turned-away':
+      return `the API server throttled the delete of pod "${name}" (429), which is not retried; ${look}`;
+    case 'asked':
+      return `the deletion of pod "${name}" was asked for, but it is not known whether the server accepted it; ${look}`;
+    case 'under-way':
+      return `pod "${name}" is still terminating; ${look}`;
+    case 'gone':
+      return `pod "${name}" is gone already`;
+  }
+}
+
+/** The same in a few words, where the pod has been named. */
+export const briefFate: Record<DeletionProgress, string> = {
+  'not-asked': 'it was not deleted by this command',
+  'turned-away': 'the API server throttled its delete (429)',
+  asked: 'it is not known whether the server accepted its deletion',
+  'under-way': 'its deletion goes on',
+  gone: 'it is gone',
+};

@@ -6,7 +6,7 @@ import type { Trace } from '../model/trace.ts';
 import type { ProbeSettings } from '../probe/settings.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
-import type { DeletionProgress } from './deletion-progress.ts';
+import type { DeletionProgress } from './leaving.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Probing } from './probing.ts';
 import type { Scope } from './scope.ts';

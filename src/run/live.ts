@@ -9,10 +9,10 @@ import type { Began, Gap, Mode, Sighting, StreamName } from '../model/observatio
 import { createTracks } from './tracks.ts';
 import { onePod } from './traces.ts';
 import { runDeletion } from './run-deletion.ts';
-import { deletionProgress } from './deletion-progress.ts';
+import { deletionProgress } from './leaving.ts';
 import { createStreamHealth } from './stream-health.ts';
 import type { Live, LiveOptions, Run } from './live-run.ts';
-import type { Deadline } from './deadline.ts';
+import type { Deadline } from './time-limit.ts';
 import type { Ports } from './ports.ts';
 import type { ExitOptions } from './trace-options.ts';
 import { podTarget } from './watched.ts';
@@ -200,7 +200,7 @@ export interface Suspension {
   before(at: number): Sighting[];
   /**
    * ms from now on in which what arrived during a standstill may still be unread, so that nobody gives up meanwhile:
-   * timers come first on waking, and a connection that broke has to be made anew.
+   * timers come first on waking, and a connection that broke has to be made again.
    */
   unread(this: void): number;
   cancel(): void;

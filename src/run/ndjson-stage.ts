@@ -1,11 +1,9 @@
 /** `-o ndjson`: marks and gaps as they become known, and the report at the end. */
 import { timelineOf } from '../infer/conclude.ts';
-import type { Looks } from '../infer/view/chatter.ts';
-import { afterLook, isChatter } from '../infer/view/chatter.ts';
+import { afterLook, isChatter, type Looks } from '../infer/chatter.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Ndjson } from '../render/ndjson.ts';
-import { createNdjson } from '../render/ndjson.ts';
+import { createNdjson, type Ndjson } from '../render/ndjson.ts';
 import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import type { Ports } from './ports.ts';
 import type { Stage } from './run.ts';

@@ -5,8 +5,7 @@ import { refusalOf, refusedPod, replacedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { notKubernetes } from '../kube/trouble.ts';
 import { PodexitError } from '../errors.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, metadataOf } from './watched.ts';
+import { asRaw, metadataOf, type Raw } from './watched.ts';
 
 /** A mirror pod's DELETE stops nothing (SIGNALS.md trap 30). Throws `pod.mirror`. */
 export function refuseMirror(pod: Raw): void {

@@ -2,8 +2,7 @@
 import type { Interrupted } from '../model/observation.ts';
 import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import type { ConnectOptions } from '../kube/connect-options.ts';
-import { reachOf } from '../kube/connect-options.ts';
+import { reachOf, type ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
 import type { Surroundings } from '../kube/surroundings.ts';
 import type { LookOptions } from './run.ts';

@@ -1,12 +1,11 @@
 /** What the probes of a run over several pods measured, for its report and its exit code. */
 import { probeReportOf, probeResultsOf } from '../infer/probes.ts';
-import { emptyTrace } from '../model/trace.ts';
+import { emptyTrace, type ProbeFacts } from '../model/trace.ts';
 import type { ExitReport, MarkName, ProbeReport } from '../model/report.ts';
-import type { ProbeFacts } from '../model/trace.ts';
 import { gateFailed } from '../verdict/exit-code.ts';
 import { lostWithin, withImpliedLoss } from '../verdict/gates.ts';
 import type { Policy } from '../verdict/policy.ts';
-import type { SharedProbes } from './shared-probes.ts';
+import type { SharedProbes } from './shared-facts.ts';
 
 /** One for each --probe: what `pod` measured is one list for all pods. */
 function merged(probes: ReadonlyMap<number, ProbeFacts>): Map<number, ProbeFacts> {

@@ -4,14 +4,19 @@
  */
 import type { Row } from '../recording/rows.ts';
 import type { Sighting } from '../model/observation.ts';
-import type { Cuts, Late } from './raw-targets.ts';
-import { cutsOf, lateIn, streamsOf, takes, targetsOf, withKind } from './raw-targets.ts';
-import type { RequestRow } from './raw-requests.ts';
-import { answerTo, graceOf, marksIn, verbOf } from './raw-requests.ts';
-import type { Subject } from './raw-subject.ts';
-import { began, podsOf, subjectOf } from './raw-subject.ts';
-import type { Target } from './watched.ts';
-import { metadataOf } from './watched.ts';
+import { cutsOf, lateIn, streamsOf, takes, targetsOf, withKind, type Cuts, type Late } from './raw-targets.ts';
+import {
+  answerTo,
+  graceOf,
+  marksIn,
+  verbOf,
+  began,
+  podsOf,
+  subjectOf,
+  type RequestRow,
+  type Subject,
+} from './raw-subject.ts';
+import { metadataOf, type Target } from './watched.ts';
 
 /** A list row holds its arrival only; its request was sent at most this long before. */
 export const requestLag = 1000;

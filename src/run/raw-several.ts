@@ -3,9 +3,8 @@ import type { Row } from '../recording/rows.ts';
 import type { Sighting, StreamName } from '../model/observation.ts';
 import { initialBurst, requestLag } from './raw-replay.ts';
 import { cutsOf, withKind } from './raw-targets.ts';
-import { marksIn, podsIn, removalsOf } from './raw-requests.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, nameOf, namespaceOf, uidOf } from './watched.ts';
+import { marksIn, podsIn, removalsOf } from './raw-subject.ts';
+import { asRaw, nameOf, namespaceOf, uidOf, type Raw } from './watched.ts';
 
 /** Whether the recorder watched several pods end, and asked itself for the end of none, or of several. */
 export function isOfSeveral(rows: readonly Row[]): boolean {

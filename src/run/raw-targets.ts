@@ -1,9 +1,7 @@
 /** What of a raw recording a live run would have watched. */
 import type { Row } from '../recording/rows.ts';
 import type { StreamName } from '../model/observation.ts';
-import type { Subject } from './raw-subject.ts';
-import { listsOf, podsOf, subjectOf, textOf } from './raw-subject.ts';
-import type { Raw, Target } from './watched.ts';
+import { listsOf, podsOf, subjectOf, textOf, type Subject } from './raw-subject.ts';
 import {
   asRaw,
   candidateServices,
@@ -18,6 +16,8 @@ import {
   servicesTarget,
   siblingTarget,
   sliceTarget,
+  type Raw,
+  type Target,
 } from './watched.ts';
 
 /** The same targets that a live run finds step by step: the owner's owner and the siblings hang on what was listed. */
@@ -82,7 +82,7 @@ export interface Cuts {
   since: ReadonlyMap<ListRow, number>;
 }
 
-/** As in a live run, what a watch may have missed after its end is a gap until the resource is listed anew. */
+/** As in a live run, what a watch may have missed after its end is a gap until the resource is listed again. */
 export function cutsOf(rows: readonly Row[]): Cuts {
   const open = new Map<string, Row>();
   const since = new Map<ListRow, number>();

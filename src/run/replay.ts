@@ -1,26 +1,28 @@
 /** A recording as a source: our own format as it is, raw ones narrowed and ended like a live run. */
 import { readHeader } from '../recording/header.ts';
 import { sightingOf } from '../recording/observations.ts';
-import type { ParsedLine } from '../recording/read-lines.ts';
-import { readLines } from '../recording/read-lines.ts';
-import type { Row } from '../recording/rows.ts';
-import { rowOf } from '../recording/rows.ts';
+import { readLines, type ParsedLine } from '../recording/read-lines.ts';
+import { rowOf, type Row } from '../recording/rows.ts';
 import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';
 import type { Sighting } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
-import { emptyTrace } from '../model/trace.ts';
-import type { Trace } from '../model/trace.ts';
-import type { Traces } from './traces.ts';
-import { createTraces, onePod } from './traces.ts';
+import { emptyTrace, type Trace } from '../model/trace.ts';
+import { createTraces, type Traces } from './traces.ts';
 import { endingOf, lastNewsMs, lostPatience } from './ending.ts';
 import { needed } from './stream-health.ts';
-import type { Absence } from './raw-targets.ts';
-import { absencesIn } from './raw-targets.ts';
+import { absencesIn, type Absence } from './raw-targets.ts';
 import { rawSightings } from './raw-replay.ts';
 import { isOfSeveral, severalSightings } from './raw-several.ts';
-import type { Subject } from './raw-subject.ts';
-import { subjectOf } from './raw-subject.ts';
+import { subjectOf, type Subject } from './raw-subject.ts';
+import type { Policy } from '../verdict/policy.ts';
+import { run, type LookOptions, type RunOptions } from './run.ts';
+import { openStage } from './audience.ts';
+import { assertDistinct, assertWritable, type ReportFile } from './writable.ts';
+import { finish } from './finish.ts';
+import type { Format } from './formats.ts';
+import type { Ports } from './ports.ts';
+import type { Publish } from './publish.ts';
 
 export interface Replay {
   sightings: AsyncIterable<Sighting> | Iterable<Sighting>;
@@ -43,19 +45,13 @@ export async function openReplay(file: string, warn: (message: string) => void, 
       'Record one with: kubectl podexit POD --record FILE',
     );
   const kind = readHeader(first.value.value, file);
-  const traces = pod === undefined ? createTraces() : onlyNamed(createTraces(), pod);
+  const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
   if (kind.kind === 'podexit') return { sightings: recorded(lines, file), logText: kind.header.logText, traces };
   // A recording of a namespace holds its containers' logs.
   const rows = await rowsOf(first.value, lines);
   const sightings =
     pod === undefined && isOfSeveral(rows) ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod));
   return { sightings, logText: true, traces };
-}
-
-/** The others of the run are traced too: the clocks that they show are its own. */
-function onlyNamed(traces: Traces, name: string): Traces {
-  const isIt = (key: string): boolean => key === onePod || traces.get(key)?.pod?.value.metadata.name === name;
-  return { ...traces, add: (o) => traces.add(o).filter(isIt), keys: () => traces.keys().filter(isIt) };
 }
 
 async function* recorded(lines: AsyncIterable<ParsedLine>, file: string): AsyncGenerator<Sighting> {
@@ -162,4 +158,81 @@ function* lastWords(trace: Trace, { at, settled }: End, absences: readonly Absen
   for (const absence of absences.filter((one) => one.from <= at && !isStated(one)))
     yield { at, kind: 'gap', stream: absence.stream, from: absence.from, cause: 'disconnected' };
   if (settled) yield { at, kind: 'timer', name: 'settled' };
+}
+
+interface ReplayOptions {
+  file: string;
+  /** The one of several pods that is meant; absent: all. */
+  pod?: string | undefined;
+  format: Format;
+  look: LookOptions;
+  reports: readonly ReportFile[];
+  policy: Policy;
+  publish: Publish;
+}
+
+/** The exit code of the run that was recorded. Throws PodexitError for what is no recording. */
+export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
+  assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
+  await assertWritable(options.reports);
+  const { sightings, logText, traces } = await openReplay(
+    options.file,
+    (message) => ports.stderr.write(`podexit: ${message}\n`),
+    options.pod,
+  );
+  const shown = { ...options, look: { ...options.look, logs: options.look.logs && logText } };
+  const { first, source } = await peeked(sightings);
+  const isOfSeveral = first?.kind === 'began' && first.target !== undefined && !first.next && options.pod === undefined;
+  if (isOfSeveral) return replaySeveral({ source, logText, traces, target: first.target ?? '' }, shown, ports);
+  const stage = await openStage(shown.format, shown.look, ports);
+  try {
+    await run({ source, logText, traces, audience: stage });
+    const [key] = traces.keys();
+    const trace = (key === undefined ? undefined : traces.get(key)) ?? emptyTrace;
+    if (options.pod !== undefined && trace.pod?.value.metadata.name !== options.pod) throw notInIt(options);
+    return await finish(trace, shown, stage, ports, false);
+  } finally {
+    stage.close();
+  }
+}
+
+const notInIt = ({ pod = '', file }: ReplayOptions): PodexitError =>
+  new PodexitError(
+    'recording.no-pod',
+    `${file} has no pod "${pod}" that terminates`,
+    `See all of them with: kubectl podexit replay ${file}`,
+  );
+
+/** A source, and the first that it brings. */
+async function peeked(
+  sightings: Replay['sightings'],
+): Promise<{ first: Sighting | undefined; source: AsyncIterable<Sighting> }> {
+  const all = asAsync(sightings);
+  const { value: first, done } = await all.next();
+  return {
+    first: done ? undefined : first,
+    source: (async function* () {
+      if (done) return;
+      yield first;
+      yield* all;
+    })(),
+  };
+}
+
+async function* asAsync(sightings: Replay['sightings']): AsyncGenerator<Sighting, undefined> {
+  yield* sightings;
+}
+
+/** Every report as its trace ends, and the summary, as the run had them. */
+async function replaySeveral(
+  { target, traces, ...source }: Pick<RunOptions, 'source' | 'logText'> & { traces: Traces; target: string },
+  shown: ReplayOptions,
+  ports: Ports,
+): Promise<number> {
+  const { createResults, rolloutOutput } = await import('./rollout-output.ts');
+  const results = createResults(shown, traces, rolloutOutput(shown, ports), ports);
+  await run({ ...source, traces, audience: results.audience(target) });
+  results.takeRest();
+  await results.written();
+  return results.end({ target });
 }

@@ -2,18 +2,14 @@
 import { forTerminal } from '../render/safe-text.ts';
 import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import type { ExitReport } from '../model/report.ts';
-import type { Deadline } from './deadline.ts';
+import type { Deadline, WaitingLimit } from './time-limit.ts';
 import type { Ports } from './ports.ts';
-import type { Progress } from './rollout-progress.ts';
+import { quietMs, type Progress } from './rollout-progress.ts';
 import type { Scope } from './scope.ts';
 import type { RolloutStart } from './start-rollout.ts';
 import type { SeveralTarget } from './target.ts';
 import type { TraceOptions } from './trace-options.ts';
-import type { WaitingLimit } from './time-limit.ts';
-import type { Raw } from './watched.ts';
-import { nameOf } from './watched.ts';
-import { quietMs } from './rollout-progress.ts';
+import { nameOf, type Raw } from './watched.ts';
 
 export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
 
@@ -31,7 +27,6 @@ export interface Rollout {
   readonly stop: AbortController;
   /** Uids of pods that were seen to terminate, or are to be deleted. */
   readonly begun: Set<string>;
-  readonly reports: ExitReport[];
   /** Names of those that went without a report, by uid. */
   readonly unseen: Map<string, string>;
   /** Why the run could not go on: what started the rollout failed, or it stalled. */
@@ -59,17 +54,18 @@ export const missedText = (pod: Raw, why: string): string =>
 /** Without a code it is only worth saying. Undefined where the run came to its end, or a signal ended it. */
 export function shortcomingOf(
   rollout: Rollout,
-  what: string,
+  reports: number,
   over: HowOver,
 ): { words: string; code?: number } | undefined {
-  const { begun, reports, unseen, codes, progress } = rollout;
+  const { begun, unseen, codes, progress, scope } = rollout;
+  const what = forTerminal(scope.target);
   const gaveUp = whyGivenUp(rollout);
-  if (reports.length === 0 && unseen.size === 0) {
+  if (reports === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;
-    if (begun.size > 0) return { words: `what terminated of ${forTerminal(what)} could not be traced`, code: notOver };
+    if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: notOver };
     const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
     return {
-      words: `no pod of ${forTerminal(what)} was seen to terminate${within}: start the rollout while this waits, or wait longer (--timeout)`,
+      words: `no pod of ${what} was seen to terminate${within}: start the rollout while this waits, or wait longer (--timeout)`,
       code: notOver,
     };
   }

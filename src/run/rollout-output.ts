@@ -2,26 +2,25 @@
 import { timelineOf } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import type { Trace } from '../model/trace.ts';
-import { canRepaint, penFor, styleOf } from '../render/palette.ts';
+import { canRepaint, penFor, styleOf, type Style } from '../render/palette.ts';
 import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-table.ts';
 import type { Audience, LookOptions } from './run.ts';
 import type { ExitReport } from '../model/report.ts';
-import type { Report } from '../verdict/report.ts';
-import type { RolloutSummary } from '../verdict/rollout.ts';
+import { reportOf, type Report } from '../verdict/report.ts';
+import { summaryOf, type RolloutSummary } from '../verdict/rollout.ts';
+import { lossCodes, probeReportsOf } from './probe-results.ts';
 import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
 import { rolloutNumbers } from '../verdict/rollout-summary.ts';
 import { workloadKinds } from './target.ts';
-import { shownText } from './finish.ts';
+import type { FinishOptions } from './finish.ts';
 import type { Ports } from './ports.ts';
 import type { Traces } from './traces.ts';
 import type { ExitOptions } from './trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import { reportOf } from '../verdict/report.ts';
-import type { FinishOptions } from './finish.ts';
 import { publish } from './publish.ts';
-import { finishFiles, ownNames } from './report-files.ts';
+import { ownNames, renderRollout, shownText, writeReports } from './documents.ts';
 
 export interface RolloutOutput {
   /** Something was observed: for what is kept up to date. `target`: `deployment/checkout`. */
@@ -34,6 +33,19 @@ export interface RolloutOutput {
   end(reports: readonly ExitReport[], summary: RolloutSummary): Promise<void>;
 }
 
+/** One that shows all reports at its end, or keeps them up to date. */
+function ofAll(
+  make: (reports: readonly Report[]) => Omit<RolloutOutput, 'ended'>,
+  show?: (report: Report) => void,
+): RolloutOutput {
+  const reports: Report[] = [];
+  const ended = async (report: Report): Promise<void> => {
+    reports.push(report);
+    show?.(report);
+  };
+  return { ...make(reports), ended };
+}
+
 /** Throws `usage.output` for formats that are one document, of which many make none. */
 export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
@@ -42,15 +54,13 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'json':
       return jsonOutput(ports);
     case 'ndjson':
+    case 'yaml': {
+      const [before, indent] = format.kind === 'yaml' ? ['---\n', 2] : [''];
       return {
-        ended: async (report) => stdout.write(await each(report)),
-        end: async (_items, summary) => stdout.write(`${jsonText(summary)}\n`),
+        ended: async (report) => stdout.write(`${before}${await each(report)}`),
+        end: async (_exits, summary) => stdout.write(`${before}${jsonText(summary, indent)}\n`),
       };
-    case 'yaml':
-      return {
-        ended: async (report) => stdout.write(`---\n${await each(report)}`),
-        end: async (_items, summary) => stdout.write(`---\n${jsonText(summary, 2)}\n`),
-      };
+    }
     case 'live':
     case 'lines':
       return rolloutTerminal(format.kind, look, ports);
@@ -59,12 +69,10 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'junit':
       return documentOutput(format.kind, ports);
     case 'wide':
-      return {
-        ended: async (report) => stdout.write(`${await each(report)}\n`),
-        end: async () => {},
-      };
-    case 'name':
-      return { ended: async (report) => stdout.write(await each(report)), end: async () => {} };
+    case 'name': {
+      const after = format.kind === 'wide' ? '\n' : '';
+      return { ended: async (report) => stdout.write(`${await each(report)}${after}`), end: async () => {} };
+    }
     default:
       throw new PodexitError(
         'usage.output',
@@ -75,29 +83,20 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
 }
 
 /** One page about all pods. */
-function documentOutput(kind: 'html' | 'markdown' | 'junit', { stdout }: Ports): RolloutOutput {
-  const reports: Report[] = [];
-  return {
-    ended: async (report) => void reports.push(report),
-    end: async (_items, summary) => {
-      const { renderRollout } = await import('./documents.ts');
-      stdout.write(await renderRollout(kind, numbersOf(summary, reports), reports));
-    },
-  };
-}
+const documentOutput = (kind: 'html' | 'markdown' | 'junit', { stdout }: Ports): RolloutOutput =>
+  ofAll((reports) => ({
+    end: async (_exits, summary) => stdout.write(await renderRollout(kind, numbersOf(summary, reports), reports)),
+  }));
 
 /** One document: the RolloutReport of all pods. */
-function jsonOutput({ stdout }: Ports): RolloutOutput {
-  const reports: Report[] = [];
-  return {
-    ended: async (report) => void reports.push(report),
-    end: async (exits, summary) => {
-      const { probes, ...rest } = summary;
+const jsonOutput = ({ stdout }: Ports): RolloutOutput =>
+  ofAll((reports) => ({
+    end: async (exits, { probes, ...summary }) => {
       const document = {
         apiVersion: 'podexit/v1',
         kind: 'RolloutReport',
         workload: workloadOf(summary.target),
-        summary: { ...rest, sentence: numbersOf(summary, reports).sentence },
+        summary: { ...summary, sentence: numbersOf({ ...summary, probes }, reports).sentence },
         exits,
         probes,
         // Of all pods alike; each has its own images.
@@ -105,8 +104,7 @@ function jsonOutput({ stdout }: Ports): RolloutOutput {
       };
       stdout.write(`${jsonText(document, 2)}\n`);
     },
-  };
-}
+  }));
 
 const numbersOf = ({ target, exitCode, unseen, probes }: RolloutSummary, reports: readonly Report[]) =>
   rolloutNumbers(target, reports, { codes: [exitCode], unseen, probes });
@@ -123,35 +121,28 @@ function workloadOf(target: string): { kind: string; name: string } {
 /** The live table where the terminal can be painted over and `live` is wanted, else lines. */
 function rolloutTerminal(kind: 'live' | 'lines', look: LookOptions, ports: Ports): RolloutOutput {
   const { env, platform, stdout } = ports;
-  const live = kind === 'live' && canRepaint({ env, isTty: stdout.isTty, platform });
-  return live ? liveOutput(look, ports) : linesOutput(look, ports);
+  const terminal = { env, isTty: stdout.isTty, platform };
+  const style = styleOf(look, terminal);
+  return kind === 'live' && canRepaint(terminal) ? liveOutput(look, style, ports) : linesOutput(look, style, ports);
 }
 
-const styleFor = (look: LookOptions, { stdout, env, platform }: Ports) =>
-  styleOf(look, { env, isTty: stdout.isTty, platform });
-
-function linesOutput(look: LookOptions, ports: Ports): RolloutOutput {
-  const { stdout } = ports;
-  const pen = penFor(styleFor(look, ports));
+function linesOutput(look: LookOptions, style: Style, { stdout }: Ports): RolloutOutput {
+  const pen = penFor(style);
   const columns = stdout.isTty ? stdout.columns() : Infinity;
-  const reports: Report[] = [];
-  return {
-    ended: async (report) => {
-      reports.push(report);
-      stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
-    },
-    end: async (_items, summary) => {
+  const end =
+    (reports: readonly Report[]): RolloutOutput['end'] =>
+    async (_exits, summary) => {
       const lines = rolloutCardLines(numbersOf(summary, reports), { pen, columns, flags: look.reach });
       stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
-    },
-  };
+    };
+  const show = (report: Report): void => stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
+  return ofAll((reports) => ({ end: end(reports) }), show);
 }
 
-function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
-  const { stdout, stderr, clock } = ports;
+function liveOutput(look: LookOptions, style: Style, { stdout, stderr, clock }: Ports): RolloutOutput {
   const live = createRolloutLive({
     write: (text) => stdout.write(text),
-    style: styleFor(look, ports),
+    style,
     columns: () => stdout.columns(),
     rows: () => stdout.rows(),
     clock,
@@ -160,8 +151,7 @@ function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
   });
   const stopResizing = stdout.onResize(() => live.resize());
   const timelines = createTimelines();
-  const reports: Report[] = [];
-  return {
+  const outputOf = (reports: readonly Report[]): Omit<RolloutOutput, 'ended'> => ({
     step: (traces, target) =>
       live.show(() => {
         const open = traces.keys().flatMap((key) => timelines(key, traces.get(key)) ?? []);
@@ -169,16 +159,11 @@ function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
         const ended = reports.map((report) => ({ timeline: report.timeline, report }));
         return { target, namespace, pods: [...ended, ...open.map((timeline) => ({ timeline }))] };
       }),
-    ended: async (report) => {
-      reports.push(report);
-      live.ended(report);
-    },
     say: (text) => {
-      if (!stderr.isTty) return false;
-      live.say(text);
-      return true;
+      if (stderr.isTty) live.say(text);
+      return stderr.isTty;
     },
-    end: async (_items, summary) => {
+    end: async (_exits, summary) => {
       stopResizing();
       live.end(numbersOf(summary, reports));
     },
@@ -186,10 +171,11 @@ function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
       stopResizing();
       live.close();
     },
-  };
+  });
+  return ofAll(outputOf, (report) => live.ended(report));
 }
 
-/** The timeline of each pod, concluded anew only where its trace has changed since the last painting. */
+/** The timeline of each pod, concluded again only where its trace has changed since the last painting. */
 function createTimelines(): (key: string, trace: Trace | undefined) => Timeline | undefined {
   const known = new Map<string, { readonly trace: Trace; readonly timeline: Timeline | undefined }>();
   return (key, trace) => {
@@ -202,33 +188,40 @@ function createTimelines(): (key: string, trace: Trace | undefined) => Timeline 
   };
 }
 
-export interface Results {
-  readonly reports: ExitReport[];
-  /** Of files that could not be written. */
-  readonly codes: number[];
-  /** Takes each trace at its end, as the log has it. */
-  audience(traces: Traces, target: string): Audience;
-  /** The trace has come to its end, or the run has. */
-  take(traces: Traces, key: string): void;
-  /** All that was taken has been shown. */
-  written(): Promise<void>;
+/** How a run over several pods ended, beside its reports. */
+interface End {
+  /** As its summary names it. */
+  target: string;
+  /** Exit codes of all that is no report. */
+  codes?: readonly number[];
+  /** Names of pods that went without a report. */
+  unseen?: readonly string[];
 }
 
-/** `reported`: where reports and codes are kept. */
-export function createResults(
-  options: FinishOptions & { reported?: Pick<Results, 'reports' | 'codes'> },
-  output: RolloutOutput,
-  ports: Ports,
-): Results {
-  const { reports, codes } = options.reported ?? { reports: [], codes: [] };
+export interface Results {
+  readonly reports: readonly ExitReport[];
+  /** Takes each trace at its end, as the log has it. */
+  audience(target: string): Audience;
+  /** Takes the traces that have come to no end: the run has. */
+  takeRest(): void;
+  /** All that was taken has been shown. */
+  written(): Promise<void>;
+  /** Prints the summary. The exit code: the worst of all. */
+  end(end: End): Promise<number>;
+}
+
+/** Reports each trace when it is over, in files too, and all of them at the end. */
+export function createResults(options: FinishOptions, traces: Traces, output: RolloutOutput, ports: Ports): Results {
+  const reports: ExitReport[] = [];
+  const fileCodes: number[] = [];
   const nameOf = ownNames();
   let writing: Promise<void> = Promise.resolve();
   const show = async (report: Report, pod: ExitReport['pod']): Promise<void> => {
     await output.ended(report);
-    codes.push(await finishFiles(report, nameOf(pod), options.reports, ports));
+    fileCodes.push(await writeReports(report, options.reports, ports, nameOf(pod)));
     await publish(report, options.publish, options.format, ports);
   };
-  const take = (traces: Traces, key: string): void => {
+  const take = (key: string): void => {
     const trace = traces.get(key);
     const report = trace && reportOf(trace, options.policy);
     traces.close(key, report?.timeline.replacement?.uid);
@@ -239,14 +232,19 @@ export function createResults(
   };
   return {
     reports,
-    codes,
-    audience: (traces, target) => ({
+    audience: (target) => ({
       step: (_trace, observation, key) => {
         output.step?.(traces, target);
-        if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(traces, key);
+        if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(key);
       },
     }),
-    take,
+    takeRest: () => traces.keys().forEach(take),
     written: () => writing,
+    async end({ target, codes = [], unseen = [] }) {
+      const all = [...codes, ...fileCodes, ...lossCodes(traces, options.policy)];
+      const summary = summaryOf(target, reports, all, unseen, probeReportsOf(traces, reports));
+      await output.end(reports, summary);
+      return summary.exitCode;
+    },
   };
 }

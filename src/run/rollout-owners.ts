@@ -3,10 +3,8 @@ import type { Sighting } from '../model/observation.ts';
 import { deploymentOf } from './scope.ts';
 import type { Progress } from './rollout-progress.ts';
 import type { PodListener } from './live-run.ts';
-import type { SeveralTarget, WorkloadResource } from './target.ts';
-import { pathText, workloadKinds, workloadPath } from './target.ts';
-import type { Raw, Target } from './watched.ts';
-import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf } from './watched.ts';
+import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from './target.ts';
+import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf, type Raw, type Target } from './watched.ts';
 
 type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
 

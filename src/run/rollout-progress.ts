@@ -1,10 +1,8 @@
 /** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
-import type { Surroundings } from '../kube/surroundings.ts';
-import { passed } from '../kube/surroundings.ts';
+import { passed, type Surroundings } from '../kube/surroundings.ts';
 import type { PodListener } from './live-run.ts';
 import { pathText } from './target.ts';
-import type { Raw } from './watched.ts';
-import { isFinishedPod, metadataOf, uidOf } from './watched.ts';
+import { isFinishedPod, metadataOf, uidOf, type Raw } from './watched.ts';
 
 export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
   /** Whether the owner at `path` has rolled out. */

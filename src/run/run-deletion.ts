@@ -8,15 +8,22 @@ import type { Sighting, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { follow, watchTarget } from './follow.ts';
-import type { Gate } from './gate.ts';
-import { createGate } from './gate.ts';
+import { createGate, type Gate } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
 import type { Probing } from './probing.ts';
 import { isTerminatingPod, logsSince, lookAtPods } from './several.ts';
-import type { SharedStreams } from './shared-streams.ts';
-import { createSharedStreams } from './shared-streams.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, eventTargets, kinTarget, metadataOf, nameOf, namespaceOf, podEventsTarget, uidOf } from './watched.ts';
+import { createSharedStreams, type SharedStreams } from './shared-streams.ts';
+import {
+  asRaw,
+  eventTargets,
+  kinTarget,
+  metadataOf,
+  nameOf,
+  namespaceOf,
+  podEventsTarget,
+  uidOf,
+  type Raw,
+} from './watched.ts';
 
 /** How long the streams may keep the DELETE waiting (docs/architecture.md "What is watched"). */
 const syncPatience = 3000;

@@ -2,12 +2,10 @@
  * The one loop: source → recorder → traces → audience. Live runs, replays, the demo and tests all go through here and
  * differ only in their source.
  */
-import { emptyTrace } from '../model/trace.ts';
+import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Observation, Sighting } from '../model/observation.ts';
-import type { Trace } from '../model/trace.ts';
-import type { Traces } from './traces.ts';
-import { createTraces, onePod } from './traces.ts';
+import { createTraces, onePod, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 
 /** Sees each step: a renderer that streams. It only reads. */

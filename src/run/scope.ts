@@ -4,14 +4,21 @@ import { getObject } from '../kube/get.ts';
 import { PodexitError } from '../errors.ts';
 import { refusalOf } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/trouble.ts';
-import { printLabels } from './selectors.ts';
-import type { LabelSelector } from './selectors.ts';
-import type { FoundPod } from './pod-checks.ts';
-import { readPod, uidToDelete } from './pod-checks.ts';
-import type { SeveralTarget, Target as Named } from './target.ts';
-import { targetText, workloadKinds, workloadPath } from './target.ts';
-import type { Raw, Target } from './watched.ts';
-import { asRaw, controllerUid, metadataOf, nameOf, ownerOf, podsTarget, siblingTarget, uidOf } from './watched.ts';
+import { printLabels, type LabelSelector } from './selectors.ts';
+import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
+import { targetText, workloadKinds, workloadPath, type SeveralTarget, type Target as Named } from './target.ts';
+import {
+  asRaw,
+  controllerUid,
+  metadataOf,
+  nameOf,
+  ownerOf,
+  podsTarget,
+  siblingTarget,
+  uidOf,
+  type Raw,
+  type Target,
+} from './watched.ts';
 
 export interface Scope {
   /** As a person names them: `deployment/checkout`. */

@@ -1,10 +1,9 @@
 /** The pods of a run over several: what is opened for each as it is seen, and as it terminates. */
 import type { Sighting, StreamName } from '../model/observation.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, isFinishedPod, metadataOf, nameOf, uidOf } from './watched.ts';
+import { asRaw, isFinishedPod, metadataOf, nameOf, uidOf, type Raw } from './watched.ts';
 
 /** ms before a deletion from which its pod's log is read: clocks of server and node differ a little, stamps are cut to seconds. */
 const beforeDeletion = 2000;

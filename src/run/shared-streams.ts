@@ -7,11 +7,9 @@ import { listPatiently } from '../kube/list.ts';
 import { refusedBy } from '../kube/refused.ts';
 import { readRefusal } from '../kube/status.ts';
 import type { Sighting } from '../model/observation.ts';
-import type { Following } from './follow.ts';
-import { follow, followContainer, lose, warnRefused, watchTarget } from './follow.ts';
-import type { Gate } from './gate.ts';
+import { follow, followContainer, lose, warnRefused, watchTarget, type Following } from './follow.ts';
+import type { Gate } from './stream-health.ts';
 import type { Run } from './live-run.ts';
-import type { Raw, Target } from './watched.ts';
 import {
   asRaw,
   candidateServices,
@@ -27,6 +25,8 @@ import {
   servicesTarget,
   sliceTarget,
   uidOf,
+  type Raw,
+  type Target,
 } from './watched.ts';
 
 export interface SharedStreams {

@@ -1,7 +1,8 @@
 /** How the streams of a run are doing, so that it ends neither before they have delivered everything nor long after. */
 import { setMaxListeners } from 'node:events';
-import type { Health } from '../kube/health.ts';
+import type { Health } from '../kube/watch-position.ts';
 import type { StreamName } from '../model/observation.ts';
+import type { Clock } from './clock.ts';
 
 export interface StreamHealth {
   /** `at` (client ms): what came earlier is not its to deliver. `onAlive` is called as it dies and lives again, `waitingFor` as its state is not given. */
@@ -100,5 +101,43 @@ export function createStreamHealth(changed: () => void): StreamHealth {
         return since === undefined ? [] : [{ stream: one.stream, since }];
       }),
     areWhole: () => [...states.values()].every((one) => !one.isNeeded || (one.whole && one.lostSince === undefined)),
+  };
+}
+
+/** Waits until every expected lane is open. StreamHealth may be expected while the wait is on. */
+export interface Gate {
+  expect(lane: string): void;
+  open(lane: string): void;
+  /** The streams that are expected, and not open yet. */
+  shut(): string[];
+  /** The streams that are still shut when `ms` have passed (or the signal aborts). */
+  wait(clock: Clock, ms: number, signal: AbortSignal): Promise<string[]>;
+}
+
+export function createGate(): Gate {
+  const shut = new Set<string>();
+  const opened = new Set<string>();
+  let check = (): void => {};
+  return {
+    expect: (lane) => void (opened.has(lane) ? undefined : shut.add(lane)),
+    open: (lane) => {
+      shut.delete(lane);
+      opened.add(lane);
+      check();
+    },
+    shut: () => [...shut],
+    wait: (clock, ms, signal) =>
+      new Promise((resolve) => {
+        const done = (): void => {
+          check = () => {};
+          cancel();
+          signal.removeEventListener('abort', done);
+          resolve([...shut]);
+        };
+        const cancel = clock.setTimeout(done, ms);
+        signal.addEventListener('abort', done, { once: true });
+        check = () => void (shut.size === 0 && done());
+        check();
+      }),
   };
 }

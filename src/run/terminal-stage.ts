@@ -1,8 +1,7 @@
 /** Lines, and the live view over them, on stdout. */
 import { timelineOf } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
-import { afterLook, isChatter } from '../infer/view/chatter.ts';
-import type { Looks } from '../infer/view/chatter.ts';
+import { afterLook, isChatter, type Looks } from '../infer/chatter.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLines } from '../render/lines.ts';

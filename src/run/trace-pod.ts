@@ -1,13 +1,11 @@
 /** Traces one pod of a cluster: connects, runs the live source through the loop, shows and records it. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import { advisingSameCluster, connectCluster } from './ports.ts';
+import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
 import { confirmed } from './confirm-delete.ts';
-import type { Deadline } from './deadline.ts';
-import { createDeadline } from './deadline.ts';
+import { createDeadline, createWaitingLimit, type Deadline } from './time-limit.ts';
 import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
-import { leaveOnSignals, unlessLeft } from './leaving.ts';
-import type { Ports } from './ports.ts';
+import { leaveOnSignals, unlessLeft, fateOf } from './leaving.ts';
 import type { ExitOptions, TraceOptions } from './trace-options.ts';
 import { resolveTarget, scopeInTime } from './choose-pod.ts';
 import type { SeveralTarget, Target } from './target.ts';
@@ -17,14 +15,11 @@ import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
 import type { FoundPod } from './pod-checks.ts';
-import { fateOf } from './deletion-progress.ts';
 import { liveOptions, liveSource } from './live.ts';
 import type { Several } from './live-run.ts';
-import { run } from './run.ts';
-import type { Stage } from './run.ts';
+import { run, type Stage } from './run.ts';
 import { createTraces, onePod } from './traces.ts';
 import { missedText } from './rollout-end.ts';
-import { createWaitingLimit } from './time-limit.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {

@@ -7,34 +7,32 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import { summaryOf } from '../verdict/rollout.ts';
-import { createBlockedEvictions } from './blocked-evictions.ts';
-import type { BlockedEvictions } from './blocked-evictions.ts';
+import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { areConfirmed } from './confirm-delete.ts';
-import { advisingSameCluster, connectCluster } from './ports.ts';
-import type { Deadline } from './deadline.ts';
-import { createDeadline } from './deadline.ts';
+import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
+import { createDeadline, createWaitingLimit, type Deadline } from './time-limit.ts';
 import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
 import { leaveOnSignals, unlessLeft } from './leaving.ts';
 import type { Several } from './live-run.ts';
 import { liveOptions, liveSource } from './live.ts';
-import type { Ports } from './ports.ts';
 import { scopeInTime } from './choose-pod.ts';
-import { createResults, rolloutOutput } from './rollout-output.ts';
-import type { Rollout, SeveralOptions } from './rollout-end.ts';
-import { missedText, notFollowedText, shortcomingOf, waitingText } from './rollout-end.ts';
-import type { RolloutOutput } from './rollout-output.ts';
+import { createResults, rolloutOutput, type RolloutOutput } from './rollout-output.ts';
+import {
+  missedText,
+  notFollowedText,
+  shortcomingOf,
+  waitingText,
+  type Rollout,
+  type SeveralOptions,
+} from './rollout-end.ts';
 import { followOwners } from './rollout-owners.ts';
 import { reportError } from './report-error.ts';
 import { createProgress } from './rollout-progress.ts';
 import { run } from './run.ts';
 import type { Scope } from './scope.ts';
-import { lossCodes, probeReportsOf } from './probe-results.ts';
 import { commandOf, runCommand } from './start-rollout.ts';
 import { createTraces } from './traces.ts';
-import { createWaitingLimit } from './time-limit.ts';
-import type { Raw } from './watched.ts';
-import { nameOf as podName, uidOf } from './watched.ts';
+import { nameOf as podName, uidOf, type Raw } from './watched.ts';
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
@@ -66,7 +64,7 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
     });
     const shared = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController() };
     const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid ?? ''));
-    const rollout = { ...shared, begun, reports: [], unseen: new Map(), codes: [], failure: undefined };
+    const rollout = { ...shared, begun, unseen: new Map(), codes: [], failure: undefined };
     return await follow(rollout, output, (count) => (going = count));
   } finally {
     limit.cancel();
@@ -92,7 +90,7 @@ async function deleteEach(
 
 /** What was traced is reported also where the watching fails half-way; the error comes after it. */
 async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: () => number) => void): Promise<number> {
-  const { cluster, options, scope, ports, stop, deadline, limit, progress, reports, unseen, codes } = rollout;
+  const { cluster, options, scope, ports, stop, deadline, limit, progress, unseen, codes } = rollout;
   ports.stderr.write(`podexit: ${forTerminal(openingText(rollout), 2000)}\n`);
   const warn = warnOn(ports);
   const recorder = recorderFor(options.record, options.logText, ports, warn);
@@ -110,18 +108,18 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   const unsubscribe = leaveOnSignals(ports, interrupt);
   const over = progress.untilOver(cluster.surroundings, stop.signal).finally(() => stop.abort());
   const failures: unknown[] = [];
-  const results = createResults({ ...options, reported: rollout }, output, ports);
   const traces = createTraces(({ metadata }) => rollout.begun.has(metadata.uid));
+  const results = createResults(options, traces, output, ports);
   try {
     await run({
       source: live.sightings,
       logText: options.logText,
       traces,
       record: recorder.write,
-      audience: results.audience(traces, scope.target),
+      audience: results.audience(scope.target),
       onTrace: live.onTrace,
     });
-    for (const key of traces.keys()) results.take(traces, key);
+    results.takeRest();
   } catch (error) {
     failures.push(error);
   } finally {
@@ -134,15 +132,13 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   await results.written();
   if (rollout.failure) failures.push(rollout.failure);
   if (recorder.failure !== undefined) codes.push(notDone);
-  if (failures.length > 0 && reports.length === 0 && unseen.size === 0) throw failures[0];
+  if (failures.length > 0 && results.reports.length === 0 && unseen.size === 0) throw failures[0];
   codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : notDone)));
-  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, scope.target, await over);
+  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, await over);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
-  codes.push(...lossCodes(traces, options.policy));
-  const summary = summaryOf(scope.target, reports, codes, [...unseen.values()], probeReportsOf(traces, reports));
-  await output.end(reports, summary);
-  return failures.length > 0 ? failedAfterReport(failures[0], rollout) : summary.exitCode;
+  const exitCode = await results.end({ target: scope.target, codes, unseen: [...unseen.values()] });
+  return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
 }
 
 /** The error's exit code. On stdout it comes after a line only: a document, which is complete by then, takes no second one. */

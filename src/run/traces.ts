@@ -2,19 +2,14 @@
  * The traces of one run, kept as its log grows: each observation is handed only to the pods that it concerns (select.ts), and
  * what all of them share is kept once. So the cost is linear in pods that terminate, and constant in pods that do not.
  */
-import { emptyTrace } from '../model/trace.ts';
-import type { History } from './history.ts';
-import { aboutTopic, createHistory, topicOf } from './history.ts';
+import { emptyTrace, type ProbeFacts, type Trace } from '../model/trace.ts';
+import { aboutTopic, createHistory, topicOf, type History } from './history.ts';
 import type { EndpointSlice, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import { isTerminating } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
-import type { Subject } from '../model/select.ts';
-import { concerning, learn, objectsOf, subjectOf } from '../model/select.ts';
-import { createSharedClocks } from './shared-clocks.ts';
-import { createSharedProbes } from './shared-probes.ts';
-import { createSharedSiblings } from './shared-siblings.ts';
-import type { ProbeFacts, Trace } from '../model/trace.ts';
+import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
+import { createSharedProbes, createSharedSiblings } from './shared-facts.ts';
 
 export interface Traces {
   /** Takes one more observation of the log. The keys of the traces that it concerns. */
@@ -85,7 +80,6 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   const history = createHistory();
   const siblings = createSharedSiblings();
   const probes = createSharedProbes();
-  const clocks = createSharedClocks();
   const slices = createSliceChanges();
   const byTopic = new Map<string, Set<Traced>>();
 
@@ -103,7 +97,6 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     learnAll(one, history);
     subscribe(one);
     for (const observation of [...history.of(topicsOf(one.subject)), newest]) handTo(one, observation);
-    clocks.take(one, newest);
   };
   return {
     add(observation) {
@@ -113,9 +106,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       for (const one of concernedBy(observation, { traced, byTopic, slices })) {
         // Owners that an object names are subscribed to from now on; what came of them before stands in the history.
         if (objectsOf(observation).some((object) => learn(one.subject, object))) subscribe(one);
-        if (!handTo(one, observation)) continue;
-        clocks.take(one, observation);
-        keys.add(one.subject.uid);
+        if (handTo(one, observation)) keys.add(one.subject.uid);
       }
       for (const pod of beginningIn(observation)) {
         const { uid } = pod.metadata;
@@ -128,7 +119,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     },
     get(key) {
       const one = traced.get(key);
-      return one && clocks.in(probes.in(siblings.in(one.trace), key), one.subject);
+      return one && probes.in(siblings.in(one.trace), key);
     },
     keys: () => [...traced.keys()],
     probes: probes.all,

@@ -4,14 +4,12 @@ import type { StreamHealth } from './stream-health.ts';
 import type { Run } from './live-run.ts';
 import { lastNewsMs, nextStep } from './ending.ts';
 import type { Probing } from './probing.ts';
-import type { TimeLimit } from './time-limit.ts';
-import { createTimeLimit } from './time-limit.ts';
+import { createTimeLimit, type TimeLimit } from './time-limit.ts';
 import { onePod } from './traces.ts';
 import type { Answer } from '../kube/cluster.ts';
 import { look } from '../kube/get.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { Raw } from './watched.ts';
-import { asRaw, uidOf } from './watched.ts';
+import { asRaw, uidOf, type Raw } from './watched.ts';
 
 export interface Tracks {
   /** A newer state of a trace. */

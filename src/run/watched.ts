@@ -3,8 +3,7 @@
  * Live runs turn targets into requests; replays of raw recordings use the same targets as filters, so neither sees more.
  */
 import type { StreamName } from '../model/observation.ts';
-import type { LabelSelector } from './selectors.ts';
-import { matches, operators } from './selectors.ts';
+import { matches, operators, type LabelSelector } from './selectors.ts';
 
 export type Raw = Record<string, unknown>;
 

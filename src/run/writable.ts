@@ -2,9 +2,8 @@
 import { constants, promises as fs, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
-import { openRecorder, unrecordable } from '../recording/recorder.ts';
+import { openRecorder, unrecordable, type Recorder } from '../recording/recorder.ts';
 import type { Format } from './formats.ts';
-import type { Recorder } from '../recording/recorder.ts';
 import { recordingVersion } from '../recording/header.ts';
 import { forJson } from '../render/safe-text.ts';
 import type { Ports } from './ports.ts';

@@ -5,7 +5,7 @@
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
 import type { RuleInput } from './rule-input.ts';
-import { markOf, servingContainers } from './rule-input.ts';
+import { markOf, ranIn, servingContainers } from './rule-input.ts';
 import type { EndpointExit } from '../infer/endpoints.ts';
 import type { Service } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
@@ -26,8 +26,18 @@ export interface DrainLead {
 /** Load balancers and proxies learn of a removal later than the API: less than this (ms) is no head start. */
 export const headStart = second;
 
+/** Containers that load balancers may still have sent requests to when their signal came, the worst first. */
+export function racesIn(input: RuleInput): DrainLead[] {
+  // Of a forced deletion more is to be said than that.
+  if (ranIn(input).some(({ outcome }) => outcome === 'abandoned')) return [];
+  const isGone = input.trace.gone !== undefined;
+  return drainLeads(input)
+    .filter((lead) => isRace(lead, isGone))
+    .sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.max - b.lead.max);
+}
+
 /** Nothing held the signal back, whatever the interval: said once the pod is gone, since until then it may narrow. */
-export const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
+const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
   lead.max < headStart || (isGone && lead.min < headStart && !container.preStop && container.kind !== 'sidecar');
 
 /** None where the removal or the signal was not seen. */

@@ -7,6 +7,7 @@
  */
 import { logStampLagMs } from '../model/assumptions.ts';
 import type { ContainerExit } from '../infer/context.ts';
+import { isSignalSettled } from '../infer/context.ts';
 import type { EndpointExit } from '../infer/endpoints.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import type { Estimate } from '../infer/estimate.ts';
@@ -16,7 +17,6 @@ import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import { atLeast } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
-import { isSignalSettled } from '../infer/view/cap-at-now.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import type { RuleInput } from './rule-input.ts';
 import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, servingContainers, shortestGrace } from './rule-input.ts';
@@ -91,7 +91,7 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
 }
 
 /**
- * Where nothing tells its end for certain: not before the last sign that it ran, and not after the status that ends the pod.
+ * Where nothing shows its end for certain: not before the last sign that it ran, and not after the status that ends the pod.
  * That the object is gone proves no end (SIGNALS.md §2 "Force"), nor does a status prove that it ran on ("No earlier status").
  */
 function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {

@@ -1,5 +1,5 @@
 /** The answer in one sentence, by outcome: what ended the pod, and what took the time. Pure. */
-import type { ContainerTimeline, Interval, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, PreStopExit, Timeline } from '../infer/timeline.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { Outcome } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
@@ -114,57 +114,56 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
   const code = exit?.code === undefined ? '' : ` ${exit.code}`;
   const hook =
     preStop?.length && preStop.outcome !== 'unknown'
-      ? `preStop ${hookVerb(preStop.outcome)} ${lengthText(preStop.length)}, then `
+      ? `preStop${plannedText(preStop)} ${hookVerb(preStop.outcome)} ${lengthText(preStop.length)}, then `
       : '';
-  const share = shareOf(timeline, container);
+  const share = shareOf(timeline, container, hook === '' ? '' : 'together ');
   if (!stopSignal) return `${name} exited${code}${preStop ? ' during its preStop hook' : ''}${share}`;
   const exited = exit?.code === 0 || exit?.code === undefined ? 'exited' : `exited${code}`;
   return `${hook}${name} ${exited}${drain ? afterText(lengthText(drain), signalName(container)) : ''}${share}`;
 }
 
+/** A sleep that took visibly longer than it was to: its kubelet was held up, or the node was. */
+const plannedText = ({ sleepSeconds, length }: PreStopExit): string =>
+  sleepSeconds !== undefined && length && length.shown - sleepSeconds * 1000 >= noticed
+    ? ` (sleep ${sleepSeconds}s)`
+    : '';
+
 const hookVerb = (outcome: string): string => (outcome === 'failed' ? 'failed after' : 'took');
 
 /** Never more than all of it: what came after the grace period is said in seconds. */
-function shareOf(timeline: Timeline, container: ContainerTimeline): string {
+function shareOf(timeline: Timeline, container: ContainerTimeline, of: string): string {
   const { graceUsed, pastGrace, drain } = container;
   if (pastGrace) return `, ${lengthText(pastGrace)} past the ${graceText({ timeline })}`;
   const grace = Math.max(1, timeline.grace.effectiveSeconds) * 1000;
   // Counted from a second start of the kubelet it says nothing of the whole.
-  const isAnew = drain !== undefined && graceUsed !== undefined && graceUsed.max * grace < drain.min;
-  if (!graceUsed || isAnew || !Number.isFinite(graceUsed.max)) return '';
+  const isOfSecondStart = drain !== undefined && graceUsed !== undefined && graceUsed.max * grace < drain.min;
+  if (!graceUsed || isOfSecondStart || !Number.isFinite(graceUsed.max)) return '';
   const share = graceUsedLength(container, grace);
-  return share === undefined ? '' : ` (${shareText(share, grace)} of its ${graceText({ timeline })})`;
+  return share === undefined ? '' : ` (${of}${shareText(share, grace)} of its ${graceText({ timeline })})`;
 }
 
-/** Sidecars stop after the main containers (SIGNALS.md §2 S7): ms that a person notices. */
+/** ms that a person notices. */
+const noticed = 1000;
+
+/** Sidecars stop after the main containers (SIGNALS.md §2 S7). */
 function waitText(timeline: Timeline): string {
   const last = (kinds: readonly string[]): number =>
     Math.max(...ranIn({ timeline }).flatMap(({ kind, exit }) => (exit && kinds.includes(kind) ? [exit.at.shown] : [])));
   const more = last(['sidecar']) - last(['container']);
-  return Number.isFinite(more) && more >= 1000 ? `, its sidecars ${secondsText(more)} later` : '';
+  return Number.isFinite(more) && more >= noticed ? `, its sidecars ${secondsText(more)} later` : '';
 }
 
 /** ms that a person asks about. */
 const longReport = 3000;
 
-/**
- * The API learns of the last exit only with the status of the whole pod (SIGNALS.md §2 S10). Where that status was surely
- * written late, a busy kubelet is named; where it only arrived late, the API server or the connection may be the cause.
- */
+/** A busy kubelet or API server: the API learns of the last exit only with the status of the whole pod (SIGNALS.md §2 S10). */
 function lateReportText(timeline: Timeline): string {
   const done = markOf({ timeline }, 'containers-done')?.at;
-  const exits = ranIn({ timeline }).map(({ exit }) => exit?.at);
-  const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
-  const [since, shown, by] = [last(({ earliest }) => earliest), last((at) => at.shown), last(({ latest }) => latest)];
-  if (!done || exits.length === 0 || done.latest - by < longReport) return '';
-  const isWrittenLate = done.earliest - by >= longReport;
-  const until = isWrittenLate ? done.shown : done.latest;
-  const length = {
-    min: (isWrittenLate ? done.earliest : done.latest) - by,
-    max: done.latest - since,
-    shown: until - shown,
-  };
-  return `, ${isWrittenLate ? 'reported by its kubelet' : 'seen in the API'} ${lengthText(length)} later`;
+  const exits = ranIn({ timeline }).map(({ exit }) => exit?.at.latest ?? Infinity);
+  if (!done || exits.length === 0 || done.earliest - Math.max(...exits) < longReport) return '';
+  const shown = Math.max(...ranIn({ timeline }).map(({ exit }) => exit?.at.shown ?? 0));
+  const length = { min: done.earliest - Math.max(...exits), max: Infinity, shown: done.shown - shown };
+  return `, reported by its kubelet ${lengthText({ ...length, max: length.shown * 2 - length.min })} later`;
 }
 
 /** A killed or failed sidecar does not make the outcome, and is not passed over. */

@@ -97,10 +97,15 @@ export function requestsText(timeline: Timeline, probe: ProbeResult, race?: stri
   return [...outcomeOf(timeline, probe, race), ...unmeasured, ...latencyText(probe.latencyMs)].join(' · ');
 }
 
-function outcomeOf(timeline: Timeline, { via, sent, failed, windows, answered }: ProbeResult, race?: string): string[] {
+function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): string[] {
+  const { via, sent, failed, windows, answered, refusedBy } = probe;
   const count = `${sent} sent`;
   if (via === 'pod-proxy')
-    return [count, answered ? `last answered at ${offsetText(timeline, answered.last)}` : 'none answered'];
+    return [
+      count,
+      answered ? `last answered at ${offsetText(timeline, answered.last)}` : 'none answered',
+      ...(refusedBy ? [`connections refused from ${offsetText(timeline, refusedBy.at)}`] : []),
+    ];
   const [begin] = windows;
   if (!begin) return [`no loss measured (${plural(sent, 'request')})`];
   const span = spanText(timeline, begin.start, Math.max(...windows.map(({ end }) => end)));
@@ -193,7 +198,7 @@ const causes: readonly CauseRow[] = [
   },
   {
     name: 'kept-connection-cut',
-    // It is made anew after one failure: where more follow, nobody was there to take it.
+    // It is opened again after one failure: where more follow, nobody was there to take it.
     holds: ({ probes, windows }) =>
       probes.every((one) => one.new.failed === 0) &&
       probes.some((one) => (one.kept?.failed ?? 0) > 0) &&

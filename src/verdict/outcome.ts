@@ -1,9 +1,9 @@
-/** The outcome of an exit: the first that holds (docs/explain.md tells each). */
+/** The outcome of an exit: the first that holds (docs/explain.md explains each). */
 import type { ContainerExit } from '../infer/context.ts';
 import type { Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import { mayHaveCounted } from '../infer/view/unseen.ts';
-import { overran } from '../infer/view/phases.ts';
+import { mayHaveCounted } from '../infer/deletion.ts';
+import { overran } from '../infer/phases.ts';
 import type { RuleInput } from './rule-input.ts';
 import { mainExitsOf, ranExitsOf } from './rule-input.ts';
 
@@ -47,7 +47,7 @@ const holds: Record<Judged, (input: RuleInput) => boolean> = {
   removed: () => true,
 };
 
-/** Nothing tells the end of a main container, or, where none of them ran, the end of any other. */
+/** Nothing shows the end of a main container, or, where none of them ran, the end of any other. */
 function isUntold(input: RuleInput): boolean {
   if (mainExitsOf(input).length > 0) return some(input, 'unknown');
   const others = ranExitsOf(input);

@@ -1,6 +1,5 @@
 /** What podexit knows and thinks of one exit: every renderer is given this. Pure. */
-import { conclusionsOf } from '../infer/conclude.ts';
-import { timelineFrom } from '../infer/timeline-from.ts';
+import { conclude } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import type { RunReport } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
@@ -23,10 +22,10 @@ export interface Report {
 
 /** Undefined while not even the pod has been seen. */
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
-  const conclusions = conclusionsOf(trace);
-  if (!conclusions) return undefined;
-  const timeline = timelineFrom(trace, conclusions);
-  const input = conclusions.exit && { trace, timeline, exit: conclusions.exit };
+  const concluded = conclude(trace);
+  if (!concluded) return undefined;
+  const { timeline, exit } = concluded;
+  const input = exit && { trace, timeline, exit };
   const verdict = judge(trace, input, policy);
   return { timeline, verdict, answer: answerOf(timeline, verdict, input), run: runReportOf(trace) };
 }

@@ -1,13 +1,14 @@
 /** The numbers and the sentence of a run over several pods, for the card that ends it. Pure; lengths in ms. */
-import type { Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { FindingCode, Outcome, ProbeReport } from '../model/report.ts';
 import { exitCodes, worstCode } from './exit-code.ts';
 import type { FixAnswer } from './fix.ts';
 import { secondsText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
-import type { TrafficAnswer } from './traffic.ts';
-import { plural } from './words.ts';
+import { leadText } from './findings/traffic.ts';
+import type { Race, TrafficAnswer } from './traffic.ts';
+import { plural, servicesNamed } from './words.ts';
 
 /** Of the ratios or lengths of all pods. */
 export interface Quantiles {
@@ -23,7 +24,8 @@ export interface RolloutNumbers {
   readonly outcomes: Partial<Record<Outcome, number>>;
   /** First request or acceptance to last removal. */
   readonly total?: number;
-  readonly slowest?: { readonly pod: string; readonly total: number };
+  /** `drain`: of its slowest container. */
+  readonly slowest?: { readonly pod: string; readonly total: number; readonly drain?: number | undefined };
   /** SIGTERM to exit of the slowest container of each pod. */
   readonly drain?: Quantiles;
   /** Ratios to the grace period; 1 is all of it. */
@@ -73,7 +75,9 @@ export function rolloutNumbers(
   ]);
   const [slowest] = reports
     .flatMap(({ timeline }) =>
-      timeline.total ? [{ pod: timeline.pod.metadata.name, total: timeline.total.shown }] : [],
+      timeline.total
+        ? [{ pod: timeline.pod.metadata.name, total: timeline.total.shown, drain: slowestOf(timeline, drainOf)[0] }]
+        : [],
     )
     .sort((a, b) => b.total - a.total);
   const outcomes: Partial<Record<Outcome, number>> = {};
@@ -84,7 +88,7 @@ export function rolloutNumbers(
     outcomes,
     total: totalOf(reports.map(({ timeline }) => timeline)),
     slowest,
-    drain: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, ({ drain }) => drain?.shown))),
+    drain: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, drainOf))),
     graceUsed: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, ({ graceUsed }) => graceUsed?.shown))),
     traffic: trafficOf(reports),
     noReady: noReadyOf(reports),
@@ -111,10 +115,9 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...timelines.map(({ zero }) => zero));
 }
 
-function slowestOf(
-  { containers }: Timeline,
-  of: (one: Timeline['containers'][number]) => number | undefined,
-): number[] {
+const drainOf = ({ drain }: ContainerTimeline): number | undefined => drain?.shown;
+
+function slowestOf({ containers }: Timeline, of: (one: ContainerTimeline) => number | undefined): number[] {
   const values = containers.flatMap((one) => of(one) ?? []);
   return values.length === 0 ? [] : [Math.max(...values)];
 }
@@ -132,10 +135,27 @@ function trafficOf(reports: readonly Report[]): TrafficCount[] {
   return judgements.flatMap((judgement) => {
     const own = reports.filter(({ answer }) => answer.traffic.judgement === judgement);
     if (own.length === 0) return [];
-    return [
-      { judgement, pods: own.length, reason: mostFrequent(own.map(({ answer }) => answer.traffic.reason)) ?? '' },
-    ];
+    return [{ judgement, pods: own.length, reason: sharedReason(own.map(({ answer }) => answer.traffic)) }];
   });
+}
+
+/** What holds for all of them: of a race the widest interval; a reason that only some have is an example. */
+function sharedReason(answers: readonly TrafficAnswer[]): string {
+  const races = answers.flatMap(({ race }) => race ?? []);
+  if (races.length === answers.length) return raceText(races);
+  const reasons = answers.map(({ reason }) => reason);
+  return `${new Set(reasons).size > 1 ? 'such as ' : ''}${mostFrequent(reasons) ?? ''}`;
+}
+
+function raceText(races: readonly Race[]): string {
+  const leads = races.map(({ lead }) => lead);
+  const [min, max] = [Math.min(...leads.map((one) => one.min)), Math.max(...leads.map((one) => one.max))];
+  const signal = new Set(races.map((one) => one.signal)).size > 1 ? 'the stop signal' : (races[0]?.signal ?? '');
+  const services = servicesNamed([...new Set(races.flatMap((one) => one.services))]);
+  const hook = races.some(({ hasHook }) => hasHook) ? '' : ', no preStop hook';
+  const least = Math.min(...races.map(({ otherReady = 0 }) => otherReady));
+  const others = Number.isFinite(least) && least > 0 ? ` · at least ${plural(least, 'other endpoint')} ready` : '';
+  return `${signal} came ${leadText({ lead: { min, max, shown: (min + max) / 2, basis: 'inferred' } })} removal from ${services}${hook}${others}`;
 }
 
 /** Where nothing was meant to take over, no backend is missing. */

@@ -5,7 +5,8 @@ import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Container, Pod } from '../model/kube.ts';
+import type { Container } from '../model/observe/container.ts';
+import type { Pod } from '../model/kube.ts';
 
 export interface RuleInput {
   readonly trace: Trace;
@@ -58,7 +59,7 @@ export function graceText({ timeline: { grace } }: Pick<RuleInput, 'timeline'>):
 export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>): string =>
   stopSignal?.signal ?? 'SIGTERM';
 
-/** What shows when it was told to stop and how it ended. */
+/** What shows when it was asked to stop and how it ended. */
 export function evidenceOf(
   input: Pick<RuleInput, 'timeline'>,
   { name, stopSignal, kill, exit }: ContainerTimeline,

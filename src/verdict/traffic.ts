@@ -3,9 +3,9 @@
  * reason; and whether anything could take new connections. It looks only at containers that serve a Service's target
  * port. Pure.
  */
-import type { EndpointTimeline } from '../infer/timeline.ts';
+import type { EndpointTimeline, Length } from '../infer/timeline.ts';
 import type { DrainLead } from './drain-lead.ts';
-import { drainLeads, headStart, unseenRoutes, withoutRoutes } from './drain-lead.ts';
+import { drainLeads, headStart, racesIn, unseenRoutes, withoutRoutes } from './drain-lead.ts';
 import { emptySpells } from './empty-spells.ts';
 import type { JudgedFinding } from './finding.ts';
 import { leadText, serviceName } from './findings/traffic.ts';
@@ -21,6 +21,17 @@ export interface TrafficAnswer {
   /** `no loss measured (412 requests)`. A few requests a second see no gap of milliseconds, so a risk stays one. */
   readonly measured?: string;
   readonly services: readonly ServiceAnswer[];
+  /** The risk as numbers, where it is that the signal came too soon after the removal: what pods of a rollout have in common. */
+  readonly race?: Race;
+}
+
+export interface Race {
+  readonly signal: string;
+  readonly lead: Length;
+  readonly hasHook: boolean;
+  readonly services: readonly string[];
+  /** Ready endpoints of other pods; undefined where they are meant to go as well. */
+  readonly otherReady?: number;
 }
 
 interface ServiceAnswer {
@@ -51,7 +62,13 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
   const served = mainsIn(input).flatMap((one) => servedText(one) ?? []);
   const isSaid = capacity !== undefined && reason.startsWith(capacity);
   return {
-    traffic: { judgement, reason: [reason, ...served].join(' · '), measured: noLossText(input.timeline), services },
+    traffic: {
+      judgement,
+      reason: [reason, ...served].join(' · '),
+      measured: noLossText(input.timeline),
+      services,
+      race: judgement === 'at-risk' ? raceOf(input) : undefined,
+    },
     capacity: isSaid ? undefined : capacity,
   };
 }
@@ -99,6 +116,20 @@ function risks(input: RuleInput, findings: readonly JudgedFinding[]): Judged | u
   return signals.length > 0 ? atRisk(signals.slice(0, 2).join('; ') + otherReadyText(input, signals)) : undefined;
 }
 
+function raceOf(input: RuleInput): Race | undefined {
+  const races = racesIn(input);
+  const [worst] = races;
+  return (
+    worst && {
+      signal: signalName(worst.container),
+      lead: worst.lead,
+      hasHook: worst.container.preStop !== undefined,
+      services: [...new Set(races.map(({ endpoint }) => serviceName(endpoint)))],
+      otherReady: isMeantToGo(input) ? undefined : leastReady(input),
+    }
+  );
+}
+
 /** The app itself had its head start, and new connections had nowhere to go. */
 function lackOfCapacity(input: RuleInput, capacity: string | undefined): Judged | undefined {
   if (capacity === undefined || isMeantToGo(input)) return undefined;
@@ -129,10 +160,12 @@ const leadSentence = (one: DrainLead): string =>
 /** Others that go with the pod take nothing over. */
 function otherReadyText(input: RuleInput, clauses: readonly string[]): string {
   if (clauses.length !== 1 || isMeantToGo(input)) return '';
-  const ready = input.timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady);
-  const least = Math.min(...ready);
+  const least = leastReady(input);
   return Number.isFinite(least) && least > 0 ? ` · ${plural(least, 'other endpoint')} ready` : '';
 }
+
+const leastReady = ({ timeline }: RuleInput): number =>
+  Math.min(...timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady));
 
 /** Safe only where every serving container certainly had its head start. */
 function enoughLead(input: RuleInput): Judged | undefined {

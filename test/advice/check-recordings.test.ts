@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { recordingNames, secondSeriesNames, truthsOf } from '../helpers/recordings.ts';
+import { allNames, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 
 const checked = (name: string): Promise<{ one: CheckedObject | undefined; text: string }> =>
@@ -19,7 +19,7 @@ const killedContainers = (name: string): string[] =>
     .filter(({ sigkill_sent }) => sigkill_sent !== undefined)
     .map(({ container }) => container);
 
-describe.each([...recordingNames, ...secondSeriesNames])('%s', (name) => {
+describe.each(allNames)('%s', (name) => {
   it('promises nothing, and names what kills or what it cannot tell', async () => {
     const { one, text } = await checked(name);
     expect(text.replaceAll(name, '')).not.toMatch(/graceful|✔/i);

@@ -10,13 +10,12 @@ import { exitsIn } from '../../src/advice/history/reports.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import type { ExitReport, Mark } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { recordingFile, recordingNames, secondSeriesNames, truthsOf } from '../helpers/recordings.ts';
+import { allNames, recordingFile, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
 import { faultsBy } from './helpers/schemas.ts';
 
-const names = [...recordingNames, ...secondSeriesNames];
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
@@ -80,7 +79,7 @@ async function fromAuditLog(
 
 const fromPackedLog = once((name) => fromAuditLog(name, true));
 
-describe.each(names)('%s, from Events', (name) => {
+describe.each(allNames)('%s, from Events', (name) => {
   it('claims nothing that the live run denies, and says what it cannot know', async () =>
     serving(name, {}, async (one) => {
       await playOut(one, name);
@@ -258,7 +257,7 @@ afterAll(() => {
   if (process.env['PODEXIT_WIDTHS'] !== undefined) process.stderr.write(`${widths.join('\n')}\n`);
 });
 
-describe.each(names)('%s, from an audit log', (name) => {
+describe.each(allNames)('%s, from an audit log', (name) => {
   it.each([
     ['without Events', false],
     ['with Events', true],
@@ -306,6 +305,97 @@ it('reads a long log, packed or not, without keeping it', async () => {
   const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
   expect(JSON.parse(stdout)).toMatchObject({ basis: 'audit-log', outcome: 'killed' });
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
+});
+
+/** Each line names the pod; what is said of it, and that nothing is lost of the lines around it. */
+const event = (more: object): string =>
+  JSON.stringify({
+    ...{ kind: 'Event', apiVersion: 'audit.k8s.io/v1', stage: 'ResponseComplete', verb: 'patch' },
+    objectRef: { resource: 'pods', subresource: 'status', namespace: 'NAMESPACE', name: 'POD' },
+    ...{ responseStatus: { code: 200 }, requestReceivedTimestamp: 'TIME', stageTimestamp: 'TIME', ...more },
+  });
+const many = (of: unknown): unknown[] => Array.from({ length: 1_000_000 }, () => of);
+
+it.each<[string, string | (() => string), notice: string | undefined]>([
+  ['broken JSON', '{"kind":"Event","objectRef":{"name":"POD"', 'what 1 line says: no JSON'],
+  ['two broken lines', '"POD" {\n{"POD"', 'what 2 lines say: no JSON'],
+  ['no audit event', '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"POD"}}', 'no events of audit.k8s.io'],
+  ['a version that is no text', event({ apiVersion: { toString: 1 } }), 'no events of audit.k8s.io'],
+  ['an array', '["POD"]', 'no events of audit.k8s.io'],
+  ['times that are no times', event({ stageTimestamp: 'soon' }), 'without times that can be read'],
+  ['times of another type', event({ requestReceivedTimestamp: { toString: 1 } }), 'without times that can be read'],
+  [
+    'times beyond all calendars',
+    event({ stageTimestamp: '-271821-04-20T00:00:00Z' }),
+    'without times that can be read',
+  ],
+  [
+    'another cluster, whose pod has the same name',
+    event({ responseObject: { kind: 'Pod', metadata: { name: 'POD', uid: 'of-another-cluster' } } }),
+    'what 1 line says: of other pods of this name, by their uid',
+  ],
+  ['a line of 33 MB', () => `{"POD":"${'x'.repeat(33 * 1024 * 1024)}"}`, 'what 1 line says: longer than 32 MB'],
+  [
+    'wrong types',
+    event({ user: [], userAgent: 7, sourceIPs: { a: 1 }, objectRef: 'POD', responseStatus: 'no' }),
+    undefined,
+  ],
+  [
+    'prototype keys',
+    event({
+      __proto__: 1,
+      responseObject: JSON.parse('{"__proto__":{"kind":"Pod"},"constructor":1,"metadata":1}') as object,
+    }),
+    undefined,
+  ],
+  ['a million addresses', () => event({ sourceIPs: many('192.0.2.1') }), undefined],
+  [
+    'a million endpoints',
+    () =>
+      event({
+        objectRef: { resource: 'endpointslices', namespace: 'NAMESPACE', name: 's' },
+        responseObject: { metadata: {}, endpoints: [{ targetRef: { name: 'POD' } }, ...many({})] },
+      }),
+    undefined,
+  ],
+])('a hostile line of an audit log costs nothing but itself: %s', async (title, line, notice) => {
+  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
+  const { report: plain } = await fromAuditLog('sigkill-after-grace', false);
+  const file = join(scratch, 'hostile.log');
+  const hostile = (typeof line === 'string' ? line : line())
+    .replaceAll('POD', pod)
+    .replaceAll('NAMESPACE', namespace)
+    .replaceAll('TIME', '2020-01-01T00:00:00.000000Z');
+  writeFileSync(file, [hostile, ...lines].join('\n'));
+  const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+  expect(code, title).toBe(0);
+  const report = JSON.parse(stdout) as AuditReport;
+  expect(report).toMatchObject({ outcome: plain.outcome, summary: plain.summary, deletedBy: plain.deletedBy });
+  expect(report.cannotTell.filter((text) => !plain.cannotTell.includes(text)).join()).toMatch(notice ?? /^$/);
+  expect(faultsBy('why-report', report)).toEqual([]);
+});
+
+it('a gzip that breaks off is read as far as it goes, and that is said', async () => {
+  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
+  const file = join(scratch, 'cut.log.gz');
+  const noise = Array.from({ length: 20_000 }, () => Math.random().toString(36));
+  const packed = gzipSync([...lines, ...noise].join('\n'));
+  writeFileSync(file, packed.subarray(0, packed.length - 2000));
+  const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+  expect(code).toBe(0);
+  const report = JSON.parse(stdout) as AuditReport;
+  expect(report).toMatchObject({ outcome: 'killed' });
+  expect(report.cannotTell).toContain('what 1 file holds behind the place where it breaks off');
+});
+
+it('says what it could not read of an audit log in which nothing of the pod is left', async () => {
+  const file = join(scratch, 'broken.log');
+  writeFileSync(file, '{"web-0"\n{"web-0"\n');
+  await serving('graceful-exit', {}, async ({ flags }) => {
+    const { code, stderr } = await runMain(['why', 'web-0', '--audit-log', file, ...flags]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('the audit log cannot tell what 2 lines say: no JSON');
+  });
 });
 
 it('an audit log at level Metadata says who and when, and not how', async () => {

@@ -1,8 +1,8 @@
 /** What Ctrl-C says of the deletion: what is true at that moment, and no more. */
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
-import type { DeletionProgress } from '../../src/run/deletion-progress.ts';
-import { fateOf, deletionProgress } from '../../src/run/deletion-progress.ts';
+import type { DeletionProgress } from '../../src/run/leaving.ts';
+import { fateOf, deletionProgress } from '../../src/run/leaving.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';

@@ -1,20 +1,14 @@
 /** Questions at a pseudo-terminal: what an answer does, and how to leave instead of answering. */
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { bin } from '../helpers/built.ts';
-import { hasPythonWithPty } from '../helpers/python.ts';
+import { hasPythonWithPty, onPty } from '../helpers/pty.ts';
 import { serving } from '../helpers/serving.ts';
-
-const script = fileURLToPath(new URL('./helpers/answer-on-pty.py', import.meta.url));
 
 /** What the command shows, and how it ends, where its question is answered or it is left there. */
 async function answered(how: string, question: string, words: readonly string[]) {
-  const { stdout } = await promisify(execFile)('python3', [script, how, question, process.execPath, bin, ...words], {
-    env: { ...process.env, KUBECONFIG: '', NO_COLOR: '1' },
-  });
-  return JSON.parse(stdout) as { shown: string; status: number | null };
+  const command = [process.execPath, bin, ...words];
+  const { before, status } = await onPty({ how, question }, command, { KUBECONFIG: '', NO_COLOR: '1' });
+  return { shown: before, status };
 }
 
 const ways = [

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownFile } from '../../src/run/report-files.ts';
+import { ownFile } from '../../src/run/documents.ts';
 import { isRolledOut } from '../../src/run/rollout-owners.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';

@@ -1,6 +1,6 @@
 /** What the API server makes of a patch: merged by the keys of a list, checked, and tried without being done. */
 import { describe, expect, it } from 'vitest';
-import { strategicMerge } from '../../src/demo/verbs/strategic-merge.ts';
+import { strategicMerge } from '../../src/demo/verbs/merge.ts';
 import { send, type Answer } from './helpers/client.ts';
 import { playing } from './helpers/playing.ts';
 

@@ -5,8 +5,8 @@
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import type { TimelineMark } from '../../src/infer/conclusions.ts';
-import { conclusionsOf } from '../../src/infer/conclude.ts';
+import type { Mark } from '../../src/infer/timeline.ts';
+import { timelineOf } from '../../src/infer/conclude.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { exitReportFrom } from './exit-report.ts';
@@ -27,9 +27,9 @@ export interface Heard {
 }
 
 /** Client times are told to the millisecond, rounded outward. */
-const outward = ({ at: { client } }: TimelineMark): Standing => ({
-  lo: Math.floor(client.lo),
-  hi: Math.ceil(client.hi),
+const outward = ({ at: { earliest, latest, open } }: Mark): Standing => ({
+  lo: open ? -Infinity : Math.floor(earliest),
+  hi: Math.ceil(latest),
 });
 
 export function listenTo(observations: readonly Observation[], truths: Truths): Heard {
@@ -41,7 +41,7 @@ export function listenTo(observations: readonly Observation[], truths: Truths): 
   for (const observation of observations) {
     trace = reduce(trace, observation);
     const say = (what: string): void => void broken.push(`observation ${observation.seq}: ${what}`);
-    const marks = conclusionsOf(trace)?.marks ?? [];
+    const marks = timelineOf(trace)?.marks ?? [];
     held += markWords(trace, marks, standing, truths, say);
     const report = exitReportFrom(trace);
     if (!report) continue;
@@ -54,7 +54,7 @@ export function listenTo(observations: readonly Observation[], truths: Truths): 
 /** A mark that stands stays, moves only inside what was said of it, and holds the truth all along. */
 function markWords(
   { now }: Trace,
-  marks: readonly TimelineMark[],
+  marks: readonly Mark[],
   standing: Map<string, Standing>,
   truths: Truths,
   say: (what: string) => void,
@@ -65,7 +65,7 @@ function markWords(
       say(`${id} vanished, or is no longer sure`);
       standing.delete(id);
     }
-  for (const mark of marks) if (mark.at.client.hi > now + 1) say(`${mark.id} lies in the future`);
+  for (const mark of marks) if (mark.at.latest > now + 1) say(`${mark.id} lies in the future`);
   for (const mark of lasting) {
     const { lo, hi } = outward(mark);
     const before = standing.get(mark.id) ?? { lo: -Infinity, hi: Infinity };
@@ -78,7 +78,7 @@ function markWords(
 }
 
 /** A run that is left before the object is gone reports only what stays. */
-const unsettledIn = (report: ExitReport, { gone }: Trace, marks: readonly TimelineMark[]): string[] =>
+const unsettledIn = (report: ExitReport, { gone }: Trace, marks: readonly Mark[]): string[] =>
   gone ? [] : report.marks.map(({ id }) => id).filter((id) => marks.find((mark) => mark.id === id)?.provisional);
 
 /** Words that say "not yet": whatever comes after them contradicts nothing. */

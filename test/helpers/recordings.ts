@@ -30,6 +30,8 @@ export const recordingNames: string[] = namesIn(recordingsFolder);
 /** Rollouts of several pods, and failures of the cluster. */
 export const secondSeriesNames: string[] = namesIn(`${recordingsFolder}second/`);
 
+export const allNames: readonly string[] = [...recordingNames, ...secondSeriesNames];
+
 const folderOf = (name: string): string =>
   secondSeriesNames.includes(name) ? `${recordingsFolder}second/` : recordingsFolder;
 

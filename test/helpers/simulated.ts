@@ -34,20 +34,16 @@ export function judgeStory(
 ): Judged {
   const { rows, expected } = tellStory(story);
   const report = mustReport(traceOf(observationsOf(view(sightingsIn(rows)))));
-  const claims = expected.instants.map((truth) => ({ truth, claimed: claimOf(report, truth.name, truth.subject) }));
-  const instants = claims.map(({ truth: { name }, claimed }) => ({ name, width: claimed && widthOf(claimed) }));
-  const missed = claims
-    .flatMap(({ truth, claimed }) => (claimed ? [{ truth, claimed }] : []))
-    .filter(({ truth, claimed }) => !holds(claimed, nanoTime(truth.client)) && !isBeyond(story, report, truth));
+  const instants = expected.instants.map(({ name, subject }) => {
+    const claimed = claimOf(report, name, subject);
+    return { name, width: claimed && widthOf(claimed) };
+  });
   // Nobody deleted the pod while anybody looked: there is nothing to be right or wrong about.
   const begun = expected.instants.some((truth) => truth.name === 'accepted');
   if (!begun && report.verdict.outcome === 'not-started') return { report, wrong: [], instants, unsent: [] };
   const codes = report.verdict.findings.map((finding) => finding.code as string);
   const wrong = [
-    ...missed.map(
-      ({ truth, claimed }) =>
-        `${truth.name} ${truth.subject ?? ''} at ${truth.client}, claimed ${claimed.earliest} … ${claimed.latest}`,
-    ),
+    ...missedIn(report, story, expected.instants),
     ...(expected.outcomes.includes(report.verdict.outcome)
       ? []
       : [`outcome ${report.verdict.outcome}, not ${expected.outcomes.join(' or ')}`]),
@@ -58,14 +54,21 @@ export function judgeStory(
       const outcome = report.containers.find((one) => one.name === name)?.outcome ?? 'missing';
       return outcomes.includes(outcome) ? [] : [`${name} ${outcome}, not ${outcomes.join(' or ')}`];
     }),
-    ...expected.must.filter((code) => !codes.includes(code)).map((code) => `no finding ${code}`),
-    ...expected.mustNot.filter((code) => codes.includes(code)).map((code) => `finding ${code}`),
+    ...expected.untrue.filter((code) => codes.includes(code)).map((code) => `finding ${code}`),
     ...report.phases
       .filter(({ seconds }) => seconds.min < 0 || seconds.max < seconds.min)
       .map(({ name }) => `phase ${name} lasted less than nothing`),
   ];
   return { report, wrong, instants, unsent: neverSent(report, expected.instants) };
 }
+
+/** One line for each instant of the report that is not where the story has it. */
+export const missedIn = (report: ExitReport, story: Story, truths = tellStory(story).expected.instants): string[] =>
+  truths.flatMap((truth) => {
+    const claimed = claimOf(report, truth.name, truth.subject);
+    if (!claimed || holds(claimed, nanoTime(truth.client)) || isBeyond(story, report, truth)) return [];
+    return [`${truth.name} ${truth.subject ?? ''} at ${truth.client}, claimed ${claimed.earliest} … ${claimed.latest}`];
+  });
 
 function neverSent({ containers }: ExitReport, instants: readonly TrueInstant[]): string[] {
   const came = (name: InstantName, subject: string): boolean =>

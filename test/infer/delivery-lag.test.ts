@@ -3,18 +3,10 @@ import { expect, it } from 'vitest';
 import { deliveryLagOf } from '../../src/infer/arrival.ts';
 import type { Sighting } from '../../src/model/observation.ts';
 import { bend, bentStreams } from '../helpers/bend.ts';
-import {
-  mustReport,
-  observationsOf,
-  recordingNames,
-  secondSeriesNames,
-  tracedPodsOf,
-  traceOf,
-} from '../helpers/recordings.ts';
+import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../helpers/recordings.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 
-const names = [...recordingNames, ...secondSeriesNames];
 const assumed = 2500;
 /** Of many pods of one recording, which had the same server. */
 const somePodsOf = async (name: string) => (await tracedPodsOf(name)).slice(0, rounds(4, Infinity));
@@ -25,7 +17,7 @@ it('is longer than assumed where a busy server proves it', async () => {
   expect(lagOf(pod?.sightings ?? [])).toBeGreaterThan(3500);
 });
 
-it.each(names.filter((name) => name !== 'apiserver-busy-delete'))(
+it.each(allNames.filter((name) => name !== 'apiserver-busy-delete'))(
   'is the assumed one in %s, where no stamp proves more',
   async (name) => {
     for (const { sightings } of await somePodsOf(name)) expect(lagOf(sightings)).toBe(assumed);
@@ -49,7 +41,7 @@ const unproved = [
   ...['prestop-fails', 'statefulset', 'finalizer', 'force-delete', 'forced-by-other'],
 ];
 
-it.each(names.filter((name) => !unproved.includes(name)))(
+it.each(allNames.filter((name) => !unproved.includes(name)))(
   'lets every instant of %s be as early as it was where all streams are 5 s late',
   async (name) => {
     for (const { trace, truths, removedBy } of await latePods(name)) {

@@ -8,7 +8,7 @@ import { run } from '../../src/run/run.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { Sighting } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { conclusionsOf } from '../../src/infer/conclude.ts';
+import { timelineOf } from '../../src/infer/conclude.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
@@ -30,13 +30,13 @@ describe.each(recordingNames)('reducing %s', (name) => {
     const ahead: string[] = [];
     for (const observation of observationsOf(await sightingsOf(name))) {
       trace = reduce(trace, observation);
-      const { marks = [], phases = [] } = conclusionsOf(trace) ?? {};
+      const { marks = [], phases = [] } = timelineOf(trace) ?? {};
       const instants = [
         ...marks.map(({ id, at }) => ({ id, at })),
         ...phases.map(({ name: id, end: at }) => ({ id, at })),
       ];
       for (const { id, at } of instants)
-        if (at.client.hi > trace.now + 1) ahead.push(`${id} at observation ${observation.seq}`);
+        if (at.latest > trace.now + 1) ahead.push(`${id} at observation ${observation.seq}`);
     }
     expect(ahead).toEqual([]);
   });

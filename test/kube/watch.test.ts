@@ -35,6 +35,23 @@ describe('watchObjects', () => {
     });
   });
 
+  it('says how old a change may be that a slow link brings in pieces, and those right behind it', async () => {
+    const api = await serve((_, response) => {
+      response.write(bookmark('7', true));
+      const slow = line('MODIFIED', pod('web', '8'));
+      setTimeout(() => response.write(slow.slice(0, 20)), 100);
+      setTimeout(() => response.write(slow.slice(20, 40)), 300);
+      setTimeout(() => response.write(slow.slice(40) + line('DELETED', pod('web', '9'))), 500);
+    });
+    let slow: Sighting | undefined;
+    for await (const sighting of watchObjects(await connected(api), target, { signal: stopping() })) {
+      if (sighting.kind === 'resumed') slow = sighting;
+      if (sighting.kind !== 'changed') continue;
+      expect(slow?.kind === 'resumed' && sighting.at - slow.since).toBeGreaterThan(350);
+      if (sighting.change === 'DELETED') break;
+    }
+  });
+
   it('tells the server clock of each answer', async () => {
     const api = await serve((_, response) => {
       response.setHeader('date', 'Fri, 20 Nov 2026 23:44:14 GMT');

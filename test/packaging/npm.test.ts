@@ -93,7 +93,7 @@ describe('the packed tarball', () => {
       expect((await demo()).stdout).toBe('pod/api-0\n');
       const [before = ''] = kept();
       const { ino } = statSync(before);
-      // What a start does not take is written anew at its end.
+      // What a start does not take is written only at its end.
       expect((await demo()).stdout).toBe('pod/api-0\n');
       expect(kept()).toEqual([before]);
       expect(statSync(before).ino).toBe(ino);

@@ -5,9 +5,6 @@ import { expect, it } from 'vitest';
 import { closeAll, counting, listen, trackSockets } from './helpers/counting.ts';
 import { expectFailed, kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
 
-/** ms: how far a window may be from what the server knows. */
-const nearMs = 100;
-
 it('counts the 503s of a while, and says when that was', async () => {
   const said = { 200: 0, 503: 0 };
   let status: 200 | 503 = 200;
@@ -16,7 +13,7 @@ it('counts the 503s of a while, and says when that was', async () => {
     answer.writeHead(status).end();
   });
   let [from, to] = [0, 0];
-  const { result, trouble } = await probing(server.url, { keepalive: true }, async () => {
+  const { result, trouble, nearMs } = await probing(server.url, { keepalive: true }, async () => {
     await sleep(1500);
     [status, from] = [503, Date.now()];
     await sleep(600);
@@ -38,7 +35,7 @@ it('counts refused connections while the port is closed, each once', async () =>
   let answered = 0;
   server.server.on('request', () => (answered += 1));
   let [from, to] = [0, 0];
-  const { result } = await probing(server.url, {}, async () => {
+  const { result, nearMs } = await probing(server.url, {}, async () => {
     await sleep(500);
     await server.close();
     from = Date.now();
@@ -64,7 +61,7 @@ it('counts resets in the middle of an answer', async () => {
     setTimeout(() => answer.socket?.resetAndDestroy(), 5);
   });
   let [from, to] = [0, 0];
-  const { result } = await probing(server.url, {}, async () => {
+  const { result, nearMs } = await probing(server.url, {}, async () => {
     await sleep(300);
     [isResetting, from] = [true, Date.now()];
     await sleep(300);
@@ -82,7 +79,7 @@ it('counts requests into silence as timeouts, from when they were sent', async (
   let [unanswered, isSilent] = [0, false];
   const server = await counting((_, answer) => void (isSilent ? (unanswered += 1) : answer.end()));
   let [from, to] = [0, 0];
-  const { result } = await probing(server.url, { timeoutMs: 400 }, async () => {
+  const { result, nearMs } = await probing(server.url, { timeoutMs: 400 }, async () => {
     await sleep(400);
     [isSilent, from] = [true, Date.now()];
     await sleep(400);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { policyFrom } from '../../src/cli/gate-flags.ts';
+import { policyFrom } from '../../src/cli/pipeline-flags.ts';
 import { probesFrom } from '../../src/cli/probe-flags.ts';
 
 it('asks a URL 20 times a second and the API server 5 times, over kept and new connections', async () => {

@@ -22,23 +22,27 @@ it.runIf(hasOpenssl)('speaks HTTP/2 where the server chooses it, on new connecti
   expect(trouble).toBeUndefined();
   expect([...versions]).toEqual(['2.0']);
   expect(result).toMatchObject({ sent: answered, failed: 0 });
-  expect(result.kept?.sent).toBeGreaterThan(2);
+  expect(result.kept?.sent).toBeGreaterThan(1);
 });
 
 it.runIf(hasOpenssl)('loses nothing by a GOAWAY that lets requests end, nor by one that takes none', async () => {
   const { server, cert, url, sessions, close } = await secureServer();
-  let answered = 0;
+  let [answered, refused] = [0, 0];
   server.on('request', (_, answer) => setTimeout(() => ((answered += 1), answer.end()), 10));
   const { result } = await probing(url, { ...patient, ca: cert, keepalive: true }, async () => {
     await sleep(400);
-    sessions.forEach((session) => void (session.destroyed || session.goaway(0)));
+    // It says of each that it took none, also of the request that it may be answering: that one comes again.
+    const open = [...sessions].filter((session) => !session.destroyed);
+    refused = open.length;
+    open.forEach((session) => session.goaway(0));
     await sleep(200);
     sessions.forEach((session) => session.close());
     await sleep(600);
   });
   await close();
   expect(kindsOf(result)).toEqual({});
-  expect(result.sent).toBe(answered);
+  expect(result.sent).toBeLessThanOrEqual(answered);
+  expect(result.sent).toBeGreaterThanOrEqual(answered - refused);
 });
 
 it.runIf(hasOpenssl)('counts streams that a GOAWAY with an error cuts off', async () => {
@@ -54,7 +58,7 @@ it.runIf(hasOpenssl)('counts streams that a GOAWAY with an error cuts off', asyn
     cuts.push(Date.now());
     setTimeout(() => request.stream.session?.destroy(undefined, 2), 5);
   });
-  const { result } = await probing(url, { ...patient, ca: cert }, async () => {
+  const { result, nearMs } = await probing(url, { ...patient, ca: cert }, async () => {
     await sleep(300);
     isCutting = true;
     await sleep(200);
@@ -64,8 +68,8 @@ it.runIf(hasOpenssl)('counts streams that a GOAWAY with an error cuts off', asyn
   await close();
   expectFailed(result, cuts.length);
   expect(result.succeeded).toBe(answered);
-  expect(Math.abs((result.windows[0]?.start ?? 0) - (cuts[0] ?? 0))).toBeLessThan(100);
-  expect(Math.abs((result.windows[0]?.end ?? 0) - (cuts.at(-1) ?? 0))).toBeLessThan(100);
+  expect(Math.abs((result.windows[0]?.start ?? 0) - (cuts[0] ?? 0))).toBeLessThan(nearMs);
+  expect(Math.abs((result.windows[0]?.end ?? 0) - (cuts.at(-1) ?? 0))).toBeLessThan(nearMs);
   expect(Object.keys(kindsOf(result))).toEqual(['reset']);
 });
 

@@ -102,6 +102,8 @@ it('measures no loss by a probe of the pod itself, but until when that answered'
   const timeline = timelineOf({ failures: [{ first: 3000 }], probe: { via: 'pod-proxy', answered } });
   expect(lossOf(timeline)).toBeUndefined();
   expect(linesOf(timeline)).toEqual(['412 sent · last answered at +2.9s']);
+  const refusing = timelineOf({ probe: { via: 'pod-proxy', answered, refusedBy: { at: zero + 3000, seq: 9 } } });
+  expect(linesOf(refusing)).toEqual(['412 sent · last answered at +2.9s · connections refused from +3.0s']);
 });
 
 it.each([

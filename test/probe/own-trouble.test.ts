@@ -1,7 +1,8 @@
 /** What this machine cannot do is said, and never counted as the target's failure. */
 import { expect, it } from 'vitest';
-import type { ProbeClient } from '../../src/probe/client.ts';
-import { resultOfError } from '../../src/probe/failure-kind.ts';
+import type { ProbeClient, Result } from '../../src/probe/client.ts';
+import { resultOfError, timedOut, unexpected } from '../../src/probe/failure-kind.ts';
+import type { Standstill } from '../../src/probe/schedule.ts';
 import { createSender } from '../../src/probe/sender.ts';
 import { createTally } from '../../src/probe/tally.ts';
 
@@ -36,19 +37,43 @@ it('counts what the target refused over one address family, whatever this machin
   expect(resultOfError(both)).toMatchObject({ kind: 'failed', failure: 'refused' });
 });
 
+/** Requests that all end with this result. */
+const clientWith = (result: Result): ProbeClient => ({
+  send: (_, settle) => (settle(result), () => undefined),
+  ...{ isKeptFree: false, resent: 0, forgetKept: () => undefined, close: () => undefined },
+});
+
+function countsOf(result: Result, standstill?: Standstill) {
+  const tally = createTally(0, false, 0);
+  const sender = createSender({
+    ...{ client: clientWith(result), tally, timeoutMs: 1000, hasKept: false, now: Date.now },
+    standstill: () => standstill,
+    onSettled: tally.add,
+  });
+  for (let sent = 0; sent < 30; sent++) sender.send();
+  return tally.take(1);
+}
+
 it.each([
   ['EADDRNOTAVAIL', 'no-local-port'],
   ['EMFILE', 'no-file-handle'],
 ])('counts %s apart, and no failure', (code, reason) => {
-  const tally = createTally(0, false, 0);
-  const client: ProbeClient = {
-    send: (_, settle) => (settle(resultOfError(error(code))), () => undefined),
-    ...{ isKeptFree: false, resent: 0, forgetKept: () => undefined, close: () => undefined },
-  };
-  const sender = createSender({
-    ...{ client, tally, timeoutMs: 1000, hasKept: false, now: Date.now, isStandingStill: () => false },
-    onSettled: tally.add,
-  });
-  for (let sent = 0; sent < 30; sent++) sender.send();
-  expect(tally.take(1)).toMatchObject({ new: { sent: 0, failed: 0 }, notMeasured: [{ reason, count: 30 }] });
+  const counts = countsOf(resultOfError(error(code)));
+  expect(counts).toMatchObject({ new: { sent: 0, failed: 0 }, notMeasured: [{ reason, count: 30 }] });
+});
+
+/** Through the API server's proxy: it says why it reached nobody. */
+const proxied: Result = { kind: 'failed', failure: 'reset', isAnswer: false, status: 502, said: 'EOF' };
+
+it.each<[string, Result, inBusy: 'failed' | 'doubtful', inSleep: 'failed' | 'doubtful']>([
+  ['an answer that was not expected', unexpected(503, 'HTTP 503'), 'failed', 'failed'],
+  ["an API server's word that the backend was gone", proxied, 'failed', 'failed'],
+  ['a refused connection', resultOfError(error('ECONNREFUSED')), 'failed', 'doubtful'],
+  ['a reset', resultOfError(error('ECONNRESET')), 'failed', 'doubtful'],
+  ['garbage', resultOfError(error('HPE_INVALID_CONSTANT')), 'failed', 'doubtful'],
+  ['a timeout', timedOut(undefined), 'doubtful', 'doubtful'],
+  ['a name that did not resolve in time', timedOut('dns'), 'doubtful', 'doubtful'],
+])('%s while this process got no turn, and while its machine slept', (_, result, inBusy, inSleep) => {
+  const kindOf = (standstill?: Standstill) => (countsOf(result, standstill)?.notMeasured ? 'doubtful' : 'failed');
+  expect([kindOf(), kindOf('busy'), kindOf('asleep')]).toEqual(['failed', inBusy, inSleep]);
 });

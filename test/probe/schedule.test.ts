@@ -19,7 +19,7 @@ it.each([20, 500])('sends %i a second, and by no moment more than that', { timeo
   const schedule = startSchedule({
     ratePerSecond,
     now: Date.now,
-    onStandstill: (count) => (missed += count),
+    onStandstill: (_, count) => (missed += count),
     send() {
       sent += 1;
       isAhead ||= sent > 1 + ((performance.now() - start) / 1000) * ratePerSecond;
@@ -79,7 +79,7 @@ it('lets at most 2,000 requests wait, and counts what it does not send', () => {
     hasKept: false,
     now: Date.now,
     tally,
-    isStandingStill: () => false,
+    standstill: () => undefined,
     onSettled: () => undefined,
   });
   for (let sent = 0; sent < 2100; sent++) sender.send();

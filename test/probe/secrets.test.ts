@@ -26,6 +26,8 @@ it('prints no header in reports, recordings, at -v=9, nor shows it to ps', async
     'service/checkout',
     '--probe-header',
     `Authorization: Bearer ${secret}`,
+    '--probe-timeout',
+    '10s',
   ];
   const output = await serving('graceful-exit', { backends: () => server.url }, async ({ server: cluster, flags }) => {
     const all = [cluster.pod, ...flags, ...words, ...files, '--record', join(folder, 'run.ndjson'), '-v=9'];
@@ -34,7 +36,8 @@ it('prints no header in reports, recordings, at -v=9, nor shows it to ps', async
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
     // Deleted: so the target has answered for a second.
     const look = setInterval(() => {
-      if (cluster.deletesAccepted > 0 && process.platform === 'linux')
+      // Once it has ended there is none to read.
+      if (cluster.deletesAccepted > 0 && process.platform === 'linux' && commandLine === '')
         commandLine = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8');
     }, 50);
     await once(child, 'exit');

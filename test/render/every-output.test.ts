@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
 import { textWidth } from '../../src/render/prose.ts';
 import type { PodOutput } from './helpers/every-output.ts';
-import { allNames, manyPodsOutput, outputsOf, pen, podsOf } from './helpers/every-output.ts';
+import { allNames } from '../helpers/recordings.ts';
+import { manyPodsOutput, outputsOf, pen, podsOf } from './helpers/every-output.ts';
 import { formerWords } from './helpers/former-words.ts';
 
 const isCommand = (line: string): boolean => /^ +kubectl /.test(line);

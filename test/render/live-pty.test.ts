@@ -2,11 +2,9 @@
  * The live view on a real pseudo-terminal, resized in the middle. PODEXIT_PTY_COMMAND names another command to hold to
  * the same, e.g. `bin/kubectl-podexit demo`; it has to trace graceful-exit.
  */
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { hasPythonWithPty } from '../helpers/python.ts';
+import { hasPythonWithPty, onPty } from '../helpers/pty.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { screenOf } from './helpers/screen.ts';
 
@@ -14,16 +12,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const own = [process.execPath, here('../../node_modules/tsx/dist/cli.mjs'), here('./helpers/play-live.ts')];
 const command = process.env['PODEXIT_PTY_COMMAND']?.split(' ') ?? [...own, recordingFile('graceful-exit'), '2'];
 
-async function onPty(first: string, second: string, seconds: number) {
-  const { stdout } = await promisify(execFile)(
-    'python3',
-    [here('./helpers/run-on-pty.py'), first, second, String(seconds), ...command],
-    { maxBuffer: 2 ** 26, env: { ...process.env, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '', CI: '' } },
-  );
-  const { before, after, status } = JSON.parse(stdout) as { before: string; after: string; status: number };
-  const text = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8');
-  return { before: text(before), after: text(after), status };
-}
+const env = { TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '', CI: '' };
 
 const python = hasPythonWithPty();
 // Said in the list of tests, where a skipped one is seen.
@@ -34,7 +23,7 @@ describe
       ['100x30', '60x20'],
       ['60x20', '120x40'],
     ])('the picture survives a resize from %s to %s, and ends whole', async (first, second) => {
-      const { before, after, status } = await onPty(first, second, 1.2);
+      const { before, after, status } = await onPty({ size: first, seconds: 1.2, resize: second }, command, env);
       expect(status).toBe(0);
       const [columns = 0, rows = 0] = first.split('x').map(Number);
       const [wide = 0, high = 0] = second.split('x').map(Number);

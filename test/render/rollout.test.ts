@@ -40,6 +40,19 @@ describe('the card of many pods', () => {
     expect(rowOf('owner-deleted')).toEqual([]);
   });
 
+  it('gives as the risk of all pods what holds for each of them, and a single pod’s numbers only as an example', () => {
+    const racing = (max: number): Report => {
+      const race = { signal: 'SIGTERM', lead: { min: -1, max, shown: 0, basis: 'inferred' as const }, hasHook: false };
+      const traffic = { ...graceful.answer.traffic, race: { ...race, services: ['web'], otherReady: max / 100 } };
+      return { ...graceful, answer: { ...graceful.answer, traffic } };
+    };
+    const text = (reports: readonly Report[]) => card(reports).join(' ').replace(/\s+/g, ' ');
+    expect(text([racing(500), racing(1300), racing(300)])).toContain(
+      '3 of 3, SIGTERM came at most 1.3s after removal from Service web, no preStop hook · at least 3 other endpoints ready',
+    );
+    expect(text([reportNamed('statefulset'), reportNamed('kubelet-restart')])).toMatch(/at risk.*: 2 of 2, such as /);
+  });
+
   it('names the worst three, and is the worst of all', () => {
     const lines = card([...pods(5), ...pods(4, killed)]);
     expect(lines[0]).toMatch(/^✖/);

@@ -1,7 +1,7 @@
 /** Which of the requests in a raw recording of a namespace is taken for the one that deleted the pod. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
-import { graceOf, removalsOf } from '../../src/run/raw-requests.ts';
+import { graceOf, removalsOf } from '../../src/run/raw-subject.ts';
 import { rawSightings } from '../../src/run/raw-replay.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { judged } from '../helpers/cases.ts';

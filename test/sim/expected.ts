@@ -1,5 +1,5 @@
 /** What a right trace of the story must conclude, as far as that is certain. Lists hold every answer that is right. */
-import { expectedFindings } from './expected-findings.ts';
+import { untrueFindings } from './untrue-findings.ts';
 import type { Container } from './container.ts';
 import { signalNumbers } from './container.ts';
 import type { Facts } from './facts.ts';
@@ -9,9 +9,8 @@ export interface Expected {
   outcomes: string[];
   triggers: string[];
   containers: { name: string; kind: 'container' | 'sidecar'; outcomes: string[] }[];
-  /** Codes of findings that must be there, and that must not. */
-  must: string[];
-  mustNot: string[];
+  /** Codes of findings that would be untrue. */
+  untrue: string[];
   instants: TrueInstant[];
 }
 
@@ -58,7 +57,7 @@ export function expectedOf(world: World, facts: Facts): Expected {
     outcomes,
     triggers: triggersOf(world, facts),
     containers,
-    ...expectedFindings(world, facts, outcomes, containers),
+    untrue: untrueFindings(world, facts),
     instants: facts.instants,
   };
 }
@@ -168,7 +167,7 @@ function endedUnwatched(container: Container, facts: Facts): boolean {
 
 const doubtMs = 5000;
 
-/** Against the last time that the kubelet began while it ran: the grace counts anew each time (SIGNALS.md §2 S11, trap 36). */
+/** Against the last time that the kubelet began while it ran: the grace counts again each time (SIGNALS.md §2 S11, trap 36). */
 function outlived({ truth, story }: Container, facts: Facts): boolean | undefined {
   if (story.app.lost) return undefined;
   const last = facts.rounds.findLast(({ at }) => at <= (truth.exitAt ?? 0));

@@ -27,7 +27,7 @@ export interface Facts {
   nodeGone: boolean;
   /** Events and changes of owners may come after the recorder has left. */
   late: boolean;
-  /** The kubelet was held up, began anew, or was asked twice: what is seen of hooks and grace fits several stories. */
+  /** The kubelet was held up, began again, or was asked twice: what is seen of hooks and grace fits several stories. */
   disturbed: boolean;
   instants: TrueInstant[];
 }

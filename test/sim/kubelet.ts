@@ -30,7 +30,7 @@ export class Kubelet {
   finishedAt?: number;
   finalDeleteAt?: number;
   probing = true;
-  /** Each time that it has begun, and with which grace (s): it counts anew. */
+  /** Each time that it has begun, and with which grace (s): it counts again. */
   readonly rounds: { at: number; grace: number }[] = [];
   #lastKnown: Pod;
   #events: EventRecorder;
@@ -74,7 +74,7 @@ export class Kubelet {
     this.#down = true;
   }
 
-  /** A fresh process: it counts its Events and its graces anew, and finds the pod already terminating. */
+  /** A fresh process: it counts its Events and its graces again, and finds the pod already terminating. */
   comeBack(node: KubeObject): void {
     this.#down = false;
     this.#events = this.#newRecorder();

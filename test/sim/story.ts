@@ -5,7 +5,7 @@
 import type { ClockStory } from './clock.ts';
 import type { Resource } from './rows.ts';
 
-/** A latency, drawn anew for each use; equal ends fix it. ms. */
+/** A latency, drawn again for each use; equal ends fix it. ms. */
 export type Span = readonly [number, number];
 
 export interface Story {
@@ -138,7 +138,7 @@ export type FaultStory =
   | { kind: 'log-break'; atMs: number }
   /** The controller manager stands still: EndpointSlices stay as they are, no replacement is created. null: for ever. */
   | { kind: 'controllers-paused'; atMs: number; forMs: number | null }
-  /** The API server is busy: everything it has to say comes so much later, drawn anew for each change. */
+  /** The API server is busy: everything it has to say comes so much later, drawn again for each change. */
   | { kind: 'api-busy'; atMs: number; forMs: number; lagMs: Span }
   /** The API server takes no Events meanwhile; their emitters send them again after it (SIGNALS.md §2.1). */
   | { kind: 'events-refused'; atMs: number; forMs: number };

@@ -94,7 +94,7 @@ export class VirtualTime {
 
 const before = (a: Entry, b: Entry): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** Where processes run. It can die (its processes with it, others may start anew) and it can freeze. */
+/** Where processes run. It can die (its processes with it, others may start again) and it can freeze. */
 export class Host {
   readonly #time: VirtualTime;
   #life = 0;

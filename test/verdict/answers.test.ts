@@ -4,7 +4,7 @@ import { renderJson } from '../../src/render/json.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { reportOf } from '../../src/verdict/report.ts';
-import { observationsOf, recordingNames, secondSeriesNames, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
+import { allNames, observationsOf, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
 import { faults } from '../render/helpers/schemas.ts';
 
 const replayed = new Map<string, Promise<Report[]>>();
@@ -28,7 +28,7 @@ const words: Record<number, RegExp> = {
   4: /^Unknown$/,
 };
 
-describe.each([...recordingNames, ...secondSeriesNames])('%s', (name) => {
+describe.each(allNames)('%s', (name) => {
   it('is answered in a word that follows its exit code, and in whole sentences', async () => {
     const reports = await reportsOf(name);
     expect(reports.length).toBeGreaterThan(0);

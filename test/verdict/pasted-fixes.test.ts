@@ -10,9 +10,9 @@ import type { Report } from '../../src/verdict/report.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import {
+  allNames,
   mustRender,
   observationsOf,
-  recordingNames,
   secondSeriesNames,
   traceOf,
   tracedPodsOf,
@@ -23,9 +23,7 @@ async function reportOf(name: string): Promise<Report> {
   return mustRender(traceOf(observationsOf(first?.sightings ?? [])));
 }
 
-const reports = await Promise.all(
-  [...recordingNames, ...secondSeriesNames].map(async (name) => ({ name, report: await reportOf(name) })),
-);
+const reports = await Promise.all(allNames.map(async (name) => ({ name, report: await reportOf(name) })));
 const patched = reports.flatMap(({ name, report }) =>
   report.answer.fix.map(({ command, patch }) => ({ name, command, patch })),
 );

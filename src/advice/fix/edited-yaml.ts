@@ -1,7 +1,15 @@
 /** YAML with the edits in it: comments and order stay, and each change has a comment that says why. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { Document, isCollection, isMap, isSeq, parseAllDocuments, YAMLMap } from 'yaml';
-import type { Node, ToStringOptions } from 'yaml';
+import {
+  Document,
+  isCollection,
+  isMap,
+  isSeq,
+  parseAllDocuments,
+  YAMLMap,
+  type Node,
+  type ToStringOptions,
+} from 'yaml';
 import { asObject } from '../../model/observe/read.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';

@@ -2,8 +2,7 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject } from '../../model/observe/read.ts';
 import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
-import type { CheckCode, CheckFinding } from '../finding.ts';
-import { isProblem } from '../finding.ts';
+import { isProblem, type CheckCode, type CheckFinding } from '../finding.ts';
 import type { ContainerSpec, Path, ShutdownSpec } from '../shutdown-spec.ts';
 
 /** `why`: one short clause, which becomes a comment. */

@@ -7,10 +7,8 @@ import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString } from '../../model/observe/read.ts';
 import { forYaml, safeLines } from '../../render/safe-text.ts';
 import { deploymentOf } from '../../run/scope.ts';
-import { connectCluster } from '../../run/ports.ts';
-import type { Ports } from '../../run/ports.ts';
-import { targetText, workloadKinds } from '../../run/target.ts';
-import type { Target, WorkloadResource } from '../../run/target.ts';
+import { connectCluster, type Ports } from '../../run/ports.ts';
+import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/target.ts';
 import { asRaw, ownerOf } from '../../run/watched.ts';
 import { readReports } from '../history/reports.ts';
 import { isProblem } from '../finding.ts';
@@ -18,11 +16,10 @@ import { judge } from '../judge.ts';
 import { readManifests } from '../manifest/read-files.ts';
 import type { Manifest } from '../manifest/parse.ts';
 import { readNamespace, readPod, readWorkload } from '../read-cluster.ts';
-import { specOfWorkload, specsOf } from '../read-workload.ts';
+import { neighboursOf, specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 import { editedObject, editedText, manifestOf } from './edited-yaml.ts';
-import type { Proposal } from './edits.ts';
-import { proposalFor } from './edits.ts';
+import { proposalFor, type Proposal } from './edits.ts';
 import { jsonPatchText, kustomizeText, strategicText, yamlOf } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -85,8 +82,7 @@ async function fromCluster(target: Target, { connection, verbosity }: FixOptions
   const cluster = await connectCluster(connection, ports, verbosity);
   try {
     const object = await objectOf(cluster, target);
-    const { services, budgets } = await readNamespace(cluster);
-    const neighbours = { services, budgets, autoscaled: new Set<string>() };
+    const neighbours = neighboursOf(await readNamespace(cluster));
     const clean = manifestOf(object);
     return [{ object: clean, proposal: fixable(clean, specOfWorkload(object, { neighbours })) }];
   } finally {

@@ -1,9 +1,7 @@
 /** The difference of an object and its edited self as patches, with one comment a change that says why. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { Document, isSeq } from 'yaml';
-import type { Node } from 'yaml';
-import { asArray, asObject } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
+import { Document, isSeq, type Node } from 'yaml';
+import { asArray, asObject, type Json } from '../../model/observe/read.ts';
 import { forYaml } from '../../render/safe-text.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';

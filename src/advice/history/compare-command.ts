@@ -3,12 +3,9 @@ import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
-import type { Envelope, OutputOptions } from '../output.ts';
-import { publish, wrapped } from '../output.ts';
-import type { Comparison, Side } from './compare.ts';
-import { compare, lengthText } from './compare.ts';
-import type { Replay } from './reports.ts';
-import { middle, readReports, sampleOf } from './reports.ts';
+import { publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
+import { compare, lengthText, type Comparison, type Side } from './compare.ts';
+import { middle, readReports, sampleOf, type Replay } from './reports.ts';
 
 export interface CompareOptions extends OutputOptions {
   before: string;

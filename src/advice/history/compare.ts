@@ -1,8 +1,6 @@
 /** Two sets of exits → what changed. Pure. A difference that the intervals do not prove is not claimed. */
-import type { Outcome } from '../../model/report.ts';
-import { outcomes } from '../../model/report.ts';
-import { totalRequests } from './reports.ts';
-import type { ExitSample, Seconds } from './reports.ts';
+import { outcomes, type Outcome } from '../../model/report.ts';
+import { totalRequests, type ExitSample, type Seconds } from './reports.ts';
 
 export type Change = 'better' | 'worse' | 'same' | 'mixed';
 

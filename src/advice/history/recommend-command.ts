@@ -3,12 +3,16 @@ import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
-import type { Envelope, OutputOptions } from '../output.ts';
-import { columnsOf, publish, wrapped } from '../output.ts';
-import type { Bucket, Quantiles, Recommendation, TooFew } from './recommend.ts';
-import { fewestExits, recommendationsFor } from './recommend.ts';
-import type { Replay } from './reports.ts';
-import { readReports, sampleOf } from './reports.ts';
+import { columnsOf, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
+import {
+  fewestExits,
+  recommendationsFor,
+  type Bucket,
+  type Quantiles,
+  type Recommendation,
+  type TooFew,
+} from './recommend.ts';
+import { readReports, sampleOf, type Replay } from './reports.ts';
 
 /** What `--fail-on` takes. */
 export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';

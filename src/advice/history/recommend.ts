@@ -1,7 +1,6 @@
 /** Many exits of a workload → which grace period they need. Pure; both directions, and it refuses where too few were seen. */
 import { graceFor } from '../../verdict/shutdown-numbers.ts';
-import type { ExitSample } from './reports.ts';
-import { middle, totalRequests } from './reports.ts';
+import { middle, totalRequests, type ExitSample } from './reports.ts';
 
 /** Fewer say nothing about a slow day: of 10, one in ten is one exit. */
 export const fewestExits = 10;
@@ -35,8 +34,9 @@ export interface TooFew {
 /** One for each workload that was seen often enough, and which were not. */
 export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
   const counted = samples.filter(({ outcome }) => judged.has(outcome));
-  const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
-  const groups = workloads.map((workload) => counted.filter((one) => one.workload === workload));
+  const byWorkload = new Map(counted.map(({ workload }) => [workload, [] as typeof counted]));
+  for (const one of counted) byWorkload.get(one.workload)?.push(one);
+  const groups = [...byWorkload].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
   return {
     found: groups.filter(({ length }) => length >= fewestExits).map(recommendationOf),
     tooFew: groups

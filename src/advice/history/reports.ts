@@ -5,10 +5,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
-import type { Outcome } from '../../model/report.ts';
-import { outcomes } from '../../model/report.ts';
-import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
+import { outcomes, type Outcome } from '../../model/report.ts';
+import { asArray, asNumber, asObject, asString, type Json } from '../../model/observe/read.ts';
 
 /** Replays a recording: its report as a JSON document, as `replay FILE -o json` prints it. */
 export type Replay = (file: string) => Promise<unknown>;
@@ -89,8 +87,9 @@ async function reportsIn(file: string, replay: Replay): Promise<ReadReport[]> {
 export function exitsIn(document: Json): Json[] | undefined {
   if (document['apiVersion'] !== 'podexit/v1') return undefined;
   if (document['kind'] === 'ExitReport') return [document];
-  if (document['kind'] === 'RolloutReport') return asArray(document['exits']).map(asObject);
-  return document['kind'] === 'ExitReportList' ? asArray(document['items']).map(asObject) : undefined;
+  const list = { RolloutReport: 'exits', ExitReportList: 'items' }[asString(document['kind']) ?? ''];
+  // All of them: figures about a part would be figures about something else.
+  return list === undefined ? undefined : asArray(document[list], Infinity).map(asObject);
 }
 
 function exitsOf(file: string, document: Json): ReadReport[] {
@@ -142,7 +141,7 @@ function workloadOf(owner: Json, pod: string): string {
 }
 
 const versionOf = (images: Json): string | undefined => {
-  const all = Object.entries(images).map(([name, image]) => `${name}=${String(image)}`);
+  const all = Object.entries(images).map(([name, image]) => `${name}=${asString(image)}`);
   return all.length > 0 ? all.sort().join(', ') : undefined;
 };
 
@@ -165,6 +164,8 @@ function longest(all: readonly (Seconds | undefined)[]): Seconds | undefined {
   return known.length === 0 ? undefined : known.reduce((most, one) => (middle(one) > middle(most) ? one : most));
 }
 
+const timeOf = (stamp: unknown): number => Date.parse(asString(stamp) ?? '');
+
 /** From the first mark of one name to the last of another. */
 function between(document: Json, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
@@ -172,7 +173,7 @@ function between(document: Json, from: string, to: string): Seconds | undefined 
       .map(asObject)
       .filter((one) => one['name'] === name)
       .map((one) => asObject(one['at']))
-      .map((at) => ({ earliest: Date.parse(String(at['earliest'])), latest: Date.parse(String(at['latest'])) }))
+      .map(({ earliest, latest }) => ({ earliest: timeOf(earliest), latest: timeOf(latest) }))
       .filter(({ earliest, latest }) => Number.isFinite(earliest) && Number.isFinite(latest));
   const [start] = instants(from).sort((a, b) => a.earliest - b.earliest);
   const end = instants(to)

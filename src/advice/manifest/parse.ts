@@ -3,9 +3,8 @@
  * kinds and JSON all come out as single objects. What is broken is one problem with its line; the rest is still read.
  */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { LineCounter, parseAllDocuments } from 'yaml';
-import type { Document } from 'yaml';
-import { asArray, asObject } from '../../model/observe/read.ts';
+import { LineCounter, parseAllDocuments, type Document } from 'yaml';
+import { asObject } from '../../model/observe/read.ts';
 import type { Path } from '../shutdown-spec.ts';
 
 export interface Manifest {
@@ -99,7 +98,7 @@ function objectsOf(
 ): Manifest[] {
   const { kind, items } = value;
   if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
-    return asArray(items).flatMap((item, index) => {
+    return items.flatMap((item, index) => {
       const object = asObject(item);
       const named = { kind: kind === 'List' ? undefined : kind.slice(0, -'List'.length), ...object };
       return objectsOf(named, [...at, 'items', index], source);

@@ -2,8 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrokenInput, Manifest } from './parse.ts';
-import { parseManifests } from './parse.ts';
+import { parseManifests, type BrokenInput, type Manifest } from './parse.ts';
 
 const endings = /\.(ya?ml|json)$/i;
 /** More than any manifest: a file of another kind was named by mistake. */

@@ -1,6 +1,5 @@
 /** Who serves while a pod is replaced: replicas, rollouts, budgets. */
-import type { CheckFinding, Rule } from '../finding.ts';
-import { note, warning } from '../finding.ts';
+import { note, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { BudgetSpec, ShutdownSpec } from '../shutdown-spec.ts';
 
 const surges = ({ subject }: ShutdownSpec): boolean => subject.kind === 'Deployment';

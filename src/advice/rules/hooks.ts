@@ -1,7 +1,6 @@
 /** preStop hooks against the grace period: SIGNALS.md §2 S6 to S8. */
 import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
-import type { CheckFinding, Rule } from '../finding.ts';
-import { error, warning } from '../finding.ts';
+import { error, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, Hook, ShutdownSpec } from '../shutdown-spec.ts';
 import { signalled } from './signals.ts';
 

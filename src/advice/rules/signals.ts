@@ -1,8 +1,6 @@
 /** Who gets the stop signal, and what becomes of it. */
-import { signalFateOf } from '../command-line.ts';
-import type { SignalFate } from '../command-line.ts';
-import type { CheckFinding, Rule } from '../finding.ts';
-import { warning } from '../finding.ts';
+import { signalFateOf, type SignalFate } from '../command-line.ts';
+import { warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, Inspection, ShutdownSpec } from '../shutdown-spec.ts';
 
 /** Containers that get a stop signal when the pod is deleted. */

@@ -1,6 +1,5 @@
 /** Sidecars, liveness probes, finalizers, node and owner. */
-import type { CheckFinding, Rule } from '../finding.ts';
-import { note, warning } from '../finding.ts';
+import { note, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 import { imageName, signalled } from './signals.ts';
 

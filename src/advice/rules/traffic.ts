@@ -1,7 +1,6 @@
 /** What clients of the pod's Services would notice. Only containers that serve a Service's target port are looked at. */
 import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
-import type { CheckFinding, Rule } from '../finding.ts';
-import { note, warning } from '../finding.ts';
+import { note, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
 import { signalled } from './signals.ts';
 

@@ -11,27 +11,40 @@ import { PodexitError } from '../../errors.ts';
 const longestLine = 32 * 1024 * 1024;
 const lineFeed = 0x0a;
 
-/** Lines with any of the texts. `file` `-`: standard input. Throws `audit.unreadable`. */
-export async function* linesWith(file: string, texts: readonly string[]): AsyncGenerator<string> {
+/** What keeps a line from being read: `cut` is the rest of a file that breaks off, as a gzip does whose writer was stopped. */
+export type Trouble = 'too-long' | 'cut';
+
+/** Lines with any of the texts. `file` `-`: standard input. Throws `audit.unreadable` where nothing at all can be read. */
+export async function* linesWith(
+  file: string,
+  texts: readonly string[],
+  onTrouble: (trouble: Trouble) => void = () => undefined,
+): AsyncGenerator<string> {
   const wanted = texts.map((text) => Buffer.from(text));
+  const isWanted = (line: Buffer): boolean => wanted.some((text) => line.includes(text));
   let rest: Buffer[] = [];
-  let size = 0;
+  let [size, isTooLong, hasRead] = [0, false, false];
   try {
     for await (const chunk of await opened(file)) {
+      hasRead = true;
       let from = 0;
       for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
         const line = size === 0 ? chunk.subarray(from, end) : Buffer.concat([...rest, chunk.subarray(from, end)]);
-        [rest, size, from] = [[], 0, end + 1];
-        if (wanted.some((text) => line.includes(text))) yield line.toString('utf8');
+        const isWhole = !isTooLong;
+        [rest, size, from, isTooLong] = [[], 0, end + 1, false];
+        if (isWhole && isWanted(line)) yield line.toString('utf8');
       }
-      if (from === chunk.length) continue;
+      if (from === chunk.length || isTooLong) continue;
       // A copy: a slice would keep the whole chunk alive.
       rest.push(Buffer.from(chunk.subarray(from)));
       size += chunk.length - from;
-      if (size > longestLine) [rest, size] = [[], 0];
+      if (size <= longestLine) continue;
+      [rest, size, isTooLong] = [[], 0, true];
+      onTrouble('too-long');
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
+    if (hasRead) return onTrouble('cut');
     throw new PodexitError(
       'audit.unreadable',
       `the audit log ${file} cannot be read (${code ?? message})`,
@@ -40,7 +53,7 @@ export async function* linesWith(file: string, texts: readonly string[]): AsyncG
     );
   }
   const last = Buffer.concat(rest);
-  if (last.length > 0 && wanted.some((text) => last.includes(text))) yield last.toString('utf8');
+  if (last.length > 0 && isWanted(last)) yield last.toString('utf8');
 }
 
 const gzipMark = Buffer.from([0x1f, 0x8b]);

@@ -4,12 +4,10 @@
  * answer was complete. Pure.
  */
 import type { Sighting, StreamName } from '../../model/observation.ts';
-import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, type Json } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
-import type { AuditEvent } from './audit-story.ts';
-import { auditStoryOf, isDone, isPod, isWrite, requestIn } from './audit-story.ts';
+import { isDone, isPod, isWrite, requestIn, uidOf, type AuditEvent } from './audit-story.ts';
 
 /** Streams of which no event of the pod says anything: their silence proves nothing. */
 const unseen: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
@@ -41,7 +39,7 @@ export function observationsOf(events: readonly AuditEvent[], namespace: string)
 }
 
 function partsOf(events: readonly AuditEvent[]): Parts {
-  const { uid } = auditStoryOf(events);
+  const uid = uidOf(events);
   const stored = events.filter((one) => isWrite(one) && isDone(one) && one.object !== undefined);
   return {
     pods: stored.filter((one) => isPod(one) && one.object?.['kind'] === 'Pod' && metadataOf(one.object)['uid'] === uid),
@@ -114,7 +112,7 @@ function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]):
 
 /**
  * deletionTimestamp is what the server's clock showed at the DELETE, plus the grace. A log that begins late may hold only a
- * repeated DELETE: one that shortened the grace sets it anew, so a grace that is not the pod's own proves nothing unless the
+ * repeated DELETE: one that shortened the grace sets it again, so a grace that is not the pod's own proves nothing unless the
  * log holds the pod before (SIGNALS.md §1 "Repeat delete").
  */
 function isMarkOf(request: AuditEvent, { object }: AuditEvent, pods: readonly AuditEvent[]): boolean {

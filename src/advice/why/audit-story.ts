@@ -2,9 +2,8 @@
  * The audit events of one pod → who deleted it, and moments to the microsecond of the API server's clock. Levels Metadata to
  * RequestResponse: where an event holds no object it proves only its moment. Pure.
  */
-import { asArray, asNumber, asObject, asString, asStrings } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
-import type { StoryMoment, WhyReport } from './report.ts';
+import { asArray, asNumber, asObject, asString, asStrings, type Json } from '../../model/observe/read.ts';
+import { isTime, type StoryMoment, type WhyReport } from './report.ts';
 
 export interface AuditEvent {
   verb: string;
@@ -35,15 +34,21 @@ export interface AuditStory {
   isForced: boolean;
 }
 
-/** Undefined for what is no finished request of audit.k8s.io. */
-export function auditEventOf(line: string): AuditEvent | undefined {
+/** Why a line that names the pod says nothing. */
+export type Unread = 'no-json' | 'no-audit-event' | 'no-time';
+
+/** Undefined for a request that is not finished: another line is. */
+export function auditEventOf(line: string): AuditEvent | Unread | undefined {
   let raw: Json;
   try {
     raw = asObject(JSON.parse(line));
   } catch {
-    return undefined;
+    return 'no-json';
   }
-  if (raw['stage'] !== 'ResponseComplete' || !String(raw['apiVersion']).startsWith('audit.k8s.io/')) return undefined;
+  if (!asString(raw['apiVersion'])?.startsWith('audit.k8s.io/')) return 'no-audit-event';
+  if (raw['stage'] !== 'ResponseComplete') return undefined;
+  const [receivedAt, answeredAt] = [stampOf(raw['requestReceivedTimestamp']), stampOf(raw['stageTimestamp'])];
+  if (!isTime(receivedAt) || !isTime(answeredAt)) return 'no-time';
   const reference = asObject(raw['objectRef']);
   const user = asObject(raw['impersonatedUser'] ?? raw['user']);
   const object = asObject(raw['responseObject']);
@@ -57,8 +62,8 @@ export function auditEventOf(line: string): AuditEvent | undefined {
     user: asString(user['username']) ?? 'unknown',
     userAgent: asString(raw['userAgent']) ?? 'unknown',
     sourceIPs: asStrings(raw['sourceIPs']),
-    receivedAt: stampOf(raw['requestReceivedTimestamp']),
-    answeredAt: stampOf(raw['stageTimestamp']),
+    receivedAt,
+    answeredAt: Math.max(receivedAt, answeredAt),
     object: object['metadata'] === undefined ? undefined : object,
   };
 }
@@ -88,9 +93,8 @@ export function auditStoryOf(events: readonly AuditEvent[]): AuditStory {
       ? []
       : [{ ...what, earliest: one.receivedAt, latest: one.answeredAt, source: `audit log, ${one.user}`, isBad: false }];
   });
-  const uids = own.flatMap(({ object }) => asString(asObject(object?.['metadata'])['uid']) ?? []);
   return {
-    uid: uids.at(-1),
+    uid: uidOf(own),
     deletedBy: request && {
       user: request.user,
       userAgent: request.userAgent,
@@ -104,10 +108,26 @@ export function auditStoryOf(events: readonly AuditEvent[]): AuditStory {
   };
 }
 
+const metadataOf = ({ object }: AuditEvent): Json => asObject(object?.['metadata']);
+
+/** A StatefulSet gives a name again, and logs of several clusters may stand together: of the pod that was deleted last. */
+export function uidOf(events: readonly AuditEvent[]): string | undefined {
+  const own = events.filter((one) => isPod(one) && isWrite(one) && one.object?.['kind'] === 'Pod');
+  const deleted = own.findLast((one) => metadataOf(one)['deletionTimestamp'] !== undefined);
+  return [deleted, ...own.toReversed()].flatMap((one) => (one && asString(metadataOf(one)['uid'])) ?? [])[0];
+}
+
+/** Of a pod that has another uid; an event without an object may be of either. */
+export function isOfOther({ resource, object }: AuditEvent, uid: string): boolean {
+  const about = resource === 'events' ? asObject(object?.['involvedObject']) : asObject(object?.['metadata']);
+  const own = object?.['kind'] === 'Pod' || resource === 'events' ? asString(about['uid']) : undefined;
+  return own !== undefined && own !== uid;
+}
+
 function isLeftRunning(own: readonly AuditEvent[]): boolean {
-  const last = own.filter((one) => one.object?.['kind'] === 'Pod').at(-1)?.object;
-  const statuses = asArray(asObject(last?.['status'])['containerStatuses']).map(asObject);
-  const isRemoved = asObject(last?.['metadata'])['deletionGracePeriodSeconds'] === 0;
+  const last = own.filter((one) => one.object?.['kind'] === 'Pod').at(-1);
+  const statuses = asArray(asObject(last?.object?.['status'])['containerStatuses']).map(asObject);
+  const isRemoved = last !== undefined && metadataOf(last)['deletionGracePeriodSeconds'] === 0;
   return isRemoved && statuses.some((one) => asObject(one['state'])['running'] !== undefined);
 }
 

@@ -2,7 +2,7 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { asNumber, asObject, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
-import type { StoryMoment } from './report.ts';
+import { isTime, type StoryMoment } from './report.ts';
 
 export interface EventFacts {
   reason: string;
@@ -22,7 +22,7 @@ export interface EventFacts {
 export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
   events
     .flatMap(factsOfEvent)
-    .filter(({ at }) => Number.isFinite(at))
+    .filter(({ at }) => isTime(at))
     .sort((a, b) => a.at - b.at);
 
 /** A stop that was tried again is one Event with a count: both its first and its last time matter. */
@@ -45,7 +45,8 @@ function factsOfEvent(event: CoreV1Event): EventFacts[] {
 
 const countOf = ({ count }: CoreV1Event): number => asNumber(count) ?? 1;
 
-const timeIn = (...stamps: unknown[]): number =>
+/** ms since the epoch of the first that is there; NaN where none is a time. */
+export const timeIn = (...stamps: unknown[]): number =>
   Date.parse(stamps.map(asString).find((one) => one !== undefined) ?? '');
 
 /** Nanoseconds of the first time stand in the name of an Event (SIGNALS.md §2.1); undefined for a name that is no such time. */

@@ -2,30 +2,38 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asArray, asObject } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
-import { recordingVersion } from '../../recording/header.ts';
-import type { Header } from '../../recording/header.ts';
-import { linesWith } from './audit-lines.ts';
+import { asArray, asObject, type Json } from '../../model/observe/read.ts';
+import { recordingVersion, type Header } from '../../recording/header.ts';
+import { linesWith, type Trouble } from './audit-lines.ts';
 import { observationsOf } from './audit-observations.ts';
-import type { AuditEvent, AuditStory } from './audit-story.ts';
-import { auditEventOf, auditStoryOf } from './audit-story.ts';
-import type { Found, ReplayText } from './report.ts';
-import { momentOf, ofExit } from './report.ts';
+import {
+  auditEventOf,
+  auditStoryOf,
+  isOfOther,
+  uidOf,
+  type AuditEvent,
+  type AuditStory,
+  type Unread,
+} from './audit-story.ts';
+import { momentOf, ofExit, type Found, type ReplayText } from './report.ts';
 
 /** More events of one pod than this are of one that lives on. */
 const mostEvents = 20_000;
 
-/** Undefined where no log was given, or none names the pod. Throws `audit.unreadable`. */
+/** Undefined where no log was given, or none names the pod: then `notice` is given what could not be read. Throws `audit.unreadable`. */
 export async function fromAuditLogs(
   name: string,
   namespace: string,
   { auditLogs, replay }: { auditLogs: readonly string[]; replay: ReplayText },
+  notice: (text: string) => void,
 ): Promise<Found | undefined> {
   if (auditLogs.length === 0) return undefined;
-  const own = (await eventsIn(auditLogs, name, namespace)).sort((a, b) => a.answeredAt - b.answeredAt);
+  const { own, notices } = await eventsIn(auditLogs, name, namespace);
   const story = auditStoryOf(own);
-  if (story.moments.length === 0) return undefined;
+  if (story.moments.length === 0) {
+    notices.forEach((text) => notice(`the audit log cannot tell ${text}`));
+    return undefined;
+  }
   const exit = story.hasObjects ? await replayed(observationsOf(own, namespace), replay) : undefined;
   const base = exit ? ofExit(exit.document, 'audit-log', 'from the audit log') : undefined;
   return {
@@ -41,7 +49,7 @@ export async function fromAuditLogs(
       summary: base ? base.summary : 'how it exited is not known: the audit log holds no objects at its level',
       deletedBy: story.deletedBy,
       moments: story.moments.map(momentOf),
-      cannotTell: unknownsOf(own, story, exit !== undefined),
+      cannotTell: [...unknownsOf(own, story, exit !== undefined), ...notices],
     },
     card: exit?.card ?? '',
   };
@@ -67,20 +75,56 @@ function unknownsOf(own: readonly AuditEvent[], story: AuditStory, hasExit: bool
   return rows.flatMap(([isUnknown, what]) => (isUnknown ? [what] : []));
 }
 
-/** What the logs hold of the pod itself, of the Events about it, and of the slices since they held it. */
-async function eventsIn(files: readonly string[], name: string, namespace: string): Promise<AuditEvent[]> {
+/** Completes "cannot tell what 2 lines say:". */
+const unreadWords = {
+  'no-json': 'no JSON',
+  'no-audit-event': 'no events of audit.k8s.io',
+  'no-time': 'without times that can be read',
+  'too-long': 'longer than 32 MB',
+  'other-pod': 'of other pods of this name, by their uid',
+  'too-many': `beyond the first ${mostEvents}`,
+} satisfies Record<Exclude<Unread | Trouble, 'cut'> | 'other-pod' | 'too-many', string>;
+type Lost = keyof typeof unreadWords | 'cut';
+
+function noticeOf(lost: Lost, count: number): string {
+  if (lost !== 'cut') return `what ${count === 1 ? '1 line says' : `${count} lines say`}: ${unreadWords[lost]}`;
+  const files =
+    count === 1
+      ? '1 file holds behind the place where it breaks'
+      : `${count} files hold behind the place where they break`;
+  return `what ${files} off`;
+}
+
+/** What the logs hold of the pod itself, of the Events about it, and of the slices since they held it, oldest first. */
+async function eventsIn(
+  files: readonly string[],
+  name: string,
+  namespace: string,
+): Promise<{ own: AuditEvent[]; notices: string[] }> {
   const found: AuditEvent[] = [];
   const slices = new Set<string>();
+  const unread = new Map<Lost, number>();
+  const count = (why: Lost): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
   // The write that takes the pod out of a slice does not name it.
   const texts = [`"${name}"`, `/${name}`, '"endpointslices"'];
   for (const file of files)
-    for await (const line of linesWith(file, texts)) {
+    for await (const line of linesWith(file, texts, count)) {
       const event = auditEventOf(line);
-      if (!event || event.namespace !== namespace || found.length >= mostEvents) continue;
+      if (typeof event === 'string') count(event);
+      if (typeof event !== 'object' || event.namespace !== namespace) continue;
       if (event.resource === 'endpointslices' && holdsPod(event.object, name)) slices.add(event.name);
-      if (isAbout(event, name) || (event.resource === 'endpointslices' && slices.has(event.name))) found.push(event);
+      if (!isAbout(event, name) && !(event.resource === 'endpointslices' && slices.has(event.name))) continue;
+      if (found.length < mostEvents) found.push(event);
+      else count('too-many');
     }
-  return found;
+  const sorted = found.sort((a, b) => a.answeredAt - b.answeredAt);
+  const uid = uidOf(sorted);
+  const own = sorted.filter((one) => {
+    const isOther = uid !== undefined && isOfOther(one, uid);
+    if (isOther) count('other-pod');
+    return !isOther;
+  });
+  return { own, notices: [...unread].map(([lost, number]) => noticeOf(lost, number)) };
 }
 
 const isAbout = ({ resource, object, name: own }: AuditEvent, name: string): boolean =>

@@ -5,14 +5,11 @@ import type { Cluster } from '../../kube/cluster.ts';
 import { getObject } from '../../kube/get.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { asArray, asNumber, asObject, asString } from '../../model/observe/read.ts';
-import type { Target } from '../../run/target.ts';
-import { targetText, workloadKinds } from '../../run/target.ts';
+import { targetText, workloadKinds, type Target } from '../../run/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
-import { factsOf } from './event-facts.ts';
-import type { EndedPod, GonePod, Remains } from './gone-pod.ts';
-import { endedPods, gonePod, nodeOfPod } from './gone-pod.ts';
-import type { Found, WhyReport } from './report.ts';
-import { momentOf } from './report.ts';
+import { factsOf, timeIn } from './event-facts.ts';
+import { endedPods, gonePod, nodeOfPod, type EndedPod, type GonePod, type Remains } from './gone-pod.ts';
+import { isTime, momentOf, type Found, type WhyReport } from './report.ts';
 
 /** What may not be listed is left out: then the Events speak alone. Throws `why.events`. */
 export async function readRemains(cluster: Cluster): Promise<Remains> {
@@ -146,10 +143,10 @@ function presentPod(pod: V1Pod, namespace: string, story: GonePod): Found {
   const reason = asString(status['reason']);
   const phase = `phase ${asString(status['phase']) ?? 'unknown'}${reason === undefined ? '' : ` (${reason})`}`;
   const exits = ended.flatMap(({ name, how, last }): WhyReport['moments'] => {
-    const at = Date.parse(String(last['finishedAt']));
+    const at = timeIn(last['finishedAt']);
     const what = `${name} ended with ${how}`;
     const moment = { name: 'exited', container: name, what, earliest: at, latest: at + 1000, source: 'its status' };
-    return Number.isFinite(at) ? [momentOf({ ...moment, isBad: false })] : [];
+    return isTime(at) ? [momentOf({ ...moment, isBad: false })] : [];
   });
   const isOom = ended.some(({ last }) => last['reason'] === 'OOMKilled');
   return {

@@ -5,9 +5,8 @@
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
-import type { EventFacts, ReadEvent } from './event-facts.ts';
-import { isStop, momentAt, readEvent, uncertaintyMs } from './event-facts.ts';
-import type { StoryMoment, WhyReport } from './report.ts';
+import { isStop, momentAt, readEvent, timeIn, uncertaintyMs, type EventFacts, type ReadEvent } from './event-facts.ts';
+import { isTime, type StoryMoment, type WhyReport } from './report.ts';
 
 /** A namespace as it is now, with what is left of the last hour. */
 export interface Remains {
@@ -101,7 +100,7 @@ function changeOf(owner: Owner | undefined, { workloads }: Remains, before: numb
   const last = asArray(asObject(object?.metadata)['managedFields'])
     .map(asObject)
     .filter((one) => one['subresource'] !== 'status')
-    .map((one) => ({ by: asString(one['manager']) ?? '', at: Date.parse(String(one['time'])) }))
+    .map((one) => ({ by: asString(one['manager']) ?? '', at: timeIn(one['time']) }))
     .filter(({ by, at }) => !by.startsWith('kube-controller') && at > before - 600_000 && at <= before + uncertaintyMs)
     .sort((a, b) => a.at - b.at)
     .at(-1);
@@ -162,7 +161,7 @@ interface Successor {
   moment: StoryMoment;
 }
 
-const createdAt = ({ metadata }: KubernetesObject): number => Date.parse(String(metadata?.creationTimestamp));
+const createdAt = ({ metadata }: KubernetesObject): number => timeIn(metadata?.creationTimestamp);
 
 function successorOf(
   name: string,
@@ -185,7 +184,7 @@ function successorOf(
     : heard
       ? [heard.at - uncertaintyMs, heard.at + uncertaintyMs]
       : [NaN, NaN];
-  if (!Number.isFinite(earliest)) return undefined;
+  if (!isTime(earliest)) return undefined;
   const isSibling = pod !== undefined && pod !== same;
   const what = isSibling
     ? `pod ${pod.metadata?.name} was created, perhaps as its replacement`

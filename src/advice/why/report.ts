@@ -1,12 +1,12 @@
 /** The document of `why -o json`, and what people see of it. Pure. Its schema: schema/why-report.schema.json. */
-import type { Outcome, TriggerKind } from '../../model/report.ts';
-import { outcomes } from '../../model/report.ts';
-import { asObject, asString } from '../../model/observe/read.ts';
-import type { Json } from '../../model/observe/read.ts';
+import { outcomes, type Outcome, type TriggerKind } from '../../model/report.ts';
+import { asObject, asString, type Json } from '../../model/observe/read.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
-import type { Envelope } from '../output.ts';
-import { columnsOf, wrapped } from '../output.ts';
+import { columnsOf, wrapped, type Envelope } from '../output.ts';
+
+/** ms since the epoch: what a stamp of a cluster can be, and a date can hold with room on both sides. */
+export const isTime = (at: number): boolean => at > 0 && at < 1e13;
 
 /** ms since the epoch. The clocks of node, controller and API server may differ by as much as the interval is wide. */
 export interface StoryMoment {

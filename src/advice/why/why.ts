@@ -5,18 +5,24 @@ import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asObject, asString } from '../../model/observe/read.ts';
 import type { Outcome } from '../../model/report.ts';
-import { connectCluster } from '../../run/ports.ts';
-import type { Ports } from '../../run/ports.ts';
+import { connectCluster, type Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
 import { exitsIn } from '../history/reports.ts';
-import type { OutputOptions } from '../output.ts';
-import { publish } from '../output.ts';
+import { publish, type OutputOptions } from '../output.ts';
 import { linesWith } from './audit-lines.ts';
 import { fromAuditLogs } from './from-audit-log.ts';
 import { endedLately, fromEvents, readRemains, worstOf } from './from-events.ts';
 import type { Remains } from './gone-pod.ts';
-import type { EndedList, Found, ReplayText, WhyReport } from './report.ts';
-import { endedText, ofExit, whyMarkdown, whyText } from './report.ts';
+import {
+  endedText,
+  ofExit,
+  whyMarkdown,
+  whyText,
+  type EndedList,
+  type Found,
+  type ReplayText,
+  type WhyReport,
+} from './report.ts';
 
 export interface WhyOptions extends OutputOptions {
   /** Undefined: the pods of the namespace that ended lately. */
@@ -39,13 +45,16 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
   if (recorded) return show(recorded, options, ports);
   // An audit log needs no cluster where the namespace is named.
   const named = options.connection.namespace;
-  const logged = name === undefined || named === undefined ? undefined : await fromAuditLogs(name, named, options);
-  if (logged) return show(logged, options, ports);
+  const logged = async (namespace: string | undefined): Promise<Found | undefined> =>
+    name === undefined || namespace === undefined
+      ? undefined
+      : fromAuditLogs(name, namespace, options, (text) => void ports.stderr.write(`podexit: ${text}\n`));
+  const early = await logged(named);
+  if (early) return show(early, options, ports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     const { namespace, contextName } = cluster;
-    const audited =
-      name === undefined || named !== undefined ? undefined : await fromAuditLogs(name, namespace, options);
+    const audited = named === undefined ? await logged(namespace) : undefined;
     if (audited) return await show(audited, options, ports, contextName);
     const remains = await readRemains(cluster);
     if (!target) return await showEnded(remains, namespace, options, ports, contextName);

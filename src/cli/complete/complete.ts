@@ -4,8 +4,7 @@ import { connectionOf } from '../connection-flags.ts';
 import type { Flags } from '../options.ts';
 import { buildProgram } from '../program.ts';
 import { plainWords } from '../words.ts';
-import type { Candidate, Wanted } from './wanted.ts';
-import { commandFirst, wantedAt } from './wanted.ts';
+import { commandFirst, wantedAt, type Candidate, type Wanted } from './wanted.ts';
 
 /** Of the second that a person waits at most, what the start of two processes leaves. */
 const patienceMs = 800;

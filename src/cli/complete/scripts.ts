@@ -1,7 +1,10 @@
 /** The completion scripts: each hands the words to `kubectl-podexit __complete` and shows what comes back. */
+import type { Command } from 'commander';
+import type { Ports } from '../../run/ports.ts';
+import { oneOf } from '../usage.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
-export type Shell = (typeof shells)[number];
+type Shell = (typeof shells)[number];
 
 const bash = String.raw`# bash completion for kubectl-podexit
 # source <(kubectl-podexit completion bash)
@@ -86,3 +89,21 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-podexit', 'kubectl-pode
 `;
 
 export const completionScripts: Record<Shell, string> = { bash, zsh, fish, powershell };
+
+export function addCompletion(program: Command, { stdout }: Ports, set: (code: number) => void): void {
+  program
+    .command('completion <shell>')
+    .description(`print the script for ${shells.join(', ')}`)
+    .addHelpText(
+      'before',
+      `Examples:
+  source <(kubectl-podexit completion bash)
+  kubectl-podexit completion fish | source
+`,
+    )
+    .exitOverride()
+    .action((shell: string) => {
+      stdout.write(completionScripts[oneOf(shell, shells, 'completion')]);
+      set(0);
+    });
+}

@@ -1,8 +1,7 @@
 /** What the word under the cursor may be: pure, from the words so far and the command tree. */
 import type { Command, Option } from 'commander';
 import { namedFormats, templateFormats } from '../../run/formats.ts';
-import type { WorkloadResource } from '../../run/target.ts';
-import { picks } from '../../run/target.ts';
+import { picks, type WorkloadResource } from '../../run/target.ts';
 import { gateCodes } from '../../verdict/policy.ts';
 import { fixFormats } from '../fix.ts';
 import { recommendFailures } from '../history.ts';

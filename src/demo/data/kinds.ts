@@ -54,19 +54,15 @@ export const kinds: readonly Kind[] = [
 ];
 
 /** The kind behind a plural of a recording or a path; the group is only needed where a path named one. */
-export function kindOf(plural: string, group?: string): Kind | undefined {
-  return kinds.find((kind) => kind.plural === plural && (group === undefined || kind.group === group));
-}
+export const kindOf = (plural: string, group?: string): Kind | undefined =>
+  kinds.find((kind) => kind.plural === plural && (group === undefined || kind.group === group));
 
 /** `v1`, `apps/v1`. */
-export function groupVersion(kind: Pick<Kind, 'group' | 'version'>): string {
-  return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
-}
+export const groupVersion = (kind: Pick<Kind, 'group' | 'version'>): string =>
+  kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
 
 /** `pods`, `endpointslices.discovery.k8s.io`: how a server's messages name a resource. */
-export function qualified(kind: Kind): string {
-  return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`;
-}
+export const qualified = (kind: Kind): string => (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`);
 
 function core(plural: string, kind: string, more: Partial<Kind>): Kind {
   return { group: '', version: 'v1', plural, kind, namespaced: true, shortNames: [], fields: [], ...more };

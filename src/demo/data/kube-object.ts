@@ -24,10 +24,8 @@ export interface ObjectMeta {
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** What is at a path such as `status.phase`; undefined where anything on the way is missing. */
-export function valueAt(object: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), object);
-}
+export const valueAt = (object: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), object);
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

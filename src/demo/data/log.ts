@@ -45,7 +45,7 @@ export function append(log: ChangeLog, written: Stored & { type: ChangeType; rev
   const metadata = { ...written.object.metadata, resourceVersion: String(revision) };
   const object = { ...written.object, metadata };
   const type = written.type === 'DELETED' ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED';
-  const change: Change = { revision, type, resource: written.resource, object, ...(before && { before }) };
+  const change: Change = { revision, type, resource: written.resource, object, before };
   log.revision = revision;
   log.changes.push(change);
   applyTo(log.current, change);
@@ -81,13 +81,11 @@ export function compact(log: ChangeLog, revision: number): void {
 }
 
 /** How an object is found: its resource, namespace and name. */
-function keyOf(resource: string, object: KubeObject): string {
-  return key(resource, object.metadata.namespace, object.metadata.name);
-}
+const keyOf = (resource: string, object: KubeObject): string =>
+  key(resource, object.metadata.namespace, object.metadata.name);
 
-export function key(resource: string, namespace: string | undefined, name: string): string {
-  return `${resource}/${namespace ?? ''}/${name}`;
-}
+export const key = (resource: string, namespace: string | undefined, name: string): string =>
+  `${resource}/${namespace ?? ''}/${name}`;
 
 function applyTo(state: Map<string, Stored>, change: Change): void {
   const at = keyOf(change.resource, change.object);

@@ -61,14 +61,11 @@ function setTerm(name: string, wanted: boolean, values: string[]): LabelTerm {
   };
 }
 
-function labelsOf(object: KubeObject): Record<string, string> {
-  return object.metadata.labels ?? {};
-}
+const labelsOf = (object: KubeObject): Record<string, string> => object.metadata.labels ?? {};
 
 /** At commas, but not at those inside the brackets of `in (a,b)`. */
-function splitTerms(text: string): string[] {
-  return text
+const splitTerms = (text: string): string[] =>
+  text
     .split(/,(?![^(]*\))/)
     .map((term) => term.trim())
     .filter((term) => term !== '');
-}

@@ -31,27 +31,22 @@ export function failure(code: number, reason: string, message: string, details?:
     status: 'Failure',
     message,
     reason,
-    ...(details && { details }),
+    details,
     code,
   };
 }
 
 export function notFound(kind: Kind, name: string): Refusal {
-  const details = { name, ...(kind.group !== '' && { group: kind.group }), kind: kind.plural };
+  const details = { name, group: kind.group || undefined, kind: kind.plural };
   return new Refusal(failure(404, 'NotFound', `${qualified(kind)} "${name}" not found`, details));
 }
 
-export function noSuchPath(): Refusal {
-  return new Refusal(failure(404, 'NotFound', 'the server could not find the requested resource', {}));
-}
+export const noSuchPath = (): Refusal =>
+  new Refusal(failure(404, 'NotFound', 'the server could not find the requested resource', {}));
 
-export function badRequest(message: string): Refusal {
-  return new Refusal(failure(400, 'BadRequest', message));
-}
+export const badRequest = (message: string): Refusal => new Refusal(failure(400, 'BadRequest', message));
 
-export function unauthorized(): Refusal {
-  return new Refusal(failure(401, 'Unauthorized', 'Unauthorized'));
-}
+export const unauthorized = (): Refusal => new Refusal(failure(401, 'Unauthorized', 'Unauthorized'));
 
 export function methodNotAllowed(): Refusal {
   const message = 'the server does not allow this method on the requested resource';
@@ -87,13 +82,11 @@ export function conflict(name: string, message: string): Refusal {
   return new Refusal(failure(409, 'Conflict', text, { name, kind: 'Pod' }));
 }
 
-export function tooOld(asked: number, oldest: number): StatusBody {
-  return failure(410, 'Expired', `too old resource version: ${asked} (${oldest})`);
-}
+export const tooOld = (asked: number, oldest: number): StatusBody =>
+  failure(410, 'Expired', `too old resource version: ${asked} (${oldest})`);
 
-export function listExpired(): Refusal {
-  return new Refusal(failure(410, 'Expired', 'The resourceVersion for the provided list is too old.'));
-}
+export const listExpired = (): Refusal =>
+  new Refusal(failure(410, 'Expired', 'The resourceVersion for the provided list is too old.'));
 
 export function continueExpired(): Refusal {
   const message =
@@ -121,5 +114,5 @@ export function disruptionBudget(budget: string, needed: number, healthy: number
 }
 
 export function success(code: number, details?: Record<string, unknown>): StatusBody {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details && { details }), code };
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details, code };
 }

@@ -1,4 +1,6 @@
 import { kindOf, type Kind } from '../data/kinds.ts';
+import { parseFieldSelector, parseLabelSelector, SelectorError, type Selector } from '../data/selectors.ts';
+import { badRequest } from '../data/status.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -59,12 +61,39 @@ function verbOf(method: string, query: URLSearchParams, name: string | undefined
 }
 
 /** A query's boolean, as Kubernetes reads it: present and neither "false" nor "0". */
-export function isTrue(value: string | null): boolean {
-  return value !== null && value !== 'false' && value !== '0';
-}
+export const isTrue = (value: string | null): boolean => value !== null && value !== 'false' && value !== '0';
 
 /** A number of the query; undefined where it is absent or empty. */
 export function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   return text === null || text === '' ? undefined : Number(text);
+}
+
+/** Which objects a list or watch is about: namespace, name, field and label selectors. Throws a 400. */
+export function selectorOf(request: ApiRequest, kind: Kind): Selector {
+  const { namespace, name, query } = request;
+  const fields = read(() => parseFieldSelector(query.get('fieldSelector') ?? '', kind));
+  const labels = read(() => parseLabelSelector(query.get('labelSelector') ?? ''));
+  return (object) =>
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    (name === undefined || object.metadata.name === name) &&
+    fields(object) &&
+    labels(object);
+}
+
+/** The revision asked for; undefined where none, or an empty one, was given. Throws a 400 for what is no number. */
+export function revisionIn(request: ApiRequest): number | undefined {
+  const text = request.query.get('resourceVersion') ?? '';
+  if (text === '') return undefined;
+  if (!/^\d+$/.test(text))
+    throw badRequest(`invalid resource version "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
+  return Number(text);
+}
+
+function read(parse: () => Selector): Selector {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof SelectorError ? badRequest(error.message) : error;
+  }
 }

@@ -1,5 +1,6 @@
 import type { ApiRequest } from './api-request.ts';
-import { cut, flushHeaders, isGone, type Outgoing } from './either-version.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 
 /** What was asked of the server and what became of it. */
 export interface RequestLog {
@@ -121,3 +122,40 @@ export function createExchange(
   };
   return exchange;
 }
+
+/** HTTP/1.1 and HTTP/2 differ where a connection, or what stands for it, is looked at or destroyed. */
+export type Incoming = IncomingMessage | Http2ServerRequest;
+
+/** What both have for an answer. */
+export interface Outgoing {
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  write(bytes: string, sent?: () => void): boolean;
+  end(bytes?: Uint8Array | string): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** Sends the headers of a stream before its first line; HTTP/2 does so by itself. */
+function flushHeaders(response: Outgoing): void {
+  if (isFirstVersion(response)) response.flushHeaders();
+}
+
+/** Whether nothing more can be sent. */
+export const isGone = (response: Outgoing): boolean => response.writableEnded || streamOf(response).destroyed;
+
+/** Ends the answer without a word: the connection in HTTP/1.1, in HTTP/2 the stream alone. */
+export function cut(response: Outgoing): void {
+  if (isFirstVersion(response)) response.destroy();
+  // Without an error Node would end the stream in order, and a client could not tell that anything is missing.
+  else (response as Http2ServerResponse).stream.destroy(new Error('cut'));
+}
+
+/** What all requests of one connection have in common. */
+export const connectionOf = (request: Incoming): object =>
+  'stream' in request ? (request.stream.session ?? request.stream) : request.socket;
+
+const streamOf = (response: Outgoing): { destroyed: boolean } =>
+  isFirstVersion(response) ? response : (response as Http2ServerResponse).stream;
+
+const isFirstVersion = (response: Outgoing): response is ServerResponse => !('stream' in response);

@@ -3,7 +3,7 @@ import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { failure, Refusal } from '../data/status.ts';
-import { connectionOf, cut, isGone, type Incoming, type Outgoing } from './either-version.ts';
+import { connectionOf, cut, isGone, type Incoming, type Outgoing } from './exchange.ts';
 
 /** What a TLS server shows, as PEM; with `http2` it speaks that to clients that offer it, as a real server does. */
 export interface Tls {
@@ -62,23 +62,21 @@ function createListener(tls: Tls | undefined, onRequest: (request: Incoming, res
     : createTlsServer(tls, onRequest);
 }
 
-function startListening(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
+const startListening = (server: Server, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {
       server.off('error', reject);
       resolve();
     });
   });
-}
 
-function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
-  return new Promise((resolve) => {
+const stopListening = (server: Server, sockets: ReadonlySet<Socket>): Promise<void> =>
+  new Promise((resolve) => {
     if (!server.listening) return resolve();
     server.close(() => resolve());
     for (const socket of sockets) socket.destroy();
   });
-}
 
 async function readThenHandle(
   handle: (request: Incoming, response: Outgoing, body: string) => Promise<void>,

@@ -1,6 +1,6 @@
 import type { Cluster } from '../cluster.ts';
 import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
-import { formatStamp, fromMs } from './nanoseconds.ts';
+import { formatStamp, fromMs } from '../clock.ts';
 import type { Skew } from './move.ts';
 import type { Story } from './story.ts';
 
@@ -57,9 +57,7 @@ function readyStatus(node: KubeObject): unknown {
   return isRecord(ready) ? ready.status : undefined;
 }
 
-function isReadyCondition(condition: unknown): boolean {
-  return isRecord(condition) && condition.type === 'Ready';
-}
+const isReadyCondition = (condition: unknown): boolean => isRecord(condition) && condition.type === 'Ready';
 
 function leaseOf({ metadata }: KubeObject, now: number, { apiMs = 0, nodeMs = 0 }: Skew): KubeObject {
   const { name, uid, creationTimestamp } = metadata;
@@ -70,7 +68,7 @@ function leaseOf({ metadata }: KubeObject, now: number, { apiMs = 0, nodeMs = 0 
       name,
       namespace: 'kube-node-lease',
       uid: `${uid?.slice(0, 24) ?? '00000000-0000-4000-8000-'}1ea5e0000000`,
-      ...(creationTimestamp !== undefined && { creationTimestamp }),
+      creationTimestamp,
       managedFields: [{ manager: 'kubelet', operation: 'Update', time: formatStamp(fromMs(now + apiMs), 0) }],
     },
     spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatStamp(fromMs(now + nodeMs), 6) },

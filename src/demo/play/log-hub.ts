@@ -1,4 +1,4 @@
-import { formatStamp, type Nanoseconds } from './nanoseconds.ts';
+import { formatStamp, type Nanoseconds } from '../clock.ts';
 
 /** What a container has written so far in this run. */
 export interface ContainerLog {
@@ -55,6 +55,4 @@ export function createLogHub(): LogHub {
 }
 
 /** A line as `timestamps=true` shows it. */
-export function stamped(stamp: Nanoseconds, text: string): string {
-  return `${formatStamp(stamp, 9)} ${text}`;
-}
+export const stamped = (stamp: Nanoseconds, text: string): string => `${formatStamp(stamp, 9)} ${text}`;

@@ -1,7 +1,6 @@
 import { isRecord, type KubeObject } from '../data/kube-object.ts';
-import { acceptance, containerEnd, eventStored, freshStamp } from './estimate.ts';
-import { formatStamp, fromMs, parseStamp, type Nanoseconds } from './nanoseconds.ts';
-import { toRunTime, type Moments } from './play-time.ts';
+import { formatStamp, fromMs, parseStamp, perSecond, type Nanoseconds } from '../clock.ts';
+import { toRunTime, type Moments } from './director.ts';
 import type { Story } from './story.ts';
 
 /** How far the cluster's clocks are off, in milliseconds: positive is ahead of the client's. */
@@ -114,9 +113,7 @@ const otherTimeFields = new Set([
   'renewTime',
 ]);
 
-function isTimeField(field: string): boolean {
-  return apiFields.has(field) || otherTimeFields.has(field);
-}
+const isTimeField = (field: string): boolean => apiFields.has(field) || otherTimeFields.has(field);
 
 function contextOf(object: KubeObject, seenAt: number): Context {
   const name = object.metadata.name;
@@ -126,8 +123,8 @@ function contextOf(object: KubeObject, seenAt: number): Context {
     uid: object.metadata.uid ?? `${object.kind} ${name}`,
     seenAt,
     clock: isEvent ? eventClock(object) : object.kind === 'Pod' || object.kind === 'Node' ? 'node' : 'api',
-    ...(made !== undefined && { made: BigInt(`0x${made}`) }),
-    ...(object.kind === 'Pod' && { pod: name }),
+    made: made === undefined ? undefined : BigInt(`0x${made}`),
+    pod: object.kind === 'Pod' ? name : undefined,
   };
 }
 
@@ -139,11 +136,8 @@ function eventClock(event: KubeObject): ClockName {
 /** Conditions that a controller wrote stand on the API side, though the kubelet wrote the rest of the status. */
 const controllerConditions = new Set(['PodScheduled', 'DisruptionTarget']);
 
-function clockWithin(value: Record<string, unknown>, context: Context): Context {
-  return typeof value.type === 'string' && controllerConditions.has(value.type)
-    ? { ...context, clock: 'api' }
-    : context;
-}
+const clockWithin = (value: Record<string, unknown>, context: Context): Context =>
+  typeof value.type === 'string' && controllerConditions.has(value.type) ? { ...context, clock: 'api' } : context;
 
 /** Two containers may end in the same second: an end is looked up by whose it is. */
 function containerWithin(value: Record<string, unknown>, context: Context): Context {
@@ -166,4 +160,44 @@ function guess(story: Story, stamp: Nanoseconds, field: string, context: Context
   if (made === undefined) return freshStamp(stamp, seenAt);
   if (field === 'creationTimestamp') return eventStored(stamp, made);
   return isSecondOf(made) ? made : freshStamp(stamp, seenAt);
+}
+
+const ms = 1_000_000n;
+/** From a write in the cluster to its arrival at the recorder, as measured where both are known. */
+const writeToArrival = 4n * ms;
+/** From a container's end to the arrival of the status that shows it (SIGNALS.md §0, 6: 85 to 110 ms). */
+const exitToArrival = 95n * ms;
+/** From an Event's making to the API server's stamp on it. */
+const eventToStore = 5n * ms;
+
+/**
+ * A stamp of whole seconds is the floor of a time nobody wrote down. These are guesses of that time, always inside the
+ * stamp's second, so that it can be moved and cut again. `seenAt` is when the recorder first saw it, in milliseconds.
+ */
+function freshStamp(stamp: Nanoseconds, seenAt: number): Nanoseconds {
+  const arrival = fromMs(seenAt);
+  // Of an old stamp nothing is known but the second; its beginning never comes after what followed it.
+  if (arrival - stamp > 2n * perSecond) return stamp;
+  return within(stamp, arrival - writeToArrival);
+}
+
+/** When a DELETE was accepted whose deletionTimestamp and grace are these. */
+function acceptance(deadline: Nanoseconds, graceSeconds: number, seenAt: number): Nanoseconds {
+  const grace = BigInt(graceSeconds) * perSecond;
+  const arrival = fromMs(seenAt) - writeToArrival;
+  // A grace that was shortened into the past is stored as "now" and 1 s (SIGNALS.md §1, repeat delete).
+  const isNow = arrival - deadline < perSecond && arrival >= deadline;
+  return isNow ? within(deadline, arrival) : within(deadline - grace, arrival) + grace;
+}
+
+/** When a container ended. */
+const containerEnd = (stamp: Nanoseconds, seenAt: number, known: Nanoseconds | undefined): Nanoseconds =>
+  within(stamp, known ?? fromMs(seenAt) - exitToArrival);
+
+/** When the API server stored an Event whose name carries `made`. */
+const eventStored = (stamp: Nanoseconds, made: Nanoseconds): Nanoseconds => within(stamp, made + eventToStore);
+
+function within(second: Nanoseconds, guess: Nanoseconds): Nanoseconds {
+  const last = second + perSecond - 1n;
+  return guess < second ? second : guess > last ? last : guess;
 }

@@ -1,8 +1,7 @@
-import { valueAt, type ChangeType, type KubeObject } from '../data/kube-object.ts';
+import { valueAt, isRecord, type ChangeType, type KubeObject } from '../data/kube-object.ts';
 import type { Stored } from '../data/log.ts';
 import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenario.ts';
-import { renameNamespace } from './namespace.ts';
-import { parseStamp, type Nanoseconds } from './nanoseconds.ts';
+import { parseStamp, type Nanoseconds } from '../clock.ts';
 
 /** A recording made ready to be played. All `at` are recorded times in milliseconds. */
 export interface Story {
@@ -46,7 +45,7 @@ export interface LogLine {
 }
 
 /** One container's log as it stood when recording began. */
-export interface LogTrack {
+interface LogTrack {
   pod: string;
   container: string;
   /** What a request for the log was answered with. */
@@ -91,7 +90,7 @@ function triggerOf(rows: readonly Row[], readyAt: number): Trigger {
   const { method, path } = request;
   const response = rows.find((row) => row.type === 'response' && row.method === method && row.path === path);
   const answer = response?.type === 'response' ? { ...response, at: ms(response.at) } : undefined;
-  return { kind: triggerKind(method, path), at: ms(request.at), method, path, ...(answer && { answer }) };
+  return { kind: triggerKind(method, path), at: ms(request.at), method, path, answer };
 }
 
 function triggerKind(method: string, path: string): Trigger['kind'] {
@@ -114,9 +113,7 @@ function objectsOf(row: RowOf<'list'>): Seen[] {
 }
 
 /** The recorder listed Events about Nodes on their own. */
-function pluralOf(resource: string): string {
-  return resource === 'node-events' ? 'events' : resource;
-}
+const pluralOf = (resource: string): string => (resource === 'node-events' ? 'events' : resource);
 
 function cuesOf(rows: readonly Row[], readyAt: number, revision: number, trigger: Trigger): Cue[] {
   const cues = rows.flatMap((row) => cueOf(row, readyAt));
@@ -142,7 +139,7 @@ function changeCue(row: RowOf<'watch'>): Cue[] {
   return [{ kind: 'change', at: ms(row.at), resource: pluralOf(row.resource), type, object, revision }];
 }
 
-/** A client that reads its answer may look at once: what the answer tells must have happened by then. */
+/** A client that reads its answer may look at once: what the answer says must have happened by then. */
 function inTimeForAnswer(cues: Cue[], trigger: Trigger): Cue[] {
   const { answer } = trigger;
   const revision = Number(valueAt(answer?.body, 'metadata.resourceVersion') ?? 0);
@@ -164,8 +161,8 @@ function inRevisionOrder(cues: Cue[], base: number): Cue[] {
   });
 }
 
-function logsOf(rows: readonly Row[], readyAt: number): LogTrack[] {
-  return rows
+const logsOf = (rows: readonly Row[], readyAt: number): LogTrack[] =>
+  rows
     .filter((row) => row.type === 'log-open')
     .map(({ pod, container, status }) => {
       const mine = rows.filter((row) => 'container' in row && row.pod === pod && row.container === container);
@@ -181,22 +178,31 @@ function logsOf(rows: readonly Row[], readyAt: number): LogTrack[] {
         ended: status === 200 && end?.type === 'log-end' && ms(end.at) - readyAt < 200,
       };
     });
-}
 
 /** A line that was written after recording began; the recorder saw older ones when it opened the stream. */
-function isPlayed(line: string, readyAt: number): boolean {
-  return (parseStamp(stampOf(line))?.at ?? 0n) / 1_000_000n >= readyAt;
-}
+const isPlayed = (line: string, readyAt: number): boolean =>
+  (parseStamp(stampOf(line))?.at ?? 0n) / 1_000_000n >= readyAt;
 
 function lineOf(line: string): LogLine {
   const stamp = stampOf(line);
   return { stamp: parseStamp(stamp)?.at ?? 0n, text: line.slice(stamp.length + 1) };
 }
 
-function stampOf(line: string): string {
-  return line.slice(0, line.indexOf(' '));
-}
+const stampOf = (line: string): string => line.slice(0, line.indexOf(' '));
 
-function ms(at: string): number {
-  return Date.parse(at);
+const ms = (at: string): number => Date.parse(at);
+
+/** The same rows as if they had been recorded in another namespace. */
+const renameNamespace = (rows: readonly Row[], from: string, to: string): Row[] =>
+  rows.map((row) => renamed(row, from, to) as Row);
+
+function renamed(value: unknown, from: string, to: string, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => renamed(one, from, to));
+  if (isRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renamed(inner, from, to, key)]));
+  }
+  if (name === 'namespace' && value === from) return to;
+  return name === 'path' && typeof value === 'string'
+    ? value.replace(`/namespaces/${from}/`, `/namespaces/${to}/`)
+    : value;
 }

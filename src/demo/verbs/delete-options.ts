@@ -10,9 +10,8 @@ export interface DeleteOptions {
 }
 
 /** DeleteOptions of a DELETE: of its body, or of its query where there is no body (SIGNALS.md §1). Throws a 400. */
-export function readDeleteOptions({ body, query }: ApiRequest): DeleteOptions {
-  return body === '' ? fromQuery(query) : deleteOptionsOf(parseJson(body));
-}
+export const readDeleteOptions = ({ body, query }: ApiRequest): DeleteOptions =>
+  body === '' ? fromQuery(query) : deleteOptionsOf(parseJson(body));
 
 /** DeleteOptions as an object, as an Eviction carries them. Throws a 400 for a grace that is no number. */
 export function deleteOptionsOf(options: unknown): DeleteOptions {
@@ -22,9 +21,9 @@ export function deleteOptionsOf(options: unknown): DeleteOptions {
   const dryRun = valueAt(options, 'dryRun');
   if (grace !== undefined && grace !== null && !Number.isInteger(grace)) throw badGrace(grace);
   return {
-    ...(typeof grace === 'number' && { graceSeconds: grace < 0 ? 1 : grace }),
-    ...(typeof uid === 'string' && { uid }),
-    ...(typeof resourceVersion === 'string' && { resourceVersion }),
+    graceSeconds: typeof grace !== 'number' ? undefined : grace < 0 ? 1 : grace,
+    uid: typeof uid === 'string' ? uid : undefined,
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : undefined,
     isDryRun: isDry(Array.isArray(dryRun) ? dryRun : []),
   };
 }
@@ -63,7 +62,7 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
   const grace = query.get('gracePeriodSeconds');
   if (grace !== null && !/^-?\d+$/.test(grace)) throw badGrace(grace);
   return deleteOptionsOf({
-    ...(grace !== null && { gracePeriodSeconds: Number(grace) }),
+    gracePeriodSeconds: grace === null ? undefined : Number(grace),
     preconditions: { uid: query.get('uid'), resourceVersion: query.get('resourceVersion') },
     dryRun: query.getAll('dryRun'),
   });

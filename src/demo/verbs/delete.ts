@@ -1,10 +1,17 @@
 import { apiNow, type Cluster } from '../cluster.ts';
-import type { Kind } from '../data/kinds.ts';
-import type { KubeObject } from '../data/kube-object.ts';
-import { notFound, success } from '../data/status.ts';
+import { kindOf, type Kind } from '../data/kinds.ts';
+import { valueAt, type KubeObject } from '../data/kube-object.ts';
+import { notFound, success, disruptionBudget } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { checkPreconditions, readDeleteOptions, type DeleteOptions } from './delete-options.ts';
-import { decideDeletion, effectiveGrace, type Deletion } from './deletion.ts';
+import {
+  checkPreconditions,
+  readDeleteOptions,
+  deleteOptionsOf,
+  parseJson,
+  type DeleteOptions,
+} from './delete-options.ts';
+import { formatStamp, fromMs } from '../clock.ts';
+import { matchesLabels } from '../data/selectors.ts';
 
 /** How long the simulated node takes over a pod the recording knows no end of. */
 const otherPodsEndMs = 300;
@@ -48,21 +55,19 @@ export async function executeDelete(
   return recordedEnd(cluster, pod);
 }
 
-/** Whether the recording tells how this very pod ends; a successor of the same name is another pod. */
-export function isTraced(cluster: Cluster, pod: KubeObject): boolean {
-  return markingCue(cluster)?.object.metadata.uid === pod.metadata.uid;
-}
+/** Whether the recording shows how this very pod ends; a successor of the same name is another pod. */
+const isTraced = (cluster: Cluster, pod: KubeObject): boolean =>
+  markingCue(cluster)?.object.metadata.uid === pod.metadata.uid;
 
 /** The recorded change that set the pod's deletionTimestamp. */
-function markingCue({ story }: Cluster) {
-  return story.cues.find(
+const markingCue = ({ story }: Cluster) =>
+  story.cues.find(
     (cue) =>
       cue.kind === 'change' &&
       cue.resource === 'pods' &&
       cue.object.metadata.name === story.pod &&
       (cue.object.metadata.deletionTimestamp !== undefined || cue.type === 'DELETED'),
   ) as { at: number; object: KubeObject } | undefined;
-}
 
 /** Where nothing but a controller deleted the pod, a client's own DELETE begins just before that controller's. */
 function originFor(cluster: Cluster): number | undefined {
@@ -72,9 +77,8 @@ function originFor(cluster: Cluster): number | undefined {
   return marking.at - assumedTookMs;
 }
 
-function recordedAsForced(cluster: Cluster): boolean {
-  return markingCue(cluster)?.object.metadata.deletionGracePeriodSeconds === 0;
-}
+const recordedAsForced = (cluster: Cluster): boolean =>
+  markingCue(cluster)?.object.metadata.deletionGracePeriodSeconds === 0;
 
 async function recordedEnd(cluster: Cluster, pod: KubeObject): Promise<KubeObject> {
   const { director, story } = cluster;
@@ -123,6 +127,93 @@ function deleteObject(
 ): void {
   if (!options.isDryRun) cluster.write({ type: 'DELETED', resource: kind.plural, object });
   const { name, uid } = object.metadata;
-  const group = kind.group === '' ? {} : { group: kind.group };
-  exchange.json(200, success(200, { name, ...group, kind: kind.plural, uid }));
+  exchange.json(200, success(200, { name, group: kind.group || undefined, kind: kind.plural, uid }));
+}
+
+/**
+ * What a DELETE makes of a pod, as a value. `gone`: the object is removed right after it was marked.
+ * `unchanged`: it was terminating already and the request shortens nothing.
+ */
+interface Deletion {
+  pod: KubeObject;
+  effect: 'marked' | 'shortened' | 'gone' | 'unchanged';
+}
+
+/** Decides a DELETE as the API server does (SIGNALS.md §1); `now` in milliseconds of the API server's clock. */
+const decideDeletion = (pod: KubeObject, options: DeleteOptions, now: number): Deletion =>
+  pod.metadata.deletionTimestamp === undefined ? firstDelete(pod, options, now) : repeatDelete(pod, options, now);
+
+/** The grace a first DELETE gets: none where there is nothing to stop. */
+function effectiveGrace(pod: KubeObject, { graceSeconds }: DeleteOptions): number {
+  const phase = valueAt(pod, 'status.phase');
+  const isIdle = !valueAt(pod, 'spec.nodeName') || phase === 'Succeeded' || phase === 'Failed';
+  if (isIdle) return 0;
+  const ofSpec = valueAt(pod, 'spec.terminationGracePeriodSeconds');
+  return graceSeconds ?? (typeof ofSpec === 'number' ? ofSpec : 30);
+}
+
+function firstDelete(pod: KubeObject, options: DeleteOptions, now: number): Deletion {
+  const grace = effectiveGrace(pod, options);
+  const generation = (pod.metadata.generation ?? 0) > 0 ? { generation: (pod.metadata.generation ?? 0) + 1 } : {};
+  const marked = withDeadline(pod, now + grace * 1000, grace, generation);
+  return { pod: marked, effect: grace === 0 && !isHeld(pod) ? 'gone' : 'marked' };
+}
+
+function repeatDelete(pod: KubeObject, { graceSeconds }: DeleteOptions, now: number): Deletion {
+  const { deletionGracePeriodSeconds: old = 0, deletionTimestamp = '' } = pod.metadata;
+  if (old === 0) return { pod, effect: isHeld(pod) ? 'unchanged' : 'gone' };
+  if (graceSeconds === undefined || graceSeconds >= old) return { pod, effect: 'unchanged' };
+  const deadline = Date.parse(deletionTimestamp) - (old - graceSeconds) * 1000;
+  if (graceSeconds === 0) return { pod: withDeadline(pod, now, 0), effect: isHeld(pod) ? 'shortened' : 'gone' };
+  const isPast = deadline < now;
+  return { pod: withDeadline(pod, isPast ? now : deadline, isPast ? 1 : graceSeconds), effect: 'shortened' };
+}
+
+function withDeadline(pod: KubeObject, at: number, grace: number, more: { generation?: number } = {}): KubeObject {
+  const deletionTimestamp = formatStamp(fromMs(at), 0);
+  return { ...pod, metadata: { ...pod.metadata, ...more, deletionTimestamp, deletionGracePeriodSeconds: grace } };
+}
+
+const isHeld = (pod: KubeObject): boolean => (pod.metadata.finalizers ?? []).length > 0;
+
+/** POST pods/NAME/eviction. Answers 201 with a Status, never with the Pod. Returns whether anything was accepted. */
+export async function serveEviction(cluster: Cluster, exchange: Exchange, name: string): Promise<boolean> {
+  const { request } = exchange;
+  const pod = cluster.get('pods', request.namespace, name);
+  if (pod === undefined) throw notFound(kindOf('pods') as Kind, name);
+  const options = deleteOptionsOf(valueAt(parseJson(request.body), 'deleteOptions'));
+  checkPreconditions(pod, options);
+  checkBudgets(cluster, pod);
+  const isDryRun = options.isDryRun || request.query.getAll('dryRun').includes('All');
+  if (!isDryRun) {
+    await executeDelete(cluster, pod, options);
+    await recordedAnswer(cluster, pod);
+  }
+  exchange.json(201, success(201));
+  return !isDryRun;
+}
+
+/** Budgets do not count for pods that are ending, have ended or never ran (SIGNALS.md §1). */
+function checkBudgets(cluster: Cluster, pod: KubeObject): void {
+  const isFree = pod.metadata.deletionTimestamp !== undefined || valueAt(pod, 'status.phase') !== 'Running';
+  if (isFree) return;
+  for (const { resource, object } of cluster.log.current.values()) {
+    if (resource !== 'poddisruptionbudgets' || object.metadata.namespace !== pod.metadata.namespace) continue;
+    if (!matchesLabels(valueAt(object, 'spec.selector.matchLabels'), pod)) continue;
+    if (numberAt(object, 'status.disruptionsAllowed') > 0) continue;
+    const needed = numberAt(object, 'status.desiredHealthy');
+    throw disruptionBudget(object.metadata.name, needed, numberAt(object, 'status.currentHealthy'));
+  }
+}
+
+async function recordedAnswer(cluster: Cluster, pod: KubeObject): Promise<void> {
+  const { kind, answer } = cluster.story.trigger;
+  if (kind === 'evict' && answer !== undefined && isTraced(cluster, pod)) {
+    await cluster.sleep(cluster.director.untilRecorded(answer.at));
+  }
+}
+
+function numberAt(object: KubeObject, path: string): number {
+  const value = valueAt(object, path);
+  return typeof value === 'number' ? value : 0;
 }

@@ -3,9 +3,8 @@ import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
 import { stateAt } from '../data/log.ts';
 import { badRequest, continueExpired, invalid, listExpired, notFound, tooFarAhead } from '../data/status.ts';
-import { numberIn, type ApiRequest } from '../http/api-request.ts';
+import { numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { revisionIn, selectorOf } from './read-options.ts';
 import { tableOf, wantsTable } from './table.ts';
 
 /** GET of one object. */
@@ -63,11 +62,8 @@ interface Token {
   after: string;
 }
 
-function writeToken(token: Token): string {
-  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.after })).toString(
-    'base64url',
-  );
-}
+const writeToken = (token: Token): string =>
+  Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.after })).toString('base64url');
 
 function readToken(text: string | null): Token | undefined {
   if (text === null || text === '') return undefined;
@@ -81,6 +77,4 @@ function readToken(text: string | null): Token | undefined {
 }
 
 /** Items of a list carry neither kind nor apiVersion. */
-function asItem({ kind: _, apiVersion: __, ...item }: KubeObject): Omit<KubeObject, 'kind' | 'apiVersion'> {
-  return item;
-}
+const asItem = ({ kind: _, apiVersion: __, ...item }: KubeObject): Omit<KubeObject, 'kind' | 'apiVersion'> => item;

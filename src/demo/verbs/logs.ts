@@ -5,7 +5,7 @@ import { badRequest, notFound } from '../data/status.ts';
 import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog } from '../play/log-hub.ts';
-import { parseStamp, type Nanoseconds } from '../play/nanoseconds.ts';
+import { parseStamp, type Nanoseconds } from '../clock.ts';
 
 /** GET pods/NAME/log: what was written so far and, with `follow`, what comes until the stream's recorded end. */
 export function serveLog(cluster: Cluster, exchange: Exchange, name: string): void {
@@ -27,9 +27,7 @@ export function serveLog(cluster: Cluster, exchange: Exchange, name: string): vo
 type ContainerState = 'waiting' | 'running' | 'terminated' | 'unknown';
 
 /** A stream can end long before its container does, by a kubelet's restart; then it may be opened again. */
-function isReopened(log: ContainerLog, state: ContainerState): boolean {
-  return log.ended && state === 'running';
-}
+const isReopened = (log: ContainerLog, state: ContainerState): boolean => log.ended && state === 'running';
 
 function refuse(exchange: Exchange, log: ContainerLog): void {
   if (log.refusal === undefined) exchange.text(log.status, '');
@@ -117,14 +115,11 @@ function follow(
 }
 
 /** A stream opened again has no recorded end: it ends when the pod's containers have, or the pod is gone. */
-function endWithPod(cluster: Cluster, stream: Stream, { metadata }: KubeObject): () => void {
-  return cluster.onChange(() => {
+const endWithPod = (cluster: Cluster, stream: Stream, { metadata }: KubeObject): (() => void) =>
+  cluster.onChange(() => {
     const pod = cluster.get('pods', metadata.namespace, metadata.name);
     const phase = valueAt(pod, 'status.phase');
     if (pod?.metadata.uid !== metadata.uid || phase === 'Succeeded' || phase === 'Failed') stream.end();
   });
-}
 
-function shown({ stamp, text }: Line, { withStamps }: Reading): string {
-  return withStamps ? stamped(stamp, text) : text;
-}
+const shown = ({ stamp, text }: Line, { withStamps }: Reading): string => (withStamps ? stamped(stamp, text) : text);

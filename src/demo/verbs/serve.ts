@@ -1,18 +1,15 @@
 import type { Cluster } from '../cluster.ts';
-import type { Kind } from '../data/kinds.ts';
-import { methodNotAllowed, noSuchPath } from '../data/status.ts';
+import { groupVersion, kinds, type Kind } from '../data/kinds.ts';
+import { methodNotAllowed, noSuchPath, failure, notFound, Refusal } from '../data/status.ts';
 import type { Verb } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { serveChange } from './change.ts';
-import { serveDelete } from './delete.ts';
-import { discovery } from './discovery.ts';
-import { serveEviction } from './evict.ts';
+import { serveDelete, serveEviction } from './delete.ts';
 import { serveGet, serveList } from './list.ts';
 import { serveLog } from './logs.ts';
-import { serveProxy, type Backends } from './proxy.ts';
 import { serveWatch, type WatchOptions } from './watch.ts';
 
-export interface ServeOptions extends WatchOptions {
+interface ServeOptions extends WatchOptions {
   /** What /version says. */
   version: string;
   /** Called for each DELETE or eviction of a pod that was executed. */
@@ -102,3 +99,82 @@ function nameIn({ request }: Exchange): string {
   if (request.name === undefined) throw methodNotAllowed();
   return request.name;
 }
+
+/** The documents a client reads before it knows what a server has; undefined for any other path. */
+function discovery(path: string, version: string): unknown {
+  if (path === '/version') return versionInfo(version);
+  if (path === '/api') return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
+  if (path === '/apis') return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups().map(groupInfo) };
+  const [, core, group, only] = /^\/(?:(api)\/v1|apis\/([^/]+)(\/v1)?)$/.exec(path) ?? [];
+  const wanted = core === undefined ? group : '';
+  if (wanted === undefined || !kinds.some((kind) => kind.group === wanted) || (wanted === '' && core === undefined)) {
+    return undefined;
+  }
+  return core !== undefined || only !== undefined
+    ? resourceList(wanted)
+    : { kind: 'APIGroup', apiVersion: 'v1', ...groupInfo(wanted) };
+}
+
+function versionInfo(gitVersion: string): unknown {
+  const [, major = '1', minor = '36'] = /^v(\d+)\.(\d+)/.exec(gitVersion) ?? [];
+  const built = { gitCommit: '', gitTreeState: 'clean', buildDate: '1970-01-01T00:00:00Z', goVersion: 'go1.26' };
+  return { major, minor, gitVersion, ...built, compiler: 'gc', platform: 'linux/amd64' };
+}
+
+const groups = (): string[] => [...new Set(kinds.map((kind) => kind.group))].filter((group) => group !== '');
+
+function groupInfo(group: string): { name: string; versions: unknown[]; preferredVersion: unknown } {
+  const version = { groupVersion: `${group}/v1`, version: 'v1' };
+  return { name: group, versions: [version], preferredVersion: version };
+}
+
+function resourceList(group: string): unknown {
+  const ofGroup = kinds.filter((kind) => kind.group === group);
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: groupVersion({ group, version: 'v1' }),
+    resources: ofGroup.flatMap((kind) => [resourceInfo(kind), ...(kind.subresources ?? []).map(subresourceInfo(kind))]),
+  };
+}
+
+const verbs = ['delete', 'get', 'list', 'patch', 'update', 'watch'];
+
+function resourceInfo({ plural, kind, namespaced, shortNames }: Kind): unknown {
+  return { name: plural, singularName: kind.toLowerCase(), namespaced, kind, shortNames, verbs };
+}
+
+function subresourceInfo({ plural, kind }: Kind): (sub: string) => unknown {
+  return (sub) => {
+    const isEviction = sub === 'eviction';
+    const about = { name: `${plural}/${sub}`, singularName: '', namespaced: true };
+    return isEviction
+      ? { ...about, group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] }
+      : { ...about, kind, verbs: sub === 'log' ? ['get'] : ['get', 'patch', 'update'] };
+  };
+}
+
+/** The URL of the HTTP server that answers for a Service or a pod; undefined: nothing does. */
+export type Backends = (resource: string, name: string) => string | undefined;
+
+async function serveProxy(cluster: Cluster, exchange: Exchange, kind: Kind, backends?: Backends): Promise<void> {
+  const { name: named = '', namespace, method, query, rest = '/' } = exchange.request;
+  if (!backends) throw noSuchPath();
+  // [SCHEME:]NAME[:PORT]
+  const name = named.replace(/^https?:/, '').replace(/:.*$/, '');
+  if (!cluster.get(kind.plural, namespace, name)) throw notFound(kind, name);
+  const backend = backends(kind.plural, name);
+  if (backend === undefined) throw unavailable(`no endpoints available for service "${name}"`);
+  const url = new URL(rest, backend);
+  url.search = query.toString();
+  const answer = await fetch(url, { method, redirect: 'manual' }).catch((error: unknown) => {
+    throw unavailable(`error trying to reach service: ${dialError((error as Error).cause, url.host)}`);
+  });
+  exchange.text(answer.status, await answer.text());
+}
+
+/** As Go's dialer and transport say it. */
+const dialError = (cause: unknown, host: string): string =>
+  (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? `dial tcp ${host}: connect: connection refused` : 'EOF';
+
+const unavailable = (message: string): Refusal => new Refusal(failure(503, 'ServiceUnavailable', message));

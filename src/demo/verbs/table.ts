@@ -3,9 +3,8 @@ import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 
 /** Whether the client wants what `kubectl get` prints (`Accept: application/json;as=Table;…`). */
-export function wantsTable({ headers }: Pick<ApiRequest, 'headers'>): boolean {
-  return /\bas=Table\b/.test(String(headers.accept ?? ''));
-}
+export const wantsTable = ({ headers }: Pick<ApiRequest, 'headers'>): boolean =>
+  /\bas=Table\b/.test(String(headers.accept ?? ''));
 
 /** A meta.k8s.io/v1 Table with a row for each object; `now` in milliseconds of the API server's clock. */
 export function tableOf(kind: Kind, objects: readonly KubeObject[], now: number, metadata: object = {}): object {
@@ -66,9 +65,8 @@ const columnsOf: Record<string, Column[]> = {
   ],
 };
 
-function involvedObject(event: KubeObject): string {
-  return `${textAt(event, 'involvedObject.kind').toLowerCase()}/${textAt(event, 'involvedObject.name')}`;
-}
+const involvedObject = (event: KubeObject): string =>
+  `${textAt(event, 'involvedObject.kind').toLowerCase()}/${textAt(event, 'involvedObject.name')}`;
 
 function statusesOf(pod: KubeObject): Record<string, unknown>[] {
   const statuses = valueAt(pod, 'status.containerStatuses');

@@ -4,9 +4,8 @@ import type { ChangeType, KubeObject } from '../data/kube-object.ts';
 import { since, stateAt, type Change } from '../data/log.ts';
 import type { Selector } from '../data/selectors.ts';
 import { invalid, Refusal, tooOld } from '../data/status.ts';
-import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
+import { isTrue, numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
-import { revisionIn, selectorOf } from './read-options.ts';
 import { tableOf, wantsTable } from './table.ts';
 
 export interface WatchOptions {
@@ -42,9 +41,7 @@ export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, opt
   cluster.director.watched(kind.plural);
 }
 
-function visible(cluster: Cluster): number {
-  return Math.min(cluster.log.revision, cluster.horizon);
-}
+const visible = (cluster: Cluster): number => Math.min(cluster.log.revision, cluster.horizon);
 
 function checkStreamingList(request: ApiRequest, { streamingLists }: WatchOptions): boolean {
   if (!request.query.has('sendInitialEvents') || streamingLists === 'ignore') return false;
@@ -129,7 +126,7 @@ function endInTime(cluster: Cluster, stream: Stream, kind: Kind, options: WatchO
 }
 
 function bookmark(kind: Kind, revision: number, annotations?: Record<string, string>): unknown {
-  const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...(annotations && { annotations }) };
+  const metadata = { resourceVersion: String(revision), creationTimestamp: null, annotations };
   return { kind: kind.kind, apiVersion: groupVersion(kind), metadata };
 }
 

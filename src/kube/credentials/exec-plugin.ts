@@ -1,5 +1,4 @@
-import type { ChildProcess, SpawnOptions } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import { kill } from 'node:process';
@@ -9,8 +8,7 @@ import type { ClusterEntry, ExecEntry } from '../kubeconfig/kubeconfig.ts';
 import { asRecord, asText } from '../status.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { Proof, ResolveOptions, Source } from './credentials.ts';
-import type { Launch } from './windows-launch.ts';
-import { windowsLaunch } from './windows-launch.ts';
+import { windowsLaunch, type Launch } from './windows-launch.ts';
 
 /**
  * Credentials from an exec plugin (client.authentication.k8s.io), run as kubectl runs it: asked once, kept until the

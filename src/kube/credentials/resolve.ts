@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Impersonation, UserEntry } from '../kubeconfig/kubeconfig.ts';
-import { isOverTls } from '../kubeconfig/usable.ts';
+import { isOverTls, type Impersonation, type UserEntry, type ClusterEntry } from '../kubeconfig/kubeconfig.ts';
 import type { Credentials, Identity, Proof, ResolveOptions, Source, TlsOptions } from './credentials.ts';
-import { badFile, readTls } from './tls.ts';
+import { PodexitError } from '../../errors.ts';
+import type { Redactor } from '../redact.ts';
 
 /**
  * The identity of a run. Tokens, files, basic authentication and certificates are handled here; an exec plugin or a
@@ -116,4 +116,54 @@ function escapeKey(key: string): string {
         : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
     })
     .join('');
+}
+
+/**
+ * How the server is trusted, and the certificate that we show it. Throws PodexitError `kubeconfig.bad-file`, and over TLS
+ * `kubeconfig.no-authority`.
+ */
+function readTls(cluster: ClusterEntry & { server: string }, user: UserEntry, redactor: Redactor): TlsOptions {
+  const ca = readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority);
+  const cert = readPem('client-certificate', user.clientCertificateData, user.clientCertificate);
+  // A key alone is for nothing, and kubectl does not even read it.
+  const key = cert === undefined ? undefined : readPem('client-key', user.clientKeyData, user.clientKey);
+  redactor.hide(user.clientKeyData);
+  redactor.hide(key);
+  if (ca !== undefined && isOverTls(cluster.server)) assertAuthority(ca);
+  return {
+    ca,
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+    // Always said: where it is left out, NODE_TLS_REJECT_UNAUTHORIZED=0 would decide instead of the kubeconfig.
+    rejectUnauthorized: cluster.insecureSkipTlsVerify !== true,
+    ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
+  };
+}
+
+/** Node would take an empty text for none, and trust all the world's authorities instead. */
+function assertAuthority(ca: string): void {
+  if (ca.includes('-----BEGIN CERTIFICATE-----')) return;
+  throw new PodexitError(
+    'kubeconfig.no-authority',
+    'the certificate-authority of the cluster holds no certificate, so that no server could be trusted',
+    'Correct certificate-authority or its data in the kubeconfig, or --certificate-authority: PEM is wanted.',
+  );
+}
+
+/** Data before file, as client-go has it. */
+function readPem(what: string, data: string | undefined, file: string | undefined): string | undefined {
+  if (data) return Buffer.from(data, 'base64').toString('utf8');
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw badFile(what, file);
+  }
+}
+
+function badFile(what: string, file: string): PodexitError {
+  return new PodexitError(
+    'kubeconfig.bad-file',
+    `the ${what} file ${file} cannot be read`,
+    'Correct its path in the kubeconfig (relative paths start at the kubeconfig itself), or its permissions.',
+  );
 }

@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { Sighting } from '../../model/observation.ts';
-import type { OneRequest } from './ask-once.ts';
-import { askOnce } from './ask-once.ts';
+import { askOnce, type OneRequest } from './ask-once.ts';
 import type { Answer, ClusterMemory, Flow, Question } from '../cluster.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
 import type { Surroundings } from '../surroundings.ts';
-import type { Body } from './body.ts';
-import { longestSilenceMs, readJson } from './body.ts';
+import { longestSilenceMs, readJson, type Body } from './body.ts';
 import type { Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
 import type { Transport } from './transport.ts';

@@ -1,5 +1,4 @@
-import { connect, isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
 import { asFailure, socketHost, socketPort, timeoutError, unusable } from './failure.ts';

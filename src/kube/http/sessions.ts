@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { IncomingHttpHeaders } from 'node:http';
-import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { validateHeaderName, validateHeaderValue, type IncomingHttpHeaders } from 'node:http';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpStatusHeader, OutgoingHttpHeaders } from 'node:http2';
 import type * as http2 from 'node:http2';
 import type { TLSSocket } from 'node:tls';

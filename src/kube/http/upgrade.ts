@@ -5,8 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { TlsOptions } from '../credentials/credentials.ts';
 import { plainWire, proxyWire, secureWire } from './agent.ts';
 import { socketHost, socketPort } from './failure.ts';
-import type { TransportOptions } from './transport.ts';
-import { proxyOf } from './transport.ts';
+import { proxyOf, type TransportOptions } from './transport.ts';
 
 export interface UpgradeRequest {
   url: URL;

@@ -1,9 +1,15 @@
 import { resolve } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../connect-options.ts';
-import type { ClusterEntry, ContextEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
+import {
+  assertUsable,
+  type ClusterEntry,
+  type ContextEntry,
+  type Impersonation,
+  type Kubeconfig,
+  type UserEntry,
+} from './kubeconfig.ts';
 import type { Loaded } from './load.ts';
-import { assertUsable } from './usable.ts';
 
 /** The one cluster and user that this run talks to. */
 export interface Chosen {

@@ -1,3 +1,5 @@
+import { PodexitError } from '../../errors.ts';
+
 /** A kubeconfig as its file has it, read into maps; every path in it is absolute (parse.ts). */
 export interface Kubeconfig {
   currentContext?: string;
@@ -56,4 +58,59 @@ export interface ContextEntry {
   cluster?: string;
   user?: string;
   namespace?: string;
+}
+
+/**
+ * What client-go refuses before it sends anything: two answers to one question, of which either would be a guess. Throws
+ * PodexitError `kubeconfig.contradictory` or `kubeconfig.no-client-key`.
+ */
+export function assertUsable(cluster: ClusterEntry & { server: string }, user: UserEntry): void {
+  const isTls = isOverTls(cluster.server);
+  assertTrust(cluster, isTls);
+  assertOneProof(user, isTls);
+  assertCertificate(user);
+}
+
+/** Without TLS credentials are not sent, and nobody is verified. */
+export function isOverTls(server: string): boolean {
+  return URL.canParse(server) && new URL(server).protocol === 'https:';
+}
+
+/** client-go validateClusterInfo, and over TLS TLSConfigFor. */
+function assertTrust(cluster: ClusterEntry, isTls: boolean): void {
+  const { certificateAuthority, certificateAuthorityData, insecureSkipTlsVerify } = cluster;
+  if (certificateAuthority && certificateAuthorityData)
+    throw contradictory('certificate-authority', 'certificate-authority-data');
+  if (isTls && insecureSkipTlsVerify && (certificateAuthority || certificateAuthorityData))
+    throw contradictory('a certificate-authority', 'insecure-skip-tls-verify');
+}
+
+/** client-go validateAuthInfo, and over TLS HTTPWrappersForConfig. */
+function assertOneProof(user: UserEntry, isTls: boolean): void {
+  const isBasic = Boolean(user.username || user.password);
+  if (user.token && isBasic) throw contradictory('a token', 'basic authentication (username, password)');
+  if (isTls && user.tokenFile && user.username) throw contradictory('a tokenFile', 'basic authentication (username)');
+  if (user.exec && user.authProvider) throw contradictory('an exec plugin', 'an auth-provider');
+}
+
+/** client-go validateAuthInfo, which looks at a key only beside a certificate. */
+function assertCertificate(user: UserEntry): void {
+  const { clientCertificate, clientCertificateData, clientKey, clientKeyData } = user;
+  if (!clientCertificate && !clientCertificateData) return;
+  if (clientCertificate && clientCertificateData) throw contradictory('client-certificate', 'client-certificate-data');
+  if (clientKey && clientKeyData) throw contradictory('client-key', 'client-key-data');
+  if (clientKey || clientKeyData) return;
+  throw new PodexitError(
+    'kubeconfig.no-client-key',
+    'the client certificate of the user has no key, and says nothing without it',
+    'Give client-key or client-key-data in the kubeconfig, or --client-key.',
+  );
+}
+
+function contradictory(one: string, other: string): PodexitError {
+  return new PodexitError(
+    'kubeconfig.contradictory',
+    `${one} and ${other} are both given, and only one of them can hold`,
+    'Keep one of them, in the kubeconfig and the flags taken together.',
+  );
 }

@@ -3,9 +3,8 @@ import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
-import { invalid } from './fields.ts';
+import { invalid, parseKubeconfig } from './parse.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
-import { parseKubeconfig } from './parse.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 
 export interface LoadOptions {

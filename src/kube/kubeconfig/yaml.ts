@@ -1,6 +1,14 @@
-import type { YAMLException } from 'js-yaml';
-import { CORE_SCHEMA, NOT_RESOLVED, boolYaml11Tag, floatCoreTag, intCoreTag, loadAll, mergeTag } from 'js-yaml';
-import { invalid } from './fields.ts';
+import {
+  CORE_SCHEMA,
+  NOT_RESOLVED,
+  boolYaml11Tag,
+  floatCoreTag,
+  intCoreTag,
+  loadAll,
+  mergeTag,
+  type YAMLException,
+} from 'js-yaml';
+import { invalid } from './parse.ts';
 
 /**
  * The first document of a kubeconfig, as kubectl's YAML has it. Throws PodexitError `kubeconfig.invalid`, which names the

@@ -1,6 +1,23 @@
-import type { Event } from '../kube.ts';
+import type { Stamp } from './container.ts';
 import { narrowMetadata } from './metadata.ts';
+import type { Metadata } from './metadata.ts';
 import { asNumber, asObject, asString, compact } from './read.ts';
+
+/** An Event of either API (core/v1 or events.k8s.io/v1), in the core form. */
+export interface Event {
+  kind: 'Event';
+  metadata: Metadata;
+  reason: string;
+  type?: string;
+  reportingComponent?: string;
+  /** Kept only for the reasons whose message has a form that we read; of a probe only what failed. */
+  message?: string;
+  involvedObject: { kind: string; name: string; uid?: string; fieldPath?: string };
+  count: number;
+  firstTimestamp?: Stamp;
+  lastTimestamp?: Stamp;
+  eventTime?: string;
+}
 
 /** Reasons whose message has a fixed form that rules read (SIGNALS.md §2.2). Others lose theirs: it may quote anything. */
 const readMessages = new Set([

@@ -1,16 +1,15 @@
-import type { Metadata } from '../kube.ts';
-import { staticUid } from '../pod.ts';
 import {
-  asArray,
   asBoolean,
   asNumber,
   asObject,
   asSeconds,
   asString,
   asStrings,
-  compact,
   filled,
+  listOf,
+  shape,
   stringMap,
+  textOr,
 } from './read.ts';
 
 /** Labels that rules read: which Service a slice belongs to, which revision a pod is of, which index of its Job it has. */
@@ -22,50 +21,38 @@ const labels = new Set([
   'batch.kubernetes.io/job-completion-index',
 ]);
 
+/** The annotation of a static pod's copy that holds the uid of the static pod itself. */
+export const staticUid = 'kubernetes.io/config.hash';
+
 /**
  * The annotations whose values are facts about the exit: when a slice's change was set off (SIGNALS.md §3), and the uid that a
  * static pod has for its kubelet, whose Events name that one.
  */
 const kept = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
 
-export function narrowMetadata(raw: unknown): Metadata {
-  const metadata = asObject(raw);
-  return compact<Metadata>({
-    name: asString(metadata['name']) ?? '',
-    namespace: asString(metadata['namespace']),
-    uid: asString(metadata['uid']) ?? '',
-    resourceVersion: asString(metadata['resourceVersion']),
-    generation: asNumber(metadata['generation']),
-    creationTimestamp: asString(metadata['creationTimestamp']),
-    deletionTimestamp: asString(metadata['deletionTimestamp']),
-    deletionGracePeriodSeconds: asSeconds(metadata['deletionGracePeriodSeconds']),
-    finalizers: filled(asStrings(metadata['finalizers'])),
-    ownerReferences: filled(asArray(metadata['ownerReferences'], 16).map(narrowOwnerReference)),
-    managedFields: filled(asArray(metadata['managedFields'], 64).map(narrowManager)),
-    annotations: annotationKeys(metadata['annotations']),
-    labels: stringMap(metadata['labels'], (key) => labels.has(key)),
-  });
-}
+export type Metadata = ReturnType<typeof narrowMetadata>;
 
-function narrowOwnerReference(raw: unknown) {
-  const reference = asObject(raw);
-  return compact({
-    apiVersion: asString(reference['apiVersion']) ?? '',
-    kind: asString(reference['kind']) ?? '',
-    name: asString(reference['name']) ?? '',
-    uid: asString(reference['uid']) ?? '',
-    controller: asBoolean(reference['controller']),
-  });
-}
-
-function narrowManager(raw: unknown) {
-  const entry = asObject(raw);
-  return compact({
-    manager: asString(entry['manager']) ?? '',
-    subresource: asString(entry['subresource']),
-    time: asString(entry['time']),
-  });
-}
+export const narrowMetadata = shape({
+  name: textOr(''),
+  namespace: asString,
+  uid: textOr(''),
+  resourceVersion: asString,
+  generation: asNumber,
+  creationTimestamp: asString,
+  deletionTimestamp: asString,
+  deletionGracePeriodSeconds: asSeconds,
+  finalizers: (raw) => filled(asStrings(raw)),
+  ownerReferences: listOf(
+    shape({ apiVersion: textOr(''), kind: textOr(''), name: textOr(''), uid: textOr(''), controller: asBoolean }),
+    16,
+  ),
+  /** Last changing write of each manager (apiserver clock); no field sets. */
+  managedFields: listOf(shape({ manager: textOr(''), subresource: asString, time: asString }), 64),
+  /** Keys only: the values are empty, save of two. */
+  annotations: annotationKeys,
+  /** Only the labels that podexit itself reads. */
+  labels: (raw) => stringMap(raw, (key) => labels.has(key)),
+});
 
 function annotationKeys(raw: unknown): Record<string, string> | undefined {
   const keys = Object.keys(asObject(raw)).slice(0, 256);

@@ -56,3 +56,48 @@ export function stringMap(value: unknown, keep: (key: string) => boolean): Recor
   });
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
+
+/** Reads one untrusted value. */
+export type Reader<T = unknown> = (raw: unknown) => T;
+
+type Fields = Readonly<Record<string, Reader>>;
+type Absent<F extends Fields> = { [K in keyof F]: undefined extends ReturnType<F[K]> ? K : never }[keyof F];
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** The type of what `shape` reads: a field that may be undefined is optional. */
+type Shaped<F extends Fields> = Flat<
+  { [K in Exclude<keyof F, Absent<F>>]: ReturnType<F[K]> } & {
+    [K in Absent<F>]?: Exclude<ReturnType<F[K]>, undefined>;
+  }
+>;
+
+/** An object of these fields, in this order, and of no others. What is undefined is left out. */
+export const shape =
+  <F extends Fields>(fields: F): Reader<Shaped<F>> =>
+  (raw) => {
+    const object = asObject(raw);
+    const read = Object.entries(fields).map(([key, reader]) => [key, reader(object[key])]);
+    return compact(Object.fromEntries(read) as Shaped<F>);
+  };
+
+/** Undefined where the value is absent. */
+export const maybe =
+  <T>(reader: Reader<T>): Reader<T | undefined> =>
+  (raw) =>
+    has(raw) ? reader(raw) : undefined;
+
+export const textOr =
+  (other: string): Reader<string> =>
+  (raw) =>
+    asString(raw) ?? other;
+
+/** An array of at most `most`, or undefined where nothing is in it. */
+export const listOf =
+  <T>(reader: Reader<T>, most: number): Reader<T[] | undefined> =>
+  (raw) =>
+    filled(asArray(raw, most).map(reader));
+
+export const constant =
+  <T extends string>(value: T): Reader<T> =>
+  () =>
+    value;

@@ -1,8 +1,9 @@
 /** Events about the pod, its node and its owners. Each distinct occurrence is kept once (SIGNALS.md §2.1). */
 import { atMost } from '../span.ts';
 import type { Span } from '../span.ts';
-import type { Event } from '../kube.ts';
-import { isMirror, staticUid } from '../pod.ts';
+import type { Event } from '../observe/event.ts';
+import { staticUid } from '../observe/metadata.ts';
+import { isMirror } from '../pod.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';

@@ -1,4 +1,5 @@
-import type { Pod, Stamp } from '../kube.ts';
+import type { Pod } from '../kube.ts';
+import type { Stamp } from '../observe/container.ts';
 import { conditionOf, isReady } from '../pod.ts';
 import type { SiblingFacts, Trace } from '../trace.ts';
 import type { Seen } from './notes.ts';

@@ -81,7 +81,7 @@ export function drawBar(scale: Scale, bar: Bar, item: number): Html {
   ]);
 }
 
-/** A filled diamond was observed, a hollow one inferred; the line beneath it is the interval. */
+/** A filled diamond was observed, a hollow one inferred; the line under it is the interval. */
 export function drawPoint(scale: Scale, point: Point, item: number, y = 35.5): Html {
   const { name, at: moment } = point;
   const { earliest, latest, shown, basis, open } = moment;

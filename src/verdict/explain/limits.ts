@@ -110,12 +110,6 @@ const look = 'Nothing, unless a moment contradicts what you know: then see wheth
 
 /** What is assumed rather than proved (model/assumptions.ts): the API shows none of it. */
 export const assumptionTexts: Record<AssumptionName, Explanation> = {
-  'shared-clock': {
-    is: "In a run over several pods: those of one node share what they show of its clock. How far apart the API servers' clocks are that stamped them.",
-    known: `${bound('shared-clock')} NTP keeps them to milliseconds; where two pods contradict each other, nothing is shared.`,
-    wrong: wider,
-    advice: look,
-  },
   'clock-drift': {
     is: 'How much two clocks drift apart in each second.',
     known: `${bound('clock-drift')} NTP slews at 0.0005.`,

@@ -1,6 +1,6 @@
 /** Findings about preStop hooks. */
 import type { ContainerTimeline, PreStopExit } from '../../infer/timeline.ts';
-import type { HookKind } from '../../model/kube.ts';
+import type { HookKind } from '../../model/observe/container.ts';
 import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, isForced, loweredGrace } from '../grace.ts';
 import { lengthText } from '../length-text.ts';

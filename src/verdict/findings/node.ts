@@ -68,7 +68,7 @@ function nodeSilent(input: RuleInput): FindingDraft[] {
 }
 
 /**
- * Until when (client ms) silence tells something: an Event could be read, or the status tells whether the kubelet knows of the
+ * Until when (client ms) silence means something: an Event could be read, or the status shows whether the kubelet knows of the
  * deletion (SIGNALS.md §2 S3). -Infinity: never.
  */
 function listenedUntil({ trace, exit }: RuleInput): number {
@@ -118,7 +118,7 @@ const renewalsSince = ({ trace, exit }: RuleInput): Sign[] =>
     .filter(({ at }) => at > exit.deletion.accepted.client.hi + millisecondsOf('delivery-lag'))
     .map(({ at }) => ({ at }));
 
-/** An Event that a first look lists was there before it: its own stamp tells since when. */
+/** An Event that a first look lists was there before it: its own stamp shows since when. */
 function killingSigns({ trace, exit }: RuleInput, name: string, killings: readonly Occurrence[]): Sign[] {
   const since = exit.containers.find(({ spec }) => spec.name === name)?.stopping?.client.lo ?? -Infinity;
   // A run that attaches may see the deletion before its first list of the Events.
@@ -199,7 +199,7 @@ function restartUnderWay({ trace, exit }: RuleInput): Occurrence | undefined {
   return trace.events.findLast(isUnderWay);
 }
 
-/** Its grace counts anew from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
+/** Its grace counts again from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
 function kubeletRestarted(input: RuleInput): FindingDraft[] {
   const { exit } = input;
   const found = exit.containers.flatMap((container) => restartOf(input, container));

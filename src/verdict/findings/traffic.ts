@@ -3,13 +3,13 @@ import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { DrainLead } from '../drain-lead.ts';
-import { drainLeads, headStart, isRace } from '../drain-lead.ts';
+import { headStart, racesIn } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
 import type { RuleInput } from '../rule-input.ts';
-import { isMeantToGo, isWholeDeletion, mainsIn, ranIn, servingContainers, signalName } from '../rule-input.ts';
+import { isMeantToGo, isWholeDeletion, mainsIn, servingContainers, signalName } from '../rule-input.ts';
 import { servicesNamed } from '../words.ts';
 
 export const trafficFindings = (input: RuleInput): FindingDraft[] => [
@@ -43,9 +43,8 @@ export const serviceName = (endpoint: EndpointTimeline): string => endpoint.serv
 
 /** The stop signal came less than a head start after the removal, or before it. */
 function drainRace(input: RuleInput): FindingDraft[] {
-  const isGone = input.trace.gone !== undefined;
-  const races = hasForced(input) ? [] : drainLeads(input).filter((lead) => isRace(lead, isGone));
-  const [worst] = races.sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.max - b.lead.max);
+  const races = racesIn(input);
+  const [worst] = races;
   if (!worst) return [];
   const services = servicesNamed([...new Set(races.map(({ endpoint }) => serviceName(endpoint)))]);
   const { container, hard, evidence } = worst;
@@ -72,14 +71,12 @@ function drainRace(input: RuleInput): FindingDraft[] {
 /** A lead that may have been a second is enough for some load balancers. */
 const isCertain = ({ lead }: DrainLead): boolean => lead.max < headStart;
 
-const hasForced = (input: RuleInput): boolean => ranIn(input).some(({ outcome }) => outcome === 'abandoned');
-
-/** `0.02s after`, `≤0.02s after`, `0.4s before`; `≤`: the signal may also have come at any time before. */
-export function leadText({ lead }: DrainLead): string {
+/** `0.02s after`, `at most 0.02s after`, `0.4s before`; `at most`: the signal may also have come at any time before. */
+export function leadText({ lead }: Pick<DrainLead, 'lead'>): string {
   const { min, max, shown } = lead;
   if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
-  if (min < 0) return `≤${secondsText(max, max < 95 ? 2 : 1)} after`;
-  return `${lengthText(lead)} after`;
+  const text = min < 0 ? `≤${secondsText(max, max < 95 ? 2 : 1)}` : lengthText(lead);
+  return `${text.replace('≤', 'at most ')} after`;
 }
 
 function lastEndpoint(input: RuleInput): FindingDraft[] {

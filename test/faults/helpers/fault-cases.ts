@@ -73,7 +73,7 @@ export const faultCases: Record<string, MakeFaults> = {
   ],
 };
 
-/** A status meets a request, so later ones need streams that are opened anew. */
+/** A status meets a request, so later ones need streams that are opened again. */
 function onReopening({ from }: Moment, fault: Fault): Fault[] {
   return from.afterMs === undefined
     ? [fault]

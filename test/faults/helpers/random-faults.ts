@@ -55,7 +55,7 @@ const status = (random: Random): Fault => ({
   times: between(random, 1, 6),
 });
 
-/** A status meets a request, so a later one needs streams that are opened anew. */
+/** A status meets a request, so a later one needs streams that are opened again. */
 const reopened = (from: Pick<Where, 'afterMs'>, fault: Fault): Fault[] => [
   { kind: 'drop', ...from },
   { ...fault, ...from },

@@ -1,16 +1,14 @@
 /** What somebody did who wanted podexit to say less than it knows: doubts where nothing is in doubt. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../../sim/plain-story.ts';
-import type { AppStory, Story } from '../../sim/story.ts';
+import type { Story } from '../../sim/story.ts';
 import type { Sighting } from '../../../src/model/observation.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import {
   adding,
   alone,
-  attached,
   changed,
   changesOf,
-  comingAt,
   containerOf,
   deaf,
   editing,
@@ -24,7 +22,7 @@ import {
 import type { Raw } from '../../helpers/cases.ts';
 import { podBefore } from '../../helpers/raw-edits.ts';
 import { judgeStory } from '../../helpers/simulated.ts';
-import { asked, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import { asked, kubelet, pod } from '../../helpers/story-changes.ts';
 
 const widthOf = (report: ExitReport, name = 'app'): number => {
   const at = containerOf(report, name).exit?.at;
@@ -103,41 +101,6 @@ describe("a log's end that is told late is no clock that was set", () => {
     const { wrong, report } = judgeStory(plainStory({ ...two(), clocks }));
     expect(wrong).toEqual([]);
     expect(causesOf(report)).toContain('clock-doubtful');
-  });
-});
-
-/** Somebody asked for 10 s of the pod's own 30, and we came that much later. */
-function comingLate(app: AppStory, byMs: number): Sighting[] {
-  const all = editing(attached(told({ ...alone({ app }), ...somebody })), 'pod', (one) => ({
-    ...one,
-    spec: { ...one.spec, terminationGracePeriodSeconds: 30 },
-  }));
-  const start = markedIn(all).at + byMs;
-  return comingAt(start, all);
-}
-
-const exits137 = (afterMs: number): AppStory => ({
-  onSignal: { kind: 'exits', afterMs, code: 137 },
-  lost: false,
-  lines: [],
-});
-
-describe('a grace that was shorter than the pod has, when somebody looked late', () => {
-  it.each([500, 3000])('ends in the kill at its end: %i ms', (byMs) => {
-    const report = judged(comingLate(deaf, byMs));
-    expect(report.verdict.outcome).toBe('killed');
-    expect(findingCodes(report)).toContain('killed-at-grace');
-  });
-
-  it('is no kill before its end, and not known for one long after it', () => {
-    const outcomeAfter = (ms: number) => {
-      const change = { ...alone({ app: exits137(ms) }), ...pod({ graceSeconds: 30 }), ...somebody };
-      const lowered = editing(attached(told(change)), 'pod', (one) => lasting(one, 10));
-      const start = markedIn(lowered).at;
-      return containerOf(judged(lowered.filter((one) => one.kind !== 'listed' || one.at >= start))).outcome;
-    };
-    expect(outcomeAfter(5000)).toBe('failed');
-    expect(outcomeAfter(15_000)).toBe('unknown');
   });
 });
 

@@ -1,56 +1,11 @@
 /** What somebody did who wanted a false cause or a false successor told. */
 import { describe, expect, it } from 'vitest';
 import { endingOf } from '../../../src/run/ending.ts';
-import {
-  adding,
-  alone,
-  attached,
-  changed,
-  editing,
-  judged,
-  listed,
-  markedIn,
-  stampOf,
-  told,
-} from '../../helpers/cases.ts';
+import { adding, alone, changed, editing, judged, listed, markedIn, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { drains } from '../../sim/plain-story.ts';
 import { ownedCase, successfulDelete } from '../../helpers/owned.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
-import { pod, somebody } from '../../helpers/story-changes.ts';
-
-describe('a condition that came after the deletion', () => {
-  /** Attached to 25 s after somebody's DELETE; the condition came `afterMs` after it. */
-  function joined(afterMs: number, reason: string) {
-    const base = attached(told({ ...alone({ app: drains(40000) }), ...pod({ graceSeconds: 60 }), ...somebody }));
-    const { at, object } = markedIn(base);
-    const disrupted = (one: Raw): Raw => ({
-      ...one,
-      metadata: { ...one.metadata, resourceVersion: String(BigInt(String(one.metadata['resourceVersion'])) + 100n) },
-      status: {
-        ...one.status,
-        conditions: [
-          ...(one.status['conditions'] as unknown[]),
-          { type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime: stampOf(at + afterMs) },
-        ],
-      },
-    });
-    const start = at + 25000;
-    const rest = editing(base, 'pod', disrupted).filter((one) => one.at >= start);
-    const began = base.flatMap((one) => (one.kind === 'began' ? [{ ...one, at: start }] : []));
-    return judged([...began, listed(start + 5, 'pod', disrupted(object)), ...rest]).trigger.kind;
-  }
-
-  it('did not cause it', () => {
-    expect(joined(20000, 'EvictionByEvictionAPI')).toBe('unknown');
-    expect(joined(20000, 'DeletionByTaintManager')).toBe('unknown');
-  });
-
-  it('may have caused it where its stamp is not later', () => {
-    expect(joined(-3, 'EvictionByEvictionAPI')).toBe('eviction-api');
-    expect(joined(1000, 'DeletionByTaintManager')).toBe('taint');
-  });
-});
 
 describe('a pod of the same owner in another place', () => {
   /** While ours drains another pod comes up, and is ready. */

@@ -22,13 +22,18 @@ export interface Window {
   before?: number;
   /** Its latest is later than this: the interval reaches so far. */
   until?: number;
+  /** Its earliest is sooner than this: the interval reaches back so far. */
+  from?: number;
+  /** It is narrower than this. */
+  width?: number;
 }
 
 /** `false`: nothing is said of it. */
 export type Said = boolean | Window;
 
 export interface ContainerExpectation {
-  outcome?: string;
+  /** Or one of these. */
+  outcome?: string | readonly string[];
   /** Not one of these. */
   notOutcome?: readonly string[];
   code?: number;
@@ -55,15 +60,30 @@ export interface Expectation {
   without?: readonly string[];
   /** What a finding says: its message, and its advice on a line of its own. */
   says?: Readonly<Record<string, RegExp>>;
+  /** What no finding says. */
+  unsaid?: RegExp;
   severity?: Readonly<Record<string, string>>;
   phases?: readonly string[];
   noPhases?: readonly string[];
+  /** How long a phase lasted, and which share of the grace that was: the least is its earliest, the most its latest. */
+  lasting?: Readonly<Record<string, Window>>;
+  ofGrace?: Readonly<Record<string, Window>>;
+  /** Causes of gaps. */
+  gaps?: readonly string[];
+  noGaps?: readonly string[];
+  assumes?: readonly string[];
+  /** The name of the pod that came for this one; `true`: any. */
+  replacement?: string | boolean;
   /** The sentence about the outcome. */
   sentence?: RegExp;
   /** Parts of the report as they are. */
   report?: Partial<ExitReport> | object;
-  /** Nothing in it misses the truth of the story. */
+  /** Nothing in it misses the truth of the story; of one that was edited, no instant does. */
   truth?: true;
+  /** With these edits as well, all outcomes stay what they are. */
+  same?: readonly Edit[];
+  /** While it lasted, no word was taken back. */
+  lasts?: true;
   /** What no table can say; `untouched` is the report without the edits. */
   holds?: (report: ExitReport, sightings: readonly Sighting[], untouched: () => ExitReport) => void;
 }

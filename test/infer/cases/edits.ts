@@ -1,10 +1,13 @@
 /** What cases change of what arrived. Times are milliseconds from the arrival of the first state with deletionTimestamp. */
-import type { StreamName } from '../../../src/model/observation.ts';
+import type { Sighting, StreamName } from '../../../src/model/observation.ts';
 import {
   adding,
   attached,
   changed,
+  changesOf,
+  comingAt,
   editing,
+  eventOf,
   listed,
   markedIn,
   ownedBy,
@@ -12,7 +15,7 @@ import {
   without,
 } from '../../helpers/cases.ts';
 import type { Change, Raw } from '../../helpers/cases.ts';
-import { statusesIn } from '../../helpers/raw-edits.ts';
+import { endingAs, quiet, statusesIn } from '../../helpers/raw-edits.ts';
 import type { Edit } from './case.ts';
 
 /** Somebody else's deletion, which the run only watched. */
@@ -25,13 +28,67 @@ export const withoutStreams =
 
 /** Every object of the stream becomes what `change` makes of it; undefined leaves it out. */
 export const each =
-  (stream: StreamName, change: (object: Raw) => Raw | undefined): Edit =>
+  (stream: StreamName, change: (object: Raw, sighting: Sighting) => Raw | undefined): Edit =>
   (all) =>
     editing(all, stream, change);
 
 /** The same where the object is being deleted. */
 export const eachDeleted = (change: (pod: Raw) => Raw): Edit =>
   each('pod', (pod) => (pod.metadata['deletionTimestamp'] === undefined ? pod : change(pod)));
+
+/** Without any log. */
+export const noLogs: Edit = quiet;
+
+/** Events of these reasons are lost. */
+export const withoutReasons = (...reasons: string[]): Edit =>
+  each('events', (event) => (reasons.includes(String(event['reason'])) ? undefined : event));
+
+/** No Event of the deletion came. */
+export const noEvents: Edit = each('events', () => undefined);
+
+/** Before 1.35 no status tells that the kubelet knows of the deletion. */
+export const unacknowledged: Edit = each('pod', ({ status: { observedGeneration: _, ...status }, ...pod }) => ({
+  ...pod,
+  status,
+}));
+
+/** Every end of a container that is told has this. */
+export const ending =
+  (end: Record<string, unknown> | ((deletion: Deletion) => Record<string, unknown>)): Edit =>
+  (all) =>
+    endingAs(all, typeof end === 'function' ? end(deletionIn(all)) : end);
+
+/** Everything arrives when `when` has it. */
+export const arriving =
+  (when: (one: Sighting, deletion: Deletion) => number): Edit =>
+  (all) => {
+    const deletion = deletionIn(all);
+    return adding(all.map((one) => ({ ...one, at: when(one, deletion) })));
+  };
+
+/** Only this arrives. */
+export const only =
+  (keeps: (one: Sighting, deletion: Deletion) => boolean): Edit =>
+  (all) => {
+    const deletion = deletionIn(all);
+    return all.filter((one) => keeps(one, deletion));
+  };
+
+/** This arrives as well. */
+export const also =
+  (...more: ((deletion: Deletion) => Sighting)[]): Edit =>
+  (all) => {
+    const deletion = deletionIn(all);
+    return adding(all, ...more.map((make) => make(deletion)));
+  };
+
+/** A run that came so long after the deletion: its first lists hold what was there by then. */
+export const coming =
+  (ms: number | ((deletion: Deletion) => number)): Edit =>
+  (all) => {
+    const deletion = deletionIn(all);
+    return comingAt(typeof ms === 'number' ? deletion.at + ms : ms(deletion), all);
+  };
 
 /** Every status of a container. */
 export const eachStatus = (change: (status: ReturnType<typeof statusesIn>[number]) => void): Edit =>
@@ -47,7 +104,30 @@ export interface Deletion {
   /** Client time of the run's beginning, ms. */
   began: number;
   pod: Raw;
+  /** Client time at which its removal was told, ms; NaN where it was not. */
+  removed: number;
 }
+
+/** An Event of the kubelet about a container of the pod. */
+export const aboutPod =
+  (reason: string, message: string, ms: number, more: About = {}) =>
+  ({ at, pod }: Deletion): Raw => {
+    const { container = 'app', uid = pod.metadata.uid, count = 1, firstMs = ms } = more;
+    const about = { kind: 'Pod', name: pod.metadata.name, uid, ...(container && { container }) };
+    return eventOf(about, { reason, message }, { at: at + ms, count, firstAt: at + firstMs });
+  };
+
+interface About {
+  container?: string | undefined;
+  uid?: string;
+  count?: number;
+  /** When it happened first. */
+  firstMs?: number;
+}
+
+/** It is told 8 ms later. */
+export const event = (reason: string, message: string, ms: number, more: About = {}): Edit =>
+  change(ms + 8, 'events', aboutPod(reason, message, ms, more), 'ADDED');
 
 /** An object changes at that time; `object` may be made of what is known of the deletion. */
 export const change =
@@ -84,7 +164,8 @@ export const owned =
     return adding(editing(all, 'pod', ownedBy(kind, name)), listed(began + 100, 'owner', ownerOf(kind, name, owner)));
   };
 
-function deletionIn(all: Parameters<Edit>[0]): Deletion {
+export function deletionIn(all: Parameters<Edit>[0]): Deletion {
   const { at, object } = markedIn(all);
-  return { at, began: all[0]?.at ?? 0, pod: object };
+  const removed = changesOf(all, 'pod').find((one) => one.change === 'DELETED')?.at ?? NaN;
+  return { at, began: all[0]?.at ?? 0, pod: object, removed };
 }

@@ -10,7 +10,6 @@ import {
   containerOf,
   deaf,
   editing,
-  eventOf,
   markOf,
   markedIn,
   storyReport,
@@ -19,8 +18,7 @@ import type { Raw } from '../../helpers/cases.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { asked, dies, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 import type { Case, Edit, Expectation } from './case.ts';
-import type { Deletion } from './edits.ts';
-import { attach, change, each, eachDeleted, eachStatus, list, withoutStreams } from './edits.ts';
+import { aboutPod, attach, change, deletionIn, each, eachDeleted, eachStatus, list, withoutStreams } from './edits.ts';
 
 /** This part of the report is as it is without the edits. */
 const unchanged = (part: (report: ExitReport) => unknown): Expectation => ({
@@ -134,11 +132,7 @@ const sidecar: Partial<Story> = {
 };
 
 const containers: Case[] = [
-  {
-    sentence: '7: a container that was not running gets no Killing',
-    of: brokenBeside,
-    expect: notRunning,
-  },
+  { sentence: '7: a container that was not running gets no Killing', of: brokenBeside, expect: notRunning },
   {
     sentence: '7: the older end of a container that was not running is not this deletion’s',
     of: brokenBeside,
@@ -265,19 +259,10 @@ const endpoints: Case[] = [
   },
 ];
 
-/** An Event of the kubelet about a container of the pod. */
-const aboutPod =
-  (reason: string, message: string, ms: number, more: { container?: string; uid?: string; again?: boolean } = {}) =>
-  ({ at, pod }: Deletion): Raw => {
-    const { container = 'app', uid = pod.metadata.uid, again = false } = more;
-    const times = again ? { at: at + ms, count: 2, firstAt: at - 1_800_000 } : { at: at + ms };
-    return eventOf({ kind: 'Pod', name: pod.metadata.name, uid, container }, { reason, message }, times);
-  };
 const stopping = 'Stopping container app';
 /** The Killing counts up one of half an hour before. */
 const repeatedKilling: Edit = (all) => {
-  const { at, object } = markedIn(all);
-  const again = aboutPod('Killing', stopping, 8, { again: true })({ at, began: 0, pod: object });
+  const again = aboutPod('Killing', stopping, 8, { count: 2, firstMs: -1_800_000 })(deletionIn(all));
   return editing(all, 'events', (event) => (event['reason'] === 'Killing' ? again : event));
 };
 const startsNow = (report: ExitReport): void => {
@@ -394,11 +379,7 @@ const held = (finalizer: string): Partial<Story> => ({
 });
 
 const objects: Case[] = [
-  {
-    sentence: '22: a successor of the same name is another pod',
-    of: 'statefulset',
-    expect: succeeded,
-  },
+  { sentence: '22: a successor of the same name is another pod', of: 'statefulset', expect: succeeded },
   {
     sentence: '22: a successor of the same name ends the old pod’s story, also where nobody saw it go',
     of: 'statefulset',

@@ -2,23 +2,41 @@
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { after, containerOf, judged, markOf, recorded, told } from '../../helpers/cases.ts';
+import { endedLikeLive } from '../../../src/run/replay.ts';
+import { listenTo } from '../../helpers/prefixes.ts';
+import { observationsOf } from '../../helpers/recordings.ts';
 import { linesOf } from '../../helpers/owned.ts';
-import { judgeStory } from '../../helpers/simulated.ts';
+import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
-import type { Case, ContainerExpectation, Expectation, Said, Window } from './case.ts';
+import type { Story } from '../../sim/story.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+import type { Case, Edit, ContainerExpectation, Expectation, Said, Window } from './case.ts';
 
 export function walk(topic: string, cases: readonly Case[]): void {
   describe(topic, () => {
     it.each(cases.map((one) => [one.sentence, one] as const))('%s', async (_, { of, edit = [], expect: wanted }) => {
       const original = typeof of === 'string' ? await recorded(of) : told(of);
-      const sightings = edit.reduce<typeof original>((all, change) => [...change(all)], original);
+      const sightings = edited(original, edit);
       const report = judged(sightings);
       check(report, wanted);
-      if (wanted.truth && typeof of !== 'string') expect(judgeStory(plainStory(of)).wrong).toEqual([]);
+      if (wanted.truth && typeof of !== 'string') checkTruth(report, of, edit.length > 0);
+      if (wanted.same) expect(outcomesOf(judged(edited(sightings, wanted.same)))).toEqual(outcomesOf(report));
+      if (wanted.lasts) expect(brokenIn(sightings)).toEqual([]);
       wanted.holds?.(report, sightings, () => judged(original));
     });
   });
 }
+
+const edited = (sightings: readonly Sighting[], edits: readonly Edit[]): readonly Sighting[] =>
+  edits.reduce((all, change) => change(all), sightings);
+
+const outcomesOf = ({ verdict, containers }: ExitReport) => [
+  verdict.outcome,
+  ...containers.map(({ name, outcome }) => `${name} ${outcome}`),
+];
+
+const brokenIn = (sightings: readonly Sighting[]): string[] =>
+  listenTo(observationsOf([...endedLikeLive(sightings)]), () => undefined).broken;
 
 function check(report: ExitReport, wanted: Expectation): void {
   const { verdict } = report;
@@ -34,18 +52,28 @@ function check(report: ExitReport, wanted: Expectation): void {
   for (const code of wanted.findings ?? []) expect(codes).toContain(code);
   for (const code of wanted.without ?? []) expect(codes).not.toContain(code);
   for (const [code, words] of Object.entries(wanted.says ?? {})) expect(wordsOf(report, code)).toMatch(words);
+  if (wanted.unsaid) expect(codes.map((code) => wordsOf(report, code)).join('\n')).not.toMatch(wanted.unsaid);
   for (const [code, severity] of Object.entries(wanted.severity ?? {}))
     expect(verdict.findings.find((finding) => finding.code === code)?.severity, code).toBe(severity);
   const phases = report.phases.map(({ name }) => name as string);
   expect(phases).toEqual(expect.arrayContaining([...(wanted.phases ?? [])]));
   for (const name of wanted.noPhases ?? []) expect(phases).not.toContain(name);
+  const lengthOf = (one: string) => report.phases.find(({ name }) => name === one);
+  for (const [name, window] of Object.entries(wanted.lasting ?? {})) checkSpan(lengthOf(name)?.seconds, window, name);
+  for (const [name, window] of Object.entries(wanted.ofGrace ?? {})) checkSpan(lengthOf(name)?.ofGrace, window, name);
+  const causes = report.gaps.map(({ cause }) => cause as string);
+  expect(causes).toEqual(expect.arrayContaining([...(wanted.gaps ?? [])]));
+  for (const cause of wanted.noGaps ?? []) expect(causes).not.toContain(cause);
+  expect(report.assumes.map(({ name }) => name)).toEqual(expect.arrayContaining([...(wanted.assumes ?? [])]));
+  if (typeof wanted.replacement === 'string') expect(report.replacement?.name).toBe(wanted.replacement);
+  else if (wanted.replacement !== undefined) expect(report.replacement !== undefined).toBe(wanted.replacement);
   for (const [id, said] of Object.entries(wanted.marks ?? {})) checkSaid(report, markAt(report, id), said, id);
   for (const [name, one] of Object.entries(wanted.containers ?? {})) checkContainer(report, name, one);
 }
 
 function checkContainer(report: ExitReport, name: string, wanted: ContainerExpectation): void {
   const container = containerOf(report, name);
-  if (wanted.outcome !== undefined) expect(container.outcome, name).toBe(wanted.outcome);
+  if (wanted.outcome !== undefined) expect([wanted.outcome].flat(), name).toContain(container.outcome);
   for (const outcome of wanted.notOutcome ?? []) expect(container.outcome, name).not.toBe(outcome);
   if (wanted.code !== undefined) expect(container.exit?.code, name).toBe(wanted.code);
   if (wanted.stopSignal !== undefined) checkSaid(report, container.stopSignal, wanted.stopSignal, `signal of ${name}`);
@@ -66,10 +94,23 @@ function checkSaid(report: ExitReport, instant: Instant, said: Said, what: strin
   checkWindow(after(report, instant), said, what);
 }
 
-function checkWindow(at: { earliest: number; latest: number }, { after: from, before, until }: Window, what: string) {
-  if (from !== undefined) expect(at.earliest, what).toBeGreaterThan(from);
+function checkTruth(report: ExitReport, of: Partial<Story>, isEdited: boolean): void {
+  const story = plainStory(of);
+  expect(isEdited ? missedIn(report, story) : judgeStory(story).wrong).toEqual([]);
+}
+
+function checkSpan(span: { min: number; max: number } | undefined, window: Window, what: string): void {
+  expect(span, what).toBeDefined();
+  checkWindow({ earliest: span?.min ?? NaN, latest: span?.max ?? NaN }, window, what);
+}
+
+function checkWindow(at: { earliest: number; latest: number }, wanted: Window, what: string): void {
+  const { after: later, before, until, from, width } = wanted;
+  if (later !== undefined) expect(at.earliest, what).toBeGreaterThan(later);
   if (before !== undefined) expect(at.latest, what).toBeLessThan(before);
   if (until !== undefined) expect(at.latest, what).toBeGreaterThan(until);
+  if (from !== undefined) expect(at.earliest, what).toBeLessThan(from);
+  if (width !== undefined) expect(at.latest - at.earliest, what).toBeLessThan(width);
 }
 
 const markAt = (report: ExitReport, id: string): Instant =>

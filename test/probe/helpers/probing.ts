@@ -1,4 +1,5 @@
 /** Runs a real probe for as long as a test takes, and adds its observations up as a run does. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { ProbeResult } from '../../../src/infer/timeline.ts';
@@ -19,6 +20,8 @@ export interface Probed {
   /** What `ready` rejected with. */
   trouble?: Error;
   observations: Observation[];
+  /** How far a window may be from what a server in this process knows: 100 ms, and as long as it and then the probe got no turn. */
+  nearMs: number;
 }
 
 export interface ProbingOptions extends Partial<Omit<ProbeSettings, 'target'>> {
@@ -38,6 +41,8 @@ export async function probing(target: string, options: ProbingOptions, work: () 
     ...rest
   } = options;
   const settings: ProbeSettings = { ...defaults, ...rest, target: parseTarget(target) };
+  const delays = monitorEventLoopDelay({ resolution: 5 });
+  delays.enable();
   const delivered: ({ at: number } & ProbeObservation)[] = [];
   const probes = startProbes(
     { probes: [settings], now, userAgent: 'probe-test', ask, namespace: 'shop', pod },
@@ -49,10 +54,11 @@ export async function probing(target: string, options: ProbingOptions, work: () 
   await work();
   await probes.stop();
   await sleep(0);
+  delays.disable();
   const observations = delivered.map((one, index) => observe(one, index + 1, { logText: false }));
   const [result] = probeResultsOf(observations.reduce(reduce, emptyTrace).probes, moments);
   if (!result) throw new Error('no probe began');
-  return { result, trouble, observations };
+  return { result, trouble, observations, nearMs: 100 + (2 * delays.max) / 1e6 };
 }
 
 const defaults: Omit<ProbeSettings, 'target'> = {

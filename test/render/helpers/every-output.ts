@@ -1,5 +1,6 @@
 /** Every recording as every format shows it. The scenarios of the demo are these recordings (test/demo/scenarios.test.ts). */
 import { timelineOf } from '../../../src/infer/conclude.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
 import { emptyTrace } from '../../../src/model/trace.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import { cardLines } from '../../../src/render/card.ts';
@@ -16,15 +17,7 @@ import { renderWide } from '../../../src/render/wide.ts';
 import { exitReportOf } from '../../../src/verdict/exit-report.ts';
 import type { Report } from '../../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../../src/verdict/rollout-summary.ts';
-import {
-  mustRender,
-  observationsOf,
-  recordingNames,
-  secondSeriesNames,
-  tracedPodsOf,
-} from '../../helpers/recordings.ts';
-
-export const allNames: readonly string[] = [...recordingNames, ...secondSeriesNames];
+import { mustRender, observationsOf, tracedPodsOf } from '../../helpers/recordings.ts';
 
 export const pen = penFor(plainStyle);
 
@@ -34,28 +27,28 @@ export interface PodOutput {
   readonly lines: string;
 }
 
-/** Each of its pods, played observation by observation. */
-export async function podsOf(name: string): Promise<PodOutput[]> {
-  return (await tracedPodsOf(name)).map(({ sightings }, index) => {
-    const observations = observationsOf(sightings);
-    let text = '';
-    const lines = createLines({
-      write: (chunk) => (text += chunk),
-      style: plainStyle,
-      timestamps: 'utc',
-      columns: () => 80,
-      logs: false,
-    });
-    let trace = emptyTrace;
-    for (const observation of observations) {
-      trace = reduce(trace, observation);
-      // Of many pods one is enough to see every line.
-      if (index === 0) lines.step(timelineOf(trace), observation);
-    }
-    const report = mustRender(trace);
-    lines.end(report);
-    return { report, lines: text };
+/** Each of its pods, played observation by observation: of many one is enough to see every line. */
+export const podsOf = async (name: string): Promise<PodOutput[]> =>
+  (await tracedPodsOf(name)).map(({ sightings }, index) => play(sightings, index === 0));
+
+/** `isTold`: lines mode is told each step, not only the end. */
+export function play(sightings: readonly Sighting[], isTold: boolean): PodOutput {
+  let text = '';
+  const lines = createLines({
+    write: (chunk) => (text += chunk),
+    style: plainStyle,
+    timestamps: 'utc',
+    columns: () => 80,
+    logs: false,
   });
+  let trace = emptyTrace;
+  for (const observation of observationsOf(sightings)) {
+    trace = reduce(trace, observation);
+    if (isTold) lines.step(timelineOf(trace), observation);
+  }
+  const report = mustRender(trace);
+  lines.end(report);
+  return { report, lines: text };
 }
 
 /** What one pod's report reads like, by format. */

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../../src/demo/cluster.ts';
 import type { Exchange, Stream } from '../../../src/demo/http/exchange.ts';
-import type { Interference } from '../../../src/demo/interference.ts';
+import type { Interference } from '../../../src/demo/loopback.ts';
 import type { HttpServer } from '../../../src/demo/http/server.ts';
 import { arm, beginning, isAbout, isKind, strikes, type Armed } from './armed.ts';
 import { atMoment, expireHistory, type Scene } from './at-moment.ts';

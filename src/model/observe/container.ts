@@ -1,0 +1,153 @@
+/** A container of a pod, cut down to what podexit may know: its arguments go no further than this, only what they show. */
+import {
+  asArray,
+  asBoolean,
+  asNumber,
+  asObject,
+  asSeconds,
+  asString,
+  asStrings,
+  compact,
+  filled,
+  has,
+  maybe,
+  shape,
+} from './read.ts';
+import type { Json } from './read.ts';
+
+/** RFC 3339 as the API prints it: whole seconds, UTC (a floor: SIGNALS.md trap 33). */
+export type Stamp = string;
+
+export type HookKind = 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
+
+/**
+ * A lifecycle handler without its command, URL or headers. `inert` is our own note on an exec: it is a plain sleep,
+ * so it cannot have signalled the application itself.
+ */
+export interface Handler {
+  exec?: { inert?: boolean; seconds?: number };
+  httpGet?: Record<string, never>;
+  sleep?: { seconds: number };
+  tcpSocket?: Record<string, never>;
+}
+
+const portOf = (raw: unknown): number | string | undefined => asNumber(raw) ?? asString(raw);
+const ofPort = maybe(shape({ port: portOf }));
+
+export type Probe = ReturnType<typeof narrowProbe>;
+
+const narrowProbe = shape({
+  exec: maybe(shape({})),
+  httpGet: ofPort,
+  tcpSocket: ofPort,
+  grpc: ofPort,
+  periodSeconds: asSeconds,
+  failureThreshold: asNumber,
+});
+
+export interface Container {
+  name: string;
+  image?: string;
+  /** `Always` on an init container makes it a sidecar. */
+  restartPolicy?: string;
+  lifecycle?: { preStop?: Handler; stopSignal?: string };
+  readinessProbe?: Probe;
+  /** Our own note: PID 1 is started as a shell with a command line, which seldom passes signals on if it stays one. */
+  shell?: boolean;
+  /** Our own note: that line says `trap "" TERM`, and what it starts ignores SIGTERM too (an ignored signal survives exec). */
+  ignoresTerm?: boolean;
+  ports?: { name?: string; containerPort: number }[];
+}
+
+export interface ContainerState {
+  waiting?: { reason?: string };
+  running?: { startedAt?: Stamp };
+  terminated?: { exitCode: number; reason?: string; startedAt?: Stamp; finishedAt?: Stamp };
+}
+
+export function narrowContainer(container: Json): Container {
+  const lifecycle = asObject(container['lifecycle']);
+  const preStop = narrowHandler(lifecycle['preStop']);
+  const stopSignal = asString(lifecycle['stopSignal']);
+  return compact<Container>({
+    name: asString(container['name']) ?? '',
+    image: asString(container['image']),
+    restartPolicy: asString(container['restartPolicy']),
+    lifecycle: preStop || stopSignal ? compact({ preStop, stopSignal }) : undefined,
+    readinessProbe: maybe(narrowProbe)(container['readinessProbe']),
+    shell: isShell(container) || undefined,
+    ignoresTerm: ignoresTerm(container) || undefined,
+    ports: filled(asArray(container['ports'], 64).flatMap(narrowContainerPort)),
+  });
+}
+
+function narrowHandler(raw: unknown): Handler | undefined {
+  if (!has(raw)) return undefined;
+  const handler = asObject(raw);
+  if (has(handler['exec'])) {
+    const exec = asObject(handler['exec']);
+    const seconds = asNumber(exec['seconds']) ?? plainSleep(asStrings(exec['command']));
+    const inert = asBoolean(exec['inert']) === true || seconds !== undefined;
+    return { exec: compact({ inert: inert || undefined, seconds }) };
+  }
+  if (has(handler['httpGet'])) return { httpGet: {} };
+  if (has(handler['sleep'])) return { sleep: { seconds: asSeconds(asObject(handler['sleep'])['seconds']) ?? 0 } };
+  if (has(handler['tcpSocket'])) return { tcpSocket: {} };
+  return undefined;
+}
+
+/** Seconds of `sleep 5`, also through a shell. Anything else may do anything, for example `kill -TERM 1`. */
+export function plainSleep(command: readonly string[]): number | undefined {
+  const line = isShellCommand(command) ? (command[2] ?? '') : command.join(' ');
+  const [, count, unit = 's'] =
+    /^\s*(?:exec\s+)?(?:\/(?:usr\/)?bin\/)?sleep\s+(\d+(?:\.\d+)?)([smh]?)\s*;?\s*$/.exec(line) ?? [];
+  return count === undefined ? undefined : Number(count) * (secondsIn[unit] ?? 1);
+}
+
+const secondsIn: Record<string, number> = { s: 1, m: 60, h: 3600 };
+
+const isShellCommand = (command: readonly string[]): boolean =>
+  /^(\/(usr\/)?bin\/)?(ba|da|a|z|k)?sh$/.test(command[0] ?? '') && /^-\w*c$/.test(command[1] ?? '');
+
+/** Judged here because arguments go no further than this mapping. */
+function isShell(container: Json): boolean {
+  if (asBoolean(container['shell']) === true) return true;
+  const words = [...asStrings(container['command']), ...asStrings(container['args'])];
+  return isShellCommand(words) && !/(^|[;&|]\s*)(exec|trap)\s/.test(words[2] ?? '');
+}
+
+/** Also judged here. The empty handler of a trap is `""` or `''`; a later `trap - TERM` would undo it. */
+function ignoresTerm(container: Json): boolean {
+  if (asBoolean(container['ignoresTerm']) === true) return true;
+  const words = [...asStrings(container['command']), ...asStrings(container['args'])];
+  if (!isShellCommand(words)) return false;
+  const traps = [...(words[2] ?? '').matchAll(/\btrap\s+(?:--\s+)?(""|''|-|\S+|"[^"]*"|'[^']*')\s+([A-Z0-9 ]+)/g)];
+  const last = traps.findLast(([, , signals = '']) => /\b(?:SIG)?TERM\b|\b15\b/.test(signals));
+  return last?.[1] === '""' || last?.[1] === "''";
+}
+
+function narrowContainerPort(raw: unknown): { name?: string; containerPort: number }[] {
+  const port = asObject(raw);
+  const containerPort = asNumber(port['containerPort']);
+  return containerPort === undefined ? [] : [compact({ name: asString(port['name']), containerPort })];
+}
+
+export function narrowState(raw: unknown): ContainerState {
+  const state = asObject(raw);
+  const waiting = asObject(state['waiting']);
+  const running = asObject(state['running']);
+  const terminated = asObject(state['terminated']);
+  const exitCode = asNumber(terminated['exitCode']);
+  if (has(state['terminated']) && exitCode !== undefined)
+    return {
+      terminated: compact({
+        exitCode,
+        reason: asString(terminated['reason']),
+        startedAt: asString(terminated['startedAt']),
+        finishedAt: asString(terminated['finishedAt']),
+      }),
+    };
+  if (has(state['running'])) return { running: compact({ startedAt: asString(running['startedAt']) }) };
+  if (has(state['waiting'])) return { waiting: compact({ reason: asString(waiting['reason']) }) };
+  return {};
+}

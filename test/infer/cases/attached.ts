@@ -1,0 +1,286 @@
+/** Runs that came when most of the deletion was over, pods that nobody saw go, and containers that started after it. */
+import { expect } from 'vitest';
+import { drains, plainContainer } from '../../sim/plain-story.ts';
+import type { AppStory, Story } from '../../sim/story.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+import { adding, after, alone, deaf, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
+import { statusesIn } from '../../helpers/raw-edits.ts';
+import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import type { Case, Edit, Expectation } from './case.ts';
+import {
+  also,
+  attach,
+  coming,
+  deletionIn,
+  each,
+  eachStatus,
+  noEvents,
+  only,
+  unacknowledged,
+  withoutStreams,
+} from './edits.ts';
+
+const watched = (change: Partial<Story>): Partial<Story> => ({ ...somebody, ...change });
+/** It comes 0.3 s before the object goes, and no Killing is told. */
+const atTheEnd: Edit[] = [attach, noEvents, coming(({ removed }) => removed - 300)];
+const neverAgain = each('pod', (one) => ({ ...one, spec: { ...one.spec, restartPolicy: 'Never' } }));
+/** The container of this name ended as nobody knows. */
+const lostTrackOf = (container: string): Edit =>
+  eachStatus(({ name, state }) => {
+    if (name === container && state['terminated'])
+      state['terminated'] = { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null };
+  });
+/** It ended with 2, ten minutes before each state that tells so. */
+const crashedLongAgo = each('pod', (one, { at }) => {
+  for (const { state } of statusesIn(one))
+    if (state['terminated']) Object.assign(state['terminated'], { exitCode: 2, finishedAt: stampOf(at - 600_000) });
+  return one;
+});
+
+const held: Partial<Story> = watched({
+  ...alone({ app: drains(2000, 1) }),
+  ...pod({ finalizers: ['example.com/audit'] }),
+  later: [{ kind: 'remove-finalizers', atMs: 30_000 }],
+});
+const whileHeld: Edit[] = [attach, withoutStreams('events'), coming(({ removed }) => removed - 5000)];
+
+const finished: Case[] = [
+  ...[
+    ['was killed', deaf, ['killed', 'unknown']] as const,
+    ['failed', drains(2000, 1), ['failed', 'unknown']] as const,
+    ['ended in order', drains(2000), ['completed', 'unknown']] as const,
+  ].flatMap(([what, app, outcome]) =>
+    [[], [neverAgain]].map((edit): Case => ({
+      sentence: `is not one that did not run: it ${what}${edit.length > 0 ? ', never to start again' : ''}`,
+      of: watched(alone({ app })),
+      edit: [...atTheEnd, ...edit],
+      expect: { notOutcome: 'removed', containers: { app: { outcome } } },
+    })),
+  ),
+  {
+    sentence: 'failed during the deletion, where nothing would have started it again',
+    of: watched(alone({ app: drains(2000, 1) })),
+    edit: [...atTheEnd, neverAgain],
+    expect: { outcome: 'failed', containers: { app: { outcome: 'failed' } } },
+  },
+  {
+    sentence: 'may have ended before, where another one was still to start',
+    of: watched({ containers: ['app', 'other'].map((name) => plainContainer({ name, app: drains(2000, 1) })) }),
+    edit: [...atTheEnd, neverAgain, lostTrackOf('other')],
+    expect: { containers: { app: { outcome: 'unknown' } } },
+  },
+  {
+    sentence: 'may have been one that waited to be started again',
+    of: watched(alone({ app: drains(2000) })),
+    edit: [crashedLongAgo, ...atTheEnd],
+    expect: { containers: { app: { outcome: ['unknown', 'not-running'] } } },
+  },
+  {
+    sentence: 'may have ended during the deletion, or before it, where no grace is left',
+    of: held,
+    edit: whileHeld,
+    expect: { outcome: 'unknown', containers: { app: { outcome: 'unknown' } } },
+  },
+  {
+    sentence: 'had ended before, where its last status does not know of the deletion',
+    of: held,
+    edit: [
+      ...whileHeld,
+      each('pod', (one) => ({
+        ...one,
+        status: { ...one.status, observedGeneration: Number(one.metadata['generation']) - 1 },
+      })),
+    ],
+    expect: { outcome: 'removed', containers: { app: { outcome: 'not-running' } } },
+  },
+];
+
+const noticing = (noticeMs: number): Partial<Story> =>
+  watched({ ...alone({ app: deaf }), ...pod({ graceSeconds: 30 }), ...kubelet({ noticeMs: [noticeMs, noticeMs] }) });
+
+const signsFound: Case[] = [
+  {
+    sentence: 'may be as old as the deletion',
+    of: noticing(5),
+    edit: [attach, noEvents, coming(14_000)],
+    expect: {
+      marks: { acknowledged: true },
+      holds: (report, sightings) => {
+        const marked = (sightings[0]?.at ?? NaN) - 14_000;
+        expect(Date.parse(markOf(report, 'acknowledged').at.earliest)).toBeLessThanOrEqual(marked + 50);
+      },
+    },
+  },
+  ...[
+    ['by status and Event', []] as const,
+    ['by Event', [unacknowledged]] as const,
+    ['by status', [noEvents]] as const,
+  ].map(([how, edit]): Case => ({
+    sentence: `were no silence until then (${how})`,
+    of: noticing(10),
+    edit: [attach, ...edit, coming(14_000)],
+    expect: { without: ['node-silent'] },
+  })),
+  {
+    sentence: 'prove a silence for as long as the first Event does',
+    of: noticing(20_000),
+    edit: [attach, unacknowledged, coming(24_000)],
+    expect: { says: { 'node-silent': /did not respond for at least 1/ } },
+  },
+  {
+    sentence: 'that are none are a silence',
+    of: noticing(20_000),
+    edit: [attach, coming(14_000)],
+    expect: { findings: ['node-silent'] },
+  },
+];
+
+/** The pod was lost from sight 5 ms before its deletion. */
+const blind = only(
+  (one, { at }) => !(one.kind === 'changed' && ['pod', 'siblings'].includes(one.stream) && one.at >= at - 5),
+);
+/** `back`: so long after its removal the next list has it no more. */
+const lostFromSight =
+  (back?: number): Edit =>
+  (all) => {
+    const { at, removed } = deletionIn(all);
+    const to = removed + (back ?? 0);
+    const gap: Sighting = {
+      ...{ kind: 'gap', at: at - 5, stream: 'pod', from: at - 5, cause: 'disconnected' },
+      ...(back !== undefined && { to }),
+    };
+    const timeout: Sighting = { kind: 'timer', at: removed + 5000, name: 'timeout' };
+    return adding(blind(all), gap, back === undefined ? timeout : listed(to, 'pod'));
+  };
+const refused: Edit = (all) => all.map((one) => (one.kind === 'answered' ? { ...one, status: 429 } : one));
+const unseen = { outcome: 'unknown', exitCode: 4 } as const;
+/** After it was last seen, 5 ms before its deletion, and when the list had it no more. */
+const removalHeld: Expectation = {
+  holds: (report, sightings) => {
+    const list = sightings.findLast((one) => one.kind === 'listed' && one.stream === 'pod');
+    const { earliest, latest } = markOf(report, 'removed').at;
+    const removed = (list?.at ?? NaN) - 400;
+    expect(Date.parse(earliest)).toBeLessThanOrEqual(removed);
+    expect(Date.parse(latest)).toBeGreaterThanOrEqual(removed);
+  },
+};
+
+const gone: Case[] = [
+  {
+    sentence: 'is not told as left alone after an eviction that was allowed',
+    of: 'evicted',
+    edit: [lostFromSight(400)],
+    expect: {
+      ...unseen,
+      holds: (report) => {
+        expect(markOf(report, 'requested').at.basis).toBe('observed');
+        expect(after(report, markOf(report, 'removed').at).earliest).toBeGreaterThanOrEqual(0);
+      },
+    },
+  },
+  { sentence: 'was removed after the request', of: 'evicted', edit: [lostFromSight(400)], expect: removalHeld },
+  {
+    sentence: 'was removed after it was last seen, where the deletion is watched',
+    of: 'evicted',
+    edit: [attach, lostFromSight(400)],
+    expect: removalHeld,
+  },
+  {
+    sentence: 'was removed after it was last seen, where the request was refused',
+    of: 'evicted',
+    edit: [refused, lostFromSight(400)],
+    expect: removalHeld,
+  },
+  {
+    sentence: 'may be being deleted while it is lost from sight',
+    of: 'evicted',
+    edit: [lostFromSight()],
+    expect: unseen,
+  },
+  {
+    sentence: 'may be being deleted by somebody while it is lost from sight',
+    of: 'evicted',
+    edit: [attach, lostFromSight()],
+    expect: { exitCode: 4 },
+  },
+  {
+    sentence: 'was left alone where it was watched to the end, and every request was refused',
+    of: 'evicted',
+    edit: [
+      refused,
+      (all) => {
+        const { removed } = deletionIn(all);
+        return also((): Sighting => ({ kind: 'timer', at: removed + 5000, name: 'timeout' }))(all);
+      },
+      blind,
+    ],
+    expect: { outcome: 'not-started', exitCode: 3 },
+  },
+];
+
+const versionOf = (one: { metadata: Record<string, unknown> }): number => Number(one.metadata['resourceVersion']);
+/** Until the deletion has been seen nothing of it ran, and nothing tells that the kubelet stopped it. */
+const startedLate: Edit = (all) => {
+  const { at, pod: marked } = deletionIn(all);
+  return editing(all, 'pod', (one) => {
+    for (const status of statusesIn(one)) {
+      const [kind = ''] = Object.keys(status.state);
+      status.state =
+        versionOf(one) <= versionOf(marked)
+          ? { waiting: { reason: 'ContainerCreating' } }
+          : { [kind]: { ...(status.state[kind] as object), startedAt: stampOf(at) } };
+    }
+    return one;
+  });
+};
+const neverSeenRunning: Edit = (all) => {
+  const { pod: marked } = deletionIn(all);
+  return editing(all, 'pod', (one) =>
+    versionOf(one) > versionOf(marked) && statusesIn(one).some(({ state }) => 'running' in state) ? undefined : one,
+  );
+};
+const madeUpEnd = eachStatus((status) => {
+  if (!('waiting' in status.state))
+    status.state = {
+      terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null },
+    };
+});
+const unheard = (app: AppStory): Partial<Story> => ({
+  ...alone({ app, logged: false }),
+  events: { queueMs: [2, 6], dropped: ['Killing'] },
+});
+
+// A sync that was under way when the deletion came starts what it meant to start, and stops it then (SIGNALS.md §2 S2).
+const afterTheDeletion: Case[] = [
+  {
+    sentence: 'ran, and is not said to have needed no stop',
+    of: unheard(drains(1500)),
+    edit: [startedLate],
+    expect: { outcome: 'graceful', containers: { app: { outcome: 'completed' } } },
+  },
+  {
+    sentence: 'may have been killed at the end of a grace that nobody saw begin',
+    of: unheard(deaf),
+    edit: [startedLate],
+    expect: { ...unseen, containers: { app: { outcome: 'unknown', code: 137 } } },
+  },
+  {
+    sentence: 'is known by the time of its start alone, where no state showed it running',
+    of: unheard(deaf),
+    edit: [startedLate, neverSeenRunning],
+    expect: { outcome: 'unknown' },
+  },
+  {
+    sentence: 'never ran where its end bears no time of a start',
+    of: unheard(deaf),
+    edit: [startedLate, madeUpEnd],
+    expect: { outcome: 'removed' },
+  },
+];
+
+export const attached = {
+  'a pod that is finished at first sight': finished,
+  'signs of the kubelet that a first look finds': signsFound,
+  'a pod that went unseen': gone,
+  'a container that was started after the deletion': afterTheDeletion,
+};

@@ -1,0 +1,320 @@
+/** Hooks that did not do what their pods declare, and hooks and signals of which no Killing tells. */
+import { expect } from 'vitest';
+import { drains, plainContainer } from '../../sim/plain-story.ts';
+import type { AppStory, Story } from '../../sim/story.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+import { adding, alone, changed, changesOf, containerOf, deaf, listed, stampOf } from '../../helpers/cases.ts';
+import type { Raw } from '../../helpers/cases.ts';
+import { dies, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import type { Case, Edit, Expectation } from './case.ts';
+import { aboutPod, also, each, event, withoutStreams } from './edits.ts';
+import type { Deletion } from './edits.ts';
+
+const exec = (takesMs: number | null, fails = false, stopsAppMs?: number) =>
+  ({ kind: 'exec', takesMs, fails, ...(stopsAppMs !== undefined && { stopsAppMs }) }) as const;
+const hooked = (preStop: ReturnType<typeof exec>, app: AppStory): Partial<Story> =>
+  alone({ preStop, app, logged: false });
+
+/** It quits the application at once, which is gone `forMs` later. */
+const quitting = (forMs: number): Partial<Story> => hooked(exec(9000, false, 20), drains(forMs));
+const noSignal = { stopSignal: false } as const;
+
+const takenAlong: Case[] = [
+  ...[300, 700, 1200, 2500, 4100].map((forMs): Case => ({
+    sentence: `tells no stop signal, where the application took ${forMs} ms`,
+    of: quitting(forMs),
+    expect: {
+      outcome: 'graceful',
+      containers: { app: { outcome: 'completed', preStop: 'unknown', ...noSignal } },
+      marks: { 'stop-signal': false },
+    },
+  })),
+  {
+    sentence: 'failed by itself only where its container certainly went on',
+    of: hooked(exec(500, true), drains(2000)),
+    expect: { containers: { app: { preStop: 'failed', stopSignal: true } } },
+  },
+  // Exit and failure in the same second, and no line of a log to tell them apart.
+  ...[150, 250].map((forMs): Case => ({
+    sentence: `is said to have failed with both its reasons, where both may be (${forMs} ms)`,
+    of: quitting(forMs),
+    expect: { says: { 'prestop-failed': /by itself or because app exited just then/ }, unsaid: /SIGTERM followed/ },
+  })),
+];
+
+const unheardOf: Case[] = [
+  {
+    sentence: 'has eaten the grace where its Events say so',
+    of: hooked(exec(null), drains(500)),
+    expect: { outcome: 'overran' },
+  },
+  {
+    sentence: 'may have eaten the grace of what ended about with it',
+    of: hooked(exec(null), drains(500)),
+    edit: [withoutStreams('events')],
+    expect: { outcome: 'unknown' },
+  },
+  {
+    sentence: 'has not where it ended long before',
+    of: hooked(exec(1000), drains(1000)),
+    edit: [withoutStreams('events')],
+    expect: { outcome: 'graceful' },
+  },
+  {
+    sentence: 'leaves what was killed at its end as it is',
+    of: hooked(exec(1000), deaf),
+    expect: { outcome: 'killed', findings: ['killed-at-grace'] },
+  },
+];
+
+/** The last Killing, as another Event that long (ms) after it. */
+const failingAfter =
+  (ms: number): Edit =>
+  (all) => {
+    const last = changesOf(all, 'events').findLast(({ object }) => object['reason'] === 'Killing');
+    if (!last) throw new Error('nothing was killed');
+    const at = last.at + ms;
+    const failure = aboutPod('FailedPreStopHook', 'PreStopHook failed', 0);
+    return also((deletion) => changed(at, 'events', failure({ ...deletion, at }), 'ADDED'))(all);
+  };
+/** Its containers have this. */
+const declaring = (part: object): Edit =>
+  each('pod', (one) => {
+    const containers = (one.spec['containers'] as object[]).map((container) => ({ ...container, ...part }));
+    return { ...one, spec: { ...one.spec, containers } };
+  });
+/** As if its grace had been shorter: the deadline follows. */
+const graced = (seconds: number): Edit =>
+  each('pod', ({ metadata, ...one }) => {
+    const spec = { ...one.spec, terminationGracePeriodSeconds: seconds };
+    const grace = Number(metadata['deletionGracePeriodSeconds'] ?? 0);
+    if (grace === 0) return { ...one, metadata, spec };
+    const deadline = stampOf(Date.parse(String(metadata['deletionTimestamp'])) - (grace - seconds) * 1000);
+    return {
+      ...one,
+      spec,
+      metadata: { ...metadata, deletionTimestamp: deadline, deletionGracePeriodSeconds: seconds },
+    };
+  });
+
+const undeclared: Case[] = [
+  {
+    sentence: 'a sleep that its kubelet does not know fails as it says: the signal follows at once',
+    of: 'prestop-sleep',
+    edit: [failingAfter(3)],
+    expect: {
+      containers: { app: { preStop: 'failed' } },
+      says: { 'prestop-failed': /may be older than 1\.30/ },
+      holds: (report) => {
+        const { preStop, stopSignal } = containerOf(report);
+        expect(Date.parse(stopSignal?.earliest ?? '')).toBeLessThan(Date.parse(preStop?.start.latest ?? '') + 1000);
+      },
+    },
+  },
+  {
+    sentence: 'a sleep that is passed over in silence: nothing is said of a length that the pod did not have',
+    of: 'prestop-sleep',
+    edit: [declaring({ lifecycle: { preStop: { sleep: { seconds: 9 } } } })],
+    expect: { containers: { app: { preStop: 'unknown' } }, without: ['prestop-heavy'] },
+  },
+  {
+    sentence: 'a hook that failed in the round of a kubelet that had begun anew may have been cut off by its grace',
+    of: 'kubelet-restart',
+    edit: [graced(5), failingAfter(4990)],
+    expect: { holds: (report) => expect(containerOf(report).preStop?.outcome).not.toBe('failed') },
+  },
+  {
+    sentence: 'a command line of a shell may have replaced the signal’s reader',
+    of: alone({ app: deaf }),
+    edit: [declaring({ command: ['bash', '-c', 'node server.js'] })],
+    expect: { says: { 'no-signal-handling': /the shell receives the signal/ } },
+  },
+];
+
+const noKilling: Partial<Story> = { events: { queueMs: [2, 6], dropped: ['Killing'] } };
+const namespaceEnds: Partial<Story> = { trigger: { kind: 'namespace-deletion', atMs: 1240 } };
+const failing = alone({ preStop: exec(500, true) });
+const reloads = alone({
+  app: { ...drains(3000), saysOnSignal: undefined, lines: [{ atMs: -800, text: 'SIGHUP received, reloading' }] },
+});
+/** It was there before this run began: an Event about the container, so many ms before the deletion. */
+const listedBefore =
+  (reason: string, ago: number, count = 1): Edit =>
+  (all) => {
+    const old = aboutPod(reason, '', -ago, { count, firstMs: -ago - 1000 * (count - 1) });
+    return also((deletion) => listed(deletion.began + 40, 'events', old(deletion)))(all);
+  };
+
+const endingBefore = (code: number, atMs = 700): AppStory => ({
+  ...dies,
+  onSignal: { kind: 'exits', afterMs: 300, code: 0 },
+  ownExit: { atMs, code },
+});
+const busy = (ms: number) => kubelet({ noticeMs: [ms, ms] });
+const neitherHookNorSignal: Expectation = {
+  marks: { 'prestop-ended': false },
+  containers: { app: { ...noSignal, notOutcome: ['signalled'] } },
+  without: ['prestop-failed', 'prestop-cut-off', 'prestop-heavy', 'prestop-unknown'],
+  holds: (report) => expect(containerOf(report).preStop?.outcome ?? 'unknown').toBe('unknown'),
+};
+
+const untouched: Case[] = [
+  ...[
+    ['its Killing was lost', { ...somebody, ...noKilling }] as const,
+    ['its namespace is deleted', namespaceEnds] as const,
+  ].map(([why, story]): Case => ({
+    sentence: `a line from before the deletion is not the stop signal (${why})`,
+    of: { ...reloads, ...story },
+    expect: { truth: true },
+  })),
+  ...[1_800_000, 90_000].map((ago): Case => ({
+    sentence: `a FailedPreStopHook from ${ago} ms before the deletion is not of this exit, though no Killing tells`,
+    of: { ...alone({ preStop: exec(500) }), ...noKilling },
+    edit: [listedBefore('FailedPreStopHook', ago)],
+    expect: {
+      without: ['prestop-failed'],
+      holds: (report) => expect(containerOf(report).preStop?.outcome).not.toBe('failed'),
+    },
+  })),
+  {
+    sentence: 'a FailedPreStopHook that follows the deletion is of this exit, though no Killing tells',
+    of: { ...failing, ...noKilling },
+    expect: { containers: { app: { preStop: 'failed' } } },
+  },
+  ...[
+    ['no hook', alone({ app: endingBefore(1) })] as const,
+    ['no hook, code 143', alone({ app: endingBefore(143) })] as const,
+    ['a sleep', alone({ app: endingBefore(0), preStop: { kind: 'sleep', seconds: 5 } })] as const,
+    ['an exec', alone({ app: endingBefore(0), preStop: exec(800) })] as const,
+    ['a tcpSocket', alone({ app: endingBefore(0), preStop: { kind: 'tcpSocket' } })] as const,
+  ].map(([hook, change]): Case => ({
+    sentence: `a container that ended before a busy kubelet began had neither hook nor signal (${hook})`,
+    of: { ...change, ...busy(2000) },
+    expect: { truth: true, ...neitherHookNorSignal },
+  })),
+  {
+    sentence: 'a container that ended while a busy kubelet was yet to begin had no hook for all that time',
+    of: { ...alone({ app: endingBefore(0, 8000), preStop: { kind: 'sleep', seconds: 6 } }), ...busy(15_000) },
+    expect: neitherHookNorSignal,
+  },
+  {
+    sentence: 'a container that ended before a busy kubelet began had no signal beside another that was stopped',
+    of: {
+      containers: [plainContainer({ name: 'web' }), plainContainer({ name: 'worker', app: endingBefore(139) })],
+      ...busy(2000),
+    },
+    expect: { containers: { worker: { outcome: 'failed', code: 139, ...noSignal }, web: { stopSignal: true } } },
+  },
+  {
+    sentence: 'the silence of a hook says nothing in a namespace that is deleted',
+    of: { ...alone({ app: drains(4000), preStop: exec(500, true) }), ...namespaceEnds },
+    expect: { holds: (report) => expect(containerOf(report).preStop?.outcome ?? 'unknown').toBe('unknown') },
+  },
+  ...[[140, 'unknown'] as const, [3, 'completed'] as const].map(([count, preStop]): Case => ({
+    sentence: `the silence of a hook says ${preStop} after ${count} probe failures: they spend what the kubelet may tell`,
+    of: { ...failing, events: { queueMs: [2, 6], dropped: ['FailedPreStopHook'] } },
+    edit: [listedBefore('Unhealthy', 3000, count)],
+    expect: { containers: { app: { preStop } } },
+  })),
+];
+
+/** Gone by its stop signal before the kubelet has told that it knows; its Killing never came. */
+const unheard: Partial<Story> = {
+  ...alone({ app: dies, logged: false }),
+  ...kubelet({ ackMs: [700, 800] }),
+  ...noKilling,
+};
+const began = (all: readonly Sighting[]): number => all[0]?.at ?? 0;
+const lostEvents = (from: number, to?: number): Sighting => ({
+  ...{ kind: 'gap', at: from, stream: 'events', from, cause: 'disconnected' },
+  ...(to !== undefined && { to }),
+});
+const pastItsGrace: Partial<Story> = {
+  ...alone({ preStop: { kind: 'sleep', seconds: 2 }, app: { ...drains(0), lines: [] }, logged: false }),
+  ...pod({ graceSeconds: 1 }),
+};
+const lost = (gap: (deletion: Deletion) => Sighting): Edit[] => [withoutStreams('events'), also(gap)];
+const killingOf = (container: string) => (one: Raw) =>
+  one['reason'] === 'Killing' &&
+  (one['involvedObject'] as { fieldPath?: string }).fieldPath === `spec.containers{${container}}`;
+/** The stream of Events is lost so long after the first Killing, and does not come back. */
+const lostAfterKilling =
+  (ms: number): Edit =>
+  (all) => {
+    const killing = changesOf(all, 'events').find(({ object }) => object['reason'] === 'Killing');
+    return adding(all, lostEvents((killing?.at ?? NaN) + ms));
+  };
+
+const noKillingTold: Case[] = [
+  {
+    sentence: '143 may be of its own choice where the kubelet had all its Events left',
+    of: unheard,
+    expect: { containers: { app: { outcome: 'unknown' } } },
+  },
+  {
+    sentence: '143 is its stop signal where the start of the pod may have spent them',
+    of: unheard,
+    edit: Array.from({ length: 12 }, (_, index): Edit => (all) => {
+      const started = aboutPod('Started', `Container started ${index}`, -600_000, { container: undefined });
+      return also((deletion) => {
+        const one = started(deletion);
+        const metadata = { ...one.metadata, name: `${one.metadata.name}${index}`, uid: `started-${index}` };
+        return changed(began(all), 'events', { ...one, metadata });
+      })(all);
+    }),
+    expect: { outcome: 'graceful', exitCode: 0, containers: { app: { outcome: 'signalled' } } },
+  },
+  {
+    sentence: '143 is its stop signal where Killings were merged into one',
+    of: unheard,
+    edit: [
+      event('Killing', '(combined from similar events): Stopping container other', 100, {
+        container: 'other',
+        count: 4,
+      }),
+    ],
+    expect: { containers: { app: { outcome: 'signalled' } } },
+  },
+  {
+    sentence: 'a hook that ran past its grace is told by its Events',
+    of: pastItsGrace,
+    expect: { outcome: 'overran' },
+  },
+  ...[-1000, 500].map((ms): Case => ({
+    sentence: `a hook may have run past its grace where the stream of Events was lost (${ms} ms) and never came back`,
+    of: pastItsGrace,
+    edit: lost(({ at }) => lostEvents(at + ms)),
+    expect: { outcome: 'unknown' },
+  })),
+  {
+    sentence: 'a hook has not where that stream came back with all of them',
+    of: pastItsGrace,
+    edit: lost(({ at }) => lostEvents(at - 1000, at + 500)),
+    expect: { outcome: 'graceful' },
+  },
+  {
+    sentence: 'a hook has not where that stream was lost after the pod was gone',
+    of: pastItsGrace,
+    edit: lost(({ removed }) => lostEvents(removed + 2100)),
+    expect: { outcome: 'graceful' },
+  },
+  ...['legacy', 'worker', 'web'].flatMap((container) =>
+    [10, 1000, 7000].map((ms): Case => {
+      const missing = each('events', (one) => (killingOf(container)(one) ? undefined : one));
+      return {
+        sentence: `the Killing of ${container}, which never came while others did, is no less absent where the stream is lost ${ms} ms after theirs`,
+        of: 'multi-container',
+        edit: [missing],
+        expect: { same: [lostAfterKilling(ms)] },
+      };
+    }),
+  ),
+];
+
+export const hooks = {
+  'a hook that its container took along': takenAlong,
+  'a hook that nobody heard of again': unheardOf,
+  'what is not as it is declared': undeclared,
+  'hooks and signals of which no Killing tells': untouched,
+  'a Killing that was not told': noKillingTold,
+};

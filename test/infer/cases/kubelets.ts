@@ -1,0 +1,275 @@
+/** What a kubelet did, and what it had begun by itself before the deletion. */
+import { expect } from 'vitest';
+import { plainContainer } from '../../sim/plain-story.ts';
+import type { ContainerStory, Story } from '../../sim/story.ts';
+import { alone, changed, containerOf, deaf, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
+import type { Raw } from '../../helpers/cases.ts';
+import { retimed, statusesIn } from '../../helpers/raw-edits.ts';
+import { dies } from '../../helpers/story-changes.ts';
+import type { Case, Edit, Expectation } from './case.ts';
+import {
+  aboutPod,
+  also,
+  arriving,
+  attach,
+  deletionIn,
+  each,
+  eachStatus,
+  ending,
+  event,
+  noEvents,
+  noLogs,
+  only,
+  withoutReasons,
+} from './edits.ts';
+
+const probe = 'Container app failed liveness probe, will be restarted';
+
+/** Every Event of this reason becomes what `change` makes of it. */
+const eachEvent =
+  (reason: string, change: (event: Raw, at: number) => Raw): Edit =>
+  (all) =>
+    each('events', (one) => (one['reason'] === reason ? change(one, deletionIn(all).at) : one))(all);
+
+/** The container `legacy` was added for debugging. */
+const debugging = each('pod', (object) => {
+  const isOld = (one: Record<string, unknown>) => one['name'] === 'legacy';
+  const containers = object.spec['containers'] as Raw[];
+  const statuses = statusesIn(object);
+  Object.assign(object.spec, {
+    containers: containers.filter((one) => !isOld(one)),
+    ephemeralContainers: containers.filter(isOld),
+  });
+  Object.assign(object.status, {
+    containerStatuses: statuses.filter((one) => !isOld(one)),
+    ephemeralContainerStatuses: statuses.filter(isOld),
+  });
+  return object;
+});
+
+const did: Case[] = [
+  { sentence: 'a hook that failed says so', of: 'prestop-fails', expect: { findings: ['prestop-failed'] } },
+  {
+    sentence: 'a hook that fails after its container has ended died with it',
+    of: 'prestop-fails',
+    edit: [
+      ending(({ at }) => ({ finishedAt: stampOf(at) })),
+      noLogs,
+      eachEvent('FailedPreStopHook', (one, at) => retimed(one, at + 1200)),
+      arriving((one, { at }) =>
+        one.kind === 'changed' && (one.object as Raw)['reason'] === 'FailedPreStopHook' ? at + 1203 : one.at,
+      ),
+    ],
+    expect: { containers: { app: { preStop: 'unknown' } }, without: ['prestop-failed'] },
+  },
+  {
+    sentence: 'a repeated Killing whose first time was not told begins at the first, and its signal stays open',
+    of: 'exit-143',
+    edit: [eachEvent('Killing', (one) => ({ ...one, count: 2 }))],
+    expect: {
+      holds: (report, _, untouched) => {
+        const [first, known] = [report, untouched()].map((one) => markOf(one, 'stopping/app').at);
+        const [signal, before] = [report, untouched()].map((one) => containerOf(one).stopSignal);
+        expect(first?.earliest).toBe(known?.earliest);
+        expect(Date.parse(first?.latest ?? '')).toBeLessThan(Date.parse(known?.latest ?? '') + 50);
+        expect((signal?.earliest ?? '~') <= (known?.earliest ?? '')).toBe(true);
+        expect((signal?.latest ?? '') >= (before?.latest ?? '~')).toBe(true);
+      },
+    },
+  },
+  {
+    sentence: 'a container that had ended before the deletion was accepted was not running',
+    of: 'graceful-exit',
+    edit: [
+      ending(({ at }) => ({ exitCode: 1, reason: 'Error', finishedAt: stampOf(at - 8000) })),
+      noLogs,
+      withoutReasons('Killing'),
+    ],
+    expect: {
+      outcome: 'removed',
+      holds: (report) =>
+        expect(containerOf(report)).toEqual({ name: 'app', kind: 'container', outcome: 'not-running' }),
+    },
+  },
+  {
+    sentence: 'a kill for a liveness probe that was under way may be the one that ended it',
+    of: 'sigkill-after-grace',
+    edit: [eachEvent('Killing', (one, at) => retimed({ ...one, message: probe }, at - 500))],
+    expect: { containers: { app: { outcome: 'unknown' } }, without: ['exit-nonzero', 'killed-at-grace'] },
+  },
+  {
+    sentence: 'an end by the stop signal that was set is one, whichever of the real-time signals it is',
+    of: 'exit-143',
+    edit: [ending({ exitCode: 165 }), eachStatus((status) => (status['stopSignal'] = 'SIGRTMIN+3'))],
+    expect: { report: { containers: [{ outcome: 'signalled', stopSignal: { signal: 'SIGRTMIN+3' } }] } },
+  },
+  {
+    sentence: 'an end by a real-time signal that was not set is a failure',
+    of: 'exit-143',
+    edit: [ending({ exitCode: 165 })],
+    expect: { containers: { app: { outcome: 'failed' } } },
+  },
+  {
+    sentence: 'a debug container that was killed held the pod, and is no failure of the application',
+    of: 'multi-container',
+    edit: [debugging],
+    expect: {
+      outcome: 'graceful',
+      says: { 'sidecar-killed': /debug container/ },
+      without: ['killed-at-grace', 'no-signal-handling'],
+    },
+  },
+  {
+    sentence: 'SIGKILL may be the stop signal of an image',
+    of: alone({ app: { ...dies, onSignal: { kind: 'exits', afterMs: 2, code: 137 } } }),
+    expect: { says: { 'exit-nonzero': /STOPSIGNAL/ } },
+  },
+];
+
+interface Stop {
+  /** ms before the deletion that the kubelet began. */
+  lead: number;
+  /** ms that the container lived on. */
+  ran: number;
+  code: number;
+  message?: string;
+  reason?: string;
+}
+
+/** The container ends as the kubelet's own kill has it, and all that tells of it is that Killing. */
+const stoppedBefore = ({ lead, ran, code, message = 'Stopping container app', reason }: Stop): Edit[] => [
+  noEvents,
+  ending(({ at }) => ({ exitCode: code, finishedAt: stampOf(at - lead + ran) })),
+  each('pod', (one) =>
+    ['Failed', 'Succeeded'].includes(String(one.status['phase']))
+      ? { ...one, status: { ...one.status, phase: 'Failed', reason } }
+      : one,
+  ),
+  only((one) => one.kind !== 'line'),
+  event('Killing', message, -lead),
+];
+
+/** Our deletion, and somebody's that is only watched. */
+const bothWays = (sentence: string, of: Case['of'], edit: readonly Edit[], wanted: Expectation): Case[] => [
+  { sentence, of, edit, expect: wanted },
+  { sentence: `${sentence}, watched`, of, edit: [...edit, attach], expect: wanted },
+];
+
+const begun: Case[] = [
+  ...[
+    ['node shutdown', { lead: 3000, ran: 6015, code: 137, reason: 'Terminated' }] as const,
+    ['node shutdown, just before', { lead: 200, ran: 6015, code: 137, reason: 'Terminated' }] as const,
+    ['a liveness probe', { lead: 3000, ran: 5015, code: 137, message: probe }] as const,
+  ].flatMap(([why, stop]) =>
+    bothWays(
+      `killed by the grace of ${why}, not before its own could have ended`,
+      alone({ app: deaf }),
+      stoppedBefore(stop),
+      {
+        containers: { app: { outcome: 'unknown', stopSignal: false, kill: false } },
+        without: ['exit-nonzero', 'killed-at-grace'],
+      },
+    ),
+  ),
+  ...[
+    ['an eviction', { lead: 1000, ran: 2500, code: 143, reason: 'Evicted' }] as const,
+    ['a deadline', { lead: 800, ran: 2500, code: 143, reason: 'DeadlineExceeded' }] as const,
+    ['a liveness probe', { lead: 1000, ran: 2500, code: 143, message: probe }] as const,
+  ].flatMap(([why, stop]) =>
+    [{}, { preStop: { kind: 'sleep', seconds: 2 } } satisfies Partial<ContainerStory>].map((hook, index): Case => ({
+      sentence: `had its signal${index > 0 ? ' and its hook' : ''} before the deletion: ${why}`,
+      of: alone(hook),
+      edit: [...stoppedBefore(stop), ...(index > 0 ? [attach] : [])],
+      expect: { containers: { app: { outcome: 'signalled', code: 143, stopSignal: false, preStop: false } } },
+    })),
+  ),
+  {
+    sentence: 'a probe that killed an earlier run says nothing of this one',
+    of: {},
+    edit: [
+      also((deletion) =>
+        changed(deletion.at - 100, 'events', aboutPod('Killing', probe, -3_000_000)(deletion), 'ADDED'),
+      ),
+    ],
+    expect: {
+      holds: (report, _, untouched) => {
+        const { earliest, latest } = containerOf(untouched()).stopSignal ?? {};
+        expect(containerOf(report).stopSignal).toMatchObject({ earliest, latest });
+      },
+    },
+  },
+  ...[[1, 300] as const, [3, 1200] as const].map(([count, laterMs]): Case => {
+    const killedAt = (at: number) => Math.floor((at - 1_800_000) / 1000) * 1000 + 200;
+    return {
+      sentence: `a probe’s kill (${count} of them) ended the run before, which was started anew ${laterMs} ms later`,
+      of: alone({ app: deaf }),
+      edit: [
+        (all) => {
+          const startedAt = stampOf(killedAt(deletionIn(all).at) + laterMs);
+          return eachStatus(({ state }) => {
+            for (const run of [state['running'], state['terminated']]) if (run) Object.assign(run, { startedAt });
+          })(all);
+        },
+        also((deletion) => {
+          const old = aboutPod('Killing', probe, killedAt(deletion.at) - deletion.at, { count });
+          return listed(deletion.at - 1000, 'events', old(deletion));
+        }),
+      ],
+      expect: { outcome: 'killed', containers: { app: { stopSignal: true } } },
+    };
+  }),
+  {
+    sentence: 'an eviction that came after the Killing stopped nothing',
+    of: alone({ app: deaf }),
+    edit: [event('Evicted', 'Usage of EmptyDir volume', 3990, { container: undefined })],
+    expect: { outcome: 'killed', containers: { app: { stopSignal: true } } },
+  },
+];
+
+const withSidecar: Partial<Story> = {
+  containers: [
+    plainContainer({ name: 'work', app: { ...dies, onSignal: { kind: 'exits', afterMs: 300, code: 0 } } }),
+    plainContainer({ name: 'proxy', kind: 'sidecar', logged: false }),
+  ],
+};
+/** The main container had ended 4 s before the deletion; nothing tells of its Killing. */
+const mainOver =
+  (restartPolicy: string): Edit =>
+  (all) => {
+    const terminated = { exitCode: 0, reason: 'Completed', finishedAt: stampOf(deletionIn(all).at - 4000) };
+    const silent = editing(all, 'events', (one) =>
+      JSON.stringify(one['involvedObject']).includes('work') ? undefined : one,
+    );
+    return editing(silent, 'pod', (one) => {
+      one.spec['restartPolicy'] = restartPolicy;
+      for (const status of statusesIn(one)) if (status['name'] === 'work') status.state = { terminated };
+      return one;
+    });
+  };
+
+const sidecars: Case[] = [
+  {
+    sentence: 'was being stopped where its main container had ended for good',
+    of: withSidecar,
+    edit: [mainOver('Never'), attach],
+    expect: { marks: { stopping: false }, containers: { proxy: { stopSignal: false, code: 0 } } },
+  },
+  {
+    sentence: 'was not where its main container would have been started again',
+    of: withSidecar,
+    edit: [mainOver('Always'), attach],
+    expect: { containers: { proxy: { stopSignal: true } } },
+  },
+  {
+    sentence: 'was not where its main container ran',
+    of: withSidecar,
+    edit: [attach],
+    expect: { containers: { proxy: { stopSignal: true } } },
+  },
+];
+
+export const kubelets = {
+  'what the kubelet did': did,
+  'what the kubelet had begun to stop': begun,
+  'a sidecar that the kubelet had begun to stop': sidecars,
+};

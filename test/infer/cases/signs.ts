@@ -1,0 +1,293 @@
+/** The signs that a kubelet knew, what is found proved by them, and what nothing bounds. */
+import { expect } from 'vitest';
+import { drains } from '../../sim/plain-story.ts';
+import type { AppStory, Story } from '../../sim/story.ts';
+import { endedLikeLive } from '../../../src/run/replay.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+import { after, alone, changed, deaf, editing, listed, markOf, slicesRefused, stampOf } from '../../helpers/cases.ts';
+import type { Raw } from '../../helpers/cases.ts';
+import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';
+import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import type { Case, Edit } from './case.ts';
+import {
+  aboutPod,
+  also,
+  arriving,
+  attach,
+  deletionIn,
+  each,
+  ending,
+  event,
+  inList,
+  unacknowledged,
+  withoutStreams,
+} from './edits.ts';
+
+const probe = 'Container app failed liveness probe, will be restarted';
+
+const long = (app: AppStory): Partial<Story> => ({ ...alone({ app }), ...pod({ graceSeconds: 30 }) });
+const quietly: AppStory = { ...drains(15_000), saysOnSignal: undefined, lines: [] };
+const silent: Edit[] = [withoutStreams('events'), unacknowledged];
+const eventsLost =
+  (ms: number): Edit =>
+  (all) =>
+    also(({ at }): Sighting => ({ at: at + ms, kind: 'gap', stream: 'events', from: at + ms, cause: 'disconnected' }))(
+      all,
+    );
+const eventsRefused = also(({ began }): Sighting => ({
+  ...slicesRefused(began),
+  stream: 'events',
+  resource: 'events',
+  group: '',
+}));
+/** A dead node: 30 s later PodGC writes the status and removes the pod. */
+const sweptByPodGc =
+  (isManaged: boolean): Edit =>
+  (all) => {
+    const { at, pod: object } = deletionIn(all);
+    const version = BigInt(String(object.metadata['resourceVersion']));
+    const field = (manager: string, time: number) => ({
+      ...{ manager, operation: 'Update', subresource: 'status' },
+      time: stampOf(time),
+    });
+    const managed = (one: Raw, time: number, later = 0n): Raw => ({
+      ...one,
+      metadata: {
+        ...one.metadata,
+        ...(later > 0n && { resourceVersion: String(version + later) }),
+        managedFields: isManaged ? [field('kubelet', at - 5000), field('kube-controller-manager', time)] : [],
+      },
+    });
+    const generation = object.metadata['generation'];
+    const failed = { ...object, status: { ...object.status, phase: 'Failed', observedGeneration: generation } };
+    const early = editing(all, 'pod', (one) => managed(one, at - 60_000)).filter((one) => one.at < at + 25_000);
+    return also(
+      () => changed(at + 30_000, 'pod', managed(failed, at + 30_000, 100n)),
+      () => changed(at + 30_008, 'pod', managed(failed, at + 30_000, 101n), 'DELETED'),
+    )(early);
+  };
+
+const ofTheKubelet: Case[] = [
+  {
+    sentence: 'are what the application says of its signal, where no Event can be made',
+    of: { ...long(drains(15_000)), trigger: { kind: 'namespace-deletion', atMs: 1240 } },
+    edit: [unacknowledged],
+    expect: {
+      without: ['node-silent'],
+      holds: (report, sightings) => {
+        const { earliest, latest } = markOf(report, 'acknowledged').at;
+        const { at } = deletionIn(sightings);
+        expect(Date.parse(earliest)).toBeLessThanOrEqual(at);
+        expect(Date.parse(latest)).toBeLessThan(at + 2000);
+      },
+    },
+  },
+  {
+    sentence: 'are the end itself where nothing else is, which says nothing of when it began',
+    of: { ...long(quietly), ...somebody },
+    edit: silent,
+    expect: { marks: { acknowledged: { from: 0.01 } } },
+  },
+  {
+    sentence: 'are missed where an Event or a status could have told them',
+    of: { ...long(quietly), ...somebody },
+    edit: silent,
+    expect: { findings: ['node-silent'] },
+  },
+  {
+    sentence: 'are not missed where Events may not be read',
+    of: { ...long(quietly), ...somebody },
+    edit: [...silent, eventsRefused],
+    expect: { without: ['node-silent'] },
+  },
+  {
+    sentence: 'are not missed where Events were lost from then on',
+    of: { ...long(quietly), ...somebody },
+    edit: [...silent, eventsLost(2000)],
+    expect: { without: ['node-silent'] },
+  },
+  {
+    sentence: 'are missed where Events were lost long after',
+    of: { ...long(quietly), ...somebody },
+    edit: [...silent, eventsLost(12_000)],
+    expect: { findings: ['node-silent'] },
+  },
+  ...[true, false].map((isManaged): Case => ({
+    sentence: `are not what PodGC writes of a node that is dead; managedFields: ${isManaged}`,
+    of: { faults: [{ kind: 'freeze', atMs: -100, forMs: null }], limitMs: 40_000 },
+    edit: [sweptByPodGc(isManaged)],
+    expect: { marks: { acknowledged: false }, findings: ['node-silent'] },
+  })),
+];
+
+const refusedProbe = (kind: string, ms: number) =>
+  event('Unhealthy', `${kind} probe failed: dial tcp 10.1.1.1:8080: connect: connection refused`, ms);
+const audited: Edit = (all) => {
+  const { pod: object, removed } = deletionIn(all);
+  const kept = editing(all, 'pod', (one, sighting) => {
+    if (one.metadata.uid !== object.metadata.uid) return one;
+    const later = sighting.kind === 'changed' && sighting.change === 'DELETED' ? 5n : 0n;
+    const resourceVersion = String(BigInt(String(one.metadata['resourceVersion'])) + later);
+    return { ...one, metadata: { ...one.metadata, finalizers: ['example.com/audit'], resourceVersion } };
+  });
+  return arriving((one) =>
+    one.kind === 'changed' && one.change === 'DELETED' && one.at === removed ? one.at + 20_000 : one.at,
+  )(kept);
+};
+const withoutSandboxCondition = each('pod', (one) => {
+  const conditions = (one.status['conditions'] ?? []) as { type: string }[];
+  const left = conditions.filter(({ type }) => type !== 'PodReadyToStartContainers');
+  return { ...one, status: { ...one.status, conditions: left } };
+});
+const slow = kubelet({ cleanupMs: [9000, 9000] });
+const longSleep = alone({ preStop: { kind: 'sleep', seconds: 60 }, logged: false, app: drains(200) });
+
+const proved: Case[] = [
+  {
+    sentence: 'a log that ended before the kill shows no silence',
+    of: 'sigkill-after-grace',
+    edit: [arriving((one, { at }) => (one.kind === 'log-ended' ? at + 1000 : one.at))],
+    expect: { without: ['no-signal-handling'] },
+  },
+  ...[
+    ['Readiness', -900, 'info'] as const,
+    ['Liveness', 400, 'info'] as const,
+    ['Readiness', 400, 'warning'] as const,
+  ].map(([kind, ms, severity]): Case => ({
+    sentence: `a ${kind} probe that was refused ${ms} ms after the deletion is ${severity} of a request lost while draining`,
+    of: 'graceful-exit',
+    edit: [refusedProbe(kind, ms)],
+    expect: { severity: { 'drain-race': severity }, says: ms < 0 ? { 'drain-race': /removal from Service/ } : {} },
+  })),
+  {
+    sentence: 'finalizers hold a pod that was finished when it was deleted',
+    of: 'completed',
+    edit: [audited],
+    expect: { says: { 'finalizer-held': /20\.\ds/ } },
+  },
+  {
+    sentence: 'a slow clean-up names what it cannot have waited for',
+    of: slow,
+    expect: { says: { 'slow-cleanup': /^The sandbox was gone by then.*volumes/m } },
+  },
+  {
+    sentence: 'a slow clean-up may have waited for the sandbox where no condition tells of it',
+    of: slow,
+    edit: [withoutSandboxCondition],
+    expect: { says: { 'slow-cleanup': /^It waited for the sandbox, volumes/m } },
+  },
+  {
+    sentence: 'a hook that was cut off left its container 2 s',
+    of: longSleep,
+    expect: { says: { 'prestop-cut-off': /; app was left with 2s after SIGTERM$/m } },
+  },
+  {
+    sentence: 'a hook that went on after its container had ended left it no time, and needed none',
+    of: longSleep,
+    edit: [ending(({ at }) => ({ finishedAt: stampOf(at + 1200) }))],
+    expect: { says: { 'prestop-cut-off': /, though app had already exited$/m } },
+  },
+  ...[
+    [2000, /it was restarting app, whose probe had failed/] as const,
+    [120_000, /an image pull, a postStart hook or a busy kubelet may have held it/] as const,
+  ].map(([ms, why]): Case => ({
+    sentence: `a kubelet that begins late is explained by what was there ${ms} ms before: ${why.source}`,
+    of: 'node-down',
+    edit: [inList('events', aboutPod('Killing', probe, -ms))],
+    expect: {
+      holds: (_, sightings) => {
+        const { findings } = mustRender(traceOf(observationsOf([...endedLikeLive(sightings)]))).verdict;
+        expect(findings.find(({ code }) => code === 'slow-start')?.why).toMatch(why);
+      },
+    },
+  })),
+];
+
+const ahead = 60_000;
+const still = { offsetMs: 0, driftPpm: 0 };
+const youngPod: Partial<Story> = {
+  ...alone({ app: drains(1500) }),
+  trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 1 },
+  clocks: { api: { offsetMs: ahead, driftPpm: 0 }, node: still, controller: still, client: still },
+};
+/** Created 30 s before its deletion, by the API server's clock. */
+const young: Edit = (all) => {
+  const creationTimestamp = stampOf(deletionIn(all).at - 4 + ahead - 30_000);
+  return editing(all, 'pod', (one) => ({ ...one, metadata: { ...one.metadata, creationTimestamp } }));
+};
+/** The run came so many ms after the deletion; `offset`: of the API server's clock in its Dates, undefined for none. */
+const late =
+  (afterMs: number, offset?: number): Edit =>
+  (all) => {
+    const start = deletionIn(all).at + afterMs;
+    const last = all.findLast((one) => one.kind === 'changed' && one.stream === 'pod' && one.at < start);
+    const date = Math.floor((start + (offset ?? 0)) / 1000) * 1000;
+    return [
+      ...all.filter(({ kind }) => kind === 'began').map((one) => ({ ...one, at: start })),
+      ...(offset === undefined ? [] : [{ at: start + 1, kind: 'dated', sentAt: start, date } satisfies Sighting]),
+      listed(start + 5, 'pod', last?.kind === 'changed' ? last.object : undefined),
+      ...all.filter((one) => one.at >= start + 5 && one.kind !== 'dated'),
+    ];
+  };
+const slowToNotice: Partial<Story> = {
+  ...alone({ app: deaf }),
+  trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 1 },
+  ...kubelet({ noticeMs: [4000, 4000] }),
+};
+
+const unbounded: Case[] = [
+  {
+    sentence: 'a pod that was created by a clock ahead of ours was not deleted in the moment in which we came',
+    of: youngPod,
+    edit: [attach, young, late(1200, ahead)],
+    expect: {
+      holds: (report, sightings) => {
+        const accepted = (sightings[0]?.at ?? NaN) - 1200 - 4;
+        const earliest = Date.parse(markOf(report, 'accepted').at.earliest);
+        expect(earliest).toBeLessThanOrEqual(accepted);
+        expect(earliest).toBeGreaterThan(accepted - 33_000);
+      },
+    },
+  },
+  {
+    sentence: 'it may have been created at any time where nothing tells how far that clock is ahead',
+    of: youngPod,
+    edit: [attach, young, late(1200)],
+    expect: { holds: (report) => expect(Date.parse(markOf(report, 'accepted').at.earliest)).toBe(0) },
+  },
+  {
+    sentence: 'a phase that nothing bounds from above lasted at most from its earliest start to its latest end',
+    of: slowToNotice,
+    edit: [attach, late(5000, 0)],
+    expect: {
+      lasting: { notice: { from: 4.01, until: 3.99 } },
+      holds: (report) => {
+        const notice = report.phases.find(({ name }) => name === 'notice');
+        const longest = after(report, notice?.end).latest - after(report, notice?.start).earliest;
+        expect(notice?.seconds.max).toBeCloseTo(longest, 1);
+      },
+    },
+  },
+  {
+    sentence: 'a phase is left out where no end of it is known either',
+    of: slowToNotice,
+    edit: [attach, late(5000)],
+    expect: { noPhases: ['notice'] },
+  },
+  {
+    sentence: 'the phase of a pod that finalizers hold was not over in the time that we saw of it',
+    of: {
+      ...pod({ state: 'unscheduled', finalizers: ['example.com/audit'] }),
+      ...somebody,
+      later: [{ kind: 'remove-finalizers', atMs: 10_000 }],
+    },
+    edit: [attach, late(1500, 0)],
+    expect: { lasting: { finalize: { from: 10.01, until: 9.99 } } },
+  },
+];
+
+export const signs = {
+  'signs of the kubelet': ofTheKubelet,
+  'findings only where they are proved': proved,
+  'what nothing bounds': unbounded,
+};

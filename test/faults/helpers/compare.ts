@@ -59,7 +59,8 @@ export function differenceBetween(fair: Fair, struck: Traced): Difference {
   if (!report || struck.error) return { lost: [`the report: ${String(struck.error)}`], invented: [] };
   const gaps = new Set(report.gaps.map((gap) => gap.resource));
   const codes = codesOf(report);
-  const isMissingProof = (code: FindingCode): boolean => provenBy[code]?.some((resource) => gaps.has(resource)) ?? false;
+  const isMissingProof = (code: FindingCode): boolean =>
+    provenBy[code]?.some((resource) => gaps.has(resource)) ?? false;
   const missing = [...fair.always].filter((code) => !codes.has(code) && !isMissingProof(code));
   // What the rest of the evidence leaves possible is said as a possibility.
   const isHedged = (code: FindingCode): boolean =>

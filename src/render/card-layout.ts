@@ -1,7 +1,6 @@
 /** How the card is laid out: labelled rows below one another, wrapped at 80 columns. Commands are never wrapped. */
 import type { Pen } from './palette.ts';
-import type { Piece } from './prose.ts';
-import { flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
+import { flow, padTo, piece, plain, shorten, textWidth, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 
 export interface CardRow {

@@ -9,15 +9,13 @@ import type { Finding, Severity } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
 import { graceUsedLength } from '../verdict/grace.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
-import type { CardLayout, CardRow } from './card-layout.ts';
-import { cardLayout, roomFor, rowLines } from './card-layout.ts';
+import { cardLayout, roomFor, rowLines, type CardLayout, type CardRow } from './card-layout.ts';
 import { ownerText, podText } from './heading.ts';
 import { shareInk } from './live-lanes.ts';
 import { exitInk, exitText, triggerText } from './mark-text.ts';
 import { nextCommand } from './next-command.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
-import type { Piece } from './prose.ts';
-import { dim, flow, piece, plain, textWidth } from './prose.ts';
+import { dim, flow, piece, plain, textWidth, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { dayText, clockText } from './time-text.ts';
 
@@ -251,7 +249,11 @@ function answerRows(report: Report, place: CardPlace): RankedRow[] {
       .map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [textRow('why', answer.why, isGood ? 5 : 2)]),
     ...nextRow(report, place),
-    ...answer.advice.map((text) => ({ ...textRow('fix', text, isGood ? 4 : 3), brief: isGood ? briefly(text) : [] })),
+    // On a good card what took the time goes before what may be better.
+    ...answer.advice.map((text, index) => ({
+      ...textRow('fix', text, isGood ? (answer.cause && index === 0 ? 0.5 : 4) : 3),
+      brief: isGood ? briefly(text) : [],
+    })),
     ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
       ...textRow('fix', `${answer.advice.length > 0 ? 'then ' : ''}${reason}`, 3),
       command: forTerminal(`${command}${place.flags ?? ''}`, 4000),

@@ -1,13 +1,11 @@
 /** What `-v` adds to the card: phases, findings with their evidence, assumptions, and what was not seen. */
 import { assumptions } from '../model/assumptions.ts';
 import type { Finding } from '../model/report.ts';
-import { togetherWith } from '../model/trace.ts';
-import type { Note } from '../model/trace.ts';
+import { togetherWith, type Note } from '../model/trace.ts';
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Pen } from './palette.ts';
-import type { Piece } from './prose.ts';
-import { dim, flow, padTo, piece, plain } from './prose.ts';
+import { dim, flow, padTo, piece, plain, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { boundsText, signed } from './time-text.ts';
 

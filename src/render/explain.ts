@@ -1,8 +1,6 @@
 /** Explanations as a page at the terminal, and as Markdown. The texts stand in verdict/explain. */
-import type { Explanation } from '../verdict/explain/explanation.ts';
-import { figures } from '../verdict/explain/explanation.ts';
-import type { Topic, TopicKind } from '../verdict/explain/topics.ts';
-import { kindTitles, topicKinds } from '../verdict/explain/topics.ts';
+import { figures, type Explanation } from '../verdict/explain/explanation.ts';
+import { kindTitles, topicKinds, type Topic, type TopicKind } from '../verdict/explain/topics.ts';
 
 /** Man-like: one page for each topic, wrapped to `columns`. `bold` marks headings where the terminal can. */
 export function renderExplanation(topics: readonly Topic[], columns: number, bold: (text: string) => string): string {

@@ -6,12 +6,10 @@
  */
 import type { Timeline } from '../infer/timeline.ts';
 import { podText } from './heading.ts';
-import type { Lane } from './live-lanes.ts';
-import { containerLanes, probeLanes, replacementLane, serviceLanes } from './live-lanes.ts';
+import { containerLanes, probeLanes, replacementLane, serviceLanes, type Lane } from './live-lanes.ts';
 import { nodeTrouble, statusOf } from './status.ts';
 import type { Pen } from './palette.ts';
-import type { Piece } from './prose.ts';
-import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, widthOf } from './prose.ts';
+import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, widthOf, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
 

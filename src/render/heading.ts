@@ -6,8 +6,7 @@ import { hookText } from './mark-text.ts';
 import type { Pen } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-import { dayText } from './time-text.ts';
-import type { Timestamps } from './time-text.ts';
+import { dayText, type Timestamps } from './time-text.ts';
 
 export function headingLines(pen: Pen, timeline: Timeline, timestamps: Timestamps, width: number): string[] {
   const { pod, now } = timeline;

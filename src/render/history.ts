@@ -2,10 +2,8 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
 import { headingLines } from './heading.ts';
-import type { LineLayout } from './mark-line.ts';
-import { eventLines, logLine, whoColumns } from './mark-line.ts';
-import type { PrintEvent, PrintState } from './next-to-print.ts';
-import { nextToPrint, nothingPrinted } from './next-to-print.ts';
+import { eventLines, logLine, whoColumns, type LineLayout } from './mark-line.ts';
+import { nextToPrint, nothingPrinted, type PrintEvent, type PrintState } from './next-to-print.ts';
 import type { Pen } from './palette.ts';
 import type { Timestamps } from './time-text.ts';
 

@@ -1,8 +1,7 @@
 /** `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language. */
 import { JSONPath } from 'jsonpath-plus';
 import type { ExitReport } from '../model/report.ts';
-import type { JsonPathTemplate, TemplatePart } from './jsonpath-template.ts';
-import { badTemplate, parseJsonPath } from './jsonpath-template.ts';
+import { badTemplate, parseJsonPath, type JsonPathTemplate, type TemplatePart } from './jsonpath-template.ts';
 import { forJson, forTerminal } from './safe-text.ts';
 
 /**

@@ -8,8 +8,7 @@ import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { cardLines } from './card.ts';
 import { ownerText, podText } from './heading.ts';
 import { penFor, plainStyle } from './palette.ts';
-import type { XmlElement } from './xml.ts';
-import { writeXml } from './xml.ts';
+import { writeXml, type XmlElement } from './xml.ts';
 
 /** Red where the exit code is: with `--warn-only` (exit code 0) nothing fails, and the cases still say what was. */
 export function renderJunit(report: Report): string {

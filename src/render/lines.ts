@@ -8,8 +8,7 @@ import { headingLines } from './heading.ts';
 import { createHistory } from './history.ts';
 import { eventLines, whoColumns } from './mark-line.ts';
 import { worthPrinting } from './next-to-print.ts';
-import type { Pen, Style } from './palette.ts';
-import { penFor, plainStyle } from './palette.ts';
+import { penFor, plainStyle, type Pen, type Style } from './palette.ts';
 import type { Timestamps } from './time-text.ts';
 
 export interface LinesOptions {

@@ -5,16 +5,13 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
-import type { LogText } from './frame.ts';
-import { frame } from './frame.ts';
+import { frame, type LogText } from './frame.ts';
 import { createHistory } from './history.ts';
 import { endLines } from './lines.ts';
-import type { Pen, Style } from './palette.ts';
-import { penFor } from './palette.ts';
+import { penFor, type Pen, type Style } from './palette.ts';
 import { flow, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-import type { Line } from './screen.ts';
-import { createScreen } from './screen.ts';
+import { createScreen, type Line } from './screen.ts';
 import type { Timestamps } from './time-text.ts';
 import ora from 'ora';
 

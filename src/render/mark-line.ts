@@ -1,14 +1,11 @@
 /** One change as one line: time of day, offset, who, what. Wrapped below its words where the terminal is narrow. */
 import type { Interval, Timeline } from '../infer/timeline.ts';
-import { exitText, markText, signalName } from './mark-text.ts';
-import type { MarkText } from './mark-text.ts';
+import { exitText, markText, signalName, type MarkText } from './mark-text.ts';
 import type { PrintEvent } from './next-to-print.ts';
 import type { Pen } from './palette.ts';
-import type { Piece } from './prose.ts';
-import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf } from './prose.ts';
+import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-import { clockColumn, offsetColumn, offsetText } from './time-text.ts';
-import type { Moment, Timestamps } from './time-text.ts';
+import { clockColumn, offsetColumn, offsetText, type Moment, type Timestamps } from './time-text.ts';
 
 export interface LineLayout {
   readonly pen: Pen;

@@ -3,8 +3,7 @@ import type { ContainerTimeline, EndpointTimeline, Mark, PreStopExit, Timeline }
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';
-import type { Timestamps } from './time-text.ts';
-import { clockText } from './time-text.ts';
+import { clockText, type Timestamps } from './time-text.ts';
 
 export interface MarkText {
   /** The container, or a room of the cluster: `api`, `kubelet`, `service`, `node`, `replacement`. Unescaped. */

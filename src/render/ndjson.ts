@@ -3,9 +3,7 @@
  * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
  */
 import type { ExitReport, Mark, Time } from '../model/report.ts';
-import type { KnownError } from './json.ts';
-import { errorDocument } from './json.ts';
-import { jsonText } from './json.ts';
+import { errorDocument, jsonText, type KnownError } from './json.ts';
 
 /** A mark that later facts may still move or take back. */
 export type ProvisionalMark = Mark & { provisional: boolean };

@@ -2,8 +2,7 @@
  * Colours and symbols, in one table, and whether a terminal gets them. Nothing is said by colour alone: each
  * ink goes with a word or a symbol. No process here: what decides comes in as arguments.
  */
-import type { ColorSupportLevel } from 'chalk';
-import { Chalk } from 'chalk';
+import { Chalk, type ColorSupportLevel } from 'chalk';
 
 /** What a terminal can show. `color` is chalk's level: none, 16, 256 colours, or 16 million. */
 export interface Style {

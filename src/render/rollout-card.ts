@@ -6,15 +6,12 @@ import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { plural } from '../verdict/words.ts';
-import { iconOf, isUnmeasured } from './card.ts';
-import type { CardPlace } from './card.ts';
-import type { CardRow } from './card-layout.ts';
-import { cardLayout, rowLines } from './card-layout.ts';
+import { iconOf, isUnmeasured, type CardPlace } from './card.ts';
+import { cardLayout, rowLines, type CardRow } from './card-layout.ts';
 import type { Pen } from './palette.ts';
 import { flow, piece, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-import { clockText } from './time-text.ts';
-import type { Timestamps } from './time-text.ts';
+import { clockText, type Timestamps } from './time-text.ts';
 
 /** `23:04:31.2  checkout-6677656c54-258qr  ✔ Graceful: app exited 3.1s after SIGTERM …` */
 export function endedPodLine(pen: Pen, { timeline, verdict, answer }: Report, timestamps: Timestamps): string {
@@ -65,8 +62,8 @@ export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pe
   return [
     ...row('exits', counts.join(' · ')),
     ...row('slowest', slowest && slowestText(slowest)),
-    ...row('drain', drain && quantiles(drain, secondsText)),
-    ...row('grace', graceUsed && quantiles(graceUsed, graceShare)),
+    ...row('drain', drain && `${quantiles(drain, pods, secondsText)} from SIGTERM to exit`),
+    ...row('grace', graceUsed && quantiles(graceUsed, pods, graceShare)),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${secondsText(noReady.longest)}`),
@@ -97,8 +94,9 @@ export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pe
 const slowestText = ({ pod, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
   `${pod} ${secondsText(total)} until it was gone${drain === undefined ? '' : `, drain ${secondsText(drain)}`}`;
 
-const quantiles = ({ p50, p90, max }: Quantiles, text: (value: number) => string): string =>
-  `p50 ${text(p50)} · p90 ${text(p90)} · max ${text(max)}`;
+/** Of a few pods the longest says all. */
+const quantiles = ({ p50, p90, max }: Quantiles, pods: number, text: (value: number) => string): string =>
+  `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
 
 const graceShare = (ratio: number): string =>
   ratio > 1.005 ? 'past the grace period' : `${Math.round(Math.min(1, ratio) * 100)}%`;

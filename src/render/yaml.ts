@@ -1,6 +1,5 @@
 /** `-o yaml`: the same document as `-o json`. */
-import type { ScalarStyleRule } from 'js-yaml';
-import { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE } from 'js-yaml';
+import { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE, type ScalarStyleRule } from 'js-yaml';
 import type { ExitReport } from '../model/report.ts';
 import { forYaml, hasUnseen } from './safe-text.ts';
 

@@ -69,7 +69,7 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
       services,
       race: judgement === 'at-risk' ? raceOf(input) : undefined,
     },
-    capacity: isSaid ? undefined : capacity,
+    capacity: isSaid || capacity === undefined ? undefined : `${capacity}${replicaHint(input)}`,
   };
 }
 
@@ -150,6 +150,10 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
   return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;
 }
+
+/** A DaemonSet has one pod on a node, whatever its number. */
+const replicaHint = ({ timeline: { workload } }: RuleInput): string =>
+  workload?.kind === 'DaemonSet' ? '' : '; run at least two replicas';
 
 const leastLead = (input: RuleInput): DrainLead | undefined =>
   drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];

@@ -54,7 +54,7 @@ it('says a failed gate once above the answer, and how to read about it', () => {
 it('names both the long hook and the ignored signal, and the handler first', () => {
   const card = cardOf({ app: deaf, preStop: { kind: 'sleep', seconds: 7 } });
   expect(card).toMatch(/^✖ SIGKILLed {2}preStop took ≈?7\.\ds of 10s and left app 3s/);
-  expect(card).toMatch(/why +no log line and no readiness change after SIGTERM/);
+  expect(card).toMatch(/why +no log line and no readiness change of app after SIGTERM/);
   expect(card).toMatch(/fix +check that app has a handler for its stop signal/);
 });
 

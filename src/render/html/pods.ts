@@ -4,13 +4,10 @@ import { lengthText, secondsText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import { exitText } from '../mark-text.ts';
 import { clockText } from '../time-text.ts';
-import type { Bar, Item, Lane, Point } from './lanes.ts';
-import { phaseBar, pointOf, probeLane } from './lanes.ts';
-import type { Picture, Scale } from './timeline.ts';
+import { phaseBar, pointOf, probeLane, type Bar, type Item, type Lane, type Point } from './lanes.ts';
+import { definitions, drawBar, drawPoint, legend, row, ticks, type Picture, type Scale } from './timeline.ts';
 import { folded } from './tables.ts';
-import type { Child } from './tag.ts';
-import { join, tag } from './tag.ts';
-import { definitions, drawBar, drawPoint, legend, row, ticks } from './timeline.ts';
+import { join, tag, type Child } from './tag.ts';
 
 /** In the order in which their deletions came. Zero of the axis is the first of them. */
 export function drawPods(reports: readonly Report[]): Picture {

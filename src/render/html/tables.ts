@@ -7,8 +7,7 @@ import type { Report } from '../../verdict/report.ts';
 import { phaseNames, spending } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, clockText, offsetText } from '../time-text.ts';
-import type { Child, Html } from './tag.ts';
-import { join, tag } from './tag.ts';
+import { join, tag, type Child, type Html } from './tag.ts';
 
 export const tablesOf = (report: Report): Html =>
   join([findings, marks, phases, containers, accuracy, observations].map((table) => table(report)));

@@ -1,9 +1,7 @@
 /** The picture: a row a lane, each an SVG whose positions are percents, so that zooming is only a wider page. */
 import type { Timeline } from '../../infer/timeline.ts';
-import type { Bar, Item, Lane, Point } from './lanes.ts';
-import { lanesOf, lookText, looks } from './lanes.ts';
-import type { Html } from './tag.ts';
-import { join, tag } from './tag.ts';
+import { lanesOf, lookText, looks, type Bar, type Item, type Lane, type Point } from './lanes.ts';
+import { join, tag, type Html } from './tag.ts';
 
 export interface Picture {
   readonly html: Html;

@@ -91,7 +91,9 @@ function ignoredSignal(input: RuleInput, container: ContainerTimeline): FindingD
       container: name,
       message: `${name} showed no reaction to ${signal}${length}: no log line and no readiness change until SIGKILL`,
       clause: `${name} ignored ${signal}${length}`,
-      why: [`no log line and no readiness change after ${signal}`, shellText(input, name)].filter(Boolean).join('; '),
+      why: [`no log line and no readiness change of ${name} after ${signal}`, shellText(input, name)]
+        .filter(Boolean)
+        .join('; '),
       advice: handlingAdvice(input, name),
       evidence: evidenceOf(input, container),
     },

@@ -290,7 +290,7 @@ function runtimeUnavailable({ trace, exit }: RuleInput): FindingDraft[] {
       message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${secondsText(again.at - first.at)} later, with a whole grace period` : ''}: the container runtime did not answer`,
       clause: `the container runtime was unavailable (FailedKillPod${times})`,
       why: again
-        ? `the kubelet tried again ${secondsText(again.at - first.at)} later, with a whole grace period`
+        ? `the kubelet tried again ${secondsText(again.at - first.at)} after its first try, with a whole grace period`
         : undefined,
       advice:
         'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',

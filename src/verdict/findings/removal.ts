@@ -39,7 +39,7 @@ function finalizerHeld(input: RuleInput): FindingDraft[] {
       severity: 'warning',
       message: `${clause}${exit.removal.finalDelete || done ? ' after its containers had ended' : ''}${trace.gone ? '' : ' and still does'}`,
       clause,
-      advice: `Look at the logs of the controller that owns ${list(finalizers)}; it has to remove it.`,
+      advice: `The controller that sets ${list(finalizers)} has to remove it; look at its logs.`,
       cost: held,
       evidence: [trace.finalizing.seq, ...(trace.gone ? [trace.gone.seq] : [])],
     },

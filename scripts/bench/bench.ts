@@ -13,6 +13,7 @@ import { markLatency } from './mark-latency.ts';
 import { probeCost } from './probe-cost.ts';
 import { peakMemory } from './peak-memory.ts';
 import { hasKubectl } from './program.ts';
+import { rolloutCost } from './rollout-cost.ts';
 import { reduceCost } from './reduce-cost.ts';
 import { save } from './save.ts';
 import { smallCommands } from './small-commands.ts';
@@ -51,6 +52,7 @@ function groupsOf(quick: boolean): (() => Promise<Contest[]>)[] {
     () => markLatency(quick ? 3 : 25),
     () => reduceCost(rounds),
     () => probeCost(quick ? 5 : 60),
+    () => rolloutCost(quick),
     () => peakMemory(quick ? 1 : 2, quick ? 5 : 60),
   ];
 }

@@ -4,7 +4,7 @@ import { spreadOf } from './spread.ts';
 
 export interface Contest {
   name: string;
-  unit: 'ms' | 'MiB' | 'µs';
+  unit: 'ms' | 'MiB' | 'µs' | 'requests';
   ours: Spread;
   /** Absent: nothing to compare with (kubectl is missing), or a limit of its own. */
   reference?: { name: string } & Spread;

@@ -12,10 +12,11 @@ export function start(
   words: readonly string[],
   stdout: 'ignore' | 'pipe' = 'ignore',
   home = process.env['HOME'],
+  stderr: 'ignore' | 'pipe' = 'ignore',
 ): ChildProcess {
   const [command = '', ...rest] = words;
   return spawn(command, rest, {
-    stdio: ['ignore', stdout, 'ignore'],
+    stdio: ['ignore', stdout, stderr],
     env: { PATH: process.env['PATH'], HOME: home, NO_COLOR: '1' },
   });
 }

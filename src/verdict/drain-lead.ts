@@ -70,7 +70,8 @@ function signalCall(input: RuleInput, container: ContainerTimeline): Interval | 
   const { name, kind, preStop, stopSignal } = container;
   const tries = input.exit.containers.find(({ spec }) => spec.name === name)?.killings.length ?? 0;
   const signal = stopSignal && !stopSignal.provisional ? stopSignal : undefined;
-  const isLater = preStop !== undefined || kind === 'sidecar' || tries > 1;
+  // While the pod is there a kubelet that restarts may yet show that it never got so far.
+  const isLater = preStop !== undefined || kind === 'sidecar' || tries > 1 || !input.trace.gone;
   const call = isLater ? signal : (markOf(input, 'stopping', name)?.at ?? signal);
   if (!call) return undefined;
   const latest = Math.min(call.latest, signal?.latest ?? Infinity);

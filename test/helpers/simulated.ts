@@ -27,6 +27,10 @@ const sightingsIn = (rows: ReturnType<typeof tellStory>['rows']): Sighting[] => 
 /** What a run sees of it. */
 export const sightingsOfStory = (story: Story): Sighting[] => sightingsIn(tellStory(story).rows);
 
+/** Controllers that stand still to the end delete nothing, and a run waits on. */
+export const isDeleted = (story: Story): boolean =>
+  tellStory(story).expected.instants.some((truth) => truth.name === 'accepted');
+
 /** `view`: what is kept of what a run would see, by its permissions. */
 export function judgeStory(
   story: Story,
@@ -39,8 +43,7 @@ export function judgeStory(
     return { name, width: claimed && widthOf(claimed) };
   });
   // Nobody deleted the pod while anybody looked: there is nothing to be right or wrong about.
-  const begun = expected.instants.some((truth) => truth.name === 'accepted');
-  if (!begun && report.verdict.outcome === 'not-started') return { report, wrong: [], instants, unsent: [] };
+  if (!isDeleted(story) && report.verdict.outcome === 'not-started') return { report, wrong: [], instants, unsent: [] };
   const codes = report.verdict.findings.map((finding) => finding.code as string);
   const wrong = [
     ...missedIn(report, story, expected.instants),
@@ -88,10 +91,14 @@ function isBeyond(story: Story, { assumes, containers }: ExitReport, { name, sub
   const befell = (kind: string) => story.faults.some((fault) => fault.kind === kind);
   if (befell('freeze')) return name === 'prestop-end' || name === 'stop-signal';
   const leansOn = (assumption: string) => assumes.some((one) => one.name === assumption);
-  if (leansOn('silent-kill') && chosen137(containers, subject, story)) return true;
+  // What follows the end of all containers is bounded by the kill of one, too.
+  const ended = afterAll.has(name) ? containers.map((one) => one.name) : [subject];
+  if (leansOn('silent-kill') && ended.some((one) => chosen137(containers, one, story))) return true;
   const isAbandoned = containers.some((one) => one.name === subject && one.outcome === 'abandoned');
   return befell('kubelet-restart') && name === 'exited' && isAbandoned && leansOn('log-end');
 }
+
+const afterAll: ReadonlySet<string> = new Set(['containers-done', 'endpoint-removed', 'final-delete', 'removed']);
 
 /** The story lets it end so by itself, and the report took it for killed. */
 function chosen137(containers: ExitReport['containers'], subject: string | undefined, story: Story): boolean {

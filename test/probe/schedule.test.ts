@@ -42,7 +42,7 @@ it('counts requests that were due while this process stood still as not measured
     await sleep(400);
   });
   await server.close();
-  expect(result.failed).toBe(0);
+  expect(result.failed, JSON.stringify(result)).toBe(0);
   const [missed] = result.notMeasured;
   expect(missed?.reason).toBe('standstill');
   expect(missed?.count).toBeGreaterThan(18);

@@ -59,10 +59,15 @@ export function differenceBetween(fair: Fair, struck: Traced): Difference {
   if (!report || struck.error) return { lost: [`the report: ${String(struck.error)}`], invented: [] };
   const gaps = new Set(report.gaps.map((gap) => gap.resource));
   const codes = codesOf(report);
-  const missing = [...fair.always].filter(
-    (code) => !codes.has(code) && !provenBy[code]?.some((resource) => gaps.has(resource)),
+  const isMissingProof = (code: FindingCode): boolean =>
+    provenBy[code]?.some((resource) => gaps.has(resource)) ?? false;
+  const missing = [...fair.always].filter((code) => !codes.has(code) && !isMissingProof(code));
+  // What the rest of the evidence leaves possible is said as a possibility.
+  const isHedged = (code: FindingCode): boolean =>
+    isMissingProof(code) && report.verdict.findings.every((one) => one.code !== code || / perhaps /.test(one.message));
+  const added = [...codes].filter(
+    (code) => !fair.ever.has(code) && !(code === 'evidence-lost' && gaps.size > 0) && !isHedged(code),
   );
-  const added = [...codes].filter((code) => !fair.ever.has(code) && !(code === 'evidence-lost' && gaps.size > 0));
   const told = ends(report);
   const unlike = [...ends(fair.report)].filter(([name, end]) => told.get(name) !== end);
   const missed = heldAgainst(report, struck.truths).filter(({ hit }) => !hit);

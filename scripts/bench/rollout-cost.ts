@@ -1,0 +1,112 @@
+/**
+ * What following many pods at once costs: a recorded scale-down whose pods are copied until there are as many as wanted, played by a
+ * server in a process of its own. Linux only: CPU time and peak memory are read from /proc.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Contest } from './contest.ts';
+import { ended, podexit, start } from './program.ts';
+import type { PlayedWorkload } from './rollout-server.ts';
+import { spreadOf } from './spread.ts';
+
+interface Size {
+  /** Pods that terminate. */
+  readonly pods: number;
+  /** Pods of the same workload that do not. */
+  readonly others: number;
+}
+
+interface Cost {
+  readonly cpuMs: number;
+  readonly peakMiB: number;
+  /** As `-v=2` prints them; the tests of runs over many pods hold them against what the server counts. */
+  readonly watches: number;
+  readonly requests: number;
+}
+
+const sizes: readonly Size[] = [
+  { pods: 25, others: 0 },
+  { pods: 25, others: 475 },
+  { pods: 500, others: 0 },
+];
+
+/** `quick`: the smallest size alone. */
+export async function rolloutCost(quick: boolean): Promise<Contest[]> {
+  if (!existsSync('/proc/self/stat')) return [];
+  const rows: Contest[] = [];
+  for (const size of quick ? sizes.slice(0, 1) : sizes) rows.push(...rowsOf(size, await costOf(size)));
+  return rows;
+}
+
+/** Of one node. Memory: 150 MiB up to 70 pods, 400 MiB up to 500. */
+function rowsOf({ pods, others }: Size, { cpuMs, peakMiB, watches, requests }: Cost): Contest[] {
+  const of = `${pods} pods${others > 0 ? ` beside ${others} others` : ''}`;
+  return [
+    {
+      name: `CPU of one of ${of}`,
+      unit: 'ms',
+      ours: spreadOf([cpuMs / pods]),
+      promise: { of: 'all, ms', value: cpuMs, most: 600 + 60 * pods },
+      note: `${(cpuMs / 1000).toFixed(1)} s in all`,
+    },
+    {
+      name: `memory, ${of}`,
+      unit: 'MiB',
+      ours: spreadOf([peakMiB]),
+      promise: { of: 'MiB', value: peakMiB, most: pods + others <= 70 ? 150 : 400 },
+    },
+    {
+      name: `requests, ${of}`,
+      unit: 'requests',
+      ours: spreadOf([requests]),
+      promise: { of: 'requests', value: requests, most: 40 + 6 + 2 * pods },
+      note: `${watches} of them watches (at most 15)${watches > 15 ? ': TOO MANY' : ''}`,
+    },
+  ];
+}
+
+async function costOf({ pods, others }: Size): Promise<Cost> {
+  const server = fork(fileURLToPath(new URL('rollout-server.ts', import.meta.url)), [`${pods}`, `${others}`]);
+  const [{ url, namespace, kubeconfig }] = (await once(server, 'message')) as [PlayedWorkload];
+  const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
+  const file = join(folder, 'kubeconfig');
+  writeFileSync(file, kubeconfig);
+  const words = ['deployment/checkout', '--all-terminating', '-o', 'name', '-v=2', '--no-config', '--server', url];
+  const child = start([...podexit, ...words, '-n', namespace, '--kubeconfig', file], 'pipe', undefined, 'pipe');
+  let [named, said] = ['', ''];
+  child.stdout?.on('data', (bytes: Buffer) => (named += bytes.toString()));
+  child.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString()));
+  let used = { cpuMs: 0, peakMiB: 0 };
+  const looking = setInterval(() => (used = usedBy(child.pid) ?? used), 50);
+  await ended(child);
+  clearInterval(looking);
+  const exited = once(server, 'exit');
+  server.disconnect();
+  await exited;
+  rmSync(folder, { recursive: true, force: true });
+  const [, watches, , rest] = /(\d+) watches, (\d+) logs, (\d+) other requests/.exec(said)?.map(Number) ?? [];
+  const reported = new Set(named.split('\n').filter((line) => line.startsWith('pod/'))).size;
+  if (watches === undefined || rest === undefined || reported !== pods)
+    throw new Error(`the run reported ${reported} of ${pods} pods: ${said}`);
+  return { ...used, watches, requests: watches + rest };
+}
+
+/** Hundredths of a second on every Linux that Node runs on. */
+const tickMs = 10;
+
+/** What the process has used; undefined once it has ended. */
+function usedBy(pid = 0): Pick<Cost, 'cpuMs' | 'peakMiB'> | undefined {
+  try {
+    // The name in parentheses may hold blanks; utime and stime are the 12th and 13th field behind it.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    const kib = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+    if (!Number.isFinite(kib)) return undefined;
+    return { cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs, peakMiB: kib / 1024 };
+  } catch {
+    return undefined;
+  }
+}

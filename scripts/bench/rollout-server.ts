@@ -1,0 +1,67 @@
+/** `rollout-server.ts PODS OTHERS`: plays a scale-down of so many pods beside others that stay, and ends with its parent. */
+import { readFileSync } from 'node:fs';
+import { startLoopback } from '../../src/demo/loopback.ts';
+import { parseScenario } from '../../src/demo/scenario.ts';
+import { recordingFile } from '../../test/helpers/recordings.ts';
+
+/** What the process reports. */
+export interface PlayedWorkload {
+  url: string;
+  namespace: string;
+  kubeconfig: string;
+}
+
+interface KubeObject {
+  metadata: { name: string; uid: string };
+  involvedObject?: { name: string };
+}
+
+interface Row {
+  type: string;
+  resource?: string;
+  pod?: string;
+  list?: { items: KubeObject[] };
+  event?: { object: KubeObject };
+}
+
+const [pods = 0, others = 0] = process.argv.slice(2).map(Number);
+const rows = readFileSync(recordingFile('scale-to-zero-40'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => JSON.parse(line) as Row);
+const recorded =
+  rows.find(({ type, resource }) => type === 'list' && resource === 'pods')?.list?.items.map((pod) => pod.metadata) ??
+  [];
+
+/** A recorded pod under a name and uid of its own. */
+const copies = Array.from({ length: pods + others }, (_, index) => {
+  const { name = '', uid = '' } = recorded[index % recorded.length] ?? {};
+  const tail = String(index).padStart(4, '0');
+  return { of: name, uid, name: `${name}${tail}`, ownUid: `${uid.slice(0, -4)}${tail}`, isDying: index < pods };
+});
+
+type Copy = (typeof copies)[number];
+
+const copied = <T>(value: T, { of, uid, name, ownUid }: Copy): T =>
+  JSON.parse(JSON.stringify(value).replaceAll(of, name).replaceAll(uid, ownUid)) as T;
+
+const podOf = ({ metadata, involvedObject }: KubeObject): string => involvedObject?.name ?? metadata.name;
+
+function scaled(row: Row): Row[] {
+  const isOfPods = row.resource === 'pods' || row.resource === 'events';
+  if (row.list && isOfPods) {
+    const items = row.list.items.flatMap((item) =>
+      copies.flatMap((copy) => (copy.of === podOf(item) ? [copied(item, copy)] : [])),
+    );
+    return [{ ...row, list: { ...row.list, items } }];
+  }
+  const pod = row.pod ?? (isOfPods && row.event ? podOf(row.event.object) : undefined);
+  if (pod === undefined || !recorded.some(({ name }) => name === pod)) return [row];
+  return copies.flatMap((copy) => (copy.isDying && copy.of === pod ? [copied(row, copy)] : []));
+}
+
+const text = rows.flatMap(scaled).map((row) => JSON.stringify(row));
+const server = await startLoopback({ scenario: parseScenario(text.join('\n')), attachDelayMs: 1500 });
+const played: PlayedWorkload = { url: server.url, namespace: server.namespace, kubeconfig: server.kubeconfig() };
+process.send?.(played);
+process.on('disconnect', () => process.exit());

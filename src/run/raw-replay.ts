@@ -1,27 +1,40 @@
 /**
  * A raw recording of a namespace as the sightings that a live run of ours would have had: the same targets, the same
- * order of asking, the same end. Whatever else the recorder saw or did is left out.
+ * order of asking, the same end. Whatever else the recorder saw or did is left out. Pure.
  */
 import type { Row } from '../recording/rows.ts';
-import type { Sighting } from '../model/observation.ts';
-import { cutsOf, lateIn, streamsOf, takes, targetsOf, withKind, type Cuts, type Late } from './raw-targets.ts';
+import type { Began, Sighting } from '../model/observation.ts';
+import {
+  allTargets,
+  cutsOf,
+  lateIn,
+  streamsOf,
+  takes,
+  targetsOf,
+  withKind,
+  type Cuts,
+  type Late,
+  type RawTarget,
+} from './raw-targets.ts';
 import {
   answerTo,
+  began,
+  beganOfAll,
   graceOf,
   marksIn,
-  verbOf,
-  began,
+  podsIn,
   podsOf,
   subjectOf,
+  verbOf,
   type RequestRow,
   type Subject,
 } from './raw-subject.ts';
-import { metadataOf, type Target } from './watched.ts';
+import { metadataOf, nameOf, uidOf } from './watched.ts';
 
 /** A list row holds its arrival only; its request was sent at most this long before. */
-export const requestLag = 1000;
+const requestLag = 1000;
 /** What a log stream brings within this time of its opening was written before it: a live run asks for tailLines=0. */
-export const initialBurst = 25;
+const initialBurst = 25;
 
 /** All sightings of one pod, in the order of the rows. Ending is the caller's (ending.ts). */
 export function* rawSightings(
@@ -29,19 +42,45 @@ export function* rawSightings(
   subject: Subject | undefined = subjectOf(rows),
 ): Generator<Sighting> {
   if (!subject) return;
-  const first = rows[0]?.at ?? 0;
-  yield { at: first, ...began(subject) };
   const targets = targetsOf(rows, subject);
   const late = lateIn(rows, targets, dueAt(rows, subject));
+  yield* sightingsIn(rows, began(subject), { targets, late, subject });
+}
+
+/** The same of all pods that terminate, as a run would have had it that attached to all of them. */
+export const severalSightings = (rows: readonly Row[]): Iterable<Sighting> =>
+  sightingsIn(rows, beganOfAll(rows), { targets: allTargets, late: new Map(), subject: undefined });
+
+interface Narrowed {
+  readonly targets: readonly RawTarget[];
+  /** Streams that were not in sync in time. */
+  readonly late: Late;
+  /** The one pod; absent: all. */
+  readonly subject: Subject | undefined;
+}
+
+interface Context extends Narrowed {
+  readonly rows: readonly Row[];
+  readonly cuts: Cuts;
+  /** The first answer to the recorder's own request, which may have been sent again. */
+  readonly response: Row | undefined;
+  /** When each log was opened (ms), by `POD/CONTAINER`. */
+  readonly logs: Map<string, number>;
+  /** Of the pod that has a name now. */
+  readonly uids: Map<string, string>;
+}
+
+function* sightingsIn(rows: readonly Row[], began: Began, narrowed: Narrowed): Generator<Sighting> {
+  const { late, subject } = narrowed;
+  const at = rows[0]?.at ?? 0;
+  yield { at, ...began };
   // A live run states it when its DELETE has to go; such a stream delivers nothing until then anyway.
-  for (const stream of late.keys()) yield { at: first, kind: 'gap', stream, from: first, cause: 'not-synced' };
-  const logs = new Map<string, number>();
-  let requested: RequestRow | undefined;
-  const response = subject.request && answerTo(rows, subject.request);
-  const cuts = cutsOf(rows);
+  for (const stream of late.keys()) yield { at, kind: 'gap', stream, from: at, cause: 'not-synced' };
+  const response = subject?.request && answerTo(rows, subject.request);
+  const context = { ...narrowed, rows, cuts: cutsOf(rows), response, logs: new Map(), uids: new Map() };
   for (const row of rows) {
-    if (row === subject.request) requested = subject.request;
-    yield* sightingsOf(row, { subject, targets, late, logs, requested, response, cuts, rows });
+    for (const pod of podsIn(row)) context.uids.set(nameOf(pod), uidOf(pod));
+    yield* sightingsOf(row, context);
     for (const [stream, first] of late) if (row === first) yield { at: row.at, kind: 'synced', stream };
   }
 }
@@ -56,38 +95,29 @@ function dueAt(rows: readonly Row[], { name, request }: Subject): number {
   return Math.min(request ? rows.indexOf(request) : Infinity, isUnderWay ? Infinity : marked);
 }
 
-interface Context {
-  subject: Subject;
-  targets: Target[];
-  /** Streams that were not in sync in time. */
-  late: Late;
-  /** When each container's log was opened (ms). */
-  logs: Map<string, number>;
-  requested: RequestRow | undefined;
-  /** The first answer to it: the recorder may have sent the same request again. */
-  response: Row | undefined;
-  cuts: Cuts;
-  rows: readonly Row[];
-}
-
-function sightingsOf(row: Row, context: Context): Iterable<Sighting> {
-  return (ofRow[row.type] as (row: Row, context: Context) => Iterable<Sighting>)(row, context);
-}
-
 type OfType<T extends Row['type']> = Extract<Row, { type: T }>;
 
-const ofRow: { [T in Row['type']]: (row: OfType<T>, context: Context) => Iterable<Sighting> } = {
-  list: ofList,
-  ready: ({ at }, { targets, late }) =>
-    streamsOf(targets).flatMap((stream) => (late.has(stream) ? [] : { at, kind: 'synced', stream })),
-  watch: ofWatch,
-  'watch-end': (row, context) => (context.cuts.lasting.has(row) ? gapsIn(row, context, { from: row.at }) : []),
-  request: ofRequest,
-  response: ofResponse,
-  'log-open': ofLogOpen,
-  log: ofLog,
-  'log-end': ofLogEnd,
-};
+function sightingsOf(row: Row, context: Context): Iterable<Sighting> {
+  const { subject, targets, late, cuts, response } = context;
+  const { at } = row;
+  switch (row.type) {
+    case 'list':
+      return ofList(row, context);
+    case 'ready':
+      return streamsOf(targets).flatMap((stream) => (late.has(stream) ? [] : { at, kind: 'synced', stream }));
+    case 'watch':
+      return ofWatch(row, context);
+    case 'watch-end':
+      return cuts.lasting.has(row) ? gapsIn(row, context, { from: at }) : [];
+    case 'request':
+      if (row !== subject?.request) return [];
+      return [{ at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: uidIn(context) }];
+    case 'response':
+      return row === response && subject?.request ? ofResponse(row, subject.request) : [];
+    default:
+      return ofLog(row, context);
+  }
+}
 
 const gapsIn = (
   { at, resource }: OfType<'list' | 'watch-end'>,
@@ -125,42 +155,31 @@ function* ofWatch({ at, resource, change, object }: OfType<'watch'>, { targets }
   }
 }
 
-function* ofRequest(row: OfType<'request'>, context: Context): Generator<Sighting> {
-  if (row !== context.subject.request) return;
-  yield { at: row.at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: uidOf(context) };
-}
-
-function* ofResponse(row: OfType<'response'>, { requested, response }: Context): Generator<Sighting> {
-  if (!requested || row !== response) return;
-  const { at, date, status, body } = row;
-  if (date !== undefined) yield { at, kind: 'dated', sentAt: requested.at, date };
+function* ofResponse({ at, date, status, body }: OfType<'response'>, request: RequestRow): Generator<Sighting> {
+  if (date !== undefined) yield { at, kind: 'dated', sentAt: request.at, date };
   const object = body['kind'] === 'Pod' ? { object: body } : {};
-  yield { at, kind: 'answered', verb: verbOf(requested), status, ...object };
+  yield { at, kind: 'answered', verb: verbOf(request), status, ...object };
 }
 
-function* ofLogOpen(
-  { at, pod, status, container }: OfType<'log-open'>,
-  { subject, logs }: Context,
-): Generator<Sighting> {
-  if (pod !== subject.name || status !== 200) return;
-  logs.set(container, at);
-  yield { at, kind: 'log-opened', container };
+function ofLog(row: OfType<'log-open' | 'log' | 'log-end'>, { subject, logs, uids }: Context): Sighting[] {
+  if (subject && row.pod !== subject.name) return [];
+  const { at, container } = row;
+  const of = subject ? { container } : { container, pod: uids.get(row.pod) ?? '' };
+  const log = `${row.pod}/${container}`;
+  if (row.type === 'log-open') {
+    if (row.status !== 200) return [];
+    logs.set(log, at);
+    return [{ at, kind: 'log-opened', ...of }];
+  }
+  const opened = logs.get(log);
+  if (opened === undefined) return [];
+  if (row.type === 'log-end') return [{ at, kind: 'log-ended', ...of, clean: true }];
+  const [time = '', ...rest] = row.line.split(' ');
+  return at - opened <= initialBurst ? [] : [{ at, kind: 'line', ...of, time, text: rest.join(' ') }];
 }
 
-function* ofLog({ at, pod, container, line }: OfType<'log'>, { subject, logs }: Context): Generator<Sighting> {
-  const opened = logs.get(container);
-  if (pod !== subject.name || opened === undefined || at - opened <= initialBurst) return;
-  const [time = '', ...rest] = line.split(' ');
-  yield { at, kind: 'line', container, time, text: rest.join(' ') };
-}
-
-function* ofLogEnd({ at, pod, container }: OfType<'log-end'>, { subject, logs }: Context): Generator<Sighting> {
-  if (pod === subject.name && logs.has(container)) yield { at, kind: 'log-ended', container, clean: true };
-}
-
-function uidOf({ rows, subject }: Context): string {
-  const uid = podsOf(rows)
-    .map(metadataOf)
-    .find((metadata) => metadata['name'] === subject.name)?.['uid'];
+function uidIn({ rows, subject }: Context): string {
+  const pod = podsOf(rows).find((one) => nameOf(one) === subject?.name);
+  const { uid } = metadataOf(pod ?? {});
   return typeof uid === 'string' ? uid : '';
 }

@@ -1,7 +1,7 @@
-/** What a raw recording is of: the pod, and what its recorder itself asked for. */
+/** What a raw recording is of: the pod, and what its recorder itself asked of the API server that can have deleted one. Pure. */
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../model/observation.ts';
-import { metadataOf, asRaw, type Raw } from './watched.ts';
+import { asRaw, isTerminatingPod, metadataOf, namespaceOf, type Raw } from './watched.ts';
 
 export interface Subject {
   namespace: string;
@@ -37,39 +37,28 @@ function removedIn(rows: readonly Row[], seen: ReadonlySet<unknown>): Subject | 
   const followed = new Set(rows.flatMap((row) => (row.type === 'log-open' ? [row.pod] : [])));
   const rankOf = ({ name, doubt }: Removal): number =>
     Number(seen.has(name)) * 4 + Number(followed.has(name)) * 2 + Number(doubt === 0);
-  const [found] = byPod(removalsOf(rows))
+  const removals = removalsOf(rows);
+  const [found] = [...new Set(removals.map(podOf))]
+    .map((pod) => removals.filter((one) => podOf(one) === pod))
     .flatMap((ofPod) => markingOf(ofPod, marks.get(ofPod[0]?.name)) ?? [])
     .sort((a, b) => rankOf(b) - rankOf(a));
   return found && { namespace: found.namespace, name: found.name, request: found.request };
 }
 
-function byPod(removals: readonly Removal[]): Removal[][] {
-  const pods = new Map<string, Removal[]>();
-  for (const removal of removals) {
-    const pod = `${removal.namespace}/${removal.name}`;
-    const others = pods.get(pod);
-    if (others) others.push(removal);
-    else pods.set(pod, [removal]);
-  }
-  return [...pods.values()];
-}
+const podOf = ({ namespace, name }: Removal): string => `${namespace}/${name}`;
 
 function seenIn(rows: readonly Row[]): Subject | undefined {
-  const deleted = rows.find(
-    (row) =>
-      row.type === 'watch' && row.resource === 'pods' && metadataOf(row.object)['deletionTimestamp'] !== undefined,
-  );
+  const deleted = rows.flatMap((row) => (row.type === 'watch' ? podsIn(row) : [])).find(isTerminatingPod);
   const followed = rows.find((row) => row.type === 'log-open');
-  const pods = podsOf(rows);
-  const name =
-    followed?.type === 'log-open'
-      ? followed.pod
-      : deleted?.type === 'watch'
-        ? textOf(metadataOf(deleted.object)['name'])
-        : undefined;
-  const pod =
-    pods.find((one) => metadataOf(one)['name'] === name) ?? (deleted?.type === 'watch' ? deleted.object : undefined);
+  const name = followed?.type === 'log-open' ? followed.pod : deleted && textOf(metadataOf(deleted)['name']);
+  const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? deleted;
   return pod && name !== undefined ? { namespace: textOf(metadataOf(pod)['namespace']), name } : undefined;
+}
+
+/** Whether the recorder watched several pods end, and asked itself for the end of none, or of several. */
+export function isOfSeveral(rows: readonly Row[]): boolean {
+  const removed = new Set(removalsOf(rows).map(({ name }) => name));
+  return removed.size !== 1 && marksIn(rows).size > 1;
 }
 
 /** All objects that any list of the recording holds of a resource. */
@@ -77,30 +66,35 @@ export const listsOf = (rows: readonly Row[], resource: string): Raw[] =>
   rows.flatMap((row) => (row.type === 'list' && row.resource === resource ? row.objects : []));
 
 /** A string, or the empty one for anything else: recordings are untrusted. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** All pods of its lists, newer states of one pod behind older ones. */
 export const podsOf = (rows: readonly Row[]): Raw[] => listsOf(rows, 'pods');
 
+const asWatched = { graceSeconds: null, timeoutSeconds: null, waitReplacement: false };
+
 /** How a live run of the same would have begun. */
-export function began({ namespace, name, request }: Subject): Began {
-  const mode = request ? verbOf(request) : 'attach';
-  return {
-    kind: 'began',
-    mode,
-    namespace,
-    name,
-    graceSeconds: graceOf(request),
-    timeoutSeconds: null,
-    waitReplacement: false,
-  };
+export const began = ({ namespace, name, request }: Subject): Began => ({
+  ...asWatched,
+  kind: 'began',
+  mode: request ? verbOf(request) : 'attach',
+  namespace,
+  name,
+  graceSeconds: graceOf(request),
+});
+
+/** How one would have begun that attached to all pods. */
+export function beganOfAll(rows: readonly Row[]): Began {
+  const namespace = namespaceOf(rows.flatMap(podsIn)[0] ?? {}) ?? '';
+  const target = namespace === '' ? 'several namespaces' : `namespace ${namespace}`;
+  return { ...asWatched, kind: 'began', mode: 'attach', namespace, name: '', target };
 }
 
 export type RequestRow = Extract<Row, { type: 'request' }>;
 type ResponseRow = Extract<Row, { type: 'response' }>;
 
 /** A request that deletes or evicts a pod. */
-interface Removal {
+export interface Removal {
   namespace: string;
   name: string;
   request: RequestRow;

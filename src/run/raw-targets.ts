@@ -1,13 +1,15 @@
 /** What of a raw recording a live run would have watched. */
 import type { Row } from '../recording/rows.ts';
 import type { StreamName } from '../model/observation.ts';
-import { listsOf, podsOf, subjectOf, textOf, type Subject } from './raw-subject.ts';
+import { listsOf, podsOf, subjectOf, type Subject } from './raw-subject.ts';
 import {
   asRaw,
   candidateServices,
   metadataOf,
+  nameOf,
   namesOf,
   nodeTargets,
+  ownerKinds,
   ownerOf,
   ownerTargets,
   podEventsTarget,
@@ -20,8 +22,35 @@ import {
   type Target,
 } from './watched.ts';
 
+/** A target, and which of its objects are taken where no selector says it. */
+export interface RawTarget extends Target {
+  readonly keeps?: (object: Raw) => boolean;
+}
+
+const isAboutPod = (event: Raw): boolean => asRaw(event['involvedObject'] ?? event['regarding'])['kind'] === 'Pod';
+
+const allOf = (stream: StreamName, resource: string, keeps?: RawTarget['keeps']): RawTarget => ({
+  stream,
+  resource,
+  path: '',
+  ...(keeps ? { keeps } : {}),
+});
+
+/** Of a run over all pods that terminate. */
+export const allTargets: readonly RawTarget[] = [
+  allOf('pods', 'pods'),
+  allOf('services', 'services'),
+  allOf('endpointslices', 'endpointslices'),
+  allOf('events', 'events', isAboutPod),
+  allOf('owner-events', 'events', (event) => !isAboutPod(event)),
+  allOf('node-events', 'node-events'),
+  allOf('node', 'nodes'),
+  allOf('lease', 'leases'),
+  ...Object.keys(ownerKinds).map((resource) => allOf('owner', resource)),
+];
+
 /** The same targets that a live run finds step by step: the owner's owner and the siblings hang on what was listed. */
-export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): Target[] {
+export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): RawTarget[] {
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? {};
   const services = candidateServices(listsOf(rows, 'services'), pod);
   const names = namesOf(services);
@@ -38,7 +67,7 @@ export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): T
   const siblings = top && siblingTarget(namespace, top);
   return [
     podTarget(namespace, name),
-    { ...servicesTarget(namespace), labelSelector: {}, keep: new Set(names) } as Target,
+    { ...servicesTarget(namespace), keeps: (one) => names.includes(nameOf(one)) },
     podEventsTarget(namespace, name),
     ...(slices ? [slices] : []),
     ...(typeof node === 'string' ? nodeTargets(node) : []),
@@ -53,23 +82,12 @@ export const streamsOf = (targets: readonly Target[]): StreamName[] => [
 ];
 
 /** Whether a live run would have received the object by this target. */
-export const takes = (target: Target & { keep?: Set<string> }, object: Raw): boolean =>
-  target.keep ? target.keep.has(textOf(metadataOf(object)['name'])) : selects(target, object);
-
-const kinds: Partial<Record<StreamName, Record<string, string>>> = {
-  owner: {
-    replicasets: 'ReplicaSet',
-    deployments: 'Deployment',
-    statefulsets: 'StatefulSet',
-    daemonsets: 'DaemonSet',
-    jobs: 'Job',
-    cronjobs: 'CronJob',
-  },
-};
+export const takes = (target: RawTarget, object: Raw): boolean =>
+  selects(target, object) && (target.keeps?.(object) ?? true);
 
 /** Items of a list do not say their kind. */
-export function withKind(object: Raw, { stream, resource }: Pick<Target, 'stream' | 'resource'>): Raw {
-  const kind = kinds[stream]?.[resource];
+export function withKind(object: Raw, { stream, resource }: Target): Raw {
+  const kind = stream === 'owner' ? ownerKinds[resource] : undefined;
   return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
 }
 
@@ -119,46 +137,23 @@ const optional: ReadonlySet<StreamName> = new Set(['lease']);
 
 /** The streams whose state was not listed before the row at `due`. */
 export function lateIn(rows: readonly Row[], targets: readonly Target[], due: number): Late {
-  const firsts = firstsIn(rows);
   const late = new Map<StreamName, Row | undefined>();
   for (const stream of streamsOf(targets)) {
-    const found = targets.filter((target) => target.stream === stream).map((target) => firstOf(target, firsts));
-    if (found.every((first) => first !== undefined && first.row.type === 'list' && first.place < due)) continue;
-    const isWhole = found.every((first) => first !== undefined);
-    const last = found.reduce((a, b) => ((b?.place ?? -1) > (a?.place ?? -1) ? b : a), undefined);
-    if (isWhole || !optional.has(stream)) late.set(stream, isWhole ? last?.row : undefined);
+    const places = targets.filter((target) => target.stream === stream).map((target) => firstPlaceOf(target, rows));
+    if (places.every((place) => rows[place]?.type === 'list' && place < due)) continue;
+    const isWhole = !places.includes(-1);
+    if (isWhole || !optional.has(stream)) late.set(stream, isWhole ? rows[Math.max(...places)] : undefined);
   }
   return late;
 }
 
-interface First {
-  row: Row;
-  place: number;
-}
-
-interface Firsts {
-  list?: First;
-  /** A change proves that the stream was watched, not since when, and nothing of what was there before. */
-  change?: First;
-}
-
-function firstsIn(rows: readonly Row[]): Map<string, Firsts> {
-  const firsts = new Map<string, Firsts>();
-  for (const [place, row] of rows.entries()) {
-    if (row.type !== 'list' && row.type !== 'watch') continue;
-    const ofResource = firsts.get(row.resource) ?? {};
-    firsts.set(row.resource, ofResource);
-    if (row.type === 'list') ofResource.list ??= { row, place };
-    else ofResource.change ??= { row, place };
-  }
-  return firsts;
-}
-
-/** By what a stream is found first. Of all but Events the state is what counts, and only a list has that. */
-function firstOf({ stream, resource }: Target, firsts: ReadonlyMap<string, Firsts>): First | undefined {
-  const { list, change } = firsts.get(resource) ?? {};
-  if (!ofEvents.has(stream) || !change) return list;
-  return !list || change.place < list.place ? change : list;
-}
+/**
+ * Where a stream is found first, or -1. Of all but Events the state is what counts, and only a list has that: a change proves
+ * that the stream was watched, not since when, and nothing of what was there before.
+ */
+const firstPlaceOf = ({ stream, resource }: Target, rows: readonly Row[]): number =>
+  rows.findIndex(
+    (row) => (row.type === 'list' || (row.type === 'watch' && ofEvents.has(stream))) && row.resource === resource,
+  );
 
 const ofEvents: ReadonlySet<StreamName> = new Set(['events', 'node-events', 'owner-events']);

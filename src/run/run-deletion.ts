@@ -11,11 +11,12 @@ import { follow, watchTarget } from './follow.ts';
 import { createGate, type Gate } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
 import type { Probing } from './probing.ts';
-import { isTerminatingPod, logsSince, lookAtPods } from './several.ts';
+import { logsSince, lookAtPods } from './several.ts';
 import { createSharedStreams, type SharedStreams } from './shared-streams.ts';
 import {
   asRaw,
   eventTargets,
+  isTerminatingPod,
   kinTarget,
   metadataOf,
   nameOf,

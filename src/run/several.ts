@@ -3,7 +3,7 @@ import type { Sighting, StreamName } from '../model/observation.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
-import { asRaw, isFinishedPod, metadataOf, nameOf, uidOf, type Raw } from './watched.ts';
+import { asRaw, isFinishedPod, isTerminatingPod, metadataOf, nameOf, uidOf, type Raw } from './watched.ts';
 
 /** ms before a deletion from which its pod's log is read: clocks of server and node differ a little, stamps are cut to seconds. */
 const beforeDeletion = 2000;
@@ -15,8 +15,6 @@ export function logsSince(pod: Raw): number | undefined {
   const grace = typeof deletionGracePeriodSeconds === 'number' ? deletionGracePeriodSeconds : 0;
   return Number.isFinite(deadline) ? deadline - grace * 1000 - beforeDeletion : undefined;
 }
-
-export const isTerminatingPod = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
 
 /** Looks at what the pods' stream brings, before it is delivered: opens what the pods need, and calls the listener. */
 export function lookAtPods(

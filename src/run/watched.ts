@@ -117,6 +117,8 @@ export function namespaceOf(object: Raw): string | undefined {
 
 export const nameOf = (object: Raw): string => String(metadataOf(object)['name']);
 
+export const isTerminatingPod = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
+
 /** It has ended, for good, without having been deleted. */
 export const isFinishedPod = (pod: Raw): boolean =>
   ['Succeeded', 'Failed'].includes(String(asRaw(pod['status'])['phase']));
@@ -158,6 +160,11 @@ const ownerResources: Record<string, { group: string; resource: string }> = {
   Job: { group: 'batch/v1', resource: 'jobs' },
   CronJob: { group: 'batch/v1', resource: 'cronjobs' },
 };
+
+/** The kind of an owner by its resource. */
+export const ownerKinds: Partial<Record<string, string>> = Object.fromEntries(
+  Object.entries(ownerResources).map(([kind, { resource }]) => [resource, kind]),
+);
 
 /** The owner itself and the Events about it; none for kinds that are not Kubernetes' own. */
 export function ownerTargets(namespace: string, owner: { kind: string; name: string }): Target[] {

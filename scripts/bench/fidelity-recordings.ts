@@ -1,15 +1,15 @@
-/** Each true instant of each recording, and the interval that the report gives for it in three views. */
+/** Each true instant of each recording, and the interval that the report gives for it in each view. */
 import type { Sighting } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../../test/helpers/recordings.ts';
 import type { Truth } from '../../test/helpers/recordings.ts';
 import { heldAgainst } from '../../test/helpers/truth.ts';
 import type { Held } from '../../test/helpers/truth.ts';
-import { withoutEvents, withoutLogs } from '../../test/helpers/views.ts';
+import { withoutEvents, withoutLeases, withoutLogs, withoutSlices } from '../../test/helpers/views.ts';
 
-export const viewNames = ['withLogs', 'withoutLogs', 'withoutEvents'] as const;
+export const viewNames = ['withLogs', 'withoutLogs', 'withoutEvents', 'withoutSlices', 'withoutLeases'] as const;
 
-/** As recorded; without permission for pods/log; without permission for Events. */
+/** As recorded, and without permission for one resource. */
 export type View = (typeof viewNames)[number];
 
 export interface RecordingRow {
@@ -64,6 +64,8 @@ const views: Record<View, (all: readonly Sighting[]) => readonly Sighting[]> = {
   withLogs: (all) => all,
   withoutLogs,
   withoutEvents,
+  withoutSlices,
+  withoutLeases,
 };
 
 /** What the truth file knows, so that a truth without a claim shows as a hole and not as a row less. */

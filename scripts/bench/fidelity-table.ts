@@ -1,4 +1,4 @@
-/** The table of docs/fidelity.md: how wide each instant of each recording is, in three views, and what is wrong with it. */
+/** The table of docs/fidelity.md: how wide each instant of each recording is, in each view, and what is wrong with it. */
 import { recordingNames } from '../../test/helpers/recordings.ts';
 import type { RecordingRow, View } from './fidelity-recordings.ts';
 import { nameOfRow, viewNames } from './fidelity-recordings.ts';
@@ -6,7 +6,13 @@ import { spreadOf } from './spread.ts';
 import { table } from './table.ts';
 
 /** Largest median width, seconds. */
-const limits: Record<View, number> = { withLogs: 0.3, withoutLogs: 1.0, withoutEvents: 2.0 };
+const limits: Record<View, number> = {
+  withLogs: 0.3,
+  withoutLogs: 1.0,
+  withoutEvents: 2.0,
+  withoutSlices: 0.3,
+  withoutLeases: 0.3,
+};
 
 /** Not observable once the object is gone, since no status comes any more. The report claims nothing about them. */
 const unknowable = [
@@ -41,7 +47,7 @@ function printRows(all: readonly RecordingRow[]): string {
     return held ? `${seconds(held.width)}${held.hit ? '' : ' MISSED'}` : '–';
   };
   return table(
-    ['recording', 'container', 'instant', 'with logs', 'without logs', 'without Events'],
+    ['recording', 'container', 'instant', ...viewNames.map((view) => words[view])],
     all
       .filter(({ isOneOfMany }) => !isOneOfMany)
       .map((row) => [row.recording, row.container, row.instant, ...viewNames.map((view) => cell(row, view))]),
@@ -87,5 +93,7 @@ const words: Record<View, string> = {
   withLogs: 'with logs',
   withoutLogs: 'without logs',
   withoutEvents: 'without Events',
+  withoutSlices: 'without slices',
+  withoutLeases: 'without Leases',
 };
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);

@@ -1,8 +1,7 @@
 /** A pod that runs now → its ShutdownSpec: what its status, its endpoints, its budgets and its node add to the spec. Pure. */
 import type { V1EndpointSlice, V1Node, V1Pod, V1PodDisruptionBudget } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString } from '../model/observe/read.ts';
-import { narrowPod } from '../model/kube.ts';
-import type { Pod } from '../model/kube.ts';
+import { narrowPod, type Pod } from '../model/kube.ts';
 import { isFinished, isReady, isRunning, isTerminating, statusesOf } from '../model/pod.ts';
 import { containersOf } from './read-pod-spec.ts';
 import { neighboursOf, specOfWorkload } from './read-workload.ts';

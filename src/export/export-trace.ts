@@ -4,14 +4,11 @@
  * service name, resource attributes, sampler.
  */
 import { diag, DiagLogLevel, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
-import { ExportResultCode } from '@opentelemetry/core';
-import type { ExportResult } from '@opentelemetry/core';
+import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { ExitReport } from '../model/report.ts';
-import type { PlannedTrace } from './exit-spans.ts';
-import { planTrace } from './exit-spans.ts';
+import { planTrace, type PlannedTrace } from './exit-spans.ts';
 import { parentLinks } from './parent-link.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

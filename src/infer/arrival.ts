@@ -4,8 +4,7 @@ import { offsetAt, withDates } from '../model/clock.ts';
 import { second } from '../model/span.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import type { Fact, Trace } from '../model/trace.ts';
-import type { Estimate } from './estimate.ts';
-import { narrowed, notBefore, onClient } from './estimate.ts';
+import { narrowed, notBefore, onClient, type Estimate } from './estimate.ts';
 
 /**
  * When a change that arrived on `stream` was written. `cause`: what it cannot precede. A stream that had just been resumed delivers what happened

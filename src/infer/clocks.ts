@@ -3,16 +3,13 @@
  * arrived, and stamps of one clock that another one wrote down.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import type { Bound, Clock } from '../model/clock.ts';
-import { offsetAt } from '../model/clock.ts';
-import type { Span } from '../model/span.ts';
-import { second } from '../model/span.ts';
+import { offsetAt, type Bound, type Clock } from '../model/clock.ts';
+import { second, type Span } from '../model/span.ts';
 import type { ContainerFacts, Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Row } from './network.ts';
-import type { Stage } from './stage.ts';
-import { driftOf } from './stage.ts';
+import { driftOf, type Stage } from './stage.ts';
 import { parseFloor } from '../model/stamps.ts';
 
 /** By arrivals and answers: what holds whatever happened. What ties clocks is no evidence of any one moment. */

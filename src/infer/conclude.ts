@@ -15,8 +15,7 @@ import type { Trace } from '../model/trace.ts';
 import { containersOf } from '../model/pod.ts';
 import { laterOf } from '../model/span.ts';
 import type { ContainerExit, InferContext } from './context.ts';
-import type { Estimate } from './estimate.ts';
-import { cite, notBefore, unbounded } from './estimate.ts';
+import { cite, notBefore, unbounded, type Estimate } from './estimate.ts';
 import { isToStart } from './kubelets-own-stop.ts';
 import { containerExit } from './container-rules.ts';
 

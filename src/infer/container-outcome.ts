@@ -1,11 +1,9 @@
 /** What the end of a container means (SIGNALS.md §5 "Exit codes"): the code alone does not say it. */
-import type { ContainerSpec } from '../model/pod.ts';
-import { isMirror, isRunning, statusesOf } from '../model/pod.ts';
+import { isMirror, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { ContainerFacts, Fact, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import type { Estimate } from './estimate.ts';
-import { isBefore } from './estimate.ts';
+import { isBefore, type Estimate } from './estimate.ts';
 import { exitLogEnd } from './exit.ts';
 import type { InferContext } from './context.ts';
 import { mayHaveRestarted } from './was-running.ts';

@@ -4,27 +4,29 @@
  * began (K), how long the hook took, then the signal between hook and exit, then the kill at the end of grace.
  */
 import { driftOver, signalLag } from '../model/assumptions.ts';
-import type { ContainerSpec } from '../model/pod.ts';
-import { isRunning, runtimeOf, statusesOf } from '../model/pod.ts';
+import { isRunning, runtimeOf, statusesOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { ContainerFacts, Occurrence } from '../model/trace.ts';
-import type { ContainerExit, ExitFacts, HookFacts, InferContext, SignalFacts } from './context.ts';
+import {
+  shortestStop,
+  type ContainerExit,
+  type ExitFacts,
+  type HookFacts,
+  type InferContext,
+  type SignalFacts,
+} from './context.ts';
 import { nameOfSignal, outcomeOf, wasStoppedAsStatic } from './container-outcome.ts';
 import { isDoubtfulKill, isLogFollowed, isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
-import type { Estimate } from './estimate.ts';
-import { isBefore } from './estimate.ts';
+import { isBefore, type Estimate } from './estimate.ts';
 import { exitOf } from './exit.ts';
-import { mayHaveGone, stateSignal } from './stop-signal.ts';
-import { shortestStop } from './context.ts';
+import { mayHaveGone, stateSignal, type Call, type StopAsked } from './stop-signal.ts';
 import { mayBeStopped } from './kubelets-own-stop.ts';
 import { isMadeUp, servedOf } from './pod-network.ts';
 import { factsOfLastRun, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './was-running.ts';
 import { killingsMissing } from './missing-events.ts';
 import { hookFacts } from './hook.ts';
 import { moment } from './stage.ts';
-import type { Call, StopAsked } from './stop-signal.ts';
-import type { Stop } from './stop.ts';
-import { stateBegan, stateCounted, wasStopped } from './stop.ts';
+import { stateBegan, stateCounted, wasStopped, type Stop } from './stop.ts';
 
 /**
  * `turn`: for a sidecar, when the containers it waits for had gone (SIGNALS.md §2 S7); `mainsOver`: none of the main ones

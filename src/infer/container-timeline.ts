@@ -1,12 +1,9 @@
 /** One container of the timeline. Pure. */
 import type { Trace } from '../model/trace.ts';
 import type { Exit } from './conclusions.ts';
-import type { ContainerExit } from './context.ts';
-import { isEndSettled, isSignalSettled } from './context.ts';
-import type { Estimate } from './estimate.ts';
-import { between, capAtNow, isBefore } from './estimate.ts';
-import type { TimelineScale } from './schedule.ts';
-import { shownLength } from './schedule.ts';
+import { isEndSettled, isSignalSettled, type ContainerExit } from './context.ts';
+import { between, capAtNow, isBefore, type Estimate } from './estimate.ts';
+import { shownLength, type TimelineScale } from './schedule.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
 import { deliveryLagOf } from './arrival.ts';

@@ -3,13 +3,11 @@ import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import type { Deletion } from './deletion.ts';
 import type { Estimate } from './estimate.ts';
 import type { Stage } from './stage.ts';
-import type { AssumptionName } from '../model/assumptions.ts';
-import { driftOver } from '../model/assumptions.ts';
+import { driftOver, type AssumptionName } from '../model/assumptions.ts';
 import type { HookKind } from '../model/observe/container.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome, PreStopReport } from '../model/report.ts';
-import type { Span } from '../model/span.ts';
-import { second } from '../model/span.ts';
+import { second, type Span } from '../model/span.ts';
 
 export interface Kubelet {
   /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */

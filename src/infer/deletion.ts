@@ -1,18 +1,14 @@
 /** When the deletion was asked for and accepted, by whom, and with which grace. */
-import type { AssumptionName } from '../model/assumptions.ts';
-import { millisecondsOf } from '../model/assumptions.ts';
-import type { Clock } from '../model/clock.ts';
-import { noLessThan, noMoreThan, toClient, upTo, withDates } from '../model/clock.ts';
+import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
+import { noLessThan, noMoreThan, toClient, upTo, withDates, type Clock } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { conditionOf, isFinished, isOlder } from '../model/pod.ts';
-import type { Span } from '../model/span.ts';
-import { meet, second } from '../model/span.ts';
+import { meet, second, type Span } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Gap } from '../model/observation.ts';
 import type { DeletionFacts, Fact, RequestFacts, Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
-import type { Estimate } from './estimate.ts';
-import { onClient } from './estimate.ts';
+import { onClient, type Estimate } from './estimate.ts';
 
 export interface Deletion {
   readonly facts: DeletionFacts;

@@ -3,8 +3,7 @@ import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import type { ContainerExit, Staged } from './context.ts';
 import type { Deletion } from './deletion.ts';
-import type { Estimate } from './estimate.ts';
-import { isBefore, narrowed, notBefore, onClient, unbounded } from './estimate.ts';
+import { isBefore, narrowed, notBefore, onClient, unbounded, type Estimate } from './estimate.ts';
 
 export interface EndpointExit {
   readonly slice: string;

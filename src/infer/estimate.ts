@@ -5,8 +5,7 @@
  * Law: an estimate only ever narrows, and each narrowing cites what proves it.
  */
 import type { Instant } from '../model/report.ts';
-import type { Span } from '../model/span.ts';
-import { anyTime, lapse, meet } from '../model/span.ts';
+import { anyTime, lapse, meet, type Span } from '../model/span.ts';
 
 export interface Estimate {
   readonly client: Span;

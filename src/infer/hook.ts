@@ -1,19 +1,15 @@
 /** When a preStop hook was over, and how (SIGNALS.md §2 S6, §5): its failure is reported, its success never. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, second } from '../model/span.ts';
-import type { ContainerSpec } from '../model/pod.ts';
-import { hookOf } from '../model/pod.ts';
+import { hookOf, type ContainerSpec } from '../model/pod.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
-import type { Estimate } from './estimate.ts';
+import { isBefore, type Estimate } from './estimate.ts';
 import { deliveryLagOf } from './arrival.ts';
-import { isBefore } from './estimate.ts';
-import { graceSpan } from './context.ts';
-import type { HookEnd, HookFacts, InferContext } from './context.ts';
+import { graceSpan, type HookEnd, type HookFacts, type InferContext } from './context.ts';
 import { belongs } from './kubelet.ts';
 import { beginsNewAttempt, outlived, pauseEndOf } from './stop-attempts.ts';
 import { killingsMissing, warningsMissing } from './missing-events.ts';
-import type { Stop } from './stop.ts';
-import { sinceOf } from './stop.ts';
+import { sinceOf, type Stop } from './stop.ts';
 import { moment } from './stage.ts';
 
 interface Ask extends Stop {

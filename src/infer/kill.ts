@@ -2,10 +2,8 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerFacts } from '../model/trace.ts';
-import type { Estimate } from './estimate.ts';
-import { isBefore, moved, notBefore } from './estimate.ts';
-import { likelyStop, minimumGrace, shortestStop } from './context.ts';
-import type { InferContext } from './context.ts';
+import { isBefore, moved, notBefore, type Estimate } from './estimate.ts';
+import { likelyStop, minimumGrace, shortestStop, type InferContext } from './context.ts';
 import { moment } from './stage.ts';
 import { isVague } from './stop.ts';
 import { logEndAtLeast } from './clocks.ts';

@@ -1,19 +1,15 @@
 /** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
-import type { Clock } from '../model/clock.ts';
-import { noMoreThan, offsetAt, toClient, upTo } from '../model/clock.ts';
+import { noMoreThan, offsetAt, toClient, upTo, type Clock } from '../model/clock.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import type { Kubelet, Staged } from './context.ts';
 import { arrival } from './arrival.ts';
 import { withDoubts } from './clocks.ts';
-import type { Deletion } from './deletion.ts';
-import { isWitnessed, ranAtDeletion } from './deletion.ts';
-import type { Estimate } from './estimate.ts';
-import { cite, onClient, onNode } from './estimate.ts';
+import { isWitnessed, ranAtDeletion, type Deletion } from './deletion.ts';
+import { cite, onClient, onNode, type Estimate } from './estimate.ts';
 import { mayBeOwn } from './kubelets-own-stop.ts';
 import { beginsNewAttempt, isStart } from './stop-attempts.ts';
 import { moment } from './stage.ts';
-import type { Span } from '../model/span.ts';
-import { atMost, earlierOf, second } from '../model/span.ts';
+import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
 
 /** The Killings of this deletion, oldest first, and what they show of the node's clock. */

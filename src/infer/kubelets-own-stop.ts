@@ -2,8 +2,7 @@
  * What the kubelet may have begun to stop by itself before the deletion came (SIGNALS.md §4, trap 20): with a grace of
  * its own, and with a hook and a signal that lie before the acceptance.
  */
-import { conditionOf, containersOf, statusesOf } from '../model/pod.ts';
-import type { ContainerSpec } from '../model/pod.ts';
+import { conditionOf, containersOf, statusesOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerStatus } from '../model/kube.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';

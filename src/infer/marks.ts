@@ -7,8 +7,7 @@ import { arrival } from './arrival.ts';
 import type { Exit } from './conclusions.ts';
 import type { ContainerExit } from './context.ts';
 import { isExecuted, mayHaveCounted } from './deletion.ts';
-import type { Estimate } from './estimate.ts';
-import { capAtNow, isBefore, onClient, onNode } from './estimate.ts';
+import { capAtNow, isBefore, onClient, onNode, type Estimate } from './estimate.ts';
 import type { TimelineMark } from './schedule.ts';
 
 export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {

@@ -2,12 +2,9 @@
 import type { PhaseName } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Exit } from './conclusions.ts';
-import type { ContainerExit } from './context.ts';
-import { isEndSettled } from './context.ts';
-import type { Estimate } from './estimate.ts';
-import { between, capAtNow, onClient } from './estimate.ts';
-import type { TimelineScale } from './schedule.ts';
-import { shownLength } from './schedule.ts';
+import { isEndSettled, type ContainerExit } from './context.ts';
+import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
+import { shownLength, type TimelineScale } from './schedule.ts';
 import type { Phase } from './timeline.ts';
 
 /** A moment, and the id of the mark that it is. */

@@ -1,15 +1,12 @@
 /** What is known before any container is judged, as rows: Killings, ends, what a probe of the pod proves, and the clocks. */
 import { logStampLagMs } from '../model/assumptions.ts';
-import type { Clock } from '../model/clock.ts';
-import { offsetAt } from '../model/clock.ts';
+import { offsetAt, type Clock } from '../model/clock.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import type { Deletion } from './deletion.ts';
-import { requestTime } from './deletion.ts';
-import type { Stops } from './kubelet.ts';
-import { kubeletOf, stopsOf } from './kubelet.ts';
+import { requestTime, type Deletion } from './deletion.ts';
+import { kubeletOf, stopsOf, type Stops } from './kubelet.ts';
 import type { InferContext, Staged } from './context.ts';
 import { factsOfLastRun } from './was-running.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';

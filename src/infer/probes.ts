@@ -1,6 +1,11 @@
 /** What probes measured, as numbers: counts, stretches of failures and latencies. Pure, so a replay says the same. */
-import type { LatencyHistogram, NotMeasuredReason, ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
-import { quantile } from '../model/probe-observation.ts';
+import {
+  quantile,
+  type LatencyHistogram,
+  type NotMeasuredReason,
+  type ProbeCounts,
+  type ProbeTally,
+} from '../model/probe-observation.ts';
 import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
 import type { Fact, ProbeFacts } from '../model/trace.ts';
 import type { FailureStretch, FailureWindow, Mark, ProbeResult } from './timeline.ts';

@@ -4,10 +4,8 @@ import { atLeast } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { arrival } from './arrival.ts';
 import type { ContainerExit, Staged } from './context.ts';
-import type { Deletion } from './deletion.ts';
-import { ranAtDeletion } from './deletion.ts';
-import type { Estimate } from './estimate.ts';
-import { narrowed, notBefore, onClient } from './estimate.ts';
+import { ranAtDeletion, type Deletion } from './deletion.ts';
+import { narrowed, notBefore, onClient, type Estimate } from './estimate.ts';
 
 export interface Removal {
   /** The terminal phase, after the deletion. */

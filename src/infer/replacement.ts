@@ -8,13 +8,11 @@ import { controllerOf, isOlder } from '../model/pod.ts';
 import { atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { TriggerKind } from '../model/report.ts';
-import type { Age } from './siblings.ts';
-import { agesIn, isReplacementSlot, kinIn, olderThanDeletion } from './siblings.ts';
+import { agesIn, isReplacementSlot, kinIn, olderThanDeletion, type Age } from './siblings.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import { deletedBy } from './trigger.ts';
-import type { Estimate } from './estimate.ts';
-import { narrowed, notBefore, onClient, unbounded } from './estimate.ts';
+import { narrowed, notBefore, onClient, unbounded, type Estimate } from './estimate.ts';
 import type { Staged } from './context.ts';
 import { isOfNewerTemplate } from './template.ts';
 

@@ -7,8 +7,7 @@
  */
 import type { MarkName } from '../model/report.ts';
 import type { Exit } from './conclusions.ts';
-import type { Estimate } from './estimate.ts';
-import { between, spanOf } from './estimate.ts';
+import { between, spanOf, type Estimate } from './estimate.ts';
 import type { Span } from '../model/span.ts';
 import type { Interval, Length } from './timeline.ts';
 

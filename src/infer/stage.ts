@@ -4,11 +4,9 @@
  * origin, give or take the drift since.
  */
 import { driftOver } from '../model/assumptions.ts';
-import type { Clock } from '../model/clock.ts';
-import { isStepped, offsetAt, stepsOf, toClient } from '../model/clock.ts';
+import { isStepped, offsetAt, stepsOf, toClient, type Clock } from '../model/clock.ts';
 import type { Instant } from '../model/report.ts';
-import type { Span } from '../model/span.ts';
-import { anyTime, atMost } from '../model/span.ts';
+import { anyTime, atMost, type Span } from '../model/span.ts';
 import type { Estimate } from './estimate.ts';
 import { Network } from './network.ts';
 

@@ -1,12 +1,9 @@
 /** Whether the kubelet kept time: a failed kill or a restarted kubelet begins everything again (S11, trap 36). */
-import type { AssumptionName } from '../model/assumptions.ts';
-import { millisecondsOf } from '../model/assumptions.ts';
+import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import { second } from '../model/span.ts';
 import type { Fact, Occurrence } from '../model/trace.ts';
-import type { Estimate } from './estimate.ts';
-import { isBefore, moved } from './estimate.ts';
-import { longestStop, minimumGrace } from './context.ts';
-import type { InferContext, Kubelet } from './context.ts';
+import { isBefore, moved, type Estimate } from './estimate.ts';
+import { longestStop, minimumGrace, type InferContext, type Kubelet } from './context.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 
 /** What is known of a container's stop when its attempts are judged. */

@@ -1,13 +1,10 @@
 /** When the kubelet began to stop a container, and since when its grace counts (SIGNALS.md §2 S1, S5, S11). */
 import type { Occurrence } from '../model/trace.ts';
-import type { Estimate } from './estimate.ts';
-import { isBefore } from './estimate.ts';
-import { graceSpan } from './context.ts';
-import type { StopAttempts } from './stop-attempts.ts';
-import type { InferContext } from './context.ts';
+import { isBefore, type Estimate } from './estimate.ts';
+import { graceSpan, type InferContext } from './context.ts';
+import { beginsNewAttempt, isStart, outlived, type StopAttempts } from './stop-attempts.ts';
 import { killingsMissing } from './missing-events.ts';
 import { widthOf } from '../model/span.ts';
-import { beginsNewAttempt, isStart, outlived } from './stop-attempts.ts';
 import { moment } from './stage.ts';
 
 /** What is known of a container's stop when its hook, signal and end are judged. */

@@ -8,14 +8,12 @@ import { parseFloor, parseTime } from '../model/stamps.ts';
 import type { OwnerFacts, Trace } from '../model/trace.ts';
 import type { Exit } from './conclusions.ts';
 import { containerTimeline } from './container-timeline.ts';
-import type { Estimate } from './estimate.ts';
-import { cite } from './estimate.ts';
+import { cite, type Estimate } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
 import { marksOf, unseenMarks } from './marks.ts';
 import { phasesOf } from './phases.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
-import type { TimelineScale } from './schedule.ts';
-import { inOrder, scheduleOf, shownLength, timelineScale } from './schedule.ts';
+import { inOrder, scheduleOf, shownLength, timelineScale, type TimelineScale } from './schedule.ts';
 import type {
   EndpointTimeline,
   GraceTimeline,

@@ -4,7 +4,6 @@ import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '..
 import type { TriggerKind } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
-import type { Rule, Trigger } from './cause-window.ts';
 import {
   arrivedInTime,
   controllerDelay,
@@ -12,12 +11,22 @@ import {
   isAroundDeletion,
   requestedAt,
   withinCauseWindow,
+  type Rule,
+  type Trigger,
 } from './cause-window.ts';
-import type { Deletion } from './deletion.ts';
-import { isWitnessed } from './deletion.ts';
+import { isWitnessed, type Deletion } from './deletion.ts';
 import type { StreamName } from '../model/observation.ts';
-import type { Lowering, Scaling } from './template.ts';
-import { comingTemplate, hasPlace, loweredNear, otherTemplate, scalingsOf, shrunkNear, wantedAt } from './template.ts';
+import {
+  comingTemplate,
+  hasPlace,
+  loweredNear,
+  otherTemplate,
+  scalingsOf,
+  shrunkNear,
+  wantedAt,
+  type Lowering,
+  type Scaling,
+} from './template.ts';
 
 export function triggerOf(trace: Trace, deletion: Deletion): Trigger {
   for (const rule of rules) {

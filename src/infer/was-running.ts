@@ -1,14 +1,11 @@
 /** Whether a container still ran when the deletion came: a late first look found it ended, or only an Event reports its start. */
 import type { ContainerStatus, Pod } from '../model/kube.ts';
-import type { ContainerSpec } from '../model/pod.ts';
-import { containersOf, isFinished, isRunning, statusesOf } from '../model/pod.ts';
+import { containersOf, isFinished, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
+import { noContainerFacts, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
-import type { Estimate } from './estimate.ts';
-import { isBefore } from './estimate.ts';
+import { isBefore, type Estimate } from './estimate.ts';
 import type { InferContext, Staged } from './context.ts';
-import { noContainerFacts } from '../model/trace.ts';
 
 /**
  * `status`: of the first state of the deletion that was seen; where that is a later one (trap 2), what ended in it may have

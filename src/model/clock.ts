@@ -14,8 +14,7 @@
  * several by the hull of theirs. What a piece does not bound stays unbounded.
  */
 import { driftOver } from './assumptions.ts';
-import type { Span } from './span.ts';
-import { anyTime } from './span.ts';
+import { anyTime, type Span } from './span.ts';
 
 export interface Bound {
   /** Client time (ms) at which the bound was made. */

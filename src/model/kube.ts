@@ -7,7 +7,6 @@
 import { narrowContainer, narrowState } from './observe/container.ts';
 import type { Event } from './observe/event.ts';
 import { narrowMetadata } from './observe/metadata.ts';
-import type { Json, Reader } from './observe/read.ts';
 import {
   asArray,
   asBoolean,
@@ -23,6 +22,8 @@ import {
   shape,
   stringMap,
   textOr,
+  type Json,
+  type Reader,
 } from './observe/read.ts';
 
 /** Those of a list that have a name. */

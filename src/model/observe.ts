@@ -3,7 +3,6 @@
  * Live streams, shared recordings and our own recordings all come through here, so that none of them can bring
  * evidence that another would not have. Pure, total, and idempotent: a recorded observation maps to itself.
  */
-import type { KubeObject } from './kube.ts';
 import {
   narrowLease,
   narrowNamespace,
@@ -12,6 +11,7 @@ import {
   narrowPod,
   narrowService,
   narrowSlice,
+  type KubeObject,
 } from './kube.ts';
 import type { LogLine, Observation, Sighting, StreamName } from './observation.ts';
 import { narrowEvent } from './observe/event.ts';

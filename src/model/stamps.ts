@@ -3,8 +3,7 @@
  * that is the reader's to know (SIGNALS.md §5 "Clocks"). What is no time, or a time that cannot be meant (year 1 is how
  * Go prints "never"), is undefined.
  */
-import type { Span } from './span.ts';
-import { second } from './span.ts';
+import { second, type Span } from './span.ts';
 
 const earliest = Date.UTC(2000, 0, 1);
 const latest = Date.UTC(2200, 0, 1);

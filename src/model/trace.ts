@@ -3,8 +3,7 @@
  * and the rest are derived from it (timeline.ts), so that an observation that comes late or twice changes nothing but
  * what it proves.
  */
-import type { Clock, DateGroup } from './clock.ts';
-import { unknownClock } from './clock.ts';
+import { unknownClock, type Clock, type DateGroup } from './clock.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';

@@ -1,5 +1,4 @@
-import type { Socket } from 'node:net';
-import { connect, isIP } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
 import type { Cancel } from './client.ts';
 

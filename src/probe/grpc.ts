@@ -2,8 +2,7 @@
  * gRPC's health protocol (grpc.health.v1.Health/Check) over Node's own HTTP/2. A gRPC library would hide what is measured
  * here: it retries by itself, and while it backs off it fails calls that it never sent. The two messages are one field each.
  */
-import type { ProbeClient, Result } from './client.ts';
-import { succeeded } from './client.ts';
+import { succeeded, type ProbeClient, type Result } from './client.ts';
 import type { Answer, OutgoingRequest } from './connection.ts';
 import { failed, unexpected } from './failure-kind.ts';
 import { http2Connection } from './http2.ts';

@@ -1,13 +1,11 @@
 import { STATUS_CODES } from 'node:http';
-import type { ProbeClient, Result } from './client.ts';
-import { succeeded } from './client.ts';
+import { succeeded, type ProbeClient, type Result } from './client.ts';
 import type { Answer, OutgoingRequest } from './connection.ts';
 import { unexpected } from './failure-kind.ts';
 import { http1Connection } from './http1.ts';
 import { http2Connection } from './http2.ts';
 import { createConnectingClient } from './kept.ts';
-import type { ProbeSettings } from './settings.ts';
-import { isExpected } from './settings.ts';
+import { isExpected, type ProbeSettings } from './settings.ts';
 import type { HttpTarget } from './target.ts';
 
 /** HTTP/1.1 for http://; for https:// the server chooses between HTTP/2 and HTTP/1.1, for each connection. */

@@ -1,9 +1,14 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import { Agent, request as sendRequest } from 'node:http';
+import { Agent, request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Settle } from './client.ts';
-import type { AnswerStart, Connection, Judge, OutgoingRequest } from './connection.ts';
-import { createAnswerStart, endless } from './connection.ts';
+import {
+  createAnswerStart,
+  endless,
+  type AnswerStart,
+  type Connection,
+  type Judge,
+  type OutgoingRequest,
+} from './connection.ts';
 import { closedEarly } from './dial.ts';
 import { resultOfError } from './failure-kind.ts';
 

@@ -1,9 +1,14 @@
-import type { ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader, OutgoingHttpHeaders } from 'node:http2';
-import { connect, constants } from 'node:http2';
+import {
+  connect,
+  constants,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Cancel, Result, Settle } from './client.ts';
-import type { Connection, Judge, OutgoingRequest } from './connection.ts';
-import { createAnswerStart, endless } from './connection.ts';
+import { createAnswerStart, endless, type Connection, type Judge, type OutgoingRequest } from './connection.ts';
 import { closedEarly } from './dial.ts';
 import { resultOfError } from './failure-kind.ts';
 

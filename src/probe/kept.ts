@@ -1,8 +1,7 @@
 /** A client that speaks over connections which it makes itself: one for each request, or one that is kept. */
 import type { Cancel, ProbeClient, Settle } from './client.ts';
 import type { Connection } from './connection.ts';
-import type { Address } from './dial.ts';
-import { dial } from './dial.ts';
+import { dial, type Address } from './dial.ts';
 import { resultOfError } from './failure-kind.ts';
 import type { Socket } from 'node:net';
 

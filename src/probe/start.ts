@@ -3,20 +3,14 @@ import type { ProbeObservation, ProbeStarted } from '../model/probe-observation.
 import type { ProbeClient } from './client.ts';
 import { createGrpcClient } from './grpc.ts';
 import { createHttpClient } from './http.ts';
-import type { ProxiedPod, ProxyRequest } from './proxied.ts';
-import { createProxiedClient } from './proxied.ts';
-import type { Schedule } from './schedule.ts';
-import { startSchedule } from './schedule.ts';
-import type { Sender } from './sender.ts';
-import { createSender } from './sender.ts';
-import type { ProbeSettings } from './settings.ts';
-import { keepsConnection } from './settings.ts';
-import type { Tally } from './tally.ts';
-import { createTally } from './tally.ts';
+import { createProxiedClient, type ProxiedPod, type ProxyRequest } from './proxied.ts';
+import { startSchedule, type Schedule } from './schedule.ts';
+import { createSender, type Sender } from './sender.ts';
+import { keepsConnection, type ProbeSettings } from './settings.ts';
+import { createTally, type Tally } from './tally.ts';
 import { viaOf } from './target.ts';
 import { createTcpClient } from './tcp.ts';
-import type { Trial } from './trial.ts';
-import { createTrial, trialMs } from './trial.ts';
+import { createTrial, trialMs, type Trial } from './trial.ts';
 
 export interface ProbeOptions {
   probes: readonly ProbeSettings[];

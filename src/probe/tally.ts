@@ -1,6 +1,11 @@
 /** What was settled since the last observation, added up: memory does not grow with the number of requests. */
-import { bucketOf } from '../model/probe-observation.ts';
-import type { NotMeasuredReason, ProbeConnection, ProbeCounts, ProbeFailures } from '../model/probe-observation.ts';
+import {
+  bucketOf,
+  type NotMeasuredReason,
+  type ProbeConnection,
+  type ProbeCounts,
+  type ProbeFailures,
+} from '../model/probe-observation.ts';
 import type { Result } from './client.ts';
 
 /** One request that was settled; client clock, ms. */

@@ -1,6 +1,5 @@
 /** A target that is probed by connecting to it: does anybody accept? */
-import type { ProbeClient, Result } from './client.ts';
-import { succeeded } from './client.ts';
+import { succeeded, type ProbeClient, type Result } from './client.ts';
 import { dial } from './dial.ts';
 import { failed, resultOfError } from './failure-kind.ts';
 import type { TcpTarget } from './target.ts';

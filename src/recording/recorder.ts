@@ -2,8 +2,16 @@ import { closeSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Header } from './header.ts';
-import type { OutputFile } from './output-file.ts';
-import { causeOf, emptyOutput, isEmpty, nap, openOutput, removeNew, writeSome } from './output-file.ts';
+import {
+  causeOf,
+  emptyOutput,
+  isEmpty,
+  nap,
+  openOutput,
+  removeNew,
+  writeSome,
+  type OutputFile,
+} from './output-file.ts';
 
 /**
  * Writes observations as they come, from the first that shows the pod: until then nothing is there that could be

@@ -6,13 +6,11 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { FindingCode } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
-import type { FixAnswer } from './fix.ts';
-import { fixesOf, longerGrace, manifestAdvice } from './fix.ts';
+import { fixesOf, longerGrace, manifestAdvice, type FixAnswer } from './fix.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import { lossOf } from './loss.ts';
 import type { RuleInput } from './rule-input.ts';
-import type { TrafficAnswer } from './traffic.ts';
-import { trafficOf } from './traffic.ts';
+import { trafficOf, type TrafficAnswer } from './traffic.ts';
 
 export interface Answer {
   /** The card's first words: `Graceful`, `SIGKILLed`, `Exited 3`, `Requests lost`, `Interrupted`. */

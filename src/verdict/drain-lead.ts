@@ -4,8 +4,7 @@
  */
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
-import type { RuleInput } from './rule-input.ts';
-import { markOf, ranIn, servingContainers } from './rule-input.ts';
+import { markOf, ranIn, servingContainers, type RuleInput } from './rule-input.ts';
 import type { EndpointExit } from '../infer/endpoints.ts';
 import type { Service } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';

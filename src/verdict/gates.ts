@@ -6,20 +6,24 @@
  * guards nothing.
  */
 import { logStampLagMs } from '../model/assumptions.ts';
-import type { ContainerExit } from '../infer/context.ts';
-import { isSignalSettled } from '../infer/context.ts';
-import type { EndpointExit } from '../infer/endpoints.ts';
-import { unroutedBefore } from '../infer/endpoints.ts';
-import type { Estimate } from '../infer/estimate.ts';
-import { between, onClient } from '../infer/estimate.ts';
+import { isSignalSettled, type ContainerExit } from '../infer/context.ts';
+import { unroutedBefore, type EndpointExit } from '../infer/endpoints.ts';
+import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { lossProbes, lostBy, probeResultsOf } from '../infer/probes.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
-import type { Span } from '../model/span.ts';
-import { atLeast } from '../model/span.ts';
+import { atLeast, type Span } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
-import type { RuleInput } from './rule-input.ts';
-import { graceText, longestGrace, mainsIn, ranExitsOf, ranIn, servingContainers, shortestGrace } from './rule-input.ts';
+import {
+  graceText,
+  longestGrace,
+  mainsIn,
+  ranExitsOf,
+  ranIn,
+  servingContainers,
+  shortestGrace,
+  type RuleInput,
+} from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
 import { unseenRoutes, withoutRoutes } from './drain-lead.ts';
 

@@ -2,8 +2,7 @@
 import { findingCodes, severities } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { exitCodeOf } from './exit-code.ts';
-import type { FindingDraft, JudgedFinding, JudgedVerdict } from './finding.ts';
-import { inRow } from './finding.ts';
+import { inRow, type FindingDraft, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { evidenceFindings } from './findings/evidence.ts';
 import { exitFindings, nearlySpentFindings } from './findings/exit.ts';
 import { hookFindings } from './findings/hook.ts';

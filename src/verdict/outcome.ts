@@ -4,8 +4,7 @@ import type { Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { mayHaveCounted } from '../infer/deletion.ts';
 import { overran } from '../infer/phases.ts';
-import type { RuleInput } from './rule-input.ts';
-import { mainExitsOf, ranExitsOf } from './rule-input.ts';
+import { mainExitsOf, ranExitsOf, type RuleInput } from './rule-input.ts';
 
 /** All that hold, in order; the first is the outcome, and the exit code looks at all of them. */
 export function outcomesOf(input: RuleInput): Outcome[] {

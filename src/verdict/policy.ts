@@ -1,6 +1,5 @@
 /** What a pipeline asks of an exit: its gates as values, which judge.ts judges. */
-import type { FindingCode } from '../model/report.ts';
-import { findingCodes } from '../model/report.ts';
+import { findingCodes, type FindingCode } from '../model/report.ts';
 
 /** `share` is a ratio of what was sent: 0.001 is 0.1 %. */
 export type MaxLost = { kind: 'max-lost' } & ({ count: number } | { share: number });

@@ -4,15 +4,13 @@
  * port. Pure.
  */
 import type { EndpointTimeline, Length } from '../infer/timeline.ts';
-import type { DrainLead } from './drain-lead.ts';
-import { drainLeads, headStart, racesIn, unseenRoutes, withoutRoutes } from './drain-lead.ts';
+import { drainLeads, headStart, racesIn, unseenRoutes, withoutRoutes, type DrainLead } from './drain-lead.ts';
 import { emptySpells } from './empty-spells.ts';
 import type { JudgedFinding } from './finding.ts';
 import { leadText, serviceName } from './findings/traffic.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { noLossText, servedText } from './loss.ts';
-import type { RuleInput } from './rule-input.ts';
-import { isMeantToGo, mainsIn, ranIn, servingContainers, signalName } from './rule-input.ts';
+import { isMeantToGo, mainsIn, ranIn, servingContainers, signalName, type RuleInput } from './rule-input.ts';
 import { list, plural, servicesNamed } from './words.ts';
 
 export interface TrafficAnswer {

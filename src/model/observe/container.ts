@@ -12,8 +12,8 @@ import {
   has,
   maybe,
   shape,
+  type Json,
 } from './read.ts';
-import type { Json } from './read.ts';
 
 /** RFC 3339 as the API prints it: whole seconds, UTC (a floor: SIGNALS.md trap 33). */
 export type Stamp = string;

@@ -1,6 +1,5 @@
 import type { Stamp } from './container.ts';
-import { narrowMetadata } from './metadata.ts';
-import type { Metadata } from './metadata.ts';
+import { narrowMetadata, type Metadata } from './metadata.ts';
 import { asNumber, asObject, asString, compact } from './read.ts';
 
 /** An Event of either API (core/v1 or events.k8s.io/v1), in the core form. */

@@ -2,12 +2,10 @@
 import { noLessThan, withDate } from '../clock.ts';
 import type { KubeObject } from '../kube.ts';
 import type { Dated, StreamName } from '../observation.ts';
-import type { Span } from '../span.ts';
-import { second } from '../span.ts';
+import { second, type Span } from '../span.ts';
 import { isTime, parseFloor, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
-import type { Seen } from './notes.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, note, withEntry, type Seen } from './notes.ts';
 
 /** `at` is rounded down: what arrived had happened before at + 1. */
 const arrivedBy = (seen: Seen): number => seen.at + 1;

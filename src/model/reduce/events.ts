@@ -1,14 +1,12 @@
 /** Events about the pod, its node and its owners. Each distinct occurrence is kept once (SIGNALS.md §2.1). */
-import { atMost } from '../span.ts';
-import type { Span } from '../span.ts';
+import { atMost, type Span } from '../span.ts';
 import type { Event } from '../observe/event.ts';
 import { staticUid } from '../observe/metadata.ts';
 import { isMirror } from '../pod.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';
-import type { Seen } from './notes.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, note, withEntry, type Seen } from './notes.ts';
 
 /** Enough for any exit; the oldest probe failures make room first. */
 const mostEvents = 512;

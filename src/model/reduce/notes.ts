@@ -1,5 +1,4 @@
-import { noContainerFacts, togetherWith } from '../trace.ts';
-import type { ContainerFacts, Fact, Trace } from '../trace.ts';
+import { noContainerFacts, togetherWith, type ContainerFacts, type Fact, type Trace } from '../trace.ts';
 
 /** What every fold needs of an observation: its number and its arrival. */
 export interface Seen {

@@ -1,8 +1,7 @@
 import type { Namespace, Node, Owner } from '../kube.ts';
 import { isOlder } from '../pod.ts';
 import type { OwnerFacts, Trace } from '../trace.ts';
-import type { Seen } from './notes.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, note, withEntry, type Seen } from './notes.ts';
 
 /** One state of an owner in the pod's chain; `deleted` where it is gone. */
 export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = false): Trace {

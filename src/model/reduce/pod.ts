@@ -3,8 +3,7 @@ import type { ContainerStatus, Pod } from '../kube.ts';
 import { conditionOf, isFinished, isOlder, isRunning, isTerminating, statusesOf } from '../pod.ts';
 import type { DeletionFacts, GoneHow, Trace } from '../trace.ts';
 import { apiReached, nodeReached } from './clocks.ts';
-import type { Seen } from './notes.ts';
-import { factOf, note, withContainer } from './notes.ts';
+import { factOf, note, withContainer, type Seen } from './notes.ts';
 import { foldSibling } from './siblings.ts';
 import { parseTime } from '../stamps.ts';
 

@@ -2,8 +2,7 @@ import type { Pod } from '../kube.ts';
 import type { Stamp } from '../observe/container.ts';
 import { conditionOf, isReady } from '../pod.ts';
 import type { SiblingFacts, Trace } from '../trace.ts';
-import type { Seen } from './notes.ts';
-import { factOf, note } from './notes.ts';
+import { factOf, note, type Seen } from './notes.ts';
 
 /**
  * More newcomers than this are not distinguished: a replacement is among the first of them. A pod that was listed is no newcomer, and

@@ -2,8 +2,7 @@ import type { Endpoint, EndpointSlice } from '../kube.ts';
 import { parseFloor } from '../stamps.ts';
 import type { SliceFacts, SliceState, Trace } from '../trace.ts';
 import { apiReached } from './clocks.ts';
-import type { Seen } from './notes.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, note, withEntry, type Seen } from './notes.ts';
 
 const mostStates = 256;
 

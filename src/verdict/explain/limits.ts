@@ -1,6 +1,5 @@
 /** What the gates of a pipeline, the gaps of the evidence and the assumptions mean. */
-import type { AssumptionName } from '../../model/assumptions.ts';
-import { assumptions } from '../../model/assumptions.ts';
+import { assumptions, type AssumptionName } from '../../model/assumptions.ts';
 import type { ExitReport } from '../../model/report.ts';
 import type { GateSpec } from '../policy.ts';
 import type { Explanation } from './explanation.ts';

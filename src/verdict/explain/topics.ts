@@ -3,8 +3,7 @@ import type { AssumptionName } from '../../model/assumptions.ts';
 import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames, triggerKinds } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 import { checkTexts, findingTexts } from './findings.ts';
-import type { GapWord, GateWord } from './limits.ts';
-import { assumptionTexts, gapTexts, gateTexts } from './limits.ts';
+import { assumptionTexts, gapTexts, gateTexts, type GapWord, type GateWord } from './limits.ts';
 import { containerTexts, outcomeTexts, triggerTexts } from './outcomes.ts';
 import { markTexts, phases } from './timeline.ts';
 

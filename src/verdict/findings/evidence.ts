@@ -2,8 +2,7 @@
 import type { StreamName } from '../../model/observation.ts';
 import type { FindingDraft } from '../finding.ts';
 import { brokenLogs } from '../../infer/gaps.ts';
-import type { RuleInput } from '../rule-input.ts';
-import { ranIn } from '../rule-input.ts';
+import { ranIn, type RuleInput } from '../rule-input.ts';
 import { list } from '../words.ts';
 
 export function evidenceFindings(input: RuleInput): FindingDraft[] {

@@ -3,8 +3,16 @@ import type { ContainerTimeline } from '../../infer/timeline.ts';
 import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, loweredGrace } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
-import type { RuleInput } from '../rule-input.ts';
-import { containerSpec, evidenceOf, graceText, longestGrace, ranIn, shortestGrace, signalName } from '../rule-input.ts';
+import {
+  containerSpec,
+  evidenceOf,
+  graceText,
+  longestGrace,
+  ranIn,
+  shortestGrace,
+  signalName,
+  type RuleInput,
+} from '../rule-input.ts';
 
 export const exitFindings = (input: RuleInput): FindingDraft[] =>
   ranIn(input).flatMap((container) => [

@@ -4,8 +4,7 @@ import type { HookKind } from '../../model/observe/container.ts';
 import type { FindingDraft } from '../finding.ts';
 import { graceAdvice, isForced, loweredGrace } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
-import type { RuleInput } from '../rule-input.ts';
-import { containerSpec, graceText, longestGrace, ranIn, signalName } from '../rule-input.ts';
+import { containerSpec, graceText, longestGrace, ranIn, signalName, type RuleInput } from '../rule-input.ts';
 
 export const hookFindings = (input: RuleInput): FindingDraft[] =>
   ranIn(input).flatMap((container) => {

@@ -9,11 +9,9 @@ import { isStart } from '../../infer/stop-attempts.ts';
 import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
 import type { FindingDraft } from '../finding.ts';
-import type { Span } from '../../model/span.ts';
-import { second } from '../../model/span.ts';
+import { second, type Span } from '../../model/span.ts';
 import type { Occurrence } from '../../model/trace.ts';
-import type { RuleInput } from '../rule-input.ts';
-import { mainExitsOf, markOf } from '../rule-input.ts';
+import { mainExitsOf, markOf, type RuleInput } from '../rule-input.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 
 const silence = 10 * second;

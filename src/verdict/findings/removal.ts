@@ -5,8 +5,7 @@ import { controllerOf, isMirror } from '../../model/pod.ts';
 import type { FindingDraft } from '../finding.ts';
 import { secondsText } from '../length-text.ts';
 import { second } from '../../model/span.ts';
-import type { RuleInput } from '../rule-input.ts';
-import { isWholeDeletion, ranExitsOf } from '../rule-input.ts';
+import { isWholeDeletion, ranExitsOf, type RuleInput } from '../rule-input.ts';
 import { list, plural } from '../words.ts';
 
 export const removalFindings = (input: RuleInput): FindingDraft[] => [

@@ -2,14 +2,12 @@
 import type { EndpointTimeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
-import type { DrainLead } from '../drain-lead.ts';
-import { headStart, racesIn } from '../drain-lead.ts';
+import { headStart, racesIn, type DrainLead } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { FindingDraft } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
-import type { RuleInput } from '../rule-input.ts';
-import { isMeantToGo, isWholeDeletion, mainsIn, servingContainers, signalName } from '../rule-input.ts';
+import { isMeantToGo, isWholeDeletion, mainsIn, servingContainers, signalName, type RuleInput } from '../rule-input.ts';
 import { servicesNamed } from '../words.ts';
 
 export const trafficFindings = (input: RuleInput): FindingDraft[] => [

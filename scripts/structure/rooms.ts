@@ -26,4 +26,4 @@ export const rooms: Record<string, Room> = {
 };
 
 /** The same for all folders together; imports that are only made when reached count as well. */
-export const house = { longestChain: 18, cycles: 0 };
+export const house = { longestChain: 17, cycles: 0 };

@@ -2,11 +2,18 @@
 import { parseFormat, speaksJson } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
 import type { StdoutFormat } from '../run/report-error.ts';
-import { runProgram } from './program.ts';
+import { buildProgram, runProgram } from './program.ts';
 import { PodexitError } from '../errors.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
-  if (argv[0] === '__complete') return (await import('./complete/complete.ts')).complete(argv.slice(1), ports);
+  if (argv[0] === '__complete') {
+    const { complete } = await import('./complete/complete.ts');
+    return complete(
+      argv.slice(1),
+      buildProgram(ports, () => {}),
+      ports,
+    );
+  }
   try {
     return await runProgram(asFlags(argv), ports, main);
   } catch (error) {

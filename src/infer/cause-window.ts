@@ -36,6 +36,18 @@ export const isAroundDeletion = (event: Pick<Occurrence, 'isOld' | 'time' | 'at'
     : event.at >= (trace.deletion?.seenAt ?? 0) - controllerDelay &&
       event.at <= (trace.gone?.at ?? Infinity) + deliveryLag;
 
+/** A controller says that it deletes a pod. */
+export const isDeleting = (event: Occurrence, trace: Trace): boolean =>
+  event.reason === 'SuccessfulDelete' && isAroundDeletion(event, trace);
+
+/** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */
+export function deletedBy(trace: Trace): Occurrence | undefined {
+  const name = trace.deletion?.first.value.metadata.name;
+  return trace.events.find(
+    (event) => name !== undefined && event.message.split(/\s+/).includes(name) && isDeleting(event, trace),
+  );
+}
+
 export interface Trigger {
   readonly kind: TriggerKind;
   readonly evidence: readonly number[];

@@ -1,5 +1,6 @@
 /** Whether Events of the kubelet may be missing: only where none can be does their absence prove anything. */
 import { millisecondsOf } from '../model/assumptions.ts';
+import { isMerged } from '../model/observe/event.ts';
 import type { Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
@@ -50,12 +51,3 @@ const isSpent = (counts: ReadonlyMap<string, number>): boolean =>
  * TTL): if that had spent everything, 12 have come back since.
  */
 const fewest = 12;
-
-/** From the tenth within ten minutes on Events that are alike are one, whose message is the newest's (SIGNALS.md §2.1). */
-const prefix = '(combined from similar events): ';
-
-export const isMerged = ({ message }: { readonly message: string }): boolean => message.startsWith(prefix);
-
-/** The message as the newest of them was written. */
-export const newestMessage = (event: { readonly message: string }): string =>
-  isMerged(event) ? event.message.slice(prefix.length) : event.message;

@@ -11,7 +11,7 @@ import type { TriggerKind } from '../model/report.ts';
 import { agesIn, isReplacementSlot, kinIn, olderThanDeletion, type Age } from './siblings.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import { deletedBy } from './trigger.ts';
+import { deletedBy } from './cause-window.ts';
 import { narrowed, notBefore, onClient, unbounded, type Estimate } from './estimate.ts';
 import type { Staged } from './context.ts';
 import { isOfNewerTemplate } from './template.ts';

@@ -1,5 +1,6 @@
 /** What shows a rollout or a scale-down: a second template, and what a Deployment says that it did to its ReplicaSets (SIGNALS.md §4). */
 import type { Owner, Pod } from '../model/kube.ts';
+import { isMerged, newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../model/trace.ts';
@@ -11,7 +12,6 @@ import {
   requestedAt,
   withinCauseWindow,
 } from './cause-window.ts';
-import { isMerged, newestMessage } from './missing-events.ts';
 
 /** The observations that show another template than the pod's; undefined where none does. */
 export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly number[] | undefined {

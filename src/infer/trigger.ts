@@ -5,6 +5,8 @@ import type { TriggerKind } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
 import {
+  deletedBy,
+  isDeleting,
   arrivedInTime,
   controllerDelay,
   deliveryLag,
@@ -218,9 +220,6 @@ const namedBy = (trace: Trace, owner: string): number =>
       .map(({ message }) => message),
   ).size;
 
-const isDeleting = (event: Occurrence, trace: Trace): boolean =>
-  event.reason === 'SuccessfulDelete' && isAroundDeletion(event, trace);
-
 interface SetFacts {
   /** The Deployment, where it is known. */
   readonly above: OwnerFacts | undefined;
@@ -276,14 +275,6 @@ function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurre
     one.to === wantedAt(deployment, one.event.at) &&
     isAroundDeletion(one.event, trace);
   return scalingsOf(trace).find(isIt)?.event;
-}
-
-/** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */
-export function deletedBy(trace: Trace): Occurrence | undefined {
-  const name = trace.deletion?.first.value.metadata.name;
-  return trace.events.find(
-    (event) => name !== undefined && event.message.split(/\s+/).includes(name) && isDeleting(event, trace),
-  );
 }
 
 /** Events of the controller may be missing (SIGNALS.md trap 32), and it is not known to have chosen another pod. */

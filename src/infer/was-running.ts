@@ -2,7 +2,8 @@
 import type { ContainerStatus, Pod } from '../model/kube.ts';
 import { containersOf, isFinished, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
 import { parseFloor } from '../model/stamps.ts';
-import { noContainerFacts, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
+import { noContainerFacts } from '../model/reduce/notes.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import { isWitnessed, ranAtDeletion } from './deletion.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import type { InferContext, Staged } from './context.ts';

@@ -168,12 +168,10 @@ export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
 export interface Note {
   readonly seq: number;
   readonly at: number;
-  /** All that it said, `togetherWith` between. */
+  /** All that it said (reduce/notes.ts). */
   readonly what: string;
   readonly earlier?: Note;
 }
-
-export const togetherWith = '; also ';
 
 /** A stream was cut and went on, or was found to be behind: news from `at` to `until` may be as old as `since`. */
 interface Resume {
@@ -283,6 +281,3 @@ export const emptyTrace: Trace = {
   now: -Infinity,
   lastReceivedAt: -Infinity,
 };
-
-/** Of a container of which nothing is known. */
-export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };

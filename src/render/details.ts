@@ -1,7 +1,8 @@
 /** What `-v` adds to the card: phases, findings with their evidence, assumptions, and what was not seen. */
 import { assumptions } from '../model/assumptions.ts';
 import type { Finding } from '../model/report.ts';
-import { togetherWith, type Note } from '../model/trace.ts';
+import { togetherWith } from '../model/reduce/notes.ts';
+import type { Note } from '../model/trace.ts';
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Pen } from './palette.ts';

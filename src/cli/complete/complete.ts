@@ -2,7 +2,7 @@
 import type { Ports } from '../../run/ports.ts';
 import { connectionOf } from '../connection-flags.ts';
 import type { Flags } from '../options.ts';
-import { buildProgram } from '../program.ts';
+import type { Command } from 'commander';
 import { plainWords } from '../words.ts';
 import { commandFirst, wantedAt, type Candidate, type Wanted } from './wanted.ts';
 
@@ -12,9 +12,9 @@ const patienceMs = 800;
 /** cobra's ShellCompDirective: the shell completes files by itself, or it does not. */
 const directives = { files: ':0', nothing: ':4' } as const;
 
-export async function complete(argv: readonly string[], ports: Ports): Promise<number> {
+/** `program`: the whole tree of commands. */
+export async function complete(argv: readonly string[], program: Command, ports: Ports): Promise<number> {
   const current = argv.at(-1) ?? '';
-  const program = buildProgram(ports, () => {});
   const words = commandFirst(argv.slice(0, -1), program);
   const wanted = wantedAt(words, current, program);
   const stop = new AbortController();
@@ -44,7 +44,7 @@ const isPlain = (word: string): boolean => /^[\w./:=@+,-]+$/.test(word);
 async function candidates(
   wanted: Wanted,
   words: readonly string[],
-  program: ReturnType<typeof buildProgram>,
+  program: Command,
   ports: Ports,
   signal: AbortSignal,
 ): Promise<Candidate[]> {
@@ -75,7 +75,7 @@ async function topics(): Promise<Candidate[]> {
 }
 
 /** The flags that were typed so far, also behind a command; half a flag is none. */
-function flagsIn(words: readonly string[], program: ReturnType<typeof buildProgram>): Flags {
+function flagsIn(words: readonly string[], program: Command): Flags {
   const command = program.commands.find((one) => one.name() === words[0]) ?? program;
   try {
     command.parseOptions(plainWords(words, program));

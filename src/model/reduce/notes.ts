@@ -1,4 +1,10 @@
-import { noContainerFacts, togetherWith, type ContainerFacts, type Fact, type Trace } from '../trace.ts';
+import type { ContainerFacts, Fact, Trace } from '../trace.ts';
+
+/** Stands between what one observation said. */
+export const togetherWith = '; also ';
+
+/** Of a container of which nothing is known. */
+export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };
 
 /** What every fold needs of an observation: its number and its arrival. */
 export interface Seen {

@@ -9,8 +9,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderJson } from '../src/render/json.ts';
 import { exitReportOf } from '../src/verdict/exit-report.ts';
-import { reduce } from '../src/model/reduce.ts';
-import { emptyTrace } from '../src/model/trace.ts';
 import { recordingNames, secondSeriesNames, sightingsOf } from './helpers/recordings.ts';
 import { manyPodsOutput, play, podsOf } from './render/helpers/every-output.ts';
 

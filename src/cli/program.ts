@@ -127,7 +127,7 @@ async function trace(
   if (target.kind === 'pod' || (target.kind === 'pods' && allTerminating))
     throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
   const start = command.length > 0 ? { kind: 'command' as const, argv: command } : undefined;
-  return (await import('../run/trace-several.ts')).traceSeveral({ ...options, target, start }, ports);
+  return (await import('../rollout/trace-several.ts')).traceSeveral({ ...options, target, start }, ports);
 }
 
 const about =

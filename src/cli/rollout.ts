@@ -1,7 +1,7 @@
 /** `rollout`: follows the next rollout of a workload, or starts it, to its end. */
 import type { Command } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import type { RolloutStart } from '../run/start-rollout.ts';
+import type { RolloutStart } from '../rollout/start.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
 import { addPipelineFlags } from './pipeline-flags.ts';
@@ -40,7 +40,7 @@ export function addRollout(program: Command, ports: Ports, set: (code: number) =
       const options = await traceOptions(target, { ...flags, allTerminating: true }, ports.version, ports.stdout.isTty);
       if (options.target.kind !== 'workload')
         throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
-      const { traceSeveral } = await import('../run/trace-several.ts');
+      const { traceSeveral } = await import('../rollout/trace-several.ts');
       const started = { probes: await probesFrom(flags, ports.env), start: startOf(flags, command) };
       const shown = shownCommand(rollout, target);
       set(await traceSeveral({ ...options, target: options.target, ...started, command: shown }, ports));

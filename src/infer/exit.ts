@@ -1,5 +1,5 @@
 /** When a container ended: by its status, or, until one comes, by the end of its log. */
-import { logStampLagMs, millisecondsOf } from '../model/assumptions.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import type { ContainerFacts, LogFacts, Occurrence, Trace } from '../model/trace.ts';
@@ -66,7 +66,7 @@ function stateLogEnd(
   stage.within(at, { client: atLeast(alone - deliveryLagOf(trace)) }, proof);
   const line = log.lastLine;
   if (line)
-    stage.stamp('node', at, atLeast(line.value - logStampLagMs), line.at + 1, {
+    stage.stamp('node', at, atLeast(line.value - millisecondsOf('log-stamp-lag')), line.at + 1, {
       because: 'log-stamp-lag',
       evidence: [line.seq],
     });

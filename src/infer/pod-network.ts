@@ -1,5 +1,5 @@
 /** What is known before any container is judged, as rows: Killings, ends, what a probe of the pod proves, and the clocks. */
-import { logStampLagMs } from '../model/assumptions.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, type Clock } from '../model/clock.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
@@ -88,7 +88,7 @@ function stateEnd(stage: Stage, container: string, facts: ContainerFacts): void 
   const line = log.lastLine;
   // Of a clock that was set, what it showed before does not come before what it showed after.
   if (!line || stage.stepped.node) return;
-  stage.stamp('node', at, atLeast(line.value - logStampLagMs), line.at + 1, {
+  stage.stamp('node', at, atLeast(line.value - millisecondsOf('log-stamp-lag')), line.at + 1, {
     because: 'log-stamp-lag',
     evidence: [line.seq],
   });

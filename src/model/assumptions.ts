@@ -43,8 +43,6 @@ const ms = 1000;
 /** Milliseconds of drift that may have built up over `elapsed` ms. */
 export const driftOver = (elapsed: number): number => Math.abs(elapsed) * assumptions['clock-drift'];
 
-export const logStampLagMs = assumptions['log-stamp-lag'] * ms;
-
 /** Which signal lag holds, by the pod's runtimeClass and the scheme of its container ids. */
 export function signalLag(runtimeClass: string | undefined, runtime: string | undefined): AssumptionName {
   if (runtimeClass !== undefined) return 'signal-lag-sandboxed';

@@ -28,11 +28,9 @@ export const statusesOf = readOnce((pod): readonly ContainerStatus[] => {
 function readOnce<T>(read: (pod: Pod) => T): (pod: Pod) => T {
   const known = new WeakMap<Pod, T>();
   return (pod) => {
-    const before = known.get(pod);
-    if (before !== undefined) return before;
-    const fresh = read(pod);
-    known.set(pod, fresh);
-    return fresh;
+    const value = known.get(pod) ?? read(pod);
+    known.set(pod, value);
+    return value;
   };
 }
 
@@ -50,16 +48,20 @@ export const conditionOf = (pod: Pod, type: string) => pod.status.conditions?.fi
 
 export const isReady = (pod: Pod): boolean => conditionOf(pod, 'Ready')?.status === 'True';
 
-export const controllerOf = (pod: Pod) => {
-  const owners = pod.metadata.ownerReferences ?? [];
-  return owners.find((owner) => owner.controller === true) ?? owners[0];
-};
+export const controllerOf = ({ metadata: { ownerReferences: owners = [] } }: Pod) =>
+  owners.find((owner) => owner.controller === true) ?? owners[0];
 
 export function hookOf(container: Container): { kind: HookKind; handler: Handler } | undefined {
   const handler = container.lifecycle?.preStop;
   const kind = (['exec', 'httpGet', 'sleep', 'tcpSocket'] as const).find((one) => handler?.[one] !== undefined);
   return handler && kind ? { kind, handler } : undefined;
 }
+
+/** Container and image, of those that the report is about: main containers and sidecars. */
+export const imagesOf = (pod: Pod): [string, string][] =>
+  containersOf(pod).flatMap(({ name, kind, container: { image } }) =>
+    image !== undefined && (kind === 'container' || kind === 'sidecar') ? [[name, image]] : [],
+  );
 
 /** containerd, cri-o, docker: the scheme of the first container id that has one. */
 export const runtimeOf = (pod: Pod): string | undefined =>

@@ -5,8 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { Timeline } from '../infer/timeline.ts';
 import type { FixAnswer } from '../verdict/fix.ts';
+import { imagesOf } from '../model/pod.ts';
 import { secondsText } from '../verdict/length-text.ts';
-import { imagesOf, type Report } from '../verdict/report.ts';
+import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { exitText, triggerText } from './mark-text.ts';
 import { cardLines, dateText, deletedText, iconOf } from './card.ts';

@@ -11,9 +11,9 @@ export type ProvisionalMark = Mark & { provisional: boolean };
 type Gap = ExitReport['gaps'][number];
 
 export interface Ndjson {
-  /** Tells what is new, changed or gone among all marks of the trace. `at`: client clock, now. */
+  /** Prints what is new, changed or gone among all marks of the trace. `at`: client clock, now. */
   marks(at: Time, marks: readonly ProvisionalMark[]): void;
-  /** Tells what is new or changed among all gaps so far. */
+  /** Prints what is new or changed among all gaps so far. */
   gaps(at: Time, gaps: readonly Gap[]): void;
   /** Settles every mark as the report has it, then writes the report. Nothing is written after it. */
   end(report: ExitReport): void;
@@ -21,9 +21,14 @@ export interface Ndjson {
   fail(error: KnownError): void;
 }
 
+/** Which pod a line is about, in a run over several. */
+export type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
+
+type News = { at: Time; pod?: PodOfLine | undefined };
+
 type Line =
-  | { type: 'mark'; at: Time; id: string; revision: number; provisional: boolean; withdrawn?: true; mark: Mark }
-  | { type: 'gap'; at: Time; gap: Gap }
+  | (News & { type: 'mark'; id: string; revision: number; provisional: boolean; withdrawn?: true; mark: Mark })
+  | (News & { type: 'gap'; gap: Gap })
   | { type: 'report'; report: ExitReport }
   | { type: 'error'; error: ReturnType<typeof errorDocument> };
 
@@ -39,14 +44,14 @@ interface Printed {
  * `write` gets whole lines, each with its newline: all that one call brings, at once, since each write costs both ends of a
  * pipe more than a line does. Marks may come as often as one likes: only changes are printed.
  */
-export function createNdjson(write: (lines: string) => void): Ndjson {
+export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): Ndjson {
   const printed = new Map<string, Printed>();
-  const toldGaps = new Map<string, string>();
-  const { tell, flush, close } = bufferFor(write);
+  const printedGaps = new Map<string, string>();
+  const { add, flush, close } = bufferFor(write);
   let settling = false;
-  let toldAt: Time | undefined;
+  let lastAt: Time | undefined;
 
-  const tellMark = (at: Time, id: string, next: Omit<Printed, 'revision' | 'text'>): void => {
+  const printMark = (at: Time, id: string, next: Omit<Printed, 'revision' | 'text'>): void => {
     const before = printed.get(id);
     // Compared as it is: to put all marks in order and make them harmless costs more than to conclude them.
     const text = JSON.stringify(next);
@@ -54,50 +59,50 @@ export function createNdjson(write: (lines: string) => void): Ndjson {
     const revision = (before?.revision ?? 0) + 1;
     printed.set(id, { ...next, revision, text });
     const { provisional, withdrawn, mark } = next;
-    tell({ type: 'mark', at, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark });
+    add({ type: 'mark', at, pod, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark });
   };
 
-  const tellMarks = (at: Time, marks: readonly ProvisionalMark[]): void => {
+  const printMarks = (at: Time, marks: readonly ProvisionalMark[]): void => {
     const present = new Set(marks.map((mark) => mark.id));
     for (const [id, { mark, withdrawn }] of printed) {
-      if (!present.has(id) && !withdrawn) tellMark(at, id, { mark, provisional: false, withdrawn: true });
+      if (!present.has(id) && !withdrawn) printMark(at, id, { mark, provisional: false, withdrawn: true });
     }
-    for (const { provisional, ...mark } of marks) tellMark(at, mark.id, { mark, provisional, withdrawn: false });
+    for (const { provisional, ...mark } of marks) printMark(at, mark.id, { mark, provisional, withdrawn: false });
   };
 
-  const tellGaps = (at: Time, gaps: readonly Gap[]): void => {
+  const printGaps = (at: Time, gaps: readonly Gap[]): void => {
     for (const gap of gaps) {
       const key = JSON.stringify([gap.resource, gap.from, gap.cause]);
       const to = gap.to ?? '';
-      if (toldGaps.get(key) === to) continue;
-      toldGaps.set(key, to);
-      tell({ type: 'gap', at, gap });
+      if (printedGaps.get(key) === to) continue;
+      printedGaps.set(key, to);
+      add({ type: 'gap', at, pod, gap });
     }
   };
 
   return {
     marks: (at, marks) => {
-      toldAt = at;
-      tellMarks(at, marks);
+      lastAt = at;
+      printMarks(at, marks);
       flush();
     },
     gaps(at, gaps) {
-      tellGaps(at, gaps);
+      printGaps(at, gaps);
       flush();
     },
     end(report) {
       settling = true;
-      const at = later(lastSeen(report), toldAt);
-      tellMarks(
+      const at = later(lastSeen(report), lastAt);
+      printMarks(
         at,
         report.marks.map((mark) => ({ ...mark, provisional: false })),
       );
-      tellGaps(at, report.gaps);
-      tell({ type: 'report', report });
+      printGaps(at, report.gaps);
+      add({ type: 'report', report });
       close();
     },
     fail(error) {
-      tell({ type: 'error', error: errorDocument(error) });
+      add({ type: 'error', error: errorDocument(error) });
       close();
     },
   };
@@ -112,7 +117,7 @@ function bufferFor(write: (lines: string) => void) {
     lines = [];
   };
   return {
-    tell: (line: Line): void => void (closed || lines.push(`${jsonText(line)}\n`)),
+    add: (line: Line): void => void (closed || lines.push(`${jsonText(line)}\n`)),
     flush,
     close: (): void => {
       flush();

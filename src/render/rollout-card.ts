@@ -23,12 +23,9 @@ export function endedPodLine(pen: Pen, { timeline, verdict, answer }: Report, ti
 }
 
 /** What the icon of the whole depends on. */
-export const verdictOf = ({
+export const verdictOf = ({ exitCode, outcomes, incomplete }: Omit<RolloutNumbers, 'fix'>) => ({
   exitCode,
-  outcomes,
-}: Pick<RolloutNumbers, 'exitCode' | 'outcomes'>): Pick<Report['verdict'], 'exitCode' | 'outcome'> => ({
-  exitCode,
-  outcome: outcomes.stuck ? 'stuck' : 'unknown',
+  outcome: outcomes.stuck || incomplete !== undefined ? ('stuck' as const) : ('unknown' as const),
 });
 
 /** Where the fix stands elsewhere on the page. */
@@ -54,12 +51,13 @@ export function rolloutCardLines(
 
 /** What stands between the first and the last line. `flags`: connection flags behind a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, slowest, drain, graceUsed, causes, worst, unseen, pods, noReady, fix } = numbers;
+  const { outcomes, slowest, drain, graceUsed, causes, worst, unseen, incomplete, pods, noReady, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   const row = (label: string, text: string | undefined): CardRow[] =>
     text === undefined || text === '' ? [] : [{ label, pieces: [plain(forTerminal(text, 1000))] }];
   return [
+    ...row('rollout', incomplete),
     ...row('exits', counts.join(' · ')),
     ...row('slowest', slowest && slowestText(slowest)),
     ...row('drain', drain && `${quantiles(drain, pods, secondsText)} from SIGTERM to exit`),

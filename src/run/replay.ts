@@ -228,7 +228,7 @@ async function replaySeveral(
   shown: ReplayOptions,
   ports: Ports,
 ): Promise<number> {
-  const { createResults, rolloutOutput } = await import('./rollout-output.ts');
+  const { createResults, rolloutOutput } = await import('../rollout/output.ts');
   const results = createResults(shown, traces, rolloutOutput(shown, ports), ports);
   await run({ ...source, traces, audience: results.audience(target) });
   results.takeRest();

@@ -1,5 +1,6 @@
 /** The pods of a run over several: what is opened for each as it is seen, and as it terminates. */
 import type { Sighting, StreamName } from '../model/observation.ts';
+import { forTerminal } from '../render/safe-text.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
@@ -84,3 +85,7 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
 
 /** By a deletion without a grace. What only lost its labels has no deletionTimestamp, and what never ran has nothing to end. */
 const wasForced = (pod: Raw): boolean => isTerminatingPod(pod) && asRaw(pod['status'])['phase'] === 'Running';
+
+/** A line for stderr: a pod that is gone and whose end was not seen. `why` is a sentence's end. */
+export const missedText = (pod: Raw, why: string): string =>
+  `podexit: ${forTerminal(nameOf(pod))}: how it ended was not seen: ${why}\n`;

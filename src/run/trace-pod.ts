@@ -19,7 +19,7 @@ import { liveOptions, liveSource } from './live.ts';
 import type { Several } from './live-run.ts';
 import { run, type Stage } from './run.ts';
 import { createTraces, onePod } from './traces.ts';
-import { missedText } from './rollout-end.ts';
+import { missedText } from './several.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {

@@ -5,7 +5,7 @@
  * reaches beyond the limit the gate fails and says that it is a matter of proof: a gate that lets the unknown through
  * guards nothing.
  */
-import { logStampLagMs } from '../model/assumptions.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
 import { isSignalSettled, type ContainerExit } from '../infer/context.ts';
 import { unroutedBefore, type EndpointExit } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
@@ -101,7 +101,7 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
 function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {
   if (ended && !ended.provisional) return ended.at;
   const { value, at } = log.lastLine ?? { value: -Infinity, at: -Infinity };
-  const spoke = exit.stage.toClient('node', atLeast(value - logStampLagMs), at + 1);
+  const spoke = exit.stage.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')), at + 1);
   const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke.lo);
   return onClient({ lo, hi: exit.removal.done?.client.hi ?? Infinity }, []);
 }

@@ -1,6 +1,5 @@
 /** The grace period: how much of it a container used, and who is to blame where it was too short. Pure. */
 import { isWitnessed } from '../infer/deletion.ts';
-import type { ContainerTimeline, Length } from '../infer/timeline.ts';
 import type { RuleInput } from './rule-input.ts';
 
 /** Seconds of grace that a deletion asked for, and the spec's that it gave up by that. */
@@ -43,26 +42,4 @@ export function graceAdvice(grace: LoweredGrace | undefined, { usual, faster, ne
   const asked = `The deletion asked for ${grace.asked}s instead of the spec's ${grace.spec}s`;
   if (needs >= grace.spec) return `${asked}, but even ${grace.spec}s are too few. ${usual}`;
   return `${asked}: delete without --grace-period, --now and --force, or ${faster}.`;
-}
-
-/** ms: so little between the kubelet's start and the stop signal that two lengths would only confuse. */
-const sameLength = 500;
-
-/**
- * ms; `grace`: ms. Without a preStop hook it is the drain, so that "3.1s after SIGTERM" and the bar are one number; with one, or
- * where the signal came late, it counts from when the kubelet started. Undefined where nothing was observed.
- */
-export function graceUsedLength(
-  { graceUsed, drain, preStop, kind }: ContainerTimeline,
-  grace: number,
-): Length | undefined {
-  if (!graceUsed) return undefined;
-  const counted = {
-    min: graceUsed.min * grace,
-    max: graceUsed.max * grace,
-    shown: graceUsed.shown * grace,
-    basis: 'inferred' as const,
-  };
-  const isDrain = drain && !preStop && kind === 'container' && Math.abs(counted.shown - drain.shown) < sameLength;
-  return isDrain ? drain : counted;
 }

@@ -4,8 +4,7 @@ import { isFinished, statusesOf } from '../model/pod.ts';
 import type { Outcome } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
-import { graceUsedLength } from './grace.ts';
-import { afterText, lengthText, secondsText, shareText } from './length-text.ts';
+import { graceUsedLength, afterText, lengthText, secondsText, shareText } from './length-text.ts';
 import { graceText, mainsIn, markOf, ranIn, signalName } from './rule-input.ts';
 import { list, plural } from './words.ts';
 

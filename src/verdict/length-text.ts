@@ -2,6 +2,7 @@
  * How a length of time and a share of the grace period are printed: the one place that decides digits and `≈`, so that
  * one length is one number in every sentence, table, gate and document. Pure.
  */
+import type { ContainerTimeline, Length } from '../infer/timeline.ts';
 
 /** A length as these functions need it, ms. `shown` is the one value that stands for it; what was observed is exact. */
 interface ShownLength {
@@ -53,3 +54,25 @@ export function secondsText(ms: number, digits = 1): string {
 /** ` 3.1s after SIGTERM`, ` within 0.2s of SIGTERM`; `length`: as lengthText has it. */
 export const afterText = (length: string, event: string): string =>
   length.startsWith('≤') ? ` within ${length.slice(1)} of ${event}` : ` ${length} after ${event}`;
+
+/** ms: so little between the kubelet's start and the stop signal that two lengths would only confuse. */
+const sameLength = 500;
+
+/**
+ * ms; `grace`: ms. Without a preStop hook it is the drain, so that "3.1s after SIGTERM" and the bar are one number; with one, or
+ * where the signal came late, it counts from when the kubelet started. Undefined where nothing was observed.
+ */
+export function graceUsedLength(
+  { graceUsed, drain, preStop, kind }: ContainerTimeline,
+  grace: number,
+): Length | undefined {
+  if (!graceUsed) return undefined;
+  const counted = {
+    min: graceUsed.min * grace,
+    max: graceUsed.max * grace,
+    shown: graceUsed.shown * grace,
+    basis: 'inferred' as const,
+  };
+  const isDrain = drain && !preStop && kind === 'container' && Math.abs(counted.shown - drain.shown) < sameLength;
+  return isDrain ? drain : counted;
+}

@@ -7,8 +7,7 @@ import { answerOf, type Answer } from './answer.ts';
 import type { JudgedVerdict } from './finding.ts';
 import { judge } from './judge.ts';
 import type { Policy } from './policy.ts';
-import type { Pod } from '../model/kube.ts';
-import { containersOf } from '../model/pod.ts';
+import { imagesOf } from '../model/pod.ts';
 import { printTime } from '../model/stamps.ts';
 
 export interface Report {
@@ -36,9 +35,3 @@ function runReportOf({ began, pod }: Trace): RunReport | undefined {
   const image = Object.fromEntries(imagesOf(pod.value));
   return { command, version, context, startedAt: printTime(began.at, 'earlier'), image };
 }
-
-/** Container and image, of those that the report is about: main containers and sidecars. */
-export const imagesOf = (pod: Pod): [string, string][] =>
-  containersOf(pod).flatMap(({ name, kind, container: { image } }) =>
-    image === undefined || (kind !== 'container' && kind !== 'sidecar') ? [] : [[name, image]],
-  );

@@ -1,11 +1,11 @@
 /** The numbers and the sentence of a run over several pods, for the card that ends it. Pure; lengths in ms. */
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
-import type { FindingCode, Outcome, ProbeReport } from '../model/report.ts';
-import { exitCodes, worstCode } from './exit-code.ts';
+import type { FindingCode, Outcome } from '../model/report.ts';
 import type { FixAnswer } from './fix.ts';
 import { secondsText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
+import { exitCodeOf, type BesideReports } from './rollout.ts';
 import { leadText } from './findings/traffic.ts';
 import type { Race, TrafficAnswer } from './traffic.ts';
 import { plural, servicesNamed } from './words.ts';
@@ -39,6 +39,8 @@ export interface RolloutNumbers {
   readonly worst: readonly { readonly pod: string; readonly summary: string }[];
   /** Pods that are gone without a report. */
   readonly unseen: readonly string[];
+  /** Why the rollout did not come to its end. */
+  readonly incomplete?: string | undefined;
   /** What each `--probe` measured. */
   readonly requests: readonly string[];
   /** The one that most pods need. */
@@ -55,24 +57,11 @@ export interface TrafficCount {
   readonly reason: string;
 }
 
-/** What a run over several pods has beside its reports. */
-export interface BesideReports {
-  /** Exit codes of what is no report, such as a file that could not be written. */
-  readonly codes?: readonly number[];
-  readonly unseen?: readonly string[];
-  readonly probes?: readonly ProbeReport[] | undefined;
-}
-
 export function rolloutNumbers(
   target: string,
   reports: readonly Report[],
-  { codes = [], unseen = [], probes = [] }: BesideReports = {},
+  { codes = [], unseen = [], incomplete, probes = [] }: BesideReports = {},
 ): RolloutNumbers {
-  const exitCode = worstCode([
-    ...reports.map(({ verdict }) => verdict.exitCode),
-    ...(unseen.length > 0 ? [exitCodes.unknown] : []),
-    ...codes,
-  ]);
   const [slowest] = reports
     .flatMap(({ timeline }) =>
       timeline.total
@@ -95,9 +84,10 @@ export function rolloutNumbers(
     causes: causesOf(reports),
     worst: worstOf(reports),
     unseen,
+    incomplete,
     requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
     fix: commonFix(reports),
-    exitCode,
+    exitCode: exitCodeOf(reports, { codes, unseen }),
   };
   return { ...numbers, sentence: sentenceOf(numbers) };
 }
@@ -209,7 +199,7 @@ function mostFrequent(texts: readonly string[]): string | undefined {
 }
 
 /** `12 of 12 pods terminated gracefully; slowest drain 3.1s` */
-function sentenceOf({ pods, outcomes, drain, unseen, exitCode }: Omit<RolloutNumbers, 'sentence'>): string {
+function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omit<RolloutNumbers, 'sentence'>): string {
   const good = (outcomes.graceful ?? 0) + (outcomes.removed ?? 0);
   const rest = Object.entries(outcomes).filter(([outcome]) => outcome !== 'graceful' && outcome !== 'removed');
   const others = [
@@ -217,10 +207,11 @@ function sentenceOf({ pods, outcomes, drain, unseen, exitCode }: Omit<RolloutNum
     ...(unseen.length > 0 ? [`${unseen.length} not observed`] : []),
   ];
   const slowest = drain ? `; slowest drain ${secondsText(drain.max)}` : '';
-  if (pods + unseen.length === 0) return 'no pod was deleted';
+  const end = incomplete === undefined ? '' : ', but the rollout did not complete';
+  if (pods + unseen.length === 0) return `no pod was deleted${end}`;
   const counts = `${good} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
   const gate = exitCode === exitCodeOfGates ? ', a gate failed' : '';
-  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${slowest}`;
+  return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
 }
 
 /** Graceful, but a gate failed. */

@@ -13,6 +13,8 @@ export interface RolloutSummary {
   killed: string[];
   /** Pods that are gone and have no report: nobody saw how they ended. */
   unseen: string[];
+  /** Why the rollout did not come to its end, in words; absent where it did, or where none was followed. */
+  incomplete?: string;
   /** What the probes of the run measured; those of `pod` once for each pod. */
   probes?: ProbeReport[];
   /** From acceptance until the object was gone. */
@@ -23,13 +25,21 @@ export interface RolloutSummary {
   exitCode: number;
 }
 
-/** `codes`: exit codes of what is no report, such as a file that could not be written. */
+/** What a run over several pods has beside its reports. */
+export interface BesideReports {
+  /** Exit codes of what is no report, such as a file that could not be written. */
+  readonly codes?: readonly number[];
+  /** Names of pods that are gone without a report. */
+  readonly unseen?: readonly string[];
+  /** Why the rollout did not come to its end. */
+  readonly incomplete?: string | undefined;
+  readonly probes?: readonly ProbeReport[] | undefined;
+}
+
 export function summaryOf(
   target: string,
   reports: readonly ExitReport[],
-  codes: readonly number[] = [],
-  unseen: readonly string[] = [],
-  probes: readonly ProbeReport[] = [],
+  { codes = [], unseen = [], incomplete, probes = [] }: BesideReports = {},
 ): RolloutSummary {
   const durations = reports.flatMap((report) => durationOf(report) ?? []);
   const [slowest] = durations.sort((a, b) => b.seconds.max - a.seconds.max);
@@ -50,14 +60,22 @@ export function summaryOf(
     unseen: [...unseen],
     slowest,
     graceUsed: used.length > 0 ? { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) } : undefined,
-    exitCode: worstCode([
-      ...reports.map(({ verdict }) => verdict.exitCode),
-      ...(unseen.length > 0 ? [exitCodes.unknown] : []),
-      ...codes,
-    ]),
+    exitCode: exitCodeOf(reports, { codes, unseen }),
+    incomplete,
     probes: probes.length > 0 ? [...probes] : undefined,
   };
 }
+
+/** The worst of the reports' own, of pods without a report, and of all else. */
+export const exitCodeOf = (
+  reports: readonly { readonly verdict: { readonly exitCode: number } }[],
+  { codes = [], unseen = [] }: BesideReports,
+): number =>
+  worstCode([
+    ...reports.map(({ verdict }) => verdict.exitCode),
+    ...(unseen.length > 0 ? [exitCodes.unknown] : []),
+    ...codes,
+  ]);
 
 const wasKilled = ({ containers }: ExitReport): boolean => containers.some(({ outcome }) => outcome === 'killed');
 

@@ -14,13 +14,17 @@ export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
   answers?: string[];
   /** Of a terminal that stdout is; without it stdout is a pipe. */
   columns?: number;
+  onStdout?(text: string): void;
 }
 
 export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Told> {
-  const { answers, columns, ...others } = pretending;
+  const { answers, columns, onStdout, ...others } = pretending;
   const told = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
-    write: (text) => void (told[name] += text),
+    write(text) {
+      told[name] += text;
+      if (name === 'stdout') onStdout?.(text);
+    },
     isTty: (name === 'stderr' ? answers : columns) !== undefined,
     columns: () => columns ?? 80,
     rows: () => 24,

@@ -2,14 +2,14 @@
 import { forTerminal } from '../render/safe-text.ts';
 import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import type { Deadline, WaitingLimit } from './time-limit.ts';
-import type { Ports } from './ports.ts';
-import { quietMs, type Progress } from './rollout-progress.ts';
-import type { Scope } from './scope.ts';
-import type { RolloutStart } from './start-rollout.ts';
-import type { SeveralTarget } from './target.ts';
-import type { TraceOptions } from './trace-options.ts';
-import { nameOf, type Raw } from './watched.ts';
+import type { Deadline, WaitingLimit } from '../run/time-limit.ts';
+import type { Ports } from '../run/ports.ts';
+import type { Obstacles } from './obstacles.ts';
+import { quietMs, type Progress } from './progress.ts';
+import type { Scope } from '../run/scope.ts';
+import type { RolloutStart } from './start.ts';
+import type { SeveralTarget } from '../run/target.ts';
+import type { TraceOptions } from '../run/trace-options.ts';
 
 export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
 
@@ -21,6 +21,7 @@ export interface Rollout {
   readonly ports: Ports;
   readonly deadline: Deadline;
   readonly progress: Progress;
+  readonly obstacles: Obstacles;
   /** Where no --timeout was given. */
   readonly limit: WaitingLimit;
   /** Aborted when no further pod is wanted; those that are being traced go on to their end. */
@@ -47,16 +48,15 @@ export const notFollowedText = (owner: string): string =>
   `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
   `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
 
-/** A line for stderr: a pod that is gone and whose end was not seen. `why` is a sentence's end. */
-export const missedText = (pod: Raw, why: string): string =>
-  `podexit: ${forTerminal(nameOf(pod))}: how it ended was not seen: ${why}\n`;
-
-/** Without a code it is only worth saying. Undefined where the run came to its end, or a signal ended it. */
+/**
+ * Without a code it is only worth saying; `isIncomplete`: owners are known not to have rolled out. Undefined where the run came
+ * to its end, or a signal ended it.
+ */
 export function shortcomingOf(
   rollout: Rollout,
   reports: number,
   over: HowOver,
-): { words: string; code?: number } | undefined {
+): { words: string; code?: number; isIncomplete?: boolean } | undefined {
   const { begun, unseen, codes, progress, scope } = rollout;
   const what = forTerminal(scope.target);
   const gaveUp = whyGivenUp(rollout);
@@ -65,12 +65,14 @@ export function shortcomingOf(
     if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: notOver };
     const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
     return {
-      words: `no pod of ${what} was seen to terminate${within}: start the rollout while this waits, or wait longer (--timeout)`,
+      words: `no pod of ${what} was seen to terminate${within}: ${obstaclesText(rollout) ?? 'start the rollout while this waits, or wait longer (--timeout)'}`,
       code: notOver,
     };
   }
-  if (gaveUp !== undefined && progress.pending().length > 0)
-    return { words: `gave up ${gaveUp}: ${listed(progress.pending())} had not rolled out`, code: notOver };
+  if (gaveUp !== undefined && progress.pending().length > 0) {
+    const words = `gave up ${gaveUp}: ${listed(progress.pending())} had not rolled out${because(rollout)}`;
+    return { words, code: notOver, isIncomplete: true };
+  }
   if (gaveUp !== undefined && !progress.isEndKnown())
     return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: notOver };
   if (gaveUp !== undefined && progress.hasLostWatch())
@@ -85,6 +87,15 @@ const notOver = 3;
 
 /** Exit code where evidence is lost. */
 const notKnown = 4;
+
+const because = (rollout: Rollout): string => {
+  const text = obstaclesText(rollout);
+  return text === undefined ? '' : ` (${text})`;
+};
+
+/** What holds the rollout up, for a terminal; undefined where nothing is seen to. */
+export const obstaclesText = ({ obstacles }: Pick<Rollout, 'obstacles'>): string | undefined =>
+  forTerminal(obstacles.text(), 1000) || undefined;
 
 function whyGivenUp({ deadline, limit }: Rollout): string | undefined {
   if (deadline.signal.aborted) return 'at --timeout';

@@ -8,31 +8,33 @@ import type { Interrupted } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
-import { areConfirmed } from './confirm-delete.ts';
-import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
-import { createDeadline, createWaitingLimit, type Deadline } from './time-limit.ts';
-import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
-import { leaveOnSignals, unlessLeft } from './leaving.ts';
-import type { Several } from './live-run.ts';
-import { liveOptions, liveSource } from './live.ts';
-import { scopeInTime } from './choose-pod.ts';
-import { createResults, rolloutOutput, type RolloutOutput } from './rollout-output.ts';
+import { areConfirmed } from '../run/confirm-delete.ts';
+import { advisingSameCluster, connectCluster, type Ports } from '../run/ports.ts';
+import { createDeadline, createWaitingLimit, type Deadline } from '../run/time-limit.ts';
+import { assertDistinct, assertRecordable, assertWritable, recorderFor } from '../run/writable.ts';
+import { leaveOnSignals, unlessLeft } from '../run/leaving.ts';
+import type { Several } from '../run/live-run.ts';
+import { liveOptions, liveSource } from '../run/live.ts';
+import { scopeInTime } from '../run/choose-pod.ts';
+import { createResults, rolloutOutput, type RolloutOutput } from './output.ts';
 import {
-  missedText,
   notFollowedText,
+  obstaclesText,
   shortcomingOf,
   waitingText,
   type Rollout,
   type SeveralOptions,
-} from './rollout-end.ts';
-import { followOwners } from './rollout-owners.ts';
-import { reportError } from './report-error.ts';
-import { createProgress } from './rollout-progress.ts';
-import { run } from './run.ts';
-import type { Scope } from './scope.ts';
-import { commandOf, runCommand } from './start-rollout.ts';
-import { createTraces } from './traces.ts';
-import { nameOf as podName, uidOf, type Raw } from './watched.ts';
+} from './end.ts';
+import { createObstacles } from './obstacles.ts';
+import { followOwners } from './owners.ts';
+import { missedText } from '../run/several.ts';
+import { reportError } from '../run/report-error.ts';
+import { createProgress } from './progress.ts';
+import { run } from '../run/run.ts';
+import type { Scope } from '../run/scope.ts';
+import { commandOf, runCommand } from './start.ts';
+import { createTraces } from '../run/traces.ts';
+import { nameOf as podName, uidOf, type Raw } from '../run/watched.ts';
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
@@ -62,7 +64,18 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
       waits: (owners) => ports.stderr.write(waitingText(owners)),
       notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
     });
-    const shared = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController() };
+    const obstacles = createObstacles(warn);
+    const shared = {
+      cluster,
+      options,
+      scope,
+      ports,
+      deadline,
+      progress,
+      obstacles,
+      limit,
+      stop: new AbortController(),
+    };
     const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid ?? ''));
     const rollout = { ...shared, begun, unseen: new Map(), codes: [], failure: undefined };
     return await follow(rollout, output, (count) => (going = count));
@@ -81,7 +94,7 @@ async function deleteEach(
   deadline: Deadline,
   ports: Ports,
 ): Promise<number> {
-  const { deleteOnce } = await import('./delete-once.ts');
+  const { deleteOnce } = await import('../run/delete-once.ts');
   const { once = { dryRun: 'none', nameOnly: false }, graceSeconds, retryEvict, mode } = options;
   const shared = { ...once, graceSeconds, retryEvict, cluster, evict: mode === 'evict', deadline };
   for (const pod of pods) await deleteOnce({ ...shared, ...pod }, ports);
@@ -136,8 +149,11 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : notDone)));
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, await over);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
+  const isRollout = ['workload', 'selector'].includes(options.target.kind);
+  const whyIncomplete = rollout.failure?.message ?? (shortcoming?.isIncomplete ? shortcoming.words : undefined);
+  const incomplete = isRollout ? whyIncomplete : undefined;
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
-  const exitCode = await results.end({ target: scope.target, codes, unseen: [...unseen.values()] });
+  const exitCode = await results.end({ target: scope.target, codes, unseen: [...unseen.values()], incomplete });
   return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
 }
 
@@ -174,11 +190,13 @@ function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
 
 /** `hasTable`: each pod is shown as it begins to terminate. */
 function severalOf(rollout: Rollout, hasTable: boolean): Several {
-  const { cluster, options, scope, ports, progress, limit, stop, begun, unseen } = rollout;
+  const { cluster, options, scope, ports, progress, obstacles, limit, stop, begun, unseen } = rollout;
+  const isWorkload = options.target.kind === 'workload';
   const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
   named?.forEach((uid) => progress.hold(uid ?? ''));
-  const owners = followOwners(cluster.namespace, options.target, progress, (words) => {
-    rollout.failure ??= stalled(words);
+  const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) => {
+    const why = obstaclesText(rollout);
+    rollout.failure ??= stalled(why === undefined ? words : `${words} (${why})`);
     stop.abort();
   });
   const blocked =
@@ -218,6 +236,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       seen(uid, pod) {
         blocked?.seen(uid, pod);
         if (pod) limit.saw(pod);
+        if (isWorkload) obstacles.pod(uid, pod);
         if (!named || named.has(uid)) progress.seen(uid, pod);
       },
       missed(pod, why) {

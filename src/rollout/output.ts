@@ -1,30 +1,40 @@
 /** Many reports on stdout: documents one by one or as one, or a table at a terminal and lines in a pipe; the summary last. */
 import { timelineOf } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
+import type { Pod } from '../model/kube.ts';
+import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
+import { linesOfPod, type LinesOfPod } from '../run/ndjson-stage.ts';
 import { canRepaint, penFor, styleOf, type Style } from '../render/palette.ts';
 import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-table.ts';
-import type { Audience, LookOptions } from './run.ts';
+import type { Audience, LookOptions } from '../run/run.ts';
 import type { ExitReport } from '../model/report.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
 import { summaryOf, type RolloutSummary } from '../verdict/rollout.ts';
-import { lossCodes, probeReportsOf } from './probe-results.ts';
+import { lossCodes, probeReportsOf } from '../run/probe-results.ts';
 import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
 import { rolloutNumbers } from '../verdict/rollout-summary.ts';
-import { workloadKinds } from './target.ts';
-import type { FinishOptions } from './finish.ts';
-import type { Ports } from './ports.ts';
-import type { Traces } from './traces.ts';
-import type { ExitOptions } from './trace-options.ts';
+import { workloadKinds } from '../run/target.ts';
+import type { FinishOptions } from '../run/finish.ts';
+import type { Ports } from '../run/ports.ts';
+import type { Traces } from '../run/traces.ts';
+import type { ExitOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import { publish } from './publish.ts';
-import { ownNames, renderRollout, shownText, writeReports } from './documents.ts';
+import { publish } from '../run/publish.ts';
+import { ownNames, renderRollout, shownText, writeReports } from '../run/documents.ts';
+
+/** The observation that a trace has just taken; `key`: of that trace. */
+interface Seen {
+  readonly trace: Trace;
+  readonly observation: Observation;
+  readonly key: string | undefined;
+}
 
 export interface RolloutOutput {
   /** Something was observed: for what is kept up to date. `target`: `deployment/checkout`. */
-  step?(traces: Traces, target: string): void;
+  step?(traces: Traces, target: string, seen: Seen): void;
   /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
   say?(text: string): boolean;
   /** Gives the terminal back, whatever happened. */
@@ -54,13 +64,12 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'json':
       return jsonOutput(ports);
     case 'ndjson':
-    case 'yaml': {
-      const [before, indent] = format.kind === 'yaml' ? ['---\n', 2] : [''];
+      return ndjsonOutput(ports);
+    case 'yaml':
       return {
-        ended: async (report) => stdout.write(`${before}${await each(report)}`),
-        end: async (_exits, summary) => stdout.write(`${before}${jsonText(summary, indent)}\n`),
+        ended: async (report) => stdout.write(`---\n${await each(report)}`),
+        end: async (_exits, summary) => stdout.write(`---\n${jsonText(summary, 2)}\n`),
       };
-    }
     case 'live':
     case 'lines':
       return rolloutTerminal(format.kind, look, ports);
@@ -80,6 +89,28 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
         'Use another format, e.g. -o json, or write one document for each pod with --report.',
       );
   }
+}
+
+/** The lines of all pods as they become known, each with its pod; a report line when one has ended, the summary last. */
+function ndjsonOutput(ports: Ports): RolloutOutput {
+  const pods = new Map<string, LinesOfPod>();
+  const linesOf = ({ namespace = '', name, uid }: Pod['metadata']): LinesOfPod => {
+    const lines = pods.get(uid) ?? linesOfPod(ports, { namespace, name, uid });
+    pods.set(uid, lines);
+    return lines;
+  };
+  return ofAll(
+    (reports) => ({
+      step(_traces, _target, { trace, observation }) {
+        if (trace.pod && trace.deletion) linesOf(trace.pod.value.metadata).step(trace, observation);
+      },
+      end: async (_exits, summary) => {
+        const { sentence } = numbersOf(summary, reports);
+        ports.stdout.write(`${jsonText({ type: 'summary', ...summary, sentence })}\n`);
+      },
+    }),
+    (report) => linesOf(report.timeline.pod.metadata).end(report),
+  );
 }
 
 /** One page about all pods. */
@@ -106,8 +137,8 @@ const jsonOutput = ({ stdout }: Ports): RolloutOutput =>
     },
   }));
 
-const numbersOf = ({ target, exitCode, unseen, probes }: RolloutSummary, reports: readonly Report[]) =>
-  rolloutNumbers(target, reports, { codes: [exitCode], unseen, probes });
+const numbersOf = ({ target, exitCode, unseen, incomplete, probes }: RolloutSummary, reports: readonly Report[]) =>
+  rolloutNumbers(target, reports, { codes: [exitCode], unseen, incomplete, probes });
 
 /** `deployment/checkout` as kind and name; several pods have all their names; a selector is its own name. */
 function workloadOf(target: string): { kind: string; name: string } {
@@ -196,6 +227,8 @@ interface End {
   codes?: readonly number[];
   /** Names of pods that went without a report. */
   unseen?: readonly string[];
+  /** Why the rollout did not come to its end, where it is not known to have. */
+  incomplete?: string | undefined;
 }
 
 export interface Results {
@@ -233,16 +266,21 @@ export function createResults(options: FinishOptions, traces: Traces, output: Ro
   return {
     reports,
     audience: (target) => ({
-      step: (_trace, observation, key) => {
-        output.step?.(traces, target);
+      step: (trace, observation, key) => {
+        output.step?.(traces, target, { trace, observation, key });
         if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(key);
       },
     }),
     takeRest: () => traces.keys().forEach(take),
     written: () => writing,
-    async end({ target, codes = [], unseen = [] }) {
+    async end({ target, codes = [], unseen = [], incomplete }) {
       const all = [...codes, ...fileCodes, ...lossCodes(traces, options.policy)];
-      const summary = summaryOf(target, reports, all, unseen, probeReportsOf(traces, reports));
+      const summary = summaryOf(target, reports, {
+        codes: all,
+        unseen,
+        incomplete,
+        probes: probeReportsOf(traces, reports),
+      });
       await output.end(reports, summary);
       return summary.exitCode;
     },

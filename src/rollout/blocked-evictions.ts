@@ -7,8 +7,8 @@ import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { passed } from '../kube/surroundings.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import { budgetsOf, budgetText, type Budget } from './ask-deletion.ts';
-import { asRaw, isFinishedPod, metadataOf, nameOf, namespaceOf, ownerOf, type Raw } from './watched.ts';
+import { budgetsOf, budgetText, type Budget } from '../run/ask-deletion.ts';
+import { asRaw, isFinishedPod, metadataOf, nameOf, namespaceOf, ownerOf, type Raw } from '../run/watched.ts';
 
 export interface BlockedEvictions {
   /** Output of the command that drains. */

@@ -1,18 +1,21 @@
 /** The owners behind a rollout: which they are, and what their streams say of how far they have come. */
 import type { Sighting } from '../model/observation.ts';
-import { deploymentOf } from './scope.ts';
-import type { Progress } from './rollout-progress.ts';
-import type { PodListener } from './live-run.ts';
-import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from './target.ts';
-import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf, type Raw, type Target } from './watched.ts';
+import type { Obstacles } from './obstacles.ts';
+import { deploymentOf } from '../run/scope.ts';
+import type { Progress } from './progress.ts';
+import { isRolledOut, isStalled } from './status.ts';
+import type { PodListener } from '../run/live-run.ts';
+import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
+import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf, type Raw, type Target } from '../run/watched.ts';
 
 type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
 
-/** Reports to `progress` the workload itself, or of the topmost owners of the pods that match. */
+/** Reports to `progress` the workload itself, or the topmost owners of the pods that match, and to `obstacles` what holds them up. */
 export function followOwners(
   namespace: string,
   target: SeveralTarget,
   progress: Progress,
+  obstacles: Pick<Obstacles, 'workload'>,
   onStalled: (words: string) => void,
 ): OwnerListener {
   const followed = new Set<string>();
@@ -22,23 +25,20 @@ export function followOwners(
     followed.add(path);
     progress.ownerSeen(path, false);
   };
-  const isByPods = target.kind === 'pods' || target.kind === 'node';
-  let isListed = isByPods || (target.kind === 'workload' && target.resource !== 'services');
-  if (isByPods) progress.ownersKnown();
-  if (target.kind === 'workload' && target.resource !== 'services') {
-    expect(workloadPath(namespace, target.resource, target.name));
-    progress.ownersKnown();
-  }
+  const isByOwners = target.kind === 'selector' || (target.kind === 'workload' && target.resource === 'services');
+  if (target.kind === 'workload' && !isByOwners) expect(workloadPath(namespace, target.resource, target.name));
+  if (!isByOwners) progress.ownersKnown();
+  let isListed = !isByOwners;
   const finish = (path: string, why: string): void => finishOwner(progress, path, why);
   return {
     listed(pods) {
       if (isListed) return;
       isListed = true;
-      for (const pod of pods.filter((one) => !isFinishedPod(one))) {
-        const { path, unknown } = topmostOwner(namespace, pod);
+      const owners = pods.filter((one) => !isFinishedPod(one)).map((pod) => topmostOwner(namespace, pod));
+      owners.forEach(({ path, unknown }) => {
         if (path !== undefined) expect(path);
         if (unknown !== undefined) progress.ownerNotFollowed(unknown);
-      }
+      });
       progress.ownersKnown();
     },
     owner(sighting, stream) {
@@ -53,6 +53,7 @@ export function followOwners(
         const above = foreignOwnerOf(object);
         if (above !== undefined) progress.ownerNotFollowed(above);
         progress.ownerSeen(path, isRolledOut(object));
+        obstacles.workload(pathText(path), object);
         // One that was stalled when the run began may go on.
         if (!isStalled(object)) moved.add(path);
         else if (moved.has(path)) onStalled(`${pathText(path)} makes no progress: its progress deadline is over`);
@@ -89,15 +90,6 @@ function objectsOf(sighting: Sighting): Raw[] {
 
 const isRemoved = (sighting: Sighting): boolean => sighting.kind === 'changed' && sighting.change === 'DELETED';
 
-/** The Deployment's controller says so of the newest state only (DeploymentProgressing, `kubectl rollout status`). */
-function isStalled(object: Raw): boolean {
-  const { conditions, observedGeneration } = asRaw(object['status']);
-  if (object['kind'] !== 'Deployment' || observedGeneration !== metadataOf(object)['generation']) return false;
-  return (Array.isArray(conditions) ? conditions : [])
-    .map(asRaw)
-    .some((one) => one['type'] === 'Progressing' && one['reason'] === 'ProgressDeadlineExceeded');
-}
-
 /** A ReplicaSet of its own rolls nothing out; one that belongs to something else than a Deployment does what that says. */
 function foreignOwnerOf(object: Raw): string | undefined {
   const owner = object['kind'] === 'ReplicaSet' ? ownerOf(object) : undefined;
@@ -115,45 +107,3 @@ function topmostOwner(namespace: string, pod: Raw): { path?: string; unknown?: s
   const resource = resources.find((one) => workloadKinds[one].kind === owner.kind);
   return resource ? { path: workloadPath(namespace, resource, owner.name) } : { unknown: notFollowed(owner) };
 }
-
-/** What has no rollout counts as done: a ReplicaSet, a Job, and what replaces its pods only when somebody deletes them. */
-export function isRolledOut(object: Raw): boolean {
-  const spec = asRaw(object['spec']);
-  const status = asRaw(object['status']);
-  const rule = rules[String(object['kind'])];
-  if (!rule || asRaw(spec['updateStrategy'])['type'] === 'OnDelete') return true;
-  const isObserved = numberOr(status['observedGeneration'], 0) >= numberOr(metadataOf(object)['generation'], 0);
-  return isObserved && rule(spec, status);
-}
-
-type Rule = (spec: Raw, status: Raw) => boolean;
-
-const rules: Record<string, Rule | undefined> = {
-  Deployment: (spec, status) => {
-    const updated = numberOr(status['updatedReplicas'], 0);
-    return (
-      updated >= replicasOf(spec) &&
-      numberOr(status['replicas'], 0) <= updated &&
-      numberOr(status['availableReplicas'], 0) >= updated
-    );
-  },
-  StatefulSet: (spec, status) => {
-    if (numberOr(status['readyReplicas'], 0) < replicasOf(spec)) return false;
-    const isCurrent = status['updateRevision'] === status['currentRevision'];
-    return isCurrent || numberOr(status['updatedReplicas'], 0) >= replicasOf(spec) - partitionOf(spec);
-  },
-  DaemonSet: (_spec, status) => {
-    const desired = numberOr(status['desiredNumberScheduled'], 0);
-    return (
-      numberOr(status['updatedNumberScheduled'], 0) >= desired && numberOr(status['numberAvailable'], 0) >= desired
-    );
-  },
-};
-
-const replicasOf = (spec: Raw): number => numberOr(spec['replicas'], 1);
-
-/** Pods whose ordinal is lower keep the old revision; then the current revision never becomes the new one. */
-const partitionOf = (spec: Raw): number =>
-  numberOr(asRaw(asRaw(spec['updateStrategy'])['rollingUpdate'])['partition'], 0);
-
-const numberOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);

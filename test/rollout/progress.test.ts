@@ -1,6 +1,6 @@
 /** When nothing more is to be expected of a rollout. */
 import { describe, expect, it } from 'vitest';
-import { createProgress } from '../../src/run/rollout-progress.ts';
+import { createProgress } from '../../src/rollout/progress.ts';
 import { surroundings } from '../kube/helpers/surroundings.ts';
 import { stopping } from '../kube/helpers/take.ts';
 

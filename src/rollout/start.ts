@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { PodexitError } from '../errors.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
-import type { Ports } from './ports.ts';
+import type { Ports } from '../run/ports.ts';
 
 /** How a rollout is started. */
 export type RolloutStart =

@@ -1,8 +1,8 @@
 /** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
 import { passed, type Surroundings } from '../kube/surroundings.ts';
-import type { PodListener } from './live-run.ts';
-import { pathText } from './target.ts';
-import { isFinishedPod, metadataOf, uidOf, type Raw } from './watched.ts';
+import type { PodListener } from '../run/live-run.ts';
+import { pathText } from '../run/target.ts';
+import { isFinishedPod, metadataOf, uidOf, type Raw } from '../run/watched.ts';
 
 export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
   /** Whether the owner at `path` has rolled out. */

@@ -1,0 +1,82 @@
+/** What holds a rollout up, as its own objects say it: `kubectl rollout status` only says that it waits. */
+import { asRaw, metadataOf, nameOf, type Raw } from '../run/watched.ts';
+
+export interface Obstacles {
+  /** The newest state of a workload that is followed. `name`: `deployment/checkout`. */
+  workload(name: string, object: Raw): void;
+  /** The newest state of one of its pods; undefined: it is gone. */
+  pod(uid: string, pod: Raw | undefined): void;
+  /** Those that are there now, as a sentence's end; empty where there is none. */
+  text(): string;
+}
+
+/** `say` gets each of them once, as a sentence without its full stop. */
+export function createObstacles(say: (sentence: string) => void): Obstacles {
+  const standing = new Map<string, string>();
+  const said = new Set<string>();
+  const see = (key: string, sentence: string | undefined, kind = sentence): void => {
+    if (sentence === undefined || kind === undefined) return void standing.delete(key);
+    standing.set(key, sentence);
+    if (said.has(kind)) return;
+    said.add(kind);
+    say(sentence);
+  };
+  return {
+    workload: (name, object) => see(name, workloadObstacle(name, object)),
+    pod(uid, pod) {
+      const found = pod && podObstacle(pod);
+      // Of a hundred pods that cannot pull one image, one is said.
+      see(uid, found?.sentence, found?.kind);
+    },
+    text: () => [...new Set(standing.values())].slice(0, 2).join('; '),
+  };
+}
+
+function workloadObstacle(name: string, object: Raw): string | undefined {
+  if (asRaw(object['spec'])['paused'] === true)
+    return `${name} is paused: it changes no pod before kubectl rollout resume ${name} -n ${namespaceText(object)}`;
+  // A quota, an admission webhook, a missing service account (deployment and ReplicaSet controllers: FailedCreate).
+  const failure = conditionOf(object, 'ReplicaFailure', 'True');
+  return failure && `${name} cannot create pods: ${textOf(failure['message'], 'its condition is ReplicaFailure')}`;
+}
+
+const namespaceText = (object: Raw): string => textOf(metadataOf(object)['namespace'], 'default');
+
+/** Reasons with which the kubelet says that a container does not start, and tries again (kubelet/images, kuberuntime). */
+const waitingInVain = new Set([
+  'CrashLoopBackOff',
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
+
+function podObstacle(pod: Raw): { kind: string; sentence: string } | undefined {
+  if (metadataOf(pod)['deletionTimestamp'] !== undefined) return undefined;
+  const name = nameOf(pod);
+  const unscheduled = conditionOf(pod, 'PodScheduled', 'False');
+  if (unscheduled?.['reason'] === 'Unschedulable')
+    return {
+      kind: 'Unschedulable',
+      sentence: `pod ${name} fits no node: ${textOf(unscheduled['message'], 'Unschedulable')}`,
+    };
+  const { containerStatuses, initContainerStatuses } = asRaw(pod['status']);
+  for (const status of [...listOf(initContainerStatuses), ...listOf(containerStatuses)]) {
+    const { reason } = asRaw(asRaw(status['state'])['waiting']);
+    if (typeof reason !== 'string' || !waitingInVain.has(reason)) continue;
+    const container = textOf(status['name'], '');
+    return { kind: `${reason}/${container}`, sentence: `pod ${name}: container ${container} waits in ${reason}` };
+  }
+  return undefined;
+}
+
+const conditionOf = (object: Raw, type: string, status: string): Raw | undefined =>
+  listOf(asRaw(object['status'])['conditions']).find((one) => one['type'] === type && one['status'] === status);
+
+const listOf = (value: unknown): Raw[] => (Array.isArray(value) ? value.map(asRaw) : []);
+
+const textOf = (value: unknown, otherwise: string): string =>
+  typeof value === 'string' && value !== '' ? value.slice(0, 300) : otherwise;

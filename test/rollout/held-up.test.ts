@@ -1,0 +1,175 @@
+/** Rollouts that do not go straight on: paused, undone, out of quota, of pods that crash, all at once, begun before the run. */
+import { expect, it } from 'vitest';
+import type { ExitReport } from '../../src/model/report.ts';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { deployment, ends, pod, rolledOut, scriptedRollout, wait, type Step } from './helpers/scripted-rollout.ts';
+
+interface Case {
+  readonly name: string;
+  readonly replicas: number;
+  /** What is there before the run. */
+  readonly before: readonly Step[];
+  /** What happens once it watches the pods. */
+  readonly after: readonly Step[];
+  readonly words?: readonly string[];
+  /** The pods that it reports, each once. */
+  readonly exits: readonly string[];
+  readonly code: number;
+  readonly stderr?: RegExp;
+  /** The card's last line, without its icon. */
+  readonly answer?: RegExp;
+}
+
+const old = ['web-a-1', 'web-a-2'] as const;
+const isReady = (...names: string[]): Step[] => names.map((name) => pod(name, 'ready'));
+const updating = (generation: number, status = {}): Step =>
+  deployment({ generation, status: { observedGeneration: generation, updatedReplicas: 0, ...status } });
+const stalled = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' };
+const quota = {
+  type: 'ReplicaFailure',
+  status: 'True',
+  reason: 'FailedCreate',
+  message: 'pods "web-b-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=2, limited: pods=2',
+};
+
+const cases: Case[] = [
+  {
+    name: 'a paused one says so, and is followed when it is resumed',
+    replicas: 1,
+    before: isReady('web-a-1'),
+    after: [
+      deployment({ generation: 2, spec: { paused: true }, status: { observedGeneration: 2, updatedReplicas: 0 } }),
+      wait(500),
+      deployment({ generation: 3, spec: { paused: false } }),
+      updating(3),
+      ...isReady('web-b-1'),
+      ...ends('web-a-1'),
+      rolledOut(3, 1),
+    ],
+    exits: ['web-a-1'],
+    code: 0,
+    stderr: /deployment\/web is paused: it changes no pod before kubectl rollout resume deployment\/web -n \S+/,
+  },
+  {
+    name: 'one that stays paused is waited for no longer than --timeout, and the pause is the reason',
+    replicas: 1,
+    before: [
+      ...isReady('web-a-1'),
+      deployment({ generation: 2, spec: { paused: true }, status: { observedGeneration: 2, updatedReplicas: 0 } }),
+    ],
+    after: [],
+    words: ['--timeout=1500ms'],
+    exits: [],
+    code: 3,
+    stderr: /was seen to terminate: deployment\/web is paused/,
+  },
+  {
+    name: 'one that is undone half-way ends when the pods of the new revision are gone',
+    replicas: 2,
+    before: isReady(...old),
+    after: [
+      updating(2),
+      ...isReady('web-b-1'),
+      wait(400),
+      deployment({ generation: 3, status: { observedGeneration: 2 } }),
+      updating(3, { updatedReplicas: 2, replicas: 3, availableReplicas: 2, readyReplicas: 2 }),
+      ...ends('web-b-1'),
+      rolledOut(3, 2),
+    ],
+    exits: ['web-b-1'],
+    code: 0,
+  },
+  {
+    name: 'maxUnavailable of all replicas ends all pods at once',
+    replicas: 2,
+    before: [...isReady(...old), deployment({ spec: { strategy: { rollingUpdate: { maxUnavailable: '100%' } } } })],
+    after: [updating(2), ...ends(...old), ...isReady('web-b-1', 'web-b-2'), rolledOut(2, 2)],
+    exits: old,
+    code: 0,
+    answer: /^2 of 2 pods terminated gracefully/,
+  },
+  {
+    name: 'with maxSurge of all replicas no pod ends before the new ones are ready',
+    replicas: 2,
+    before: [...isReady(...old), deployment({ spec: { strategy: { rollingUpdate: { maxSurge: '100%' } } } })],
+    after: [updating(2), ...isReady('web-b-1', 'web-b-2'), wait(1500), ...ends(...old), rolledOut(2, 2)],
+    exits: old,
+    code: 0,
+  },
+  {
+    name: 'new pods that crash are named, and end the run with the progress deadline',
+    replicas: 2,
+    before: isReady(...old),
+    after: [
+      updating(2),
+      ...ends('web-a-1'),
+      pod('web-b-1', 'CrashLoopBackOff'),
+      pod('web-b-2', 'CrashLoopBackOff'),
+      wait(300),
+      deployment({ conditions: [stalled] }),
+    ],
+    exits: ['web-a-1'],
+    code: 3,
+    stderr: /progress deadline is over \(pod web-b-1: container app waits in CrashLoopBackOff; pod web-b-2/,
+    answer: /^1 of 1 pod terminated gracefully, but the rollout did not complete/,
+  },
+  {
+    name: 'a quota that stops the new ReplicaSet is quoted',
+    replicas: 2,
+    before: isReady(...old),
+    after: [
+      updating(2),
+      ...ends('web-a-1'),
+      deployment({ conditions: [quota] }),
+      wait(300),
+      deployment({ conditions: [stalled, quota] }),
+    ],
+    exits: ['web-a-1'],
+    code: 3,
+    stderr: /deployment\/web cannot create pods: pods "web-b-x" is forbidden: exceeded quota: compute/,
+    answer: /^1 of 1 pod terminated gracefully, but the rollout did not complete/,
+  },
+  {
+    name: 'one that is still going on at --timeout is not complete',
+    replicas: 2,
+    before: isReady(...old),
+    after: [updating(2), ...ends('web-a-1')],
+    words: ['--timeout=5s'],
+    exits: ['web-a-1'],
+    code: 3,
+    stderr: /gave up at --timeout: deployment\/web had not rolled out\n/,
+    answer: /but the rollout did not complete/,
+  },
+  {
+    name: 'one that began before the run is joined, with the pod that terminates already',
+    replicas: 2,
+    before: [...isReady(...old, 'web-b-1'), updating(2), pod('web-a-1', 'terminating')],
+    after: [pod('web-a-1', 'exited'), wait(300), pod('web-a-1', 'gone'), ...ends('web-a-2'), rolledOut(2, 2)],
+    exits: old,
+    code: 0,
+  },
+];
+
+it.concurrent.each(cases)('$name', ({ replicas, before, after, words = [], exits, code, stderr, answer }) =>
+  serving('exit-143', {}, async ({ flags, server }) => {
+    const script = scriptedRollout(server);
+    await script.play([deployment({ spec: { replicas } }), rolledOut(1, replicas), ...before]);
+    const running = runMain(['rollout', 'deploy/web', ...words, '-o', 'json', ...flags]);
+    await untilPodsAreWatched(server);
+    await script.play(after);
+    const ran = await running;
+    const report = JSON.parse(ran.stdout) as { exits: ExitReport[]; summary: { sentence: string; exitCode: number } };
+    expect(report.exits.map(({ pod: { name } }) => name).sort()).toEqual(exits);
+    expect(ran.code, ran.stderr).toBe(code);
+    expect(report.summary.exitCode).toBe(code);
+    if (stderr) expect(ran.stderr).toMatch(stderr);
+    if (answer) expect(report.summary.sentence).toMatch(answer);
+  }),
+);
+
+async function untilPodsAreWatched({ requests }: { requests: readonly { resource?: string; verb?: string }[] }) {
+  while (!requests.some(({ resource, verb }) => resource === 'pods' && verb === 'watch'))
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}

@@ -119,10 +119,7 @@ function bufferFor(write: (lines: string) => void) {
   return {
     add: (line: Line): void => void (closed || lines.push(`${jsonText(line)}\n`)),
     flush,
-    close: (): void => {
-      flush();
-      closed = true;
-    },
+    close: (): void => void (flush(), (closed = true)),
   };
 }
 

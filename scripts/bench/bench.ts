@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { check } from './check.ts';
+import { concludeCost } from './conclude-cost.ts';
 import type { Contest } from './contest.ts';
 import { markLatency } from './mark-latency.ts';
 import { probeCost } from './probe-cost.ts';
@@ -51,6 +52,7 @@ function groupsOf(quick: boolean): (() => Promise<Contest[]>)[] {
     () => smallCommands(rounds),
     () => markLatency(quick ? 3 : 25),
     () => reduceCost(rounds),
+    () => concludeCost(quick ? 5 : 30),
     () => probeCost(quick ? 5 : 60),
     () => rolloutCost(quick),
     () => peakMemory(quick ? 1 : 2, quick ? 5 : 60),

@@ -64,8 +64,9 @@ export const imagesOf = (pod: Pod): [string, string][] =>
   );
 
 /** containerd, cri-o, docker: the scheme of the first container id that has one. */
-export const runtimeOf = (pod: Pod): string | undefined =>
-  statusesOf(pod).flatMap((status) => status.containerID?.split('://')[0] ?? [])[0];
+export const runtimeOf = readOnce(
+  (pod): string | undefined => statusesOf(pod).flatMap((status) => status.containerID?.split('://')[0] ?? [])[0],
+);
 
 /** resourceVersions of one resource may be compared (SIGNALS.md §1 "Watch facts"); what is no number counts as new. */
 export function isOlder(rv: string | undefined, than: string | undefined): boolean {

@@ -46,7 +46,8 @@ export function cardLines(report: Report, place: CardPlace): string[] {
   const blank = isGood ? [] : [''];
   const most = place.verbose ? Infinity : isGood ? mostLinesGraceful : mostLines;
   const room = most - head.length - last.length - 2 * blank.length;
-  const bars = barLines(exits, layout, place.verbose ? Infinity : isGood ? 3 : 6, room - 2);
+  const shown = isGood && !place.verbose && exits.length > 2 ? inOneRow(exits) : exits;
+  const bars = barLines(shown, layout, place.verbose ? Infinity : 6, room - 2);
   return [...head, ...blank, ...bars, ...fitting(rows, layout, room - bars.length), ...blank, ...last];
 }
 
@@ -104,7 +105,7 @@ function lastLine(report: Report, { pen }: CardLayout): string[] {
   return [`${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(report.answer.summary, 1000))}`];
 }
 
-/** `shop/checkout-6677656c54-258qr · deployment/checkout · deleted after 6.9s` */
+/** `shop/checkout-6677656c54-258qr · deployment/checkout · gone after 6.9s` */
 function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   const { timeline } = report;
   const facts = [podText(timeline), ownerText(timeline), deletedText(report)];
@@ -112,30 +113,56 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   return flow(pen, [plain('  '), dim(text)], { width, hang: 2 });
 }
 
-export function deletedText({ timeline }: Report): string | undefined {
+export function deletedText({ timeline, answer }: Report): string | undefined {
   const { total, trigger, deleted, mode } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
-  const after = total ? afterExit(timeline, total) : '';
   const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${triggerText[trigger.kind]})`;
-  return total ? `deleted after ${lengthText(total)}${after}${by}` : `still terminating${by}`;
+  if (!total) return `still terminating${by}`;
+  const isExplained = answer.cause !== undefined && delaysOfSignal.has(answer.cause.code);
+  return `gone after ${lengthText(total)}${partsOfTotal(timeline, total, isExplained)}${by}`;
 }
 
-/** ms that a person asks about: where the pod stayed that long after its last container had exited. */
-const longAfterExit = 1000;
+/** Causes that say themselves why the stop signal came late. */
+const delaysOfSignal: ReadonlySet<string> = new Set([
+  'node-silent',
+  'slow-start',
+  'kubelet-restarted',
+  'runtime-unavailable',
+]);
 
-function afterExit({ containers, marks }: Timeline, total: Length): string {
+/** What the exits themselves do not explain: `: ≈3.7s until SIGTERM, up to 11.0s after the last exit`. */
+export function partsOfTotal(timeline: Timeline, total: Length, isExplained = false): string {
+  const parts = [isExplained ? undefined : untilSignal(timeline), afterExit(timeline, total)];
+  const known = parts.flatMap((part) => part ?? []);
+  return known.length === 0 ? '' : `: ${known.join(', ')}`;
+}
+
+/** Of pods without a preStop hook, which explains it. */
+function untilSignal({ containers, zero }: Timeline): string | undefined {
+  const mains = containers.filter(({ ran, kind }) => ran && kind === 'container');
+  if (mains.some(({ preStop, stopSignal }) => preStop || !stopSignal)) return undefined;
+  const [first] = mains.flatMap(({ stopSignal }) => stopSignal ?? []).sort((a, b) => a.shown - b.shown);
+  if (!first || first.earliest - zero < longWait / 2 || first.shown - zero < longWait) return undefined;
+  const length = { min: first.earliest - zero, max: first.latest - zero, shown: first.shown - zero };
+  return `${lengthText(length)} until ${first.signal ?? 'SIGTERM'}`;
+}
+
+/** ms that a person asks about. */
+const longWait = 1000;
+
+function afterExit({ containers, marks }: Timeline, total: Length): string | undefined {
   const gone = marks.find(({ name }) => name === 'removed')?.at;
   const exits = containers.filter(({ ran }) => ran).map(({ exit }) => exit?.at);
-  if (!gone || exits.length === 0) return '';
+  if (!gone || exits.length === 0) return undefined;
   const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
   const min = gone.earliest - last(({ latest }) => latest);
   const shown = gone.shown - last((at) => at.shown);
   const max = gone.latest - last(({ earliest }) => earliest);
   // Where the news of either may have come late the least is next to nothing, and the most says little if it is not much less.
-  const isSure = min > longAfterExit / 2;
-  if (!(isSure ? shown >= longAfterExit : shown >= 3 * longAfterExit && max < total.shown)) return '';
+  const isSure = min > longWait / 2;
+  if (!(isSure ? shown >= longWait : shown >= 3 * longWait && max < total.shown)) return undefined;
   const length = isSure ? lengthText({ min, max, shown }) : `up to ${secondsText(max)}`;
-  return `, ${length} of it after the last exit`;
+  return `${length} after the last exit`;
 }
 
 interface ExitRow {
@@ -181,15 +208,31 @@ function usedText(container: ContainerTimeline, grace: number): string {
   return hook === '' ? `${used} of ${whole}` : `${used} of ${secondsText(grace, 0)}${hook}`;
 }
 
-/** The longest first to be kept; those that are left out are counted. */
+/** Bad ends first, then main containers, which the headline speaks of, then the longest. */
+const weightOf = ({ container }: ExitRow): number =>
+  (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 20) +
+  (container?.kind === 'container' ? 10 : 0) +
+  Math.min(9, container?.graceUsed?.shown ?? 0);
+
+/** How they ended, each way once. */
+const endsOf = (rows: readonly ExitRow[]): string[] => [
+  ...new Set(rows.map(({ container }) => (container ? exitText(container) : ''))),
+];
+
+/** Where all went well: the one that the headline speaks of, and how the others ended. */
+function inOneRow(rows: readonly ExitRow[]): ExitRow[] {
+  const [first, ...others] = [...rows].sort((a, b) => weightOf(b) - weightOf(a));
+  if (!first) return [];
+  const more = ` · ${others.length} more ${endsOf(others).join(', ')}`;
+  return [{ ...first, words: [...first.words, dim(more)] }];
+}
+
+/** The weightiest are kept; those that are left out are counted. */
 function shortened(rows: readonly ExitRow[], most: number): ExitRow[] {
   if (rows.length <= most) return [...rows];
-  const weight = ({ container }: ExitRow): number =>
-    (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 10) +
-    (container?.graceUsed?.shown ?? 0);
-  const kept = new Set([...rows].sort((a, b) => weight(b) - weight(a)).slice(0, most - 1));
+  const kept = new Set([...rows].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, most - 1));
   const left = rows.filter((row) => !kept.has(row));
-  const texts = [...new Set(left.map(({ container }) => (container ? exitText(container) : '')))];
+  const texts = endsOf(left);
   const words = [dim(texts.length === 1 ? `each ${texts[0] ?? ''}` : texts.join(', '))];
   return [...rows.filter((row) => kept.has(row)), { label: `${left.length} more`, grace: 0, words }];
 }
@@ -317,9 +360,9 @@ function cutRow(head: Piece, sentence: string): Pick<RankedRow, 'pieces' | 'brie
   };
 }
 
-/** A sentence, and without its last part, without its last two, … */
+/** A sentence, and without its last part or aside, without its last two, … */
 function cuts(text: string): string[] {
-  const end = Math.max(text.lastIndexOf(' · '), text.lastIndexOf('; '), text.lastIndexOf(', '));
+  const end = Math.max(...[' · ', '; ', ', ', ' ('].map((sign) => text.lastIndexOf(sign)));
   return end <= 0 ? [text] : [text, ...cuts(text.slice(0, end))];
 }
 

@@ -6,7 +6,7 @@ import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../verdict/rollout-summary.ts';
 import { plural } from '../verdict/words.ts';
-import { iconOf, isUnmeasured, type CardPlace } from './card.ts';
+import { iconOf, isUnmeasured, partsOfTotal, type CardPlace } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-layout.ts';
 import type { Pen } from './palette.ts';
 import { flow, piece, plain } from './prose.ts';
@@ -61,7 +61,7 @@ export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pe
     ...row('exits', counts.join(' · ')),
     ...row('slowest', slowest && slowestText(slowest)),
     ...row('drain', drain && `${quantiles(drain, pods, secondsText)} from SIGTERM to exit`),
-    ...row('grace', graceUsed && quantiles(graceUsed, pods, graceShare)),
+    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, graceShare)} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${secondsText(noReady.longest)}`),
@@ -89,15 +89,16 @@ export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pe
   ];
 }
 
-const slowestText = ({ pod, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
-  `${pod} ${secondsText(total)} until it was gone${drain === undefined ? '' : `, drain ${secondsText(drain)}`}`;
+/** `web-5qlrp gone after 8.1s: 1.2s until SIGTERM, 3.1s after the last exit; its drain 2.0s` */
+const slowestText = ({ timeline, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
+  `${timeline.pod.metadata.name} gone after ${secondsText(total.shown)}${partsOfTotal(timeline, total)}${drain === undefined ? '' : `; its drain ${secondsText(drain)}`}`;
 
 /** Of a few pods the longest says all. */
 const quantiles = ({ p50, p90, max }: Quantiles, pods: number, text: (value: number) => string): string =>
   `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
 
 const graceShare = (ratio: number): string =>
-  ratio > 1.005 ? 'past the grace period' : `${Math.round(Math.min(1, ratio) * 100)}%`;
+  ratio > 1.005 ? 'more than all' : `${Math.round(Math.min(1, ratio) * 100)}%`;
 
 const looks = {
   lost: ['lost', 'bad'],
@@ -119,7 +120,7 @@ function trafficRows(
       label: index === 0 ? 'traffic' : '',
       pieces: [
         piece(ink, `${pen.symbol(symbol)} ${word}${isUnmeasured(judgement, requests) ? ', not measured' : ''}`),
-        plain(forTerminal(`: ${count} of ${pods}${why}`, 1000)),
+        plain(forTerminal(`: ${count} of ${plural(pods, 'pod')}${why}`, 1000)),
       ],
     };
   });

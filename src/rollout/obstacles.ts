@@ -25,6 +25,8 @@ export function createObstacles(say: (sentence: string) => void): Obstacles {
     workload: (name, object) => see(name, workloadObstacle(name, object)),
     pod(uid, pod) {
       const found = pod && podObstacle(pod);
+      // Between two tries a container that crashes is not waiting: only a pod that got ready has got over it.
+      if (pod && !found && !isLeaving(pod) && conditionOf(pod, 'Ready', 'True') === undefined) return;
       // Of a hundred pods that cannot pull one image, one is said.
       see(uid, found?.sentence, found?.kind);
     },
@@ -55,7 +57,7 @@ const waitingInVain = new Set([
 ]);
 
 function podObstacle(pod: Raw): { kind: string; sentence: string } | undefined {
-  if (metadataOf(pod)['deletionTimestamp'] !== undefined) return undefined;
+  if (isLeaving(pod)) return undefined;
   const name = nameOf(pod);
   const unscheduled = conditionOf(pod, 'PodScheduled', 'False');
   if (unscheduled?.['reason'] === 'Unschedulable')
@@ -72,6 +74,8 @@ function podObstacle(pod: Raw): { kind: string; sentence: string } | undefined {
   }
   return undefined;
 }
+
+const isLeaving = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
 
 const conditionOf = (object: Raw, type: string, status: string): Raw | undefined =>
   listOf(asRaw(object['status'])['conditions']).find((one) => one['type'] === type && one['status'] === status);

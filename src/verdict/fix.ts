@@ -83,7 +83,7 @@ function templateFix(input: FixInput): Change | undefined {
   if (!sleep && grace === undefined) return undefined;
   const changes = [
     ...(sleep ? [`preStop sleep ${sleep.seconds}s`] : []),
-    ...(grace === undefined ? [] : [`grace period ${grace}s`]),
+    ...(grace === undefined ? [] : [`grace period ${grace}s${graceReason(input, sleeps)}`]),
   ];
   const spec = {
     terminationGracePeriodSeconds: grace,
@@ -91,7 +91,7 @@ function templateFix(input: FixInput): Change | undefined {
     initContainers: sleepPatches(sleeps, 'sidecar'),
   };
   return {
-    reason: `${changes.join(' and ')}${sleep ? sleepReason(input) : graceReason(input)}`,
+    reason: `${changes.join(' and ')}${sleep ? sleepReason(input) : ''}`,
     patch: nested(templatePaths[timeline.workload?.kind ?? ''] ?? [], { spec }),
   };
 }
@@ -164,20 +164,23 @@ function needOf(
   return { hookSeconds, drainSeconds: kill ? Math.max(measured, grace.effectiveSeconds) : measured };
 }
 
-/** `, a quarter more than preStop and drain need (31.1s)` */
-function graceReason({ timeline }: FixInput): string {
+/** ` (preStop 30s + drain 1.1s + 25%)`, with a new sleep ` (10s + drain 1.1s + 25%)`: of the container that needs most. */
+function graceReason({ timeline }: FixInput, sleeps: readonly Sleep[]): string {
   const needs = timeline.containers
     .filter(({ ran }) => ran)
     .map((container) => {
-      const { hookSeconds, drainSeconds } = needOf(container, timeline, undefined);
-      return { container, seconds: hookSeconds + drainSeconds };
+      const sleep = sleeps.find((one) => one.container === container)?.seconds;
+      return { container, ...needOf(container, timeline, sleep) };
     });
-  const [most] = needs.sort((a, b) => b.seconds - a.seconds);
+  const [most] = needs.sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
   if (!most) return '';
-  const { preStop, kill } = most.container;
-  if (ignoresSignal(timeline, most.container)) return ', what it has today beside its preStop hook';
-  return `, a quarter more than ${preStop ? 'preStop and drain need' : 'its drain needs'} (${kill ? 'at least ' : ''}${secondsText(most.seconds * 1000)})`;
+  const { container, hookSeconds, drainSeconds } = most;
+  const hook = hookSeconds > 0 ? `${sleeps.length > 0 ? '' : 'preStop '}${wholeText(hookSeconds)} + ` : '';
+  if (ignoresSignal(timeline, container)) return ` (${hook}today's ${wholeText(timeline.grace.effectiveSeconds)})`;
+  return ` (${hook}drain ${container.kill ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%)`;
 }
+
+const wholeText = (seconds: number): string => secondsText(seconds * 1000, seconds % 1 === 0 ? 0 : 1);
 
 const nested = (path: readonly string[], leaf: object): object =>
   path.reduceRight<object>((inner, key) => ({ [key]: inner }), leaf);

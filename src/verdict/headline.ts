@@ -72,7 +72,7 @@ const headlines: Readonly<Record<Outcome, (input: HeadlineInput) => Headline>> =
   forced: ({ timeline, verdict }) => {
     const ran = verdict.findings.find(({ code }) => code === 'force-deleted')?.why;
     const names = list(withOutcome(timeline, 'abandoned').map(({ name }) => name)) || 'its containers';
-    return same(`the pod was deleted while ${names} still ran${ran === undefined ? '' : `; ${ran}`}`);
+    return same(`the pod was removed from the API while ${names} still ran${ran === undefined ? '' : `; ${ran}`}`);
   },
   stuck: ({ timeline }) =>
     same(`still terminating after ${secondsText(timeline.now - timeline.zero, 0)}: waiting for ${missingIn(timeline)}`),

@@ -36,9 +36,12 @@ export function shareText(length: ShownLength, grace: number): string {
   if (grace <= 0 || !Number.isFinite(length.max)) return '?';
   const percent = (ms: number): string => `${Math.min(100, Math.round((ms / grace) * 100))}%`;
   const width = (length.max - length.min) / grace;
+  // Of the length as it is printed: 3s of 10s are 30%.
+  const digit = length.max - length.min < 1500 ? 100 : 1000;
+  const printed = Math.max(Math.round(length.shown / digit) * digit, 0);
   return mayBeNothing(length.min, length.max)
     ? `≤${percent(length.max)}`
-    : `${width > 0.1 ? '≈' : ''}${percent(length.shown)}`;
+    : `${width > 0.1 ? '≈' : ''}${percent(printed)}`;
 }
 
 /** `6.0s`, `0.02s`, `2m05s`; ms. */

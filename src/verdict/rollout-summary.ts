@@ -1,5 +1,5 @@
 /** The numbers and the sentence of a run over several pods, for the card that ends it. Pure; lengths in ms. */
-import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
 import type { FixAnswer } from './fix.ts';
 import { secondsText } from './length-text.ts';
@@ -25,7 +25,7 @@ export interface RolloutNumbers {
   /** First request or acceptance to last removal. */
   readonly total?: number;
   /** `drain`: of its slowest container. */
-  readonly slowest?: { readonly pod: string; readonly total: number; readonly drain?: number | undefined };
+  readonly slowest?: { readonly timeline: Timeline; readonly total: Length; readonly drain?: number | undefined };
   /** SIGTERM to exit of the slowest container of each pod. */
   readonly drain?: Quantiles;
   /** Ratios to the grace period; 1 is all of it. */
@@ -64,11 +64,9 @@ export function rolloutNumbers(
 ): RolloutNumbers {
   const [slowest] = reports
     .flatMap(({ timeline }) =>
-      timeline.total
-        ? [{ pod: timeline.pod.metadata.name, total: timeline.total.shown, drain: slowestOf(timeline, drainOf)[0] }]
-        : [],
+      timeline.total ? [{ timeline, total: timeline.total, drain: slowestOf(timeline, drainOf)[0] }] : [],
     )
-    .sort((a, b) => b.total - a.total);
+    .sort((a, b) => b.total.shown - a.total.shown);
   const outcomes: Partial<Record<Outcome, number>> = {};
   for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
   const numbers = {
@@ -198,7 +196,7 @@ function mostFrequent(texts: readonly string[]): string | undefined {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
 }
 
-/** `12 of 12 pods terminated gracefully; slowest drain 3.1s` */
+/** `12 of 12 pods terminated gracefully; longest drain 3.1s` */
 function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omit<RolloutNumbers, 'sentence'>): string {
   const good = (outcomes.graceful ?? 0) + (outcomes.removed ?? 0);
   const rest = Object.entries(outcomes).filter(([outcome]) => outcome !== 'graceful' && outcome !== 'removed');
@@ -206,7 +204,7 @@ function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omi
     ...rest.map(([outcome, count]) => `${count} ${outcome}`),
     ...(unseen.length > 0 ? [`${unseen.length} not observed`] : []),
   ];
-  const slowest = drain ? `; slowest drain ${secondsText(drain.max)}` : '';
+  const slowest = drain ? `; longest drain ${secondsText(drain.max)}` : '';
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
   if (pods + unseen.length === 0) return `no pod was deleted${end}`;
   const counts = `${good} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;

@@ -135,14 +135,14 @@ function lackOfCapacity(input: RuleInput, capacity: string | undefined): Judged 
   return atRisk(least ? `${capacity}; ${leadSentence(least)}` : capacity);
 }
 
-/** `no ready backend in Service api for ≥7.2s, still none at the end` */
+/** `no ready backend in Service api for ≥7.2s, until the trace ended` */
 function capacityText(services: readonly ServiceAnswer[], findings: readonly JudgedFinding[]): string | undefined {
   if (!findings.some(({ row, severity }) => row === 'capacity' && severity !== 'info')) return undefined;
   const texts = [...services]
     .sort((a, b) => (b.noReady?.shown ?? 0) - (a.noReady?.shown ?? 0))
     .flatMap(({ name, otherReady, noReady }) => {
       if (!noReady) return otherReady === 0 ? [`no other ready endpoint in Service ${name}`] : [];
-      const end = noReady.lasts ? ', still none at the end' : '';
+      const end = noReady.lasts ? ', until the trace ended' : '';
       return [`no ready backend in Service ${name} for ${lengthText(noReady)}${end}`];
     });
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';

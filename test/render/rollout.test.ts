@@ -31,7 +31,7 @@ describe('the card of many pods', () => {
   it('counts, and ends with one sentence under an icon that follows the exit code', () => {
     const lines = card(pods(12));
     expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 pods terminated in \d/);
-    expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; slowest drain 3\.\ds$/);
+    expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest drain 3\.\ds$/);
   });
 
   it('has a row for capacity where a Service lacked a backend, and none where nothing was meant to follow', () => {
@@ -48,9 +48,11 @@ describe('the card of many pods', () => {
     };
     const text = (reports: readonly Report[]) => card(reports).join(' ').replace(/\s+/g, ' ');
     expect(text([racing(500), racing(1300), racing(300)])).toContain(
-      '3 of 3, SIGTERM came at most 1.3s after removal from Service web, no preStop hook · at least 3 other endpoints ready',
+      '3 of 3 pods, SIGTERM came at most 1.3s after removal from Service web, no preStop hook · at least 3 other endpoints ready',
     );
-    expect(text([reportNamed('statefulset'), reportNamed('kubelet-restart')])).toMatch(/at risk.*: 2 of 2, such as /);
+    expect(text([reportNamed('statefulset'), reportNamed('kubelet-restart')])).toMatch(
+      /at risk.*: 2 of 2 pods, such as /,
+    );
   });
 
   it('names the worst three, and is the worst of all', () => {

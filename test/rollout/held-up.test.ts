@@ -106,6 +106,7 @@ const cases: Case[] = [
       ...ends('web-a-1'),
       pod('web-b-1', 'CrashLoopBackOff'),
       pod('web-b-2', 'CrashLoopBackOff'),
+      pod('web-b-1', 'crashed'),
       wait(300),
       deployment({ conditions: [stalled] }),
     ],

@@ -37,7 +37,7 @@ describe('a pod that goes with its namespace or its owner', () => {
 
 it('a Service without endpoints is looked at until podexit leaves, which is later than the end of the pod', async () => {
   const { message } = findingOf(await reportOfRecording('multi-container'), 'no-ready-endpoint') ?? {};
-  expect(message).toMatch(/ for at least 7\.5s, and still none at the end$/);
+  expect(message).toMatch(/ for at least 7\.5s, until the trace ended$/);
 });
 
 it('what finalizers held is said by arrivals, and its interval stands in the phase', async () => {

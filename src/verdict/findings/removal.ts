@@ -94,17 +94,17 @@ function forceDeleted(input: RuleInput): FindingDraft[] {
     if (!end || !facts.log.ended) return [];
     const on = facts.log.ended.at + 1 - removed.client.hi;
     // What ended before the removal says nothing of the time after it.
-    return on < 0 ? [] : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))}s`];
+    return on < 0 ? [] : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))}s after that`];
   });
   const names = list(left.map(({ spec }) => spec.name));
-  const clause = `the pod was deleted while ${names} still ran`;
+  const clause = `the pod was removed from the API while ${names} still ran`;
   return [
     {
       code: 'force-deleted',
       severity: 'warning',
       message: `${clause}: ${ran.length > 0 ? `${list(ran)}, until its log ended` : 'how long it ran on was not observable'}`,
       clause,
-      why: ran.length > 0 ? `${list(ran)} (its log ended then)` : undefined,
+      why: ran.length > 0 ? `${list(ran)}, until its log ended` : undefined,
       advice:
         'Use --force only where the node is gone for good: a successor of the same name or volume may run beside the old pod.',
       evidence,

@@ -120,7 +120,7 @@ function noReadyEndpoint(input: RuleInput): FindingDraft[] {
     return {
       code: 'no-ready-endpoint',
       severity: isWholeDeletion(input) ? 'info' : 'warning',
-      message: `Service ${spell.service} had no ready endpoint for ${length}${spell.open ? ', and still none at the end' : ''}`,
+      message: `Service ${spell.service} had no ready endpoint for ${length}${spell.open ? ', until the trace ended' : ''}`,
       clause: `Service ${spell.service} had no ready endpoint for ${length}`,
       advice: isWholeDeletion(input)
         ? 'Expected: the whole workload was deleted.'
@@ -172,7 +172,7 @@ function notRemoved(input: RuleInput): FindingDraft[] {
     {
       code: 'endpoint-not-removed',
       severity: 'warning',
-      message: isOpen ? `${clause}, and still did at the end` : clause,
+      message: isOpen ? `${clause}, and still did when the trace ended` : clause,
       clause,
       why: 'the endpoint controller did not act',
       advice:

@@ -17,7 +17,7 @@ const sizes = [
   { containers: 40, most: 10 },
 ] as const;
 
-const warmingTurns = 10;
+const warmingTurns = 60;
 
 export async function concludeCost(turns: number): Promise<Contest[]> {
   return sizes.map(({ containers, most }) => {

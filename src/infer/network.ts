@@ -118,8 +118,11 @@ export class Network {
     const id = this.#ids.get(moment);
     const distances = this.#origins.get(origin);
     if (id === undefined || !distances) return [];
-    const rows = sides.flatMap((side) => this.#path(distances[side === 'hi' ? 0 : 1], id, this.#clocks));
-    return [...new Set(rows.flatMap(({ evidence = [] }) => evidence))].sort((a, b) => a - b);
+    const cited = new Set<number>();
+    for (const side of sides)
+      for (const { evidence = [] } of this.#path(distances[side === 'hi' ? 0 : 1], id, this.#clocks))
+        for (const seq of evidence) cited.add(seq);
+    return [...cited].sort((a, b) => a - b);
   }
 
   /** The rows that a moment's bounds lean on. */

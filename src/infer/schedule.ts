@@ -98,12 +98,11 @@ const independent = /^(?:requested|accepted|replacement-.*|node-.*)$/;
 function linksBetween(marks: readonly TimelineMark[], exit: Exit | undefined): Link[] {
   const accepted = marks.find(({ name }) => name === 'accepted');
   const done = marks.find(({ name }) => name === 'containers-done');
+  const ofSubject = groupBy(marks, ({ subject = '' }) => subject);
   return marks.flatMap((to) => [
-    ...chains.flatMap((chain) =>
-      marks
-        .filter(({ name, subject }) => subject === to.subject && isEarlier(chain, name, to.name))
-        .map((from) => measured(from, to)),
-    ),
+    ...(ofSubject.get(to.subject ?? '') ?? [])
+      .filter(({ name }) => chains.some((chain) => isEarlier(chain, name, to.name)))
+      .map((from) => measured(from, to)),
     ...(accepted && !independent.test(to.name) ? [ordered(accepted, to)] : []),
     ...(done && to.name === 'endpoint-removed' ? [ordered(done, to)] : []),
     ...(to.name === 'containers-done' ? marks.filter(isConfirmedExit).map((from) => ordered(from, to)) : []),

@@ -39,6 +39,8 @@ export class Stage {
   readonly stepped: { readonly node?: Clock; readonly api?: Clock };
   /** What the node's clock itself showed: between two of its stamps there is no drift. */
   readonly #shown = new Map<string, Span>();
+  /** What that was before each change. */
+  readonly #before: [moment: string, stamp: Span][] = [];
 
   constructor(zeros: Zeros, clocks: { readonly node: Clock; readonly api: Clock }) {
     this.zeros = zeros;
@@ -113,11 +115,9 @@ export class Stage {
 
   /** What is stated in `trial` is taken back after it, unless it says that it is to stay. */
   suppose<T extends { readonly stays: boolean }>(trial: () => T): T {
-    const shown = new Map(this.#shown);
+    const begin = this.#before.length;
     const result = this.net.suppose(trial);
-    if (result.stays) return result;
-    this.#shown.clear();
-    for (const [at, stamp] of shown) this.#shown.set(at, stamp);
+    if (!result.stays) for (const [at, stamp] of this.#before.splice(begin).reverse()) this.#shown.set(at, stamp);
     return result;
   }
 
@@ -127,7 +127,9 @@ export class Stage {
   }
 
   #show(at: string, stamp: Span): void {
-    const { lo, hi } = this.#shown.get(at) ?? anyTime;
+    const before = this.#shown.get(at) ?? anyTime;
+    const { lo, hi } = before;
+    this.#before.push([at, before]);
     this.#shown.set(at, { lo: Math.max(lo, stamp.lo), hi: Math.min(hi, stamp.hi) });
   }
 

@@ -15,13 +15,13 @@ export interface Room {
 
 export const rooms: Record<string, Room> = {
   cli: { targetLines: 1500, mostLines: 2660, mostFiles: 27, longestChain: 9, cycles: 0 },
-  run: { targetLines: 2500, mostLines: 5820, mostFiles: 45, longestChain: 8, cycles: 0 },
+  run: { targetLines: 2500, mostLines: 5827, mostFiles: 45, longestChain: 8, cycles: 0 },
   rollout: { targetLines: 1000, mostLines: 1264, mostFiles: 9, longestChain: 3, cycles: 0 },
   kube: { targetLines: 4000, mostLines: 5622, mostFiles: 47, longestChain: 6, cycles: 0 },
-  model: { targetLines: 2000, mostLines: 3501, mostFiles: 27, longestChain: 6, cycles: 0 },
-  infer: { targetLines: 2000, mostLines: 5548, mostFiles: 38, longestChain: 7, cycles: 0 },
-  verdict: { targetLines: 2800, mostLines: 4699, mostFiles: 34, longestChain: 6, cycles: 0 },
-  render: { targetLines: 4000, mostLines: 5090, mostFiles: 40, longestChain: 7, cycles: 0 },
+  model: { targetLines: 2000, mostLines: 3506, mostFiles: 27, longestChain: 6, cycles: 0 },
+  infer: { targetLines: 2000, mostLines: 5573, mostFiles: 38, longestChain: 7, cycles: 0 },
+  verdict: { targetLines: 2800, mostLines: 4700, mostFiles: 34, longestChain: 6, cycles: 0 },
+  render: { targetLines: 4000, mostLines: 5093, mostFiles: 40, longestChain: 7, cycles: 0 },
   recording: { targetLines: 500, mostLines: 580, mostFiles: 6, longestChain: 2, cycles: 0 },
   export: { targetLines: 300, mostLines: 330, mostFiles: 5, longestChain: 3, cycles: 0 },
   probe: { targetLines: 1500, mostLines: 1535, mostFiles: 18, longestChain: 5, cycles: 0 },

@@ -16,6 +16,7 @@ import {
   type Rule,
   type Trigger,
 } from './cause-window.ts';
+import { newestMessage } from '../model/observe/event.ts';
 import { isWitnessed, type Deletion } from './deletion.ts';
 import type { StreamName } from '../model/observation.ts';
 import {
@@ -76,7 +77,7 @@ const byCondition: Rule = (trace, { facts }) => {
       ...events.map((event) => event.seq),
       ...(drained ? [drained.seq] : []),
     ],
-    ...(drained ? { note: 'the node is unschedulable: a drain' } : {}),
+    ...(drained ? { note: 'its node is unschedulable, as for a drain' } : {}),
   };
 };
 
@@ -187,11 +188,35 @@ function byController(trace: Trace, { facts }: Deletion): Trigger | undefined {
   const shown = [...(named ? [named] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
   const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
   const scaled = owner && scaledDown(trace, pod, owner, named);
-  if (controller.kind === 'ReplicaSet') return bySet(trace, pod, { above: aboveOf(trace, owner), scaled, evidence });
+  if (controller.kind === 'ReplicaSet')
+    return withAutoscaler(trace, owner, bySet(trace, pod, { above: aboveOf(trace, owner), scaled, evidence }));
   const isPlaced = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
   const template = scaled && isPlaced ? undefined : otherTemplate(trace, pod, facts.seenAt + deliveryLag);
   if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };
-  return scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined;
+  return withAutoscaler(trace, owner, scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined);
+}
+
+/**
+ * An autoscaler's Event says which number it has set, not of what (podautoscaler/horizontal.go, `SuccessfulRescale`): the one
+ * that has set just what the workload came to want, around the deletion. Where two have, it is not known which.
+ */
+function withAutoscaler(
+  trace: Trace,
+  owner: OwnerFacts | undefined,
+  trigger: Trigger | undefined,
+): Trigger | undefined {
+  const workload = aboveOf(trace, owner) ?? owner;
+  if (trigger?.kind !== 'scale-down' || !workload) return trigger;
+  const setters = trace.events.filter(
+    (event) =>
+      event.reason === 'SuccessfulRescale' &&
+      isAroundDeletion(event, trace) &&
+      Number(/^New size: (\d+);/.exec(newestMessage(event))?.[1]) === wantedAt(workload, event.at),
+  );
+  const [setter] = setters;
+  if (!setter || new Set(setters.map(({ about }) => about.name)).size > 1) return trigger;
+  const note = `by HorizontalPodAutoscaler ${setter.about.name}`;
+  return { ...trigger, evidence: [...trigger.evidence, setter.seq], note };
 }
 
 /**

@@ -315,7 +315,8 @@ export interface ExitReport {
     reason?: string;
   };
   grace: { requestedSeconds: number | null; specSeconds: number; effectiveSeconds: number; deadline: Time };
-  trigger: { kind: TriggerKind; evidence: number[] };
+  /** `note`: what more is known of it, in words: the autoscaler, a drain. */
+  trigger: { kind: TriggerKind; evidence: number[]; note?: string | undefined };
   marks: Mark[];
   phases: Phase[];
   containers: ContainerReport[];

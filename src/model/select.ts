@@ -168,5 +168,7 @@ function isAbout(subject: Subject, stream: StreamName, object: KubeObject): bool
 
 /** By name: some have no uid (SIGNALS.md trap 21), and those of a static pod have another one. reduce/events.ts judges uids. */
 function isEventAbout(subject: Subject, { involvedObject: { kind, name } }: Event): boolean {
-  return kind === 'Pod' ? name === subject.name : [...subject.owners.values()].includes(`${kind}/${name}`);
+  if (kind === 'Pod') return name === subject.name;
+  // It does not say whom it scales: the number that it sets does (infer/trigger.ts).
+  return kind === 'HorizontalPodAutoscaler' || [...subject.owners.values()].includes(`${kind}/${name}`);
 }

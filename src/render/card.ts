@@ -116,7 +116,8 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
 export function deletedText({ timeline, answer }: Report): string | undefined {
   const { total, trigger, deleted, mode } = timeline;
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
-  const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${triggerText[trigger.kind]})`;
+  const why = `${triggerText[trigger.kind]}${trigger.note === undefined ? '' : `, ${trigger.note}`}`;
+  const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${why})`;
   if (!total) return `still terminating${by}`;
   const isExplained = answer.cause !== undefined && delaysOfSignal.has(answer.cause.code);
   return `gone after ${lengthText(total)}${partsOfTotal(timeline, total, isExplained)}${by}`;

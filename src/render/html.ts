@@ -174,7 +174,9 @@ function factsOf(report: Report): Facts {
 }
 
 const deletedBy = ({ timeline: { mode, deleted, trigger } }: Report): string[] =>
-  mode === 'check' || !deleted ? [] : [triggerText[trigger.kind]];
+  mode === 'check' || !deleted
+    ? []
+    : [[triggerText[trigger.kind], ...(trigger.note === undefined ? [] : [trigger.note])].join(', ')];
 
 /** Each image once, with its container. */
 function imageText(reports: readonly Report[]): string | undefined {

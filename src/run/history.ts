@@ -81,4 +81,10 @@ export function topicOf(object: KubeObject): string {
   }
 }
 
-export const aboutTopic = (kind: string, name: string): string => `about/${kind}/${name}`;
+export const aboutTopic = (kind: string, name: string): string =>
+  kind === autoscaler ? anyAutoscaler : `about/${kind}/${name}`;
+
+const autoscaler = 'HorizontalPodAutoscaler';
+
+/** Which of them scales what is not in its Events. */
+export const anyAutoscaler = `about/${autoscaler}`;

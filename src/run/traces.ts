@@ -3,7 +3,7 @@
  * what all of them share is kept once. So the cost is linear in pods that terminate, and constant in pods that do not.
  */
 import { emptyTrace, type ProbeFacts, type Trace } from '../model/trace.ts';
-import { aboutTopic, createHistory, topicOf, type History } from './history.ts';
+import { aboutTopic, anyAutoscaler, createHistory, topicOf, type History } from './history.ts';
 import type { EndpointSlice, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import { isTerminating } from '../model/pod.ts';
@@ -153,6 +153,7 @@ function topicsOf({ uid, name, node, owners }: Subject): string[] {
   return [
     `Pod/${uid}`,
     aboutTopic('Pod', name),
+    anyAutoscaler,
     ...(node === undefined ? [] : [aboutTopic('Node', node), `name/${node}`]),
     ...[...owners].flatMap(([owner, named]) => [`owner/${owner}`, `about/${named}`]),
   ];

@@ -53,7 +53,7 @@ export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitRe
       effectiveSeconds: grace.effectiveSeconds,
       deadline: printTime(grace.deadline, 'earlier'),
     },
-    trigger: { kind: trigger.kind, evidence: [...trigger.evidence] },
+    trigger: { kind: trigger.kind, evidence: [...trigger.evidence], note: trigger.note },
     marks: timeline.marks.filter(({ provisional }) => isGone || !provisional).map(markReport),
     phases: timeline.phases.map(phaseReport),
     containers: timeline.containers.map(containerReport),

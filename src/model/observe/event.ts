@@ -30,6 +30,7 @@ const readMessages = new Set([
   'SuccessfulDelete',
   'SuccessfulCreate',
   'ScalingReplicaSet',
+  'SuccessfulRescale',
   'NodeNotReady',
   'NodeReady',
   'Starting',

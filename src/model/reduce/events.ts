@@ -32,6 +32,7 @@ const reasons = new Set([
   'Rebooted',
   'SuccessfulDelete',
   'ScalingReplicaSet',
+  'SuccessfulRescale',
   'Completed',
   'Suspended',
   'ExceededGracePeriod',

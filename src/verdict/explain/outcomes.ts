@@ -146,9 +146,10 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
   },
   'scale-down': {
     is: 'Its controller was asked to run fewer pods.',
-    known: 'SuccessfulDelete, or fewer replicas of its owner at the time of the deletion.',
+    known:
+      'SuccessfulDelete, or fewer replicas of its owner at the time of the deletion. In a run over several pods an autoscaler is named whose Event (SuccessfulRescale) set just that number.',
     wrong: mayBeMissing,
-    advice: 'Where nobody scaled, look for an autoscaler.',
+    advice: 'Where nobody scaled, look for an autoscaler: kubectl get hpa.',
   },
   'owner-deleted': {
     is: 'Its owner was deleted, and the garbage collector followed; also a Job past its ttlSecondsAfterFinished.',

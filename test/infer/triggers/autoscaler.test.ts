@@ -1,0 +1,38 @@
+/** A HorizontalPodAutoscaler's Event says which number it has set, and not of what: when is it named? */
+import { expect, it } from 'vitest';
+import { adding, changed, changesOf, eventOf, judged, told } from '../../helpers/cases.ts';
+import { plainStory } from '../../sim/plain-story.ts';
+import type { Story } from '../../sim/story.ts';
+import type { Sighting } from '../../../src/model/observation.ts';
+
+const owner: Story['owner'] = { kind: 'deployment', name: 'api', replicas: 3, readyAfterMs: 500 };
+/** To two replicas. */
+const scaled = told({ ...plainStory(), owner, trigger: { kind: 'scale-down', atMs: 1240 } });
+const loweredAt = changesOf(scaled, 'owner').find(({ object }) => object['kind'] === 'Deployment')?.at ?? NaN;
+
+const rescaled = (name: string, message: string, at = loweredAt - 5): Sighting => {
+  const about = { kind: 'HorizontalPodAutoscaler', name };
+  const component = 'horizontal-pod-autoscaler';
+  return changed(at, 'owner-events', eventOf(about, { reason: 'SuccessfulRescale', message, component }, { at }));
+};
+
+const noteOf = (...events: Sighting[]) => judged(adding(scaled, ...events)).trigger;
+
+it('names the one that set just the number that the Deployment came to want', () => {
+  const { kind, note, evidence } = noteOf(rescaled('web-hpa', 'New size: 2; reason: All metrics below target'));
+  expect([kind, note]).toEqual(['scale-down', 'by HorizontalPodAutoscaler web-hpa']);
+  expect(evidence.length).toBeGreaterThan(judged(scaled).trigger.evidence.length);
+});
+
+it.each([
+  ['set another number', [rescaled('web-hpa', 'New size: 5; reason: cpu above target')]],
+  ['did so long before', [rescaled('web-hpa', 'New size: 2; reason: All metrics below target', loweredAt - 60_000)]],
+  ['says no number', [rescaled('web-hpa', 'New size: two')]],
+  [
+    'is one of two that set it',
+    [rescaled('a', 'New size: 2; reason: x'), rescaled('b', 'New size: 2; reason: x', loweredAt - 6)],
+  ],
+])('names none that %s', (_, events) => {
+  expect(noteOf(...events)).toMatchObject({ kind: 'scale-down' });
+  expect(noteOf(...events).note).toBeUndefined();
+});

@@ -1,0 +1,53 @@
+/** A raw recording of many pods in which an autoscaler says that it has set their number. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { ExitReport } from '../../src/model/report.ts';
+import { recordingFile } from '../helpers/recordings.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+
+interface Row {
+  at: string;
+  type: string;
+  resource?: string;
+  event?: { object: { metadata: Record<string, unknown>; [field: string]: unknown } };
+}
+
+const rows = readFileSync(recordingFile('scale-to-zero-40'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Row);
+const first = rows.findIndex(({ type, resource, event }) => {
+  const { reason } = event?.object ?? {};
+  return type === 'watch' && resource === 'events' && reason === 'ScalingReplicaSet';
+});
+
+/** Just before the Deployment's own Event. */
+function withAutoscaler(message: string): string {
+  const row = structuredClone(rows[first]);
+  if (!row?.event) throw new Error('the recording has no ScalingReplicaSet');
+  const { object } = row.event;
+  row.event.object = {
+    ...object,
+    metadata: { ...object.metadata, name: 'checkout.hpa1', uid: 'hpa1' },
+    involvedObject: { kind: 'HorizontalPodAutoscaler', name: 'checkout-hpa' },
+    reason: 'SuccessfulRescale',
+    message,
+    source: { component: 'horizontal-pod-autoscaler' },
+  };
+  return [...rows.slice(0, first), row, ...rows.slice(first)].map((one) => `${JSON.stringify(one)}\n`).join('');
+}
+
+it.each([
+  ['New size: 0; reason: All metrics below target', ['by HorizontalPodAutoscaler checkout-hpa']],
+  ['New size: 7; reason: cpu resource utilization above target', [undefined]],
+])('%s', async (message, notes) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'scaled.ndjson');
+  writeFileSync(file, withAutoscaler(message));
+  const { stdout } = await runMain(['replay', file, '-o', 'json']);
+  const { exits } = JSON.parse(stdout) as { exits: ExitReport[] };
+  expect(exits).toHaveLength(40);
+  expect(new Set(exits.map(({ trigger }) => trigger.kind))).toEqual(new Set(['scale-down']));
+  expect([...new Set(exits.map(({ trigger }) => trigger.note))]).toEqual(notes);
+});

@@ -204,6 +204,20 @@ it('names only files that are there in docs/architecture.md', () => {
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
+it('names only files that are there in its comments', () => {
+  const root = join(source, '..');
+  const folders = ['src', 'bin', 'scripts', 'test'].map((folder) => join(root, folder));
+  const there = folders.flatMap(filesBelow).map((file) => `/${relative(root, file).split(sep).join('/')}`);
+  const missing = folders.flatMap(filesBelow).flatMap((file) => {
+    const comments = readFileSync(file, 'utf8').match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm) ?? [];
+    const named = comments.flatMap(
+      (text) => text.match(/(?<![\w*./-])[\w-]+(?:\/[\w-]+)*(?:\.test|\.sweep)?\.ts\b/g) ?? [],
+    );
+    return named.filter((name) => !there.some((path) => path.endsWith(`/${name}`))).map((name) => `${file}: ${name}`);
+  });
+  expect(missing).toEqual([]);
+});
+
 it('cites only pages, and headings of them, that are there', () => {
   const cited = ['src', 'bin', 'scripts', 'test'].flatMap((folder) =>
     filesBelow(join(source, '..', folder)).flatMap((file) =>

@@ -1,6 +1,6 @@
 /**
- * How large each folder of the source may be. Lower a ceiling when a folder has shrunk; one that is raised needs its reason in the
- * commit.
+ * How large each folder of the source may be. Each has room for a rule or two. Lower a ceiling when its folder has shrunk; one that
+ * is raised needs its reason in the commit.
  */
 export interface Room {
   /** What the folder should come to. */
@@ -14,19 +14,19 @@ export interface Room {
 }
 
 export const rooms: Record<string, Room> = {
-  cli: { targetLines: 1500, mostLines: 2660, mostFiles: 27, longestChain: 9, cycles: 0 },
-  run: { targetLines: 2500, mostLines: 5827, mostFiles: 45, longestChain: 8, cycles: 0 },
-  rollout: { targetLines: 1000, mostLines: 1264, mostFiles: 9, longestChain: 3, cycles: 0 },
-  kube: { targetLines: 4000, mostLines: 5622, mostFiles: 47, longestChain: 6, cycles: 0 },
-  model: { targetLines: 2000, mostLines: 3506, mostFiles: 27, longestChain: 6, cycles: 0 },
-  infer: { targetLines: 2000, mostLines: 5573, mostFiles: 38, longestChain: 7, cycles: 0 },
-  verdict: { targetLines: 2800, mostLines: 4700, mostFiles: 34, longestChain: 6, cycles: 0 },
-  render: { targetLines: 4000, mostLines: 5093, mostFiles: 40, longestChain: 7, cycles: 0 },
-  recording: { targetLines: 500, mostLines: 580, mostFiles: 6, longestChain: 2, cycles: 0 },
-  export: { targetLines: 300, mostLines: 330, mostFiles: 5, longestChain: 3, cycles: 0 },
-  probe: { targetLines: 1500, mostLines: 1535, mostFiles: 18, longestChain: 5, cycles: 0 },
-  advice: { targetLines: 3500, mostLines: 5340, mostFiles: 40, longestChain: 6, cycles: 0 },
-  demo: { targetLines: 2300, mostLines: 3445, mostFiles: 28, longestChain: 7, cycles: 0 },
+  cli: { targetLines: 1500, mostLines: 2680, mostFiles: 27, longestChain: 9, cycles: 0 },
+  run: { targetLines: 2500, mostLines: 5850, mostFiles: 45, longestChain: 8, cycles: 0 },
+  rollout: { targetLines: 1000, mostLines: 1290, mostFiles: 9, longestChain: 3, cycles: 0 },
+  kube: { targetLines: 4000, mostLines: 5650, mostFiles: 47, longestChain: 6, cycles: 0 },
+  model: { targetLines: 2000, mostLines: 3530, mostFiles: 27, longestChain: 6, cycles: 0 },
+  infer: { targetLines: 2000, mostLines: 5600, mostFiles: 38, longestChain: 7, cycles: 0 },
+  verdict: { targetLines: 2800, mostLines: 4720, mostFiles: 34, longestChain: 6, cycles: 0 },
+  render: { targetLines: 4000, mostLines: 5120, mostFiles: 40, longestChain: 7, cycles: 0 },
+  recording: { targetLines: 500, mostLines: 600, mostFiles: 6, longestChain: 2, cycles: 0 },
+  export: { targetLines: 300, mostLines: 350, mostFiles: 5, longestChain: 3, cycles: 0 },
+  probe: { targetLines: 1500, mostLines: 1560, mostFiles: 18, longestChain: 5, cycles: 0 },
+  advice: { targetLines: 3500, mostLines: 5360, mostFiles: 40, longestChain: 6, cycles: 0 },
+  demo: { targetLines: 2300, mostLines: 3470, mostFiles: 28, longestChain: 7, cycles: 0 },
 };
 
 /** The same for all folders together; imports that are only made when reached count as well. */

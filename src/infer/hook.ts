@@ -88,7 +88,7 @@ function stateGrace(ask: Ask, lag: number): void {
   else context.stage.follows(moment('counted', spec.name), end, { min: -Infinity, max: hi + lag }, { because });
 }
 
-/** A sleep action lasts as long as it says, and no longer than the grace. */
+/** A sleep action lasts as long as it says, and no longer than the grace. A command that only sleeps: silentEnd. */
 function sleepEnd(ask: Ask, length: number): Result {
   const { context, spec, killings, lag, began } = ask;
   const grace = graceSpan(context.kubelet);
@@ -100,14 +100,14 @@ function sleepEnd(ask: Ask, length: number): Result {
   const over = context.trace.terminal;
   const least = Math.min(own.lo, grace.lo);
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
-  // The status that reports the end of all waits for every hook (§2 S9). A kubelet without sleep actions skips them silently.
+  // Earlier than any sleep can be over, the status shows a kubelet without sleep actions, which skips them silently.
   if (over && context.stage.read(start).client.lo + least > over.at + 1)
-    return stated('unknown', notAfterEnd(ask, arrivedBy(over)));
+    return stated('unknown', notAfterStatus(ask, over));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
   const resumed = pauseEndOf(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
   const isBounded = !resumed && !isPauseHidden(context, spec);
   context.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
-  if (!isBounded && !resumed && ask.ended) notAfterEnd(ask, ask.ended);
+  if (over) notAfterStatus(ask, over);
   if (resumed)
     context.stage.within(
       end,
@@ -125,12 +125,13 @@ const isPauseHidden = ({ trace }: InferContext, { name }: ContainerSpec): boolea
   trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined) ||
   trace.containers.get(name)?.log.ended?.value.clean === false;
 
-const arrivedBy = ({ at, seq }: { at: number; seq: number }): Estimate => ({
-  client: atMost(at + 1),
-  node: { lo: -Infinity, hi: Infinity },
-  basis: 'inferred',
-  evidence: [seq],
-});
+/** The status that reports the end of all waits for every hook, also for a sleep that outlives its container. */
+const notAfterStatus = ({ context, spec }: Ask, { at, seq }: { at: number; seq: number }): boolean =>
+  context.stage.within(
+    moment('hook-end', spec.name),
+    { client: atMost(at + 1) },
+    { because: 'the status of the end of all waits for every hook (§2 S10, S12)', evidence: [seq] },
+  );
 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
 function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {

@@ -12,7 +12,7 @@ export interface Cluster {
   readonly contextName?: string;
   /** The server's address, without credentials. */
   readonly server: string;
-  /** The connection flags of this run, each with a blank before it: for commands that must reach the same cluster (reach.ts). */
+  /** The connection flags of this run, each with a blank before it: for commands that must reach the same cluster (connect-options.ts). */
   readonly reach: string;
   readonly surroundings: Surroundings;
   /** What one stream has learnt and the others need not learn again. */
@@ -38,7 +38,7 @@ export interface ClusterMemory {
   reached: boolean;
   /** Whether the server gives streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
   streamingLists: 'untried' | 'given' | 'withheld';
-  /** What this machine had no room for last, which has been said (http/shortage.ts): Node's code. */
+  /** What this machine had no room for last, which has been said (http/client.ts): Node's code. */
   shortOf?: string;
 }
 

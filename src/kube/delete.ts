@@ -28,7 +28,7 @@ export interface DeleteTarget {
  * Asks for the deletion so that it is accepted once: `requested` whenever a request went out, then `answered` (also
  * where flow control turned it away and it is sent again), or
  * `looked` where the answer was lost and a look shows that it was executed. Sent again only where it provably was not
- * executed. Ends quietly on abort. Throws PodexitError where the server says no (see delete-refused.ts) and
+ * executed. Ends quietly on abort. Throws PodexitError where the server says no (see refused.ts) and
  * `server.unreachable` where no connection could be made for as long as it was tried.
  */
 export async function* deletePod(

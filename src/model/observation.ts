@@ -50,7 +50,7 @@ export interface Began {
   timeoutSeconds: number | null;
   /** Go on until the replacement is ready. */
   waitReplacement: boolean;
-  /** As it was typed, without what may be a secret (cli/shown-command.ts). */
+  /** As it was typed, without what may be a secret (cli/words.ts). */
   command?: string;
   /** Of the program. */
   version?: string;
@@ -202,7 +202,7 @@ export interface LogLine {
   container: string;
   /** The stamp of the container runtime, RFC 3339 with nanoseconds, node clock. */
   time: string;
-  /** The line says, in words of its own, that a stop signal was received (see observe/line.ts). */
+  /** The line says, in words of its own, that a stop signal was received (model/observe.ts). */
   namesSignal: boolean;
   text?: string;
   /** Lines of a chatty container that were left out since the last one reported. */

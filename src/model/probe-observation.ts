@@ -69,7 +69,7 @@ export interface ProbeCounts {
   new: ProbeTally;
   kept?: ProbeTally;
   failures: ProbeFailures[];
-  /** How many answers (expected or not) took so long: pairs of a bucket (latency-histogram.ts) and a count. */
+  /** How many answers (expected or not) took so long: pairs of a bucket (LatencyHistogram below) and a count. */
   latency: [bucket: number, count: number][];
   /** Requests that succeeded, client ms. `lastSent`: when the last of them was sent, so that the target served after it. */
   answered?: { first: number; lastSent: number };

@@ -1,6 +1,6 @@
 /**
  * Raw recordings of a whole namespace: list and watch rows as a recorder beside the cluster wrote them, with more in
- * them than a live run would see. Here they are only parsed; session/raw-replay.ts narrows them to what we would have asked for.
+ * them than a live run would see. Here they are only parsed; run/raw-replay.ts narrows them to what we would have asked for.
  */
 import type { ParsedLine } from './read-lines.ts';
 

@@ -74,7 +74,7 @@ export function createLive(options: LiveOptions): Live {
     say: stage.say,
     end: (report) => {
       const card = endLines(pen, report, columns(), options);
-      // What becomes of the pod has been said already (deletion-progress.ts).
+      // What becomes of the pod has been said already (run/leaving.ts).
       const isLeft = report.verdict.exitCode > 128 && !options.verbose;
       stage.leave(isLeft ? card.slice(-1) : [...history.rest(report.timeline, columns()), '', ...card]);
     },

@@ -1,5 +1,5 @@
 /**
- * A live run as a source of sightings: what runDeletion.ts opens and sends, and how each trace ends: when its pod is gone and the
+ * A live run as a source of sightings: what run-deletion.ts opens and sends, and how each trace ends: when its pod is gone and the
  * last facts are in, by --timeout, or when somebody leaves. Everything that it decides on becomes a sighting, so that a
  * recording of the run replays to the same reports.
  */

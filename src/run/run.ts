@@ -53,7 +53,7 @@ export interface LookOptions {
   logs: boolean;
   /** Evidence, phases, assumptions and gaps with the card: `-v`. */
   verbose?: boolean;
-  /** The connection flags behind a command that is advised, each with a blank before it (cluster/reach.ts). */
+  /** The connection flags behind a command that is advised, each with a blank before it (kube/connect-options.ts). */
   reach?: string;
 }
 

@@ -148,7 +148,7 @@ function learnAll({ subject }: Traced, history: History): void {
   }
 }
 
-/** What changes of these concern it. Slices are routed by what they say (slice-changes.ts). */
+/** What changes of these concern it. Slices are routed by what they say (createSliceChanges). */
 function topicsOf({ uid, name, node, owners }: Subject): string[] {
   return [
     `Pod/${uid}`,

@@ -19,8 +19,7 @@ const rows = readFileSync(recordingFile('scale-to-zero-40'), 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line) as Row);
 const first = rows.findIndex(({ type, resource, event }) => {
-  const { reason } = event?.object ?? {};
-  return type === 'watch' && resource === 'events' && reason === 'ScalingReplicaSet';
+  return type === 'watch' && resource === 'events' && event?.object['reason'] === 'ScalingReplicaSet';
 });
 
 /** Just before the Deployment's own Event. */

@@ -55,7 +55,7 @@ function budgets(spec: ShutdownSpec): CheckFinding[] {
   return reasons.map((message) => warning('budget-blocks-eviction', message, { advice, path: [] }));
 }
 
-/** Live, by the API server's own rule (eviction.ts); else by what it can never allow. */
+/** Live, by the API server's own rule (registry/core/pod/rest/eviction.go); else by what it can never allow. */
 function blockedBy({ name, minAvailable, maxUnavailable, ruling }: BudgetSpec, spec: ShutdownSpec): string | undefined {
   if (ruling)
     return ruling.refused

@@ -11,7 +11,7 @@ export interface Exchange {
   method: string;
   url: URL;
   headers: OutgoingHttpHeaders;
-  /** Bytes, never a string: header-bytes.ts says why. */
+  /** Bytes, never a string: beside one Node would send the headers in the body's encoding (inUtf8 in client.ts). */
   body?: Buffer;
   tls: TlsOptions;
   /** Works at any time, also before there is a connection. */

@@ -311,7 +311,28 @@ const noKillingTold: Case[] = [
   ),
 ];
 
+/** It ends by itself long before its sleep does. */
+const early: AppStory = { ...drains(1000), ownExit: { atMs: 1500, code: 0 } };
+
+const outliving: Case[] = [
+  {
+    sentence: 'was over by the status that reports the end of all, which waits for every hook',
+    of: alone({ preStop: { kind: 'sleep', seconds: 5 }, app: early }),
+    expect: {
+      truth: true,
+      containers: { app: { preStop: 'completed', preStopEnd: { after: 4.9, before: 5.5 }, exit: { before: 3 } } },
+    },
+  },
+  {
+    sentence: 'is not over with its container where a pause of the kubelet would not be seen',
+    of: alone({ preStop: { kind: 'sleep', seconds: 5 }, app: early }),
+    edit: [withoutStreams('lease')],
+    expect: { truth: true, containers: { app: { preStopEnd: { after: 4.9 }, exit: { before: 3 } } } },
+  },
+];
+
 export const hooks = {
+  'a sleep that outlives its container': outliving,
   'a hook that its container took along': takenAlong,
   'a hook that nobody heard of again': unheardOf,
   'what is not as it is declared': undeclared,

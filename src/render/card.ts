@@ -198,7 +198,7 @@ function endText(container: ContainerTimeline): string {
 /** `3.1s of 10s grace period`, `1.1s past the 5s grace period`. */
 function usedText(container: ContainerTimeline, grace: number): string {
   const { pastGrace, preStop, outcome, drain, graceUsed } = container;
-  if (outcome === 'abandoned') return 'when the pod was deleted';
+  if (outcome === 'abandoned') return 'when the pod was removed';
   const whole = `${secondsText(grace, grace % 1000 === 0 ? 0 : 1)} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
   if (drain && graceUsed && graceUsed.max * grace < drain.min) return `${lengthText(drain)}, grace period restarted`;

@@ -56,6 +56,8 @@ export function headlineOf(input: HeadlineInput): Headline {
   return headlines[verdict.outcome](input);
 }
 
+const afterTotal = ({ total }: Timeline): string => (total ? ` after ${lengthText(total)}` : '');
+
 function gateHeadline(input: HeadlineInput): Headline {
   const failed = input.verdict.gates.filter(({ passed }) => !passed);
   const text = failed.map(({ name, limit, message }) => `${name}${limit === undefined ? '' : ` ${limit}`}: ${message}`);
@@ -72,7 +74,9 @@ const headlines: Readonly<Record<Outcome, (input: HeadlineInput) => Headline>> =
   forced: ({ timeline, verdict }) => {
     const ran = verdict.findings.find(({ code }) => code === 'force-deleted')?.why;
     const names = list(withOutcome(timeline, 'abandoned').map(({ name }) => name)) || 'its containers';
-    return same(`the pod was removed from the API while ${names} still ran${ran === undefined ? '' : `; ${ran}`}`);
+    return same(
+      `the pod was removed${afterTotal(timeline)} while ${names} still ran${ran === undefined ? '' : `; ${ran}`}`,
+    );
   },
   stuck: ({ timeline }) =>
     same(`still terminating after ${secondsText(timeline.now - timeline.zero, 0)}: waiting for ${missingIn(timeline)}`),

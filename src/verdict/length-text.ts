@@ -36,9 +36,9 @@ export function shareText(length: ShownLength, grace: number): string {
   if (grace <= 0 || !Number.isFinite(length.max)) return '?';
   const percent = (ms: number): string => `${Math.min(100, Math.round((ms / grace) * 100))}%`;
   const width = (length.max - length.min) / grace;
-  // Of the length as it is printed: 3s of 10s are 30%.
-  const digit = length.max - length.min < 1500 ? 100 : 1000;
-  const printed = Math.max(Math.round(length.shown / digit) * digit, 0);
+  // Of a length that is printed in whole seconds, as it is printed: ≈3s of 10s are 30%.
+  const isCoarse = length.max - length.min >= 1500;
+  const printed = isCoarse ? Math.round(length.shown / 1000) * 1000 : length.shown;
   return mayBeNothing(length.min, length.max)
     ? `≤${percent(length.max)}`
     : `${width > 0.1 ? '≈' : ''}${percent(printed)}`;

@@ -94,10 +94,10 @@ function forceDeleted(input: RuleInput): FindingDraft[] {
     if (!end || !facts.log.ended) return [];
     const on = facts.log.ended.at + 1 - removed.client.hi;
     // What ended before the removal says nothing of the time after it.
-    return on < 0 ? [] : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))}s after that`];
+    return on < 0 ? [] : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))}s more`];
   });
   const names = list(left.map(({ spec }) => spec.name));
-  const clause = `the pod was removed from the API while ${names} still ran`;
+  const clause = `the pod was removed while ${names} still ran`;
   return [
     {
       code: 'force-deleted',

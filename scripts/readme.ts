@@ -17,10 +17,11 @@ const path = (name: string): string => fileURLToPath(new URL(`../${name}`, impor
 
 /** docs/terminal.svg: the recording of an application that ignores SIGTERM, as a terminal of 80 columns shows it. */
 export async function renderPicture(): Promise<string> {
-  const { sightings } = await openReplay(path('test/recordings/sigkill-after-grace.ndjson'), () => {});
+  const { rawObservations } = await openReplay(path('test/recordings/sigkill-after-grace.ndjson'), () => {});
   let trace = emptyTrace;
   let seq = 0;
-  for await (const sighting of sightings) trace = reduce(trace, observe(sighting, ++seq, { logText: false }));
+  for await (const rawObservation of rawObservations)
+    trace = reduce(trace, observe(rawObservation, ++seq, { logText: false }));
   const report = reportOf(trace);
   if (!report) throw new Error('the recording has no report');
   const text = renderText(report, { style: { color: 1, unicode: true }, columns: 80, timestamps: 'relative' });

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderJson } from '../src/render/json.ts';
 import { exitReportOf } from '../src/verdict/exit-report.ts';
-import { recordingNames, secondSeriesNames, sightingsOf } from './helpers/recordings.ts';
+import { recordingNames, secondSeriesNames, rawObservationsOf } from './helpers/recordings.ts';
 import { manyPodsOutput, play, podsOf } from './render/helpers/every-output.ts';
 
 const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
@@ -34,7 +34,7 @@ it('has no golden without a recording', () => {
 });
 
 async function told(name: string): Promise<{ text: string; json: string }> {
-  const { lines, report } = play(await sightingsOf(name), true);
+  const { lines, report } = play(await rawObservationsOf(name), true);
   return { text: lines, json: renderJson(exitReportOf(report)) };
 }
 

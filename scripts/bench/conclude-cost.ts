@@ -6,7 +6,7 @@ import { timelineOf } from '../../src/infer/conclude.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { observationsOf } from '../../test/helpers/recordings.ts';
-import { sightingsOfStory } from '../../test/helpers/simulated.ts';
+import { rawObservationsOfStory } from '../../test/helpers/simulated.ts';
 import { drains, plainContainer, plainStory } from '../../test/sim/plain-story.ts';
 import type { Contest } from './contest.ts';
 import { quantile, spreadOf } from './spread.ts';
@@ -40,7 +40,7 @@ function costsOf(containers: number, turns: number): number[] {
       plainContainer({ name: `app-${index}`, app: drains(1000 + 100 * index) }),
     ),
   });
-  const observations = observationsOf(sightingsOfStory(story));
+  const observations = observationsOf(rawObservationsOfStory(story));
   const costs: number[] = [];
   for (let turn = -warmingTurns; turn < turns; turn += 1) {
     let trace = emptyTrace;

@@ -1,5 +1,5 @@
 /** Each true instant of each recording, and the interval that the report gives for it in each view. */
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../../test/helpers/recordings.ts';
 import type { Truth } from '../../test/helpers/recordings.ts';
@@ -37,10 +37,10 @@ export async function recordingRows(): Promise<RecordingRow[]> {
 
 function rowsOf(
   recording: string,
-  { pod, truths, sightings }: { pod: string; truths: Truth[]; sightings: Sighting[] },
+  { pod, truths, rawObservations }: { pod: string; truths: Truth[]; rawObservations: RawObservation[] },
   isOneOfMany: boolean,
 ): RecordingRow[] {
-  const reports = viewNames.map((view) => [view, reportOf(sightings, view)] as const);
+  const reports = viewNames.map((view) => [view, reportOf(rawObservations, view)] as const);
   const held = reports.map(([view, report]) => [view, heldAgainst(report, truths)] as const);
   return wantedOf(truths).map(({ container, instant }) => ({
     recording,
@@ -57,10 +57,10 @@ function rowsOf(
   }));
 }
 
-const reportOf = (sightings: readonly Sighting[], view: View): ExitReport =>
-  mustReport(traceOf(observationsOf(views[view](sightings))));
+const reportOf = (rawObservations: readonly RawObservation[], view: View): ExitReport =>
+  mustReport(traceOf(observationsOf(views[view](rawObservations))));
 
-const views: Record<View, (all: readonly Sighting[]) => readonly Sighting[]> = {
+const views: Record<View, (all: readonly RawObservation[]) => readonly RawObservation[]> = {
   withLogs: (all) => all,
   withoutLogs,
   withoutEvents,

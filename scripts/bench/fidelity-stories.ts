@@ -1,7 +1,7 @@
 /** Simulated exits by the thousand: what the report says wrongly, how wide it is, and what a solve costs. */
 import { timelineOf } from '../../src/infer/conclude.ts';
 import { observationsOf, traceOf } from '../../test/helpers/recordings.ts';
-import { judgeStory, sightingsOfStory } from '../../test/helpers/simulated.ts';
+import { judgeStory, rawObservationsOfStory } from '../../test/helpers/simulated.ts';
 import { randomStory } from '../../test/sim/random-story.ts';
 import { quantile } from './spread.ts';
 
@@ -46,7 +46,7 @@ export function storyFigures(count: number): StoryFigures {
 /** All conclusions from a finished trace, many times over many traces. */
 function solveCost(): StoryFigures['solve'] {
   const traces = Array.from({ length: 100 }, (_, index) =>
-    traceOf(observationsOf(sightingsOfStory(randomStory(index + 1)))),
+    traceOf(observationsOf(rawObservationsOfStory(randomStory(index + 1)))),
   );
   // The least of several rounds: what else the machine does is no cost of ours.
   const times = traces.map((trace) => {

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
-import { observationsOf, recordingFile, recordingNames, sightingsOf } from '../../test/helpers/recordings.ts';
+import { observationsOf, recordingFile, recordingNames, rawObservationsOf } from '../../test/helpers/recordings.ts';
 import type { Contest } from './contest.ts';
 import { contest } from './contest.ts';
 
 export async function reduceCost(rounds: number): Promise<Contest[]> {
   const lines = recordingNames.flatMap((name) => readFileSync(recordingFile(name), 'utf8').trimEnd().split('\n'));
   const runs: Observation[][] = [];
-  for (const name of recordingNames) runs.push(observationsOf(await sightingsOf(name)));
+  for (const name of recordingNames) runs.push(observationsOf(await rawObservationsOf(name)));
   const observed = runs.reduce((sum, run) => sum + run.length, 0);
   return [
     await contest({

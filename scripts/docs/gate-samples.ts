@@ -25,8 +25,8 @@ export async function gateDocs(page: string): Promise<string> {
 
 async function sentenceOf(recording: string, spec: GateSpec): Promise<string> {
   const path = fileURLToPath(new URL(`../../test/recordings/${recording}.ndjson`, import.meta.url));
-  const { sightings } = await openReplay(path, () => {});
-  const trace = await run({ source: sightings, logText: false });
+  const { rawObservations } = await openReplay(path, () => {});
+  const trace = await run({ source: rawObservations, logText: false });
   const [gate] = reportOf(trace, { gates: [spec], warnOnly: false })?.verdict.gates ?? [];
   return `${gate?.passed ? '✔' : '✖'} ${gate?.name} ${gate?.limit}: ${gate?.message}`;
 }

@@ -1,5 +1,5 @@
 import { PodexitError } from '../errors.ts';
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { askAgain, pick } from './decide.ts';
@@ -32,7 +32,7 @@ export interface Alive {
   complete: boolean;
   /** The server does not want to be asked again before this has passed. */
   retryAfterMs?: number;
-  dated: Sighting[];
+  dated: RawObservation[];
 }
 
 /** Enough to see the newest Event of a pod, which stands anywhere in the list, and that none is missing; of a whole kind, a handful. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import type { OneRequest } from './http/ask-once.ts';
 import type { Body } from './http/body.ts';
 import type { Upgraded } from './http/upgrade.ts';
@@ -66,8 +66,8 @@ interface Head {
   sentAt: number;
   /** Client clock, ms: when the headers (of a Flow) or the whole body (of an Answer) had arrived. */
   at: number;
-  /** The server's clock, where the answer carried a `Date`: none or one sighting. */
-  dated: Sighting[];
+  /** The server's clock, where the answer carried a `Date`: none or one raw observation. */
+  dated: RawObservation[];
 }
 
 export interface Answer extends Head {

@@ -1,5 +1,5 @@
 import type { PodexitError } from '../errors.ts';
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { refusedDelete } from './refused.ts';
 import { decideDelete, isSuccessor, type Tried } from './delete-decide.ts';
@@ -35,7 +35,7 @@ export async function* deletePod(
   cluster: Cluster,
   target: DeleteTarget,
   { signal }: { signal: AbortSignal },
-): AsyncGenerator<Sighting, void> {
+): AsyncGenerator<RawObservation, void> {
   let doubtful = false;
   for (let failures = 0; ; failures++) {
     const tried = yield* send(cluster, target, signal);
@@ -58,12 +58,16 @@ const isGone = (tried: Tried): boolean =>
   tried.kind === 'refused' && (tried.refusal.status === 404 || isSuccessor(tried.refusal));
 
 /** Reported, so that nobody takes this try for the one that began the deletion. */
-function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): Sighting {
+function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): RawObservation {
   const verb = evict ? 'evict' : 'delete';
   return { kind: 'answered', at: cluster.surroundings.now(), verb, status, message: cluster.clean(message) };
 }
 
-async function* send(cluster: Cluster, target: DeleteTarget, signal: AbortSignal): AsyncGenerator<Sighting, Tried> {
+async function* send(
+  cluster: Cluster,
+  target: DeleteTarget,
+  signal: AbortSignal,
+): AsyncGenerator<RawObservation, Tried> {
   const verb = target.evict ? 'evict' : 'delete';
   // Reported as it goes out, not when the answer is there: the watch may bring the deletion before the answer comes. What
   // never went out is not reported.
@@ -122,7 +126,7 @@ async function* wasExecuted(
   cluster: Cluster,
   target: DeleteTarget,
   signal: AbortSignal,
-): AsyncGenerator<Sighting, boolean> {
+): AsyncGenerator<RawObservation, boolean> {
   for (let failures = 0; ; failures++) {
     const answer = await look(cluster, target, signal);
     if (signal.aborted) return false;

@@ -1,4 +1,4 @@
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
 import type { Answer, Cluster, Question } from './cluster.ts';
 import { decide, pick, type Outcome } from './decide.ts';
@@ -10,8 +10,8 @@ import { passed } from './surroundings.ts';
 import { mostLineBytes, notReached, stopError } from './trouble.ts';
 
 export type ListResult =
-  | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number; dated: Sighting[] }
-  | { kind: 'failed'; outcome: Outcome; refusal: Refusal; dated: Sighting[] };
+  | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number; dated: RawObservation[] }
+  | { kind: 'failed'; outcome: Outcome; refusal: Refusal; dated: RawObservation[] };
 
 /** As large as kubectl asks for: fewer round trips than pages of 100, and no page that blocks the server. */
 const pageSize = '500';
@@ -43,7 +43,7 @@ export async function listObjects(cluster: Cluster, target: WatchTarget, options
 
 async function listPages(cluster: Cluster, target: WatchTarget, options: ListOptions): Promise<ListResult> {
   const objects: unknown[] = [];
-  const dated: Sighting[] = [];
+  const dated: RawObservation[] = [];
   let sentAt: number | undefined;
   let next = '';
   for (let pages = 0; pages < mostPages; pages++) {
@@ -96,7 +96,7 @@ function itemsOf(list: unknown): unknown[] {
   return asArray(items).map((item) => ({ kind: itemKind, apiVersion, ...asRecord(item) }));
 }
 
-function failed(answer: Answer, dated: Sighting[]): ListResult {
+function failed(answer: Answer, dated: RawObservation[]): ListResult {
   const refusal = readRefusal(answer.status, answer.body, answer.headers);
   const { status, retryAfterMs } = refusal;
   const behind = status === 504 && refusal.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge');
@@ -107,7 +107,7 @@ function failed(answer: Answer, dated: Sighting[]): ListResult {
 const isList = (body: unknown): boolean => asText(asRecord(body)['kind']).endsWith('List');
 
 /** A 200 that is no list (a login page, a proxy's own words), or a list without a version or an end: ask again later. */
-function noList(kind: 'foreign' | 'cut' | 'oversized', dated: Sighting[]): ListResult {
+function noList(kind: 'foreign' | 'cut' | 'oversized', dated: RawObservation[]): ListResult {
   return { kind: 'failed', outcome: { kind }, refusal: readRefusal(200, undefined), dated };
 }
 
@@ -133,7 +133,7 @@ export async function listOnce(
 interface Options {
   signal: AbortSignal;
   /** Gets the `Date` of each answer. */
-  tell(sighting: Sighting): Promise<void>;
+  tell(rawObservation: RawObservation): Promise<void>;
 }
 
 /**

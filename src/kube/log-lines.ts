@@ -1,4 +1,4 @@
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { takeLines } from './lines.ts';
 import { setAlarm, type Alarm } from './surroundings.ts';
@@ -24,10 +24,15 @@ export async function* tellLines(
   flow: Flow,
   reading: Reading,
   { signal, matters = () => false }: { signal: AbortSignal; matters?: (text: string) => boolean },
-): AsyncGenerator<Sighting, boolean> {
+): AsyncGenerator<RawObservation, boolean> {
   const { surroundings } = cluster;
   const limit = createLogLimit(interval, matters);
-  const sighting = (received: ReportedLine, at: number): Sighting => ({ kind: 'line', at, container, ...received });
+  const rawObservation = (received: ReportedLine, at: number): RawObservation => ({
+    kind: 'line',
+    at,
+    container,
+    ...received,
+  });
   const lines = takeLines(flow.body, { mostBytes: longestLine, onLong: 'cut', now: () => surroundings.now() });
   const seen = reading.last;
   let alarm: Alarm | undefined;
@@ -48,7 +53,7 @@ export async function* tellLines(
       const now = event?.kind === 'line' ? event.at : surroundings.now();
       if (event === undefined || event.kind !== 'line') {
         const held = limit.release(now);
-        if (held !== undefined) yield sighting(held, now);
+        if (held !== undefined) yield rawObservation(held, now);
         if (event !== undefined) return event.kind === 'end' && event.clean;
         continue;
       }
@@ -57,7 +62,7 @@ export async function* tellLines(
       reading.last = line.time;
       reading.received++;
       const received = limit.offer(line, now);
-      if (received !== undefined) yield sighting(received, now);
+      if (received !== undefined) yield rawObservation(received, now);
     }
   } finally {
     alarm?.stop();

@@ -1,4 +1,4 @@
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
@@ -38,7 +38,7 @@ export async function* followLog(
   cluster: Cluster,
   target: LogTarget,
   options: LogOptions,
-): AsyncGenerator<Sighting, void> {
+): AsyncGenerator<RawObservation, void> {
   const reading: Reading = { received: 0 };
   const { container } = target;
   for (let idle = 0; idle <= mostIdle; idle++) {
@@ -68,7 +68,7 @@ async function* open(
   target: LogTarget,
   reading: Reading,
   { signal, since }: LogOptions,
-): AsyncGenerator<Sighting, Flow | undefined> {
+): AsyncGenerator<RawObservation, Flow | undefined> {
   for (let failures = 0; ; failures++) {
     const flow = await ask(cluster, target, reading, signal, since);
     if (signal.aborted) return undefined;
@@ -115,7 +115,7 @@ const isTrouble = (refusal: Refusal | undefined): boolean =>
   refusal === undefined || refusal.status === 429 || refusal.status >= 500;
 
 /** What it says meanwhile is not heard: it will be followed from when it opens. */
-function lateLog({ surroundings }: Cluster, container: string): Sighting {
+function lateLog({ surroundings }: Cluster, container: string): RawObservation {
   const at = surroundings.now();
   return { kind: 'gap', at, stream: 'logs', container, from: at, cause: 'not-synced' };
 }

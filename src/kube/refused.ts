@@ -1,5 +1,5 @@
 import { PodexitError } from '../errors.ts';
-import type { Sighting, StreamName } from '../model/observation.ts';
+import type { RawObservation, StreamName } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { isBudget, isSuccessor } from './delete-decide.ts';
 import { readPath } from './resource-path.ts';
@@ -7,12 +7,12 @@ import { roleFor, type Wanted } from './role.ts';
 import { readRefusal, type Refusal } from './status.ts';
 import { unauthorized } from './trouble.ts';
 
-/** The one sighting of a lane that the server does not let us have. */
+/** The one raw observation of a lane that the server does not let us have. */
 export function refusedBy(
   cluster: Cluster,
   { stream, path, container }: { stream: StreamName; path: string; container?: string },
   { refusal, verb }: { refusal?: Refusal; verb: string },
-): Sighting {
+): RawObservation {
   const message = cluster.clean(refusal?.message ?? '');
   return {
     kind: 'refused',

@@ -1,4 +1,4 @@
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { tellList, type StreamContext, type Ending, type Position } from './watch-position.ts';
 import type { Cluster } from './cluster.ts';
 import type { Outcome } from './decide.ts';
@@ -101,7 +101,7 @@ export async function* readInitialState(
   target: WatchTarget,
   position: Position,
   sentAt: number,
-): AsyncGenerator<Sighting, Ending | undefined> {
+): AsyncGenerator<RawObservation, Ending | undefined> {
   const state = new Map<string, unknown>();
   const until = cluster.surroundings.now() + quiet.beforeAnyEndMark;
   for (;;) {

@@ -1,4 +1,4 @@
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { askWhatIsNew, createSilence } from './alive.ts';
 import {
   doubtBookmark,
@@ -44,7 +44,7 @@ export async function* followWatch(
   context: StreamContext,
   flow: Flow,
   how: { initial: boolean },
-): AsyncGenerator<Sighting, Ending> {
+): AsyncGenerator<RawObservation, Ending> {
   const { cluster, position } = context;
   const ending = yield* followLines(context, flow, how);
   const { outcome, refusal } = ending;
@@ -61,7 +61,7 @@ async function* followLines(
   context: StreamContext,
   flow: Flow,
   { initial }: { initial: boolean },
-): AsyncGenerator<Sighting, Ending> {
+): AsyncGenerator<RawObservation, Ending> {
   const { cluster, target, position } = context;
   const lines = takeLines(flow.body, {
     mostBytes: mostLineBytes,
@@ -81,7 +81,11 @@ async function* followLines(
   }
 }
 
-async function* readChanges(reader: Reader, target: WatchTarget, position: Position): AsyncGenerator<Sighting, Ending> {
+async function* readChanges(
+  reader: Reader,
+  target: WatchTarget,
+  position: Position,
+): AsyncGenerator<RawObservation, Ending> {
   const { cluster, signal, health, next } = reader;
   const silence = createSilence(cluster.surroundings, health);
   for (;;) {
@@ -129,7 +133,7 @@ async function* askAndListen(
   { cluster, signal, next }: Reader,
   target: WatchTarget,
   position: Position,
-): AsyncGenerator<Sighting, LineEvent | 'alive' | 'dead' | 'ahead' | Unanswered> {
+): AsyncGenerator<RawObservation, LineEvent | 'alive' | 'dead' | 'ahead' | Unanswered> {
   const asked = cluster.surroundings.now();
   const { newest, received, present, keys } = position;
   const known = {
@@ -175,7 +179,7 @@ function* slowly(
   { stream }: WatchTarget,
   position: Position,
   { at, since }: Extract<LineEvent, { kind: 'line' }>,
-): Generator<Sighting> {
+): Generator<RawObservation> {
   const { burst } = position;
   const isSame = burst !== undefined && since - burst.until <= sameBurst;
   position.burst = { since: isSame ? burst.since : since, until: at };
@@ -188,7 +192,7 @@ async function* handleLine(
   position: Position,
   line: WatchLine,
   at: number,
-): AsyncGenerator<Sighting, Ending | undefined> {
+): AsyncGenerator<RawObservation, Ending | undefined> {
   if (line.kind === 'malformed') return end({ kind: 'cut' });
   if (line.kind === 'error') return refusedInside(line);
   if (line.kind === 'change' && isForeign(target, line.object)) return undefined;

@@ -1,4 +1,4 @@
-import type { GapCause, Sighting } from '../model/observation.ts';
+import type { GapCause, RawObservation } from '../model/observation.ts';
 import type { Cluster } from './cluster.ts';
 import type { Cursor, Outcome } from './decide.ts';
 import type { TransportFailure } from './http/failure.ts';
@@ -45,7 +45,7 @@ export async function* tellList(
   target: WatchTarget,
   position: Position,
   list: { resourceVersion: string; objects: unknown[]; sentAt: number; at: number },
-): AsyncGenerator<Sighting, Ending | undefined> {
+): AsyncGenerator<RawObservation, Ending | undefined> {
   const { stream, name } = target;
   const { resourceVersion, sentAt, at } = list;
   const objects = list.objects.filter((object) => !isForeign(target, object));
@@ -94,7 +94,7 @@ export function rewind(position: Position): void {
   });
 }
 
-function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause): Sighting {
+function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause): RawObservation {
   return { kind: 'gap', at: to, stream, from, to, cause };
 }
 

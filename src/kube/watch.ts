@@ -1,4 +1,4 @@
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { isExecFailure } from './alive.ts';
 import {
   doubtBookmark,
@@ -33,7 +33,7 @@ export async function* watchObjects(
   cluster: Cluster,
   target: WatchTarget,
   { signal, health = unwatchedHealth() }: { signal: AbortSignal; health?: Health },
-): AsyncGenerator<Sighting, void> {
+): AsyncGenerator<RawObservation, void> {
   const { surroundings, memory } = cluster;
   const position = beginning(surroundings.now());
   const around: StreamContext = { cluster, target, position, signal, health };
@@ -98,7 +98,7 @@ function count(position: Position, outcome: Outcome): void {
 
 type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
 
-type Attempt = AsyncGenerator<Sighting, Ending>;
+type Attempt = AsyncGenerator<RawObservation, Ending>;
 
 /** One list or watch, from its request to its end. */
 async function* attempt(around: StreamContext, step: GoOn): Attempt {

@@ -253,7 +253,7 @@ type Any<O, P> =
   | ProbeObservation;
 
 /** What a source hands over: the objects are still as the server (or a file) gave them, and untrusted. */
-export type Sighting = { at: number } & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
+export type RawObservation = { at: number } & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
 
 /** A log line before the mapping has judged it: `text` may or may not be reported. */
 export interface RawLine {

@@ -13,7 +13,7 @@ import {
   narrowSlice,
   type KubeObject,
 } from './kube.ts';
-import type { LogLine, Observation, Sighting, StreamName } from './observation.ts';
+import type { LogLine, Observation, RawObservation, StreamName } from './observation.ts';
 import { narrowEvent } from './observe/event.ts';
 import { asObject, asString, compact } from './observe/read.ts';
 
@@ -23,23 +23,27 @@ interface ObserveOptions {
 }
 
 /** `seq` numbers the observation; it is what evidence cites. */
-export function observe(sighting: Sighting, seq: number, options: ObserveOptions): Observation {
-  switch (sighting.kind) {
+export function observe(rawObservation: RawObservation, seq: number, options: ObserveOptions): Observation {
+  switch (rawObservation.kind) {
     case 'listed':
-      return { ...sighting, seq, objects: sighting.objects.map((object) => narrow(sighting.stream, object)) };
+      return {
+        ...rawObservation,
+        seq,
+        objects: rawObservation.objects.map((object) => narrow(rawObservation.stream, object)),
+      };
     case 'changed':
-      return { ...sighting, seq, object: narrow(sighting.stream, sighting.object) };
+      return { ...rawObservation, seq, object: narrow(rawObservation.stream, rawObservation.object) };
     case 'answered':
     case 'looked':
       return {
-        ...sighting,
+        ...rawObservation,
         seq,
-        ...(isPod(sighting.object) ? { object: narrowPod(sighting.object) } : { object: undefined }),
+        ...(isPod(rawObservation.object) ? { object: narrowPod(rawObservation.object) } : { object: undefined }),
       };
     case 'line':
-      return { seq, at: sighting.at, ...line(sighting, options) };
+      return { seq, at: rawObservation.at, ...line(rawObservation, options) };
     default:
-      return { ...sighting, seq };
+      return { ...rawObservation, seq };
   }
 }
 
@@ -69,15 +73,15 @@ function isPod(raw: unknown): boolean {
   return object['kind'] === 'Pod' || asString(asObject(object['metadata'])['uid']) !== undefined;
 }
 
-function line(sighting: Extract<Sighting, { kind: 'line' }>, options: ObserveOptions): LogLine {
+function line(rawObservation: Extract<RawObservation, { kind: 'line' }>, options: ObserveOptions): LogLine {
   return compact<LogLine>({
     kind: 'line',
-    pod: sighting.pod,
-    container: sighting.container,
-    time: sighting.time,
-    namesSignal: sighting.namesSignal ?? namesStopSignal(sighting.text ?? ''),
-    text: options.logText ? sighting.text : undefined,
-    skipped: sighting.skipped,
+    pod: rawObservation.pod,
+    container: rawObservation.container,
+    time: rawObservation.time,
+    namesSignal: rawObservation.namesSignal ?? namesStopSignal(rawObservation.text ?? ''),
+    text: options.logText ? rawObservation.text : undefined,
+    skipped: rawObservation.skipped,
   });
 }
 

@@ -1,5 +1,5 @@
-/** Our own recordings: one observation a line, read back as sightings, since a file is as untrusted as a server. */
-import type { Sighting } from '../model/observation.ts';
+/** Our own recordings: one observation a line, read back as raw observations, since a file is as untrusted as a server. */
+import type { RawObservation } from '../model/observation.ts';
 import type { ParsedLine } from './read-lines.ts';
 import type { ProbeFailureKind } from '../model/probe-observation.ts';
 import { PodexitError } from '../errors.ts';
@@ -24,8 +24,8 @@ const failureKinds: readonly ProbeFailureKind[] = ['refused', 'reset', 'timeout'
 
 type Fields = Record<string, unknown>;
 
-/** A recorded line as a sighting. What is no observation is an error that names the line. */
-export function sightingOf({ number, value }: ParsedLine, file: string): Sighting {
+/** A recorded line as a raw observation. What is no observation is an error that names the line. */
+export function rawObservationOf({ number, value }: ParsedLine, file: string): RawObservation {
   const fields = value as Fields;
   const kind = typeof value === 'object' && value !== null ? fields['kind'] : undefined;
   // Object.hasOwn: a file may name its kind `constructor`.
@@ -36,8 +36,8 @@ export function sightingOf({ number, value }: ParsedLine, file: string): Sightin
       `line ${number} of ${file} is not an observation that this podexit knows`,
       'The file was damaged or edited: record it again.',
     );
-  const { seq: _seq, ...sighting } = fields;
-  return sighting as unknown as Sighting;
+  const { seq: _seq, ...rawObservation } = fields;
+  return rawObservation as unknown as RawObservation;
 }
 
 const isTime = (value: unknown): boolean =>

@@ -1,5 +1,5 @@
 /** The owners behind a rollout: which they are, and what their streams say of how far they have come. */
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import { deploymentOf } from '../run/scope.ts';
 import type { Progress } from './progress.ts';
@@ -41,12 +41,12 @@ export function followOwners(
       });
       progress.ownersKnown();
     },
-    owner(sighting, stream) {
+    owner(rawObservation, stream) {
       const pathOf = (object: Raw): string => pathIn(stream, namespace, object);
-      for (const object of objectsOf(sighting)) {
+      for (const object of objectsOf(rawObservation)) {
         const path = pathOf(object);
         if (!followed.has(path)) continue;
-        if (isRemoved(sighting)) {
+        if (isRemoved(rawObservation)) {
           finish(path, `${pathText(path)} is gone`);
           continue;
         }
@@ -61,8 +61,9 @@ export function followOwners(
       if (stream.name === undefined) return;
       const path = pathOf({ metadata: { name: stream.name } });
       if (!followed.has(path)) return;
-      if (sighting.kind === 'refused') finish(path, `${pathText(path)} may not be watched`);
-      if (sighting.kind === 'listed' && sighting.objects.length === 0) finish(path, `${pathText(path)} is gone`);
+      if (rawObservation.kind === 'refused') finish(path, `${pathText(path)} may not be watched`);
+      if (rawObservation.kind === 'listed' && rawObservation.objects.length === 0)
+        finish(path, `${pathText(path)} is gone`);
     },
     ownerAlive(stream, isSo) {
       const path = pathIn(stream, namespace, { metadata: { name: stream.name ?? '' } });
@@ -83,12 +84,13 @@ function pathIn({ resource }: Target, namespace: string, object: Raw): string {
   return workloadPath(typeof own === 'string' ? own : namespace, resource as WorkloadResource, nameOf(object));
 }
 
-function objectsOf(sighting: Sighting): Raw[] {
-  if (sighting.kind === 'listed') return sighting.objects.map(asRaw);
-  return sighting.kind === 'changed' ? [asRaw(sighting.object)] : [];
+function objectsOf(rawObservation: RawObservation): Raw[] {
+  if (rawObservation.kind === 'listed') return rawObservation.objects.map(asRaw);
+  return rawObservation.kind === 'changed' ? [asRaw(rawObservation.object)] : [];
 }
 
-const isRemoved = (sighting: Sighting): boolean => sighting.kind === 'changed' && sighting.change === 'DELETED';
+const isRemoved = (rawObservation: RawObservation): boolean =>
+  rawObservation.kind === 'changed' && rawObservation.change === 'DELETED';
 
 /** A ReplicaSet of its own rolls nothing out; one that belongs to something else than a Deployment does what that says. */
 function foreignOwnerOf(object: Raw): string | undefined {

@@ -125,7 +125,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   const results = createResults(options, traces, output, ports);
   try {
     await run({
-      source: live.sightings,
+      source: live.rawObservations,
       logText: options.logText,
       traces,
       record: recorder.write,

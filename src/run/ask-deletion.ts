@@ -3,7 +3,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { deletePod, type DeleteTarget } from '../kube/delete.ts';
 import { passed } from '../kube/surroundings.ts';
 import { PodexitError } from '../errors.ts';
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { asRaw, metadataOf, namespaceOf, selects, type Raw } from './watched.ts';
 import { listOnce } from '../kube/list.ts';
 
@@ -26,7 +26,7 @@ export async function* askDeletion(
   target: DeleteTarget,
   pod: Raw,
   asking: Asking,
-): AsyncGenerator<Sighting, void> {
+): AsyncGenerator<RawObservation, void> {
   for (;;) {
     // Asked as a dry run first, so that refused tries are no part of the trace.
     if (target.evict && asking.retryEvict) await untilAllowed(cluster, target, pod, asking);

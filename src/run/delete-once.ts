@@ -53,8 +53,8 @@ async function sendOnce(options: DeleteOnce, { stderr }: Ports, sent: Sent, left
   const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
   const signal = AbortSignal.any([deadline.signal, left]);
   const warn = (message: string): void => void stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
-  for await (const sighting of askDeletion(cluster, target, pod, { signal, retryEvict, warn }))
-    sent.stage = advanceBy(sent.stage, sighting, uid);
+  for await (const rawObservation of askDeletion(cluster, target, pod, { signal, retryEvict, warn }))
+    sent.stage = advanceBy(sent.stage, rawObservation, uid);
   if (sent.stage === 'gone')
     warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
 }

@@ -1,10 +1,10 @@
-/** One stream of a run: from its requests to its sightings, and what it costs to do without it. */
+/** One stream of a run: from its requests to its raw observations, and what it costs to do without it. */
 import { TransportFailure } from '../kube/http/failure.ts';
 import { followLog } from '../kube/logs.ts';
 import { refusedPods } from '../kube/refused.ts';
 import { watchObjects } from '../kube/watch.ts';
 import { PodexitError } from '../errors.ts';
-import type { Sighting, StreamName } from '../model/observation.ts';
+import type { RawObservation, StreamName } from '../model/observation.ts';
 import { namesStopSignal } from '../model/observe.ts';
 import type { Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from './leaving.ts';
@@ -16,8 +16,8 @@ import type { Clock } from './clock.ts';
 export interface Following {
   /** Opened when the stream is in sync, or will never be. */
   gate?: Gate;
-  /** Sees each sighting before it is delivered. */
-  look?: (sighting: Sighting) => void;
+  /** Sees each raw observation before it is delivered. */
+  look?: (rawObservation: RawObservation) => void;
   /** Ends this stream before the run ends. */
   signal?: AbortSignal;
   /** Whether the stream is alive. */
@@ -37,18 +37,18 @@ export async function follow(run: Run, target: Target, { gate, look, signal, onA
     ...(isOfPods ? { isNeeded: true } : {}),
   });
   try {
-    for await (const sighting of watchObjects(options.cluster, watchTarget(target), { signal: until, health })) {
-      if (sighting.kind === 'listed') waiting?.over();
-      if (sighting.kind === 'refused' && isOfPods) {
-        if (isUnderWay(run)) return await stopWithoutPodWatch(run, sighting.message);
-        throw refusedPods(options.cluster, options.namespace, sighting);
+    for await (const rawObservation of watchObjects(options.cluster, watchTarget(target), { signal: until, health })) {
+      if (rawObservation.kind === 'listed') waiting?.over();
+      if (rawObservation.kind === 'refused' && isOfPods) {
+        if (isUnderWay(run)) return await stopWithoutPodWatch(run, rawObservation.message);
+        throw refusedPods(options.cluster, options.namespace, rawObservation);
       }
-      if (sighting.kind === 'refused') warnRefused(run, sighting);
-      const kept = isOfPods ? keptOf(run, sighting) : sighting;
+      if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
+      const kept = isOfPods ? keptOf(run, rawObservation) : rawObservation;
       if (!kept || isTracedPod(run, target, kept)) continue;
       look?.(kept);
       await run.deliver(kept);
-      if (sighting.kind === 'synced' || sighting.kind === 'refused') gate?.open(target.stream);
+      if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(target.stream);
     }
   } catch (error) {
     if (isOfPods && isUnderWay(run) && error instanceof PodexitError) await stopWithoutPodWatch(run, error.message);
@@ -66,20 +66,20 @@ const whatOf = ({ several, name }: Run['options']) =>
     ? { what: `the pods of ${several.target}`, reason: 'their list has not been answered' }
     : { what: `pod "${name}"`, reason: 'its list has not been answered' };
 
-/** A sighting of the pods' stream without those that are not of the run; undefined where nothing is left. */
-function keptOf({ options: { several } }: Run, sighting: Sighting): Sighting | undefined {
-  if (!several) return sighting;
-  if (sighting.kind === 'listed')
-    return { ...sighting, objects: sighting.objects.filter((pod) => several.owns(asRaw(pod))) };
-  return sighting.kind === 'changed' && !several.owns(asRaw(sighting.object)) ? undefined : sighting;
+/** A raw observation of the pods' stream without those that are not of the run; undefined where nothing is left. */
+function keptOf({ options: { several } }: Run, rawObservation: RawObservation): RawObservation | undefined {
+  if (!several) return rawObservation;
+  if (rawObservation.kind === 'listed')
+    return { ...rawObservation, objects: rawObservation.objects.filter((pod) => several.owns(asRaw(pod))) };
+  return rawObservation.kind === 'changed' && !several.owns(asRaw(rawObservation.object)) ? undefined : rawObservation;
 }
 
 /** Where the pod has a stream of its own, that of its workload repeats what is said of it. */
-const isTracedPod = (run: Run, { stream }: Target, sighting: Sighting): boolean =>
+const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservation): boolean =>
   stream === 'pods' &&
   run.pods.stream === 'pod' &&
-  sighting.kind === 'changed' &&
-  uidOf(asRaw(sighting.object)) === run.traceOf('')?.uid;
+  rawObservation.kind === 'changed' &&
+  uidOf(asRaw(rawObservation.object)) === run.traceOf('')?.uid;
 
 const isUnderWay = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
 
@@ -118,10 +118,10 @@ export async function followContainer(
   };
   try {
     const log = followLog(options.cluster, target, { signal, matters: namesStopSignal, since });
-    for await (const sighting of log) {
-      if (sighting.kind === 'refused') warnRefused(run, sighting);
-      await run.deliver({ ...sighting, ...ofPod });
-      if (sighting.kind === 'log-opened' || sighting.kind === 'refused') gate?.open(stream);
+    for await (const rawObservation of log) {
+      if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
+      await run.deliver({ ...rawObservation, ...ofPod });
+      if (rawObservation.kind === 'log-opened' || rawObservation.kind === 'refused') gate?.open(stream);
     }
   } catch (error) {
     await lose(run, { stream: 'logs', container, ...ofPod }, error);
@@ -160,7 +160,7 @@ export const watchTarget = ({ stream, path, name, fieldSelector, fields = '', la
 /** Said once for each stream that a report misses; streams that only sharpen others stand in the report alone. */
 export function warnRefused(
   { options, warned }: Run,
-  { verb, resource, group, stream, status }: Extract<Sighting, { kind: 'refused' }>,
+  { verb, resource, group, stream, status }: Extract<RawObservation, { kind: 'refused' }>,
 ): void {
   const lost = lostWithout[stream];
   if (lost === undefined || warned.has(stream)) return;

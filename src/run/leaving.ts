@@ -1,6 +1,6 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
 import { PodexitError } from '../errors.ts';
-import type { Interrupted, Sighting } from '../model/observation.ts';
+import type { Interrupted, RawObservation } from '../model/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Ports } from './ports.ts';
 import type { Trace } from '../model/trace.ts';
@@ -64,15 +64,19 @@ export function deletionProgress(trace: Trace | undefined, requested: boolean): 
   return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
 }
 
-/** The same of a run that keeps no trace: one sighting of its request for the pod `uid` after the other. */
-export function advanceBy(stage: DeletionProgress, sighting: Sighting, uid: string): DeletionProgress {
-  switch (sighting.kind) {
+/** The same of a run that keeps no trace: one raw observation of its request for the pod `uid` after the other. */
+export function advanceBy(stage: DeletionProgress, rawObservation: RawObservation, uid: string): DeletionProgress {
+  switch (rawObservation.kind) {
     case 'requested':
       return 'asked';
     case 'answered':
-      return sighting.status < 300 ? 'under-way' : sighting.status === tooManyRequests ? 'turned-away' : stage;
+      return rawObservation.status < 300
+        ? 'under-way'
+        : rawObservation.status === tooManyRequests
+          ? 'turned-away'
+          : stage;
     case 'looked':
-      return asRaw(asRaw(sighting.object)['metadata'])['uid'] === uid ? 'under-way' : 'gone';
+      return asRaw(asRaw(rawObservation.object)['metadata'])['uid'] === uid ? 'under-way' : 'gone';
     default:
       return stage;
   }

@@ -1,7 +1,7 @@
 /** What a live run is asked for, and what all its parts share. */
 import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import type { Interrupted, Mode, Sighting, StreamName } from '../model/observation.ts';
+import type { Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { ProbeSettings } from '../probe/settings.ts';
 import type { Clock } from './clock.ts';
@@ -38,7 +38,7 @@ export interface PodListener {
   /** Whether silence of their stream means that nothing happens. */
   onAlive?(this: void, isSo: boolean): void;
   /** What an owner's stream brings. */
-  owner?(this: void, sighting: Sighting, target: Target): void;
+  owner?(this: void, rawObservation: RawObservation, target: Target): void;
   /** Whether silence of that stream means that nothing happens. */
   ownerAlive?(this: void, target: Target, isSo: boolean): void;
 }
@@ -73,14 +73,14 @@ export interface LiveOptions extends FoundPod {
 }
 
 export interface Live {
-  sightings: AsyncIterable<Sighting>;
+  rawObservations: AsyncIterable<RawObservation>;
   /** To be called with each new trace: the source ends by it. */
   onTrace(trace: Trace, key?: string): void;
   /** Ends the run with what is known so far; the deletions themselves go on. */
   interrupt(signal: Interrupted['signal']): void;
   /** No further pod is wanted: ends when those that are traced have ended. */
   finish(): void;
-  /** Closes what is still open: where no more sightings are taken, also before their end. */
+  /** Closes what is still open: where no more raw observations are taken, also before their end. */
   stop(): void;
   /** How many traces go on. */
   readonly going: number;
@@ -112,12 +112,12 @@ export interface Run {
   traces(this: void): Trace[];
   /** Starts the default time limit of the one pod, with its grace (s). */
   limitByGrace(this: void, seconds: number): void;
-  /** Hands a sighting over; resolves when it has been taken. Held back until `begin`. */
-  deliver(this: void, sighting: Sighting): Promise<void>;
+  /** Hands a raw observation over; resolves when it has been taken. Held back until `begin`. */
+  deliver(this: void, rawObservation: RawObservation): Promise<void>;
   /** Delivers how the run began, before all that was seen until now: its mode is known only by the pod. */
   begin(this: void, mode: Mode): void;
   /** Ends the run with an error. */
   fail(this: void, error: unknown): void;
-  /** Delivers one more sighting and ends. */
-  last(this: void, sighting: Sighting): void;
+  /** Delivers one more raw observation and ends. */
+  last(this: void, rawObservation: RawObservation): void;
 }

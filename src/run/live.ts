@@ -1,11 +1,11 @@
 /**
- * A live run as a source of sightings: what run-deletion.ts opens and sends, and how each trace ends: when its pod is gone and the
- * last facts are in, by --timeout, or when somebody leaves. Everything that it decides on becomes a sighting, so that a
+ * A live run as a source of raw observations: what run-deletion.ts opens and sends, and how each trace ends: when its pod is gone and the
+ * last facts are in, by --timeout, or when somebody leaves. Everything that it decides on becomes a raw observation, so that a
  * recording of the run replays to the same reports.
  */
 import { setMaxListeners } from 'node:events';
 import type { Cluster } from '../kube/cluster.ts';
-import type { Began, Gap, Mode, Sighting, StreamName } from '../model/observation.ts';
+import type { Began, Gap, Mode, RawObservation, StreamName } from '../model/observation.ts';
 import { createTracks } from './tracks.ts';
 import { onePod } from './traces.ts';
 import { runDeletion } from './run-deletion.ts';
@@ -20,12 +20,12 @@ import type { Clock } from './clock.ts';
 
 export function liveSource(options: LiveOptions): Live {
   const { clock, several } = options;
-  const queue = createQueue<Sighting>();
+  const queue = createQueue<RawObservation>();
   const { put, begin } = heldUntilBegun(options, queue);
   const stop = new AbortController();
   // One listener for each stream and request that is open: more than Node's guess of what is a leak.
   setMaxListeners(0, stop.signal);
-  const deliver = (sighting: Sighting): void => void put(sighting);
+  const deliver = (rawObservation: RawObservation): void => void put(rawObservation);
   const suspension = watchSuspension(clock, () => run.streams.names(), deliver);
   const close = (): boolean => {
     if (stop.signal.aborted) return false;
@@ -50,26 +50,26 @@ export function liveSource(options: LiveOptions): Live {
     traceOf: (key) => tracks.traceOf(key),
     traces: () => tracks.traces(),
     limitByGrace: (seconds) => tracks.limitByGrace(seconds),
-    deliver: async (sighting) => {
-      suspension.before(sighting.at).forEach(deliver);
-      await put(sighting);
+    deliver: async (rawObservation) => {
+      suspension.before(rawObservation.at).forEach(deliver);
+      await put(rawObservation);
     },
     begin,
     fail: (error) => void (close() && queue.fail(error)),
-    last: (sighting) => {
+    last: (rawObservation) => {
       if (isLeaving || stop.signal.aborted) return;
       isLeaving = true;
       // Left before the pod was known: what was asked for is all that is known.
       begin(options.mode);
       run.probing?.flush();
       unsureStreams(run).forEach((gap) => void queue.put(gap));
-      void queue.put(sighting).then(end);
+      void queue.put(rawObservation).then(end);
     },
   };
   const tracks = createTracks(run, { unread: suspension.unread, end, isLeaving: () => isLeaving });
   void runDeletion(run).catch(run.fail);
   return {
-    sightings: queue,
+    rawObservations: queue,
     onTrace: (trace, key = onePod) => tracks.take(trace, key),
     interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
     finish: tracks.finish,
@@ -82,7 +82,7 @@ export function liveSource(options: LiveOptions): Live {
 }
 
 /** What has been delivered as lost is not delivered again. */
-const unsureStreams = ({ streams, options, traceOf }: Run): Sighting[] =>
+const unsureStreams = ({ streams, options, traceOf }: Run): RawObservation[] =>
   streams
     .unsure()
     .filter(({ stream }) => !traceOf(onePod)?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
@@ -99,17 +99,20 @@ const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
   gap.stream === stream && gap.to === undefined && gap.container === undefined;
 
 /** `began` comes first in every recording, also where streams delivered something before it could be written. */
-function heldUntilBegun(options: LiveOptions, queue: Queue<Sighting>): Pick<Run, 'begin'> & { put: Run['deliver'] } {
-  const held: Sighting[] = [];
+function heldUntilBegun(
+  options: LiveOptions,
+  queue: Queue<RawObservation>,
+): Pick<Run, 'begin'> & { put: Run['deliver'] } {
+  const held: RawObservation[] = [];
   const openedAt = options.clock.now();
   let begun = false;
   return {
-    put: async (sighting) => void (begun ? await queue.put(sighting) : held.push(sighting)),
+    put: async (rawObservation) => void (begun ? await queue.put(rawObservation) : held.push(rawObservation)),
     begin: (mode) => {
       if (begun) return;
       begun = true;
       void queue.put({ at: Math.max(held[0]?.at ?? options.clock.now(), openedAt), ...beganOf(options, mode) });
-      held.forEach((sighting) => void queue.put(sighting));
+      held.forEach((rawObservation) => void queue.put(rawObservation));
     },
   };
 }
@@ -197,7 +200,7 @@ export function createQueue<T>(): Queue<T> {
 
 export interface Suspension {
   /** To be asked before something that arrived at `at` is delivered: what has to be delivered first. */
-  before(at: number): Sighting[];
+  before(at: number): RawObservation[];
   /**
    * ms from now on in which what arrived during a standstill may still be unread, so that nobody gives up meanwhile:
    * timers come first on waking, and a connection that broke has to be made again.
@@ -219,16 +222,16 @@ const readingMs = 5000;
 export function watchSuspension(
   clock: Clock,
   streams: () => Iterable<StreamName>,
-  deliver: (sighting: Sighting) => void,
+  deliver: (rawObservation: RawObservation) => void,
 ): Suspension {
   /** Client ms: the process ran then. */
   let awakeAt = clock.now();
   let last: { since: number; at: number } | undefined;
-  const resumed = (since: number, at: number): Sighting[] => {
+  const resumed = (since: number, at: number): RawObservation[] => {
     last = { since, at };
     return [...new Set(streams())].map((stream) => ({ kind: 'resumed', at, stream, since }));
   };
-  const before = (at: number): Sighting[] => {
+  const before = (at: number): RawObservation[] => {
     const since = awakeAt;
     awakeAt = Math.max(awakeAt, at);
     if (at - since > tickMs + lateMs) return resumed(since, at);

@@ -2,7 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { roleFor } from '../kube/role.ts';
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Probes } from '../probe/start.ts';
 import type { ProxiedPod } from '../probe/proxied.ts';
@@ -18,7 +18,7 @@ export interface ProbingOptions {
   userAgent: string;
   /** The pod that the target `pod` means; in a run over several pods each of them, from when it terminates (`open`). */
   pod: ProxiedPod | undefined;
-  deliver(sighting: Sighting): void;
+  deliver(rawObservation: RawObservation): void;
   signal: AbortSignal;
 }
 

@@ -1,9 +1,9 @@
 /**
- * A raw recording of a namespace as the sightings that a live run of ours would have had: the same targets, the same
+ * A raw recording of a namespace as the raw observations that a live run of ours would have had: the same targets, the same
  * order of asking, the same end. Whatever else the recorder saw or did is left out. Pure.
  */
 import type { Row } from '../recording/rows.ts';
-import type { Began, Sighting } from '../model/observation.ts';
+import type { Began, RawObservation } from '../model/observation.ts';
 import {
   allTargets,
   cutsOf,
@@ -36,20 +36,20 @@ const requestLag = 1000;
 /** What a log stream brings within this time of its opening was written before it: a live run asks for tailLines=0. */
 const initialBurst = 25;
 
-/** All sightings of one pod, in the order of the rows. Ending is the caller's (ending.ts). */
-export function* rawSightings(
+/** All raw observations of one pod, in the order of the rows. Ending is the caller's (ending.ts). */
+export function* rawRawObservations(
   rows: readonly Row[],
   subject: Subject | undefined = subjectOf(rows),
-): Generator<Sighting> {
+): Generator<RawObservation> {
   if (!subject) return;
   const targets = targetsOf(rows, subject);
   const late = lateIn(rows, targets, dueAt(rows, subject));
-  yield* sightingsIn(rows, began(subject), { targets, late, subject });
+  yield* rawObservationsIn(rows, began(subject), { targets, late, subject });
 }
 
 /** The same of all pods that terminate, as a run would have had it that attached to all of them. */
-export const severalSightings = (rows: readonly Row[]): Iterable<Sighting> =>
-  sightingsIn(rows, beganOfAll(rows), { targets: allTargets, late: new Map(), subject: undefined });
+export const severalRawObservations = (rows: readonly Row[]): Iterable<RawObservation> =>
+  rawObservationsIn(rows, beganOfAll(rows), { targets: allTargets, late: new Map(), subject: undefined });
 
 interface Narrowed {
   readonly targets: readonly RawTarget[];
@@ -70,7 +70,7 @@ interface Context extends Narrowed {
   readonly uids: Map<string, string>;
 }
 
-function* sightingsIn(rows: readonly Row[], began: Began, narrowed: Narrowed): Generator<Sighting> {
+function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Narrowed): Generator<RawObservation> {
   const { late, subject } = narrowed;
   const at = rows[0]?.at ?? 0;
   yield { at, ...began };
@@ -80,7 +80,7 @@ function* sightingsIn(rows: readonly Row[], began: Began, narrowed: Narrowed): G
   const context = { ...narrowed, rows, cuts: cutsOf(rows), response, logs: new Map(), uids: new Map() };
   for (const row of rows) {
     for (const pod of podsIn(row)) context.uids.set(nameOf(pod), uidOf(pod));
-    yield* sightingsOf(row, context);
+    yield* rawObservationsOf(row, context);
     for (const [stream, first] of late) if (row === first) yield { at: row.at, kind: 'synced', stream };
   }
 }
@@ -97,7 +97,7 @@ function dueAt(rows: readonly Row[], { name, request }: Subject): number {
 
 type OfType<T extends Row['type']> = Extract<Row, { type: T }>;
 
-function sightingsOf(row: Row, context: Context): Iterable<Sighting> {
+function rawObservationsOf(row: Row, context: Context): Iterable<RawObservation> {
   const { subject, targets, late, cuts, response } = context;
   const { at } = row;
   switch (row.type) {
@@ -123,7 +123,7 @@ const gapsIn = (
   { at, resource }: OfType<'list' | 'watch-end'>,
   { targets }: Context,
   span: { from: number; to?: number },
-): Sighting[] =>
+): RawObservation[] =>
   streamsOf(targets.filter((target) => target.resource === resource)).map((stream) => ({
     at,
     kind: 'gap',
@@ -132,7 +132,7 @@ const gapsIn = (
     cause: 'disconnected',
   }));
 
-function* ofList(row: OfType<'list'>, context: Context): Generator<Sighting> {
+function* ofList(row: OfType<'list'>, context: Context): Generator<RawObservation> {
   const { at, date, resource, objects, resourceVersion } = row;
   const { targets, cuts } = context;
   const from = cuts.since.get(row);
@@ -147,7 +147,7 @@ function* ofList(row: OfType<'list'>, context: Context): Generator<Sighting> {
   }
 }
 
-function* ofWatch({ at, resource, change, object }: OfType<'watch'>, { targets }: Context): Generator<Sighting> {
+function* ofWatch({ at, resource, change, object }: OfType<'watch'>, { targets }: Context): Generator<RawObservation> {
   for (const target of targets) {
     // Services are listed once and never watched.
     if (target.resource !== resource || target.stream === 'services' || !takes(target, object)) continue;
@@ -155,13 +155,13 @@ function* ofWatch({ at, resource, change, object }: OfType<'watch'>, { targets }
   }
 }
 
-function* ofResponse({ at, date, status, body }: OfType<'response'>, request: RequestRow): Generator<Sighting> {
+function* ofResponse({ at, date, status, body }: OfType<'response'>, request: RequestRow): Generator<RawObservation> {
   if (date !== undefined) yield { at, kind: 'dated', sentAt: request.at, date };
   const object = body['kind'] === 'Pod' ? { object: body } : {};
   yield { at, kind: 'answered', verb: verbOf(request), status, ...object };
 }
 
-function ofLog(row: OfType<'log-open' | 'log' | 'log-end'>, { subject, logs, uids }: Context): Sighting[] {
+function ofLog(row: OfType<'log-open' | 'log' | 'log-end'>, { subject, logs, uids }: Context): RawObservation[] {
   if (subject && row.pod !== subject.name) return [];
   const { at, container } = row;
   const of = subject ? { container } : { container, pod: uids.get(row.pod) ?? '' };

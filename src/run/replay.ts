@@ -1,18 +1,18 @@
 /** A recording as a source: our own format as it is, raw ones narrowed and ended like a live run. */
 import { readHeader } from '../recording/header.ts';
-import { sightingOf } from '../recording/observations.ts';
+import { rawObservationOf } from '../recording/observations.ts';
 import { readLines, type ParsedLine } from '../recording/read-lines.ts';
 import { rowOf, type Row } from '../recording/rows.ts';
 import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { createTraces, type Traces } from './traces.ts';
 import { endingOf, lastNewsMs, lostPatience } from './ending.ts';
 import { needed } from './stream-health.ts';
 import { absencesIn, type Absence } from './raw-targets.ts';
-import { rawSightings, severalSightings } from './raw-replay.ts';
+import { rawRawObservations, severalRawObservations } from './raw-replay.ts';
 import { isOfSeveral, subjectOf, type Subject } from './raw-subject.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { run, type LookOptions, type RunOptions } from './run.ts';
@@ -24,7 +24,7 @@ import type { Ports } from './ports.ts';
 import type { Publish } from './publish.ts';
 
 export interface Replay {
-  sightings: AsyncIterable<Sighting> | Iterable<Sighting>;
+  rawObservations: AsyncIterable<RawObservation> | Iterable<RawObservation>;
   /** The recording holds log text. */
   logText: boolean;
   /** Of which pods traces are kept, where it is of several. */
@@ -45,16 +45,16 @@ export async function openReplay(file: string, warn: (message: string) => void, 
     );
   const kind = readHeader(first.value.value, file);
   const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
-  if (kind.kind === 'podexit') return { sightings: recorded(lines, file), logText: kind.header.logText, traces };
+  if (kind.kind === 'podexit') return { rawObservations: recorded(lines, file), logText: kind.header.logText, traces };
   // A recording of a namespace holds its containers' logs.
   const rows = await rowsOf(first.value, lines);
-  const sightings =
+  const rawObservations =
     pod === undefined && isOfSeveral(rows) ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod));
-  return { sightings, logText: true, traces };
+  return { rawObservations, logText: true, traces };
 }
 
-async function* recorded(lines: AsyncIterable<ParsedLine>, file: string): AsyncGenerator<Sighting> {
-  for await (const line of lines) yield sightingOf(line, file);
+async function* recorded(lines: AsyncIterable<ParsedLine>, file: string): AsyncGenerator<RawObservation> {
+  for await (const line of lines) yield rawObservationOf(line, file);
 }
 
 async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Promise<Row[]> {
@@ -64,29 +64,29 @@ async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Prom
 }
 
 /** A raw recording, whose rows are in the order of their arrival. `subject`: one of several pods that it is of. */
-export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<Sighting> =>
-  endedLikeLive(rawSightings(rows, subject), absencesIn(rows, subject));
+export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<RawObservation> =>
+  endedLikeLive(rawRawObservations(rows, subject), absencesIn(rows, subject));
 
 /** The same of all its pods that terminate. */
-const replayOfSeveral = (rows: readonly Row[]): Iterable<Sighting> => endedOneByOne(severalSightings(rows));
+const replayOfSeveral = (rows: readonly Row[]): Iterable<RawObservation> => endedOneByOne(severalRawObservations(rows));
 
 /** Ends each trace where a live run would have ended it. */
-function* endedOneByOne(sightings: Iterable<Sighting>): Generator<Sighting> {
+function* endedOneByOne(rawObservations: Iterable<RawObservation>): Generator<RawObservation> {
   const traces = createTraces();
   const due = new Map<string, { at: number; name: 'over' | 'settled' }>();
   let seq = 0;
-  const end = function* (until: number): Generator<Sighting> {
+  const end = function* (until: number): Generator<RawObservation> {
     for (const [pod, { at, name }] of [...due].filter((one) => one[1].at < until)) {
       due.delete(pod);
       traces.close(pod);
       yield { at, kind: 'timer', name, pod };
     }
   };
-  for (const sighting of sightings) {
-    yield* end(sighting.at);
-    yield sighting;
+  for (const rawObservation of rawObservations) {
+    yield* end(rawObservation.at);
+    yield rawObservation;
     seq += 1;
-    for (const key of traces.add(observe(sighting, seq, { logText: false }))) {
+    for (const key of traces.add(observe(rawObservation, seq, { logText: false }))) {
       const trace = traces.get(key);
       const ending = trace && endingOf(trace);
       if (!trace || !ending || ending.kind === 'open') continue;
@@ -102,18 +102,21 @@ function* endedOneByOne(sightings: Iterable<Sighting>): Generator<Sighting> {
  * Ends where a live run would have ended: its timer is an observation, here in the recording's own time. What is still away by
  * then becomes the gap that a live run would have stated.
  */
-export function* endedLikeLive(sightings: Iterable<Sighting>, absences: readonly Absence[] = []): Generator<Sighting> {
+export function* endedLikeLive(
+  rawObservations: Iterable<RawObservation>,
+  absences: readonly Absence[] = [],
+): Generator<RawObservation> {
   let trace = emptyTrace;
   let seq = 0;
-  for (const sighting of sightings) {
+  for (const rawObservation of rawObservations) {
     const end = endOf(trace, absences);
-    if (end && sighting.at > end.at) {
+    if (end && rawObservation.at > end.at) {
       yield* lastWords(trace, end, absences);
       return;
     }
-    yield sighting;
+    yield rawObservation;
     seq += 1;
-    trace = reduce(trace, observe(sighting, seq, { logText: false }));
+    trace = reduce(trace, observe(rawObservation, seq, { logText: false }));
     const next = endOf(trace, absences);
     if (!next?.isNow) continue;
     yield* lastWords(trace, next, absences);
@@ -151,7 +154,7 @@ function backAt(trace: Trace, at: number, absences: readonly Absence[]): number 
   return awaited.length > 0 ? Math.max(...awaited.map(({ to }) => to)) : undefined;
 }
 
-function* lastWords(trace: Trace, { at, settled }: End, absences: readonly Absence[]): Generator<Sighting> {
+function* lastWords(trace: Trace, { at, settled }: End, absences: readonly Absence[]): Generator<RawObservation> {
   const isStated = ({ stream, from }: Absence): boolean =>
     trace.gaps.some(({ value }) => value.stream === stream && value.from === from);
   for (const absence of absences.filter((one) => one.from <= at && !isStated(one)))
@@ -174,13 +177,13 @@ interface ReplayOptions {
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
   assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
   await assertWritable(options.reports);
-  const { sightings, logText, traces } = await openReplay(
+  const { rawObservations, logText, traces } = await openReplay(
     options.file,
     (message) => ports.stderr.write(`podexit: ${message}\n`),
     options.pod,
   );
   const shown = { ...options, look: { ...options.look, logs: options.look.logs && logText } };
-  const { first, source } = await peeked(sightings);
+  const { first, source } = await peeked(rawObservations);
   const isOfSeveral = first?.kind === 'began' && first.target !== undefined && !first.next && options.pod === undefined;
   if (isOfSeveral) return replaySeveral({ source, logText, traces, target: first.target ?? '' }, shown, ports);
   const stage = await openStage(shown.format, shown.look, ports);
@@ -204,9 +207,9 @@ const notInIt = ({ pod = '', file }: ReplayOptions): PodexitError =>
 
 /** A source, and the first that it brings. */
 async function peeked(
-  sightings: Replay['sightings'],
-): Promise<{ first: Sighting | undefined; source: AsyncIterable<Sighting> }> {
-  const all = asAsync(sightings);
+  rawObservations: Replay['rawObservations'],
+): Promise<{ first: RawObservation | undefined; source: AsyncIterable<RawObservation> }> {
+  const all = asAsync(rawObservations);
   const { value: first, done } = await all.next();
   return {
     first: done ? undefined : first,
@@ -218,8 +221,8 @@ async function peeked(
   };
 }
 
-async function* asAsync(sightings: Replay['sightings']): AsyncGenerator<Sighting, undefined> {
-  yield* sightings;
+async function* asAsync(rawObservations: Replay['rawObservations']): AsyncGenerator<RawObservation, undefined> {
+  yield* rawObservations;
 }
 
 /** Every report as its trace ends, and the summary, as the run had them. */

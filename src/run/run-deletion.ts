@@ -4,7 +4,7 @@
  */
 import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
-import type { Sighting, StreamName } from '../model/observation.ts';
+import type { RawObservation, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { follow, watchTarget } from './follow.ts';
@@ -81,7 +81,7 @@ async function probe(run: Run, pod: Raw | undefined): Promise<Probing | undefine
   const { probes = [], version = 'unknown', cluster, clock, namespace } = run.options;
   if (probes.length === 0) return undefined;
   const { startProbing } = await import('./probing.ts');
-  const deliver = (sighting: Sighting): void => void run.deliver(sighting);
+  const deliver = (rawObservation: RawObservation): void => void run.deliver(rawObservation);
   const one = pod && !run.options.several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined;
   const about = { pod: one, deliver, signal: run.signal, userAgent: `kubectl-podexit/${version}` };
   run.probing = await startProbing({ probes, cluster, clock, namespace, ...about });
@@ -96,9 +96,9 @@ function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<Raw[]> 
     void follow(run, run.pods, {
       gate,
       onAlive: several?.listener.onAlive,
-      look: (sighting) => {
-        lookAt(sighting);
-        if (sighting.kind === 'listed') resolve(sighting.objects.map(asRaw));
+      look: (rawObservation) => {
+        lookAt(rawObservation);
+        if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asRaw));
       },
     });
   });
@@ -193,14 +193,14 @@ async function request(run: Run, pod: Raw, onSent: () => void): Promise<void> {
   };
   const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, isOvertaken };
   try {
-    for await (const sighting of askDeletion(cluster, target, pod, asking)) {
+    for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
       // Not before: an eviction may wait for its budget until somebody gives up.
-      if (sighting.kind === 'requested') {
+      if (rawObservation.kind === 'requested') {
         run.requested = true;
         onSent();
       }
-      const isOfPod = several && (sighting.kind === 'answered' || sighting.kind === 'looked');
-      await deliver(isOfPod ? { ...sighting, pod: uid } : sighting);
+      const isOfPod = several && (rawObservation.kind === 'answered' || rawObservation.kind === 'looked');
+      await deliver(isOfPod ? { ...rawObservation, pod: uid } : rawObservation);
     }
   } catch (error) {
     const isOwn = error instanceof PodexitError && several?.refused !== undefined;

@@ -4,7 +4,7 @@
  */
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
-import type { Observation, Sighting } from '../model/observation.ts';
+import type { Observation, RawObservation } from '../model/observation.ts';
 import { createTraces, onePod, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 
@@ -15,7 +15,7 @@ export interface Audience {
 }
 
 export interface RunOptions {
-  source: AsyncIterable<Sighting> | Iterable<Sighting>;
+  source: AsyncIterable<RawObservation> | Iterable<RawObservation>;
   /** Keep the text of log lines: a recorder leaves it out unless `--logs` was given. */
   logText: boolean;
   /** Which traces are kept; absent: as the log's beginning says. */
@@ -31,9 +31,9 @@ export interface RunOptions {
 export async function run(options: RunOptions): Promise<Trace> {
   const { source, logText, traces = createTraces(), record, audience, onTrace } = options;
   let seq = 0;
-  for await (const sighting of source) {
+  for await (const rawObservation of source) {
     seq += 1;
-    const observation = observe(sighting, seq, { logText });
+    const observation = observe(rawObservation, seq, { logText });
     record?.(observation);
     for (const key of traces.add(observation)) {
       const trace = traces.get(key);

@@ -1,5 +1,5 @@
 /** The pods of a run over several: what is opened for each as it is seen, and as it terminates. */
-import type { Sighting, StreamName } from '../model/observation.ts';
+import type { RawObservation, StreamName } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
@@ -23,7 +23,7 @@ export function lookAtPods(
   several: Several,
   shared: SharedStreams,
   gate: Gate,
-): (sighting: Sighting) => void {
+): (rawObservation: RawObservation) => void {
   const { listener, wants } = several;
   const alive = new Map<string, Raw>();
   const terminating = new Set<string>();
@@ -47,10 +47,10 @@ export function lookAtPods(
     shared.openLogs(pod, logsSince(pod));
     run.probing?.open({ name: nameOf(pod), uid });
   };
-  return (sighting) => {
-    if (sighting.kind === 'changed') take(asRaw(sighting.object), sighting.change === 'DELETED');
-    if (sighting.kind !== 'listed') return;
-    const pods = sighting.objects.map(asRaw);
+  return (rawObservation) => {
+    if (rawObservation.kind === 'changed') take(asRaw(rawObservation.object), rawObservation.change === 'DELETED');
+    if (rawObservation.kind !== 'listed') return;
+    const pods = rawObservation.objects.map(asRaw);
     const there = new Set(pods.map(uidOf));
     for (const [uid, pod] of alive) {
       if (there.has(uid)) continue;

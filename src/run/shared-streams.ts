@@ -6,7 +6,7 @@ import { getObject } from '../kube/get.ts';
 import { listPatiently } from '../kube/list.ts';
 import { refusedBy } from '../kube/refused.ts';
 import { readRefusal } from '../kube/status.ts';
-import type { Sighting } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { follow, followContainer, lose, warnRefused, watchTarget, type Following } from './follow.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run } from './live-run.ts';
@@ -140,7 +140,7 @@ function createRoutes(run: Run): Routes {
     if (!slices) return gate?.open('endpointslices');
     const before = stop;
     stop = new AbortController();
-    const look = (sighting: Sighting): void => void (sighting.kind === 'synced' && before.abort());
+    const look = (rawObservation: RawObservation): void => void (rawObservation.kind === 'synced' && before.abort());
     await follow(run, slices, { signal: stop.signal, look, ...(gate ? { gate } : {}) });
   };
   return {
@@ -199,13 +199,13 @@ function createOwners({ options }: Run, watch: Watch) {
       else
         watch(target, {
           onAlive: (isSo) => several?.listener.ownerAlive?.(target, isSo),
-          look: (sighting) => {
-            several?.listener.owner?.(sighting, target);
-            if (sighting.kind !== 'listed') return;
-            if (!shared) return above(asRaw(sighting.objects[0]));
+          look: (rawObservation) => {
+            several?.listener.owner?.(rawObservation, target);
+            if (rawObservation.kind !== 'listed') return;
+            if (!shared) return above(asRaw(rawObservation.objects[0]));
             const isKnown = (object: Raw): boolean =>
               known.has(`${namespaceOf(object) ?? ''}/${owner.kind}/${nameOf(object)}`);
-            sighting.objects.map(asRaw).filter(isKnown).forEach(above);
+            rawObservation.objects.map(asRaw).filter(isKnown).forEach(above);
           },
         });
     }

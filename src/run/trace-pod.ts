@@ -129,7 +129,7 @@ async function traceOne(
   try {
     stage = await stageFor(options, ports);
     await run({
-      source: live.sightings,
+      source: live.rawObservations,
       logText: options.logText || options.format.kind === 'live',
       traces,
       record: recorder.write,

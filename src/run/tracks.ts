@@ -176,7 +176,7 @@ async function lookOnceMore(run: Run, key: string): Promise<void> {
   const cancel = clock.setTimeout(() => tooLong.abort(), patience);
   const begun = clock.now();
   const answer = await look(cluster, place, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
-  for (const sighting of answer?.dated ?? []) await run.deliver(sighting);
+  for (const rawObservation of answer?.dated ?? []) await run.deliver(rawObservation);
   const found = answer && readLook(answer);
   if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
   if (!found.object || uidOf(found.object) !== trace.uid) await reportMissed(run, trace, found.at);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createNow } from '../../src/run/clock.ts';
 import { watchSuspension } from '../../src/run/live.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
@@ -60,7 +60,7 @@ describe.concurrent('a suspended process', () => {
     let now = 1000;
     const timers: (() => void)[] = [];
     const clock = { now: () => now, setTimeout: (run: () => void) => (timers.push(run), () => {}) };
-    const told: Sighting[] = [];
+    const told: RawObservation[] = [];
     const suspension = watchSuspension(
       clock,
       () => ['pod', 'events', 'pod'],
@@ -81,7 +81,7 @@ describe.concurrent('a suspended process', () => {
 
   it('is none where a virtual clock leaps, and timers fire in time by it', async () => {
     const clock = createSteppedClock(0);
-    const told: Sighting[] = [];
+    const told: RawObservation[] = [];
     const suspension = watchSuspension(
       clock,
       () => ['pod'],

@@ -6,9 +6,9 @@ import type { Cluster, Flow, Question } from '../../src/kube/cluster.ts';
 import { followLog } from '../../src/kube/logs.ts';
 import { watchObjects } from '../../src/kube/watch.ts';
 import { PodexitError } from '../../src/errors.ts';
-import { rawSightings } from '../../src/run/raw-replay.ts';
+import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import { observe } from '../../src/model/observe.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
@@ -60,14 +60,14 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
 }
 
 /** At most so many from one body: more would be an endless loop. */
-const mostSightings = 5000;
+const mostRawObservations = 5000;
 
-async function allOf(source: AsyncIterable<Sighting>, where: string): Promise<Sighting[]> {
-  const seen: Sighting[] = [];
+async function allOf(source: AsyncIterable<RawObservation>, where: string): Promise<RawObservation[]> {
+  const seen: RawObservation[] = [];
   try {
-    for await (const sighting of source) {
-      seen.push(sighting);
-      if (seen.length > mostSightings) throw new Error(`${where}: it never ends`);
+    for await (const rawObservation of source) {
+      seen.push(rawObservation);
+      if (seen.length > mostRawObservations) throw new Error(`${where}: it never ends`);
     }
   } catch (error) {
     if (!(error instanceof PodexitError)) throw error;
@@ -119,7 +119,7 @@ function garble(random: Random, bytes: Buffer): Buffer {
 it(
   'reads any bytes of a watch',
   async () => {
-    const stories = await Promise.all(recordingNames.map(async (name) => [...rawSightings(await rowsOf(name))]));
+    const stories = await Promise.all(recordingNames.map(async (name) => [...rawRawObservations(await rowsOf(name))]));
     const count = cases(8000);
     let told = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
@@ -132,7 +132,7 @@ it(
       const trace = seen.reduce((so, one, index) => reduce(so, observe(one, index + 1, { logText: true })), emptyTrace);
       reportOf(trace);
     }
-    process.stdout.write(`fuzzed watches: ${count} cases, ${told} sightings\n`);
+    process.stdout.write(`fuzzed watches: ${count} cases, ${told} rawObservations\n`);
     expect(told).toBeGreaterThan(count);
   },
   fuzzTime,
@@ -140,7 +140,7 @@ it(
 
 const initialEnd = { metadata: { resourceVersion: '2', annotations: { 'k8s.io/initial-events-end': 'true' } } };
 
-function watchBody(random: Random, story: readonly Sighting[]): Buffer {
+function watchBody(random: Random, story: readonly RawObservation[]): Buffer {
   const changes = story.flatMap((one) => (one.kind === 'changed' ? [{ type: one.change, object: one.object }] : []));
   const first = [{ type: 'BOOKMARK', object: initialEnd }];
   const frames = [...(random() < 0.8 ? first : []), ...changes].slice(0, 12);
@@ -163,7 +163,7 @@ it(
       const seen = await allOf(followLog(clusterOf(bodies, stop), target, { signal: stop.signal }), `seed ${seed}`);
       told += seen.length;
     }
-    process.stdout.write(`fuzzed logs: ${count} cases, ${told} sightings\n`);
+    process.stdout.write(`fuzzed logs: ${count} cases, ${told} rawObservations\n`);
     expect(told).toBeGreaterThan(count);
   },
   fuzzTime,
@@ -194,8 +194,8 @@ it('holds no more than a line of a log of 100 MB, with and without line ends', a
     let most = before;
     let held = 0;
     const target = { namespace: 'shop', pod: 'web', container: 'app' };
-    for await (const sighting of followLog(chatty, target, { signal: stop.signal })) {
-      if (sighting.kind === 'line') held = Math.max(held, (sighting.text ?? '').length);
+    for await (const rawObservation of followLog(chatty, target, { signal: stop.signal })) {
+      if (rawObservation.kind === 'line') held = Math.max(held, (rawObservation.text ?? '').length);
       most = Math.max(most, process.memoryUsage().heapUsed);
     }
     expect(left).toBeLessThan(0);

@@ -1,4 +1,4 @@
-/** Broken sightings through observe → reduce → timeline → judge → every renderer: no crash, and nothing unescaped. */
+/** Broken raw observations through observe → reduce → timeline → judge → every renderer: no crash, and nothing unescaped. */
 import { expect, it } from 'vitest';
 import { frame } from '../../src/render/frame.ts';
 import { githubAnnotations, githubSummary } from '../../src/render/github.ts';
@@ -11,8 +11,8 @@ import { renderName, renderWide } from '../../src/render/wide.ts';
 import { createNdjson } from '../../src/render/ndjson.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { renderYaml } from '../../src/render/yaml.ts';
-import { rawSightings } from '../../src/run/raw-replay.ts';
-import type { Observation, Sighting } from '../../src/model/observation.ts';
+import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { Trace } from '../../src/model/trace.ts';
@@ -48,14 +48,14 @@ const documents: ((report: Report) => string)[] = [
 it(
   'breaks nothing and escapes everything, whatever is observed',
   async () => {
-    const stories = await Promise.all(recordingNames.map(async (name) => [...rawSightings(await rowsOf(name))]));
+    const stories = await Promise.all(recordingNames.map(async (name) => [...rawRawObservations(await rowsOf(name))]));
     const count = cases(10_000);
     let reports = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
       const random = seeded(seed * 104_729);
-      const sightings = spoilt(random, pick(random, stories));
+      const rawObservations = spoilt(random, pick(random, stories));
       try {
-        reports += tellAll(sightings, seed) ? 1 : 0;
+        reports += tellAll(rawObservations, seed) ? 1 : 0;
       } catch (error) {
         throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
       }
@@ -67,40 +67,42 @@ it(
   fuzzTime,
 );
 
-/** Some sightings broken, lost, doubled or out of order. */
-function spoilt(random: Random, story: readonly Sighting[]): Sighting[] {
+/** Some raw observations broken, lost, doubled or out of order. */
+function spoilt(random: Random, story: readonly RawObservation[]): RawObservation[] {
   const share = random() * 0.3;
-  return story.flatMap((sighting): Sighting[] => {
-    if (random() > share) return [sighting];
+  return story.flatMap((rawObservation): RawObservation[] => {
+    if (random() > share) return [rawObservation];
     const draw = random();
     if (draw < 0.1) return [];
-    if (draw < 0.2) return [sighting, sighting];
-    if (draw < 0.3) return [{ ...sighting, at: sighting.at + Math.round((random() - 0.5) * 20_000) }];
-    return [broken(random, sighting)];
+    if (draw < 0.2) return [rawObservation, rawObservation];
+    if (draw < 0.3) return [{ ...rawObservation, at: rawObservation.at + Math.round((random() - 0.5) * 20_000) }];
+    return [broken(random, rawObservation)];
   });
 }
 
 /** Only what comes from outside is broken; kinds and our own clock are ours. */
-function broken(random: Random, sighting: Sighting): Sighting {
-  switch (sighting.kind) {
+function broken(random: Random, rawObservation: RawObservation): RawObservation {
+  switch (rawObservation.kind) {
     case 'listed':
-      return { ...sighting, objects: sighting.objects.map((object) => mutate(random, object)) };
+      return { ...rawObservation, objects: rawObservation.objects.map((object) => mutate(random, object)) };
     case 'changed':
     case 'answered':
     case 'looked':
-      return sighting.object === undefined ? sighting : { ...sighting, object: mutate(random, sighting.object) };
+      return rawObservation.object === undefined
+        ? rawObservation
+        : { ...rawObservation, object: mutate(random, rawObservation.object) };
     case 'line': {
-      const [time, said] = mutate(random, [sighting.time, sighting.text ?? '']) as unknown[];
-      return { ...sighting, time: String(time), text: String(said) };
+      const [time, said] = mutate(random, [rawObservation.time, rawObservation.text ?? '']) as unknown[];
+      return { ...rawObservation, time: String(time), text: String(said) };
     }
     default:
-      return sighting;
+      return rawObservation;
   }
 }
 
 const window = { columns: 80, rows: 24, pen: penFor(plainStyle) };
 
-function tellAll(sightings: readonly Sighting[], seed: number): boolean {
+function tellAll(rawObservations: readonly RawObservation[], seed: number): boolean {
   const told: string[] = [];
   const lines = createLines({
     write: (text) => void told.push(text),
@@ -110,8 +112,8 @@ function tellAll(sightings: readonly Sighting[], seed: number): boolean {
     logs: true,
   });
   let trace: Trace = emptyTrace;
-  sightings.forEach((sighting, index) => {
-    const observation: Observation = observe(sighting, index + 1, { logText: true });
+  rawObservations.forEach((rawObservation, index) => {
+    const observation: Observation = observe(rawObservation, index + 1, { logText: true });
     trace = reduce(trace, observation);
     // Each step of a few runs, and the end of all.
     if (seed % 16 > 1) return;

@@ -8,7 +8,7 @@ import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
 import { reportOf } from '../../src/verdict/report.ts';
-import { recordingFile, recordingNames, sightingsOf } from '../helpers/recordings.ts';
+import { recordingFile, recordingNames, rawObservationsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import type { Random } from './helpers/mutate.ts';
 import { mutate, pick } from './helpers/mutate.ts';
@@ -26,8 +26,8 @@ it(
       const file = join(folder, 'case.ndjson');
       writeFileSync(file, broken(seeded(seed * 6151), pick(seeded(seed), files)));
       try {
-        const { sightings } = await openReplay(file, () => {});
-        if (reportOf(await run({ source: sightings, logText: true }))) ends.reports += 1;
+        const { rawObservations } = await openReplay(file, () => {});
+        if (reportOf(await run({ source: rawObservations, logText: true }))) ends.reports += 1;
       } catch (error) {
         if (!(error instanceof PodexitError)) throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
         ends.refusals += 1;
@@ -45,7 +45,7 @@ async function ownRecording(name: string): Promise<string> {
   const file = join(folder, `${name}.ndjson`);
   const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: true } as const;
   const recorder = openRecorder(file, header);
-  await run({ source: await sightingsOf(name), logText: true, record: recorder.write });
+  await run({ source: await rawObservationsOf(name), logText: true, record: recorder.write });
   recorder.close();
   return readFileSync(file, 'utf8');
 }

@@ -2,7 +2,7 @@
  * Bending what a recording tells, the way clocks and networks do, so that the truth stays known: remote clocks that are
  * off and drift, streams that are late against one another, lost, or cut. Times in ms; the client's clock stays true.
  */
-import type { Sighting, StreamName } from '../../src/model/observation.ts';
+import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import { parseEventName, parseTime } from '../../src/model/stamps.ts';
 import type { Truth } from './recordings.ts';
 import { nanoTime } from './truth.ts';
@@ -35,17 +35,17 @@ type Json = Record<string, unknown>;
 type Shift = (time: number) => number;
 
 export function bend(
-  sightings: readonly Sighting[],
+  rawObservations: readonly RawObservation[],
   { api, node, delay, without, cutLogs }: Bend,
   truths: readonly Truth[],
-): Sighting[] {
-  const start = sightings[0]?.at ?? 0;
+): RawObservation[] {
+  const start = rawObservations[0]?.at ?? 0;
   const shifted =
     (clock: { offset: number; drift: number }): Shift =>
     (time) =>
       time + clock.offset + ((time - start) / 1000) * clock.drift;
   const clocks = { api: shifted(api), node: shifted(node) };
-  const told = sightings
+  const told = rawObservations
     .filter((one) => streamOf(one) === undefined || streamOf(one) !== without)
     .map((one) => ({
       ...bendStamps(one, clocks, truths),
@@ -54,22 +54,23 @@ export function bend(
   return inTime(cutLogs ? cut(told, cutLogs) : told);
 }
 
-function cut(sightings: Sighting[], { at, clean }: { at: number; clean: boolean }): Sighting[] {
-  const open = [...new Set(sightings.flatMap((one) => (one.kind === 'log-opened' ? [one.container] : [])))];
-  const kept = sightings.filter((one) => streamOf(one) !== 'logs' || one.at < at);
-  return [...kept, ...open.map((container): Sighting => ({ at, kind: 'log-ended', container, clean }))];
+function cut(rawObservations: RawObservation[], { at, clean }: { at: number; clean: boolean }): RawObservation[] {
+  const open = [...new Set(rawObservations.flatMap((one) => (one.kind === 'log-opened' ? [one.container] : [])))];
+  const kept = rawObservations.filter((one) => streamOf(one) !== 'logs' || one.at < at);
+  return [...kept, ...open.map((container): RawObservation => ({ at, kind: 'log-ended', container, clean }))];
 }
 
 /** Within a stream the order stays; between streams it is by arrival. */
-const inTime = (sightings: Sighting[]): Sighting[] =>
-  sightings
+const inTime = (rawObservations: RawObservation[]): RawObservation[] =>
+  rawObservations
     .map((one, index) => ({ one, index }))
     .sort((a, b) => a.one.at - b.one.at || a.index - b.index)
     .map(({ one }) => one);
 
-function streamOf(sighting: Sighting): StreamName | undefined {
-  if (sighting.kind === 'line' || sighting.kind === 'log-ended' || sighting.kind === 'log-opened') return 'logs';
-  return sighting.kind === 'listed' || sighting.kind === 'changed' ? sighting.stream : undefined;
+function streamOf(rawObservation: RawObservation): StreamName | undefined {
+  if (rawObservation.kind === 'line' || rawObservation.kind === 'log-ended' || rawObservation.kind === 'log-opened')
+    return 'logs';
+  return rawObservation.kind === 'listed' || rawObservation.kind === 'changed' ? rawObservation.stream : undefined;
 }
 
 interface Clocks {
@@ -77,27 +78,27 @@ interface Clocks {
   node: Shift;
 }
 
-function bendStamps(sighting: Sighting, clocks: Clocks, truths: readonly Truth[]): Sighting {
-  const written = sighting.at;
-  switch (sighting.kind) {
+function bendStamps(rawObservation: RawObservation, clocks: Clocks, truths: readonly Truth[]): RawObservation {
+  const written = rawObservation.at;
+  switch (rawObservation.kind) {
     case 'dated':
       // The header was written at some moment between sending and arrival; the recorder saw it arrive.
-      return { ...sighting, date: floor(clocks.api(written)) };
+      return { ...rawObservation, date: floor(clocks.api(written)) };
     case 'line':
-      return { ...sighting, time: nanos(clocks.node(nanoTime(sighting.time))) };
+      return { ...rawObservation, time: nanos(clocks.node(nanoTime(rawObservation.time))) };
     case 'listed':
       return {
-        ...sighting,
-        objects: sighting.objects.map((object) => bendObject(object as Json, written, clocks, truths)),
+        ...rawObservation,
+        objects: rawObservation.objects.map((object) => bendObject(object as Json, written, clocks, truths)),
       };
     case 'changed':
-      return { ...sighting, object: bendObject(sighting.object as Json, written, clocks, truths) };
+      return { ...rawObservation, object: bendObject(rawObservation.object as Json, written, clocks, truths) };
     case 'answered':
-      return sighting.object === undefined
-        ? sighting
-        : { ...sighting, object: bendObject(sighting.object as Json, written, clocks, truths) };
+      return rawObservation.object === undefined
+        ? rawObservation
+        : { ...rawObservation, object: bendObject(rawObservation.object as Json, written, clocks, truths) };
     default:
-      return sighting;
+      return rawObservation;
   }
 }
 

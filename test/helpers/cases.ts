@@ -6,9 +6,9 @@ import { plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
 import { simulate } from '../sim/simulate.ts';
 import { rowOf } from '../../src/recording/rows.ts';
-import { rawSightings } from '../../src/run/raw-replay.ts';
+import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
-import type { Sighting, StreamName } from '../../src/model/observation.ts';
+import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import type { ExitReport, Mark } from '../../src/model/report.ts';
 import { mustReport, observationsOf, rowsOf, traceOf } from './recordings.ts';
 
@@ -21,13 +21,13 @@ export interface Raw {
 }
 
 /** All of a recording: its end is decided when the case is judged. */
-export const recorded = async (name: string): Promise<Sighting[]> => [...rawSightings(await rowsOf(name))];
+export const recorded = async (name: string): Promise<RawObservation[]> => [...rawRawObservations(await rowsOf(name))];
 
 /** What a recorder would have written of a plain story with these changes. */
-export function told(change: Partial<Story> = {}): Sighting[] {
+export function told(change: Partial<Story> = {}): RawObservation[] {
   const { rows } = simulate(plainStory(change));
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
-  return [...rawSightings(parsed)];
+  return [...rawRawObservations(parsed)];
 }
 
 /** A plain story of one container. */
@@ -40,8 +40,8 @@ export const alone = (container: Partial<ContainerStory>, change: Partial<Story>
 export const deaf: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
 
 /** Judges the case; every citation must be among the observations that the report lists. */
-export function judged(sightings: readonly Sighting[]): ExitReport {
-  const report = mustReport(traceOf(observationsOf([...endedLikeLive(sightings)])));
+export function judged(rawObservations: readonly RawObservation[]): ExitReport {
+  const report = mustReport(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
   const listed = new Set(report.observations.map(({ seq }) => seq));
   const unlisted = evidenceIn(report).filter((seq) => !listed.has(seq));
   if (unlisted.length > 0) throw new Error(`cited, but not listed: ${unlisted.join(', ')}`);
@@ -55,14 +55,15 @@ function evidenceIn(value: unknown): number[] {
   return Object.entries(value).flatMap(([key, item]) => (key === 'evidence' ? (item as number[]) : evidenceIn(item)));
 }
 
-/** Every object of a stream goes through `edit`; undefined leaves the sighting (or the item of a list) out. */
+/** Every object of a stream goes through `edit`; undefined leaves the raw observation (or the item of a list) out. */
 export function editing(
-  sightings: readonly Sighting[],
+  rawObservations: readonly RawObservation[],
   stream: StreamName,
-  edit: (object: Raw, sighting: Sighting) => Raw | undefined,
-): Sighting[] {
-  const change = (object: unknown, sighting: Sighting) => edit(structuredClone(object) as Raw, sighting);
-  return sightings.flatMap((one): Sighting[] => {
+  edit: (object: Raw, rawObservation: RawObservation) => Raw | undefined,
+): RawObservation[] {
+  const change = (object: unknown, rawObservation: RawObservation) =>
+    edit(structuredClone(object) as Raw, rawObservation);
+  return rawObservations.flatMap((one): RawObservation[] => {
     if (one.kind === 'listed' && one.stream === stream)
       return [{ ...one, objects: one.objects.flatMap((object) => change(object, one) ?? []) }];
     if (one.kind === 'changed' && one.stream === stream) {
@@ -75,22 +76,25 @@ export function editing(
   });
 }
 
-/** Adds sightings in the order of their arrival, after what arrived in the same millisecond. */
-export const adding = (sightings: readonly Sighting[], ...more: Sighting[]): Sighting[] =>
-  [...sightings, ...more].sort((a, b) => a.at - b.at);
+/** Adds raw observations in the order of their arrival, after what arrived in the same millisecond. */
+export const adding = (rawObservations: readonly RawObservation[], ...more: RawObservation[]): RawObservation[] =>
+  [...rawObservations, ...more].sort((a, b) => a.at - b.at);
 
-export const without = (sightings: readonly Sighting[], ...streams: StreamName[]): Sighting[] =>
-  sightings.filter((one) => !(one.kind === 'listed' || one.kind === 'changed') || !streams.includes(one.stream));
+export const without = (rawObservations: readonly RawObservation[], ...streams: StreamName[]): RawObservation[] =>
+  rawObservations.filter((one) => !(one.kind === 'listed' || one.kind === 'changed') || !streams.includes(one.stream));
 
 /** As somebody else's deletion that this run only watched. */
-export const attached = (sightings: readonly Sighting[], timeoutSeconds: number | null = null): Sighting[] =>
-  sightings.flatMap((one): Sighting[] => {
+export const attached = (
+  rawObservations: readonly RawObservation[],
+  timeoutSeconds: number | null = null,
+): RawObservation[] =>
+  rawObservations.flatMap((one): RawObservation[] => {
     if (one.kind === 'began') return [{ ...one, mode: 'attach', timeoutSeconds }];
     return one.kind === 'requested' || one.kind === 'answered' ? [] : [one];
   });
 
 /** As a run that came at `start` saw them: its first lists hold what was there by then. */
-export function comingAt(start: number, all: readonly Sighting[]): Sighting[] {
+export function comingAt(start: number, all: readonly RawObservation[]): RawObservation[] {
   const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
   const events = changesOf(all, 'events').filter(({ at }) => at < start);
   return [
@@ -101,23 +105,28 @@ export function comingAt(start: number, all: readonly Sighting[]): Sighting[] {
   ];
 }
 
-export type Change = Extract<Sighting, { kind: 'changed' }>;
+export type Change = Extract<RawObservation, { kind: 'changed' }>;
 
 /** The watch lines of a stream, oldest first. */
-export const changesOf = (sightings: readonly Sighting[], stream: StreamName): (Change & { object: Raw })[] =>
-  sightings.flatMap((one) =>
+export const changesOf = (
+  rawObservations: readonly RawObservation[],
+  stream: StreamName,
+): (Change & { object: Raw })[] =>
+  rawObservations.flatMap((one) =>
     one.kind === 'changed' && one.stream === stream ? [one as Change & { object: Raw }] : [],
   );
 
 /** The first state with deletionTimestamp, as its watch line told it. */
-export function markedIn(sightings: readonly Sighting[]): Change & { object: Raw } {
-  const marked = changesOf(sightings, 'pod').find((one) => one.object.metadata['deletionTimestamp'] !== undefined);
+export function markedIn(rawObservations: readonly RawObservation[]): Change & { object: Raw } {
+  const marked = changesOf(rawObservations, 'pod').find(
+    (one) => one.object.metadata['deletionTimestamp'] !== undefined,
+  );
   if (!marked) throw new Error('nobody deleted the pod');
   return marked;
 }
 
 export const changed = (at: number, stream: StreamName, object: unknown, change: Change['change'] = 'MODIFIED') =>
-  ({ at, kind: 'changed', stream, change, object }) satisfies Sighting;
+  ({ at, kind: 'changed', stream, change, object }) satisfies RawObservation;
 
 /** EndpointSlices that may not be listed. */
 export const slicesRefused = (at: number) =>
@@ -130,10 +139,10 @@ export const slicesRefused = (at: number) =>
     resource: 'endpointslices',
     group: 'discovery.k8s.io',
     message: 'forbidden',
-  }) satisfies Sighting;
+  }) satisfies RawObservation;
 
 export const listed = (at: number, stream: StreamName, ...objects: unknown[]) =>
-  ({ at, kind: 'listed', stream, resourceVersion: '1', objects }) satisfies Sighting;
+  ({ at, kind: 'listed', stream, resourceVersion: '1', objects }) satisfies RawObservation;
 
 /** When the emitter's clock says so (client ms, where clocks agree), and how many times until then. */
 interface Occurring {

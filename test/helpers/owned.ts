@@ -11,10 +11,10 @@ export const linesOf = ({ trigger, observations }: ExitReport): string[] =>
 
 /** A pod of this owner that some client deletes, with the owner known before. */
 export function ownedCase(kind: string, name: string, owner: Partial<Raw> = {}, change: Partial<Story> = {}) {
-  const sightings = editing(told({ ...somebody, ...change }), 'pod', ownedBy(kind, name));
-  const begin = sightings[0]?.at ?? 0;
-  const at = markedIn(sightings).at;
-  return { at, sightings: adding(sightings, listed(begin + 100, 'owner', ownerOf(kind, name, owner))) };
+  const rawObservations = editing(told({ ...somebody, ...change }), 'pod', ownedBy(kind, name));
+  const begin = rawObservations[0]?.at ?? 0;
+  const at = markedIn(rawObservations).at;
+  return { at, rawObservations: adding(rawObservations, listed(begin + 100, 'owner', ownerOf(kind, name, owner))) };
 }
 
 export const successfulDelete = (

@@ -1,5 +1,5 @@
 /** Raw objects of a recording, found and edited: what cases are made of. */
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { editing, markedIn, stampOf } from './cases.ts';
 import type { Raw } from './cases.ts';
 
@@ -8,21 +8,27 @@ type Status = Record<string, unknown> & { state: Record<string, unknown> };
 export const statusesIn = (pod: Raw): Status[] => (pod.status['containerStatuses'] ?? []) as Status[];
 
 /** The pod as it was listed before the deletion. */
-export function podBefore(sightings: readonly Sighting[]): Raw {
-  const { uid } = markedIn(sightings).object.metadata;
-  const pods = sightings.flatMap((one) => (one.kind === 'listed' && one.stream === 'pod' ? one.objects : [])) as Raw[];
+export function podBefore(rawObservations: readonly RawObservation[]): Raw {
+  const { uid } = markedIn(rawObservations).object.metadata;
+  const pods = rawObservations.flatMap((one) =>
+    one.kind === 'listed' && one.stream === 'pod' ? one.objects : [],
+  ) as Raw[];
   const found = pods.find((pod) => pod.metadata.uid === uid);
   if (!found) throw new Error('the pod was not listed');
   return structuredClone(found);
 }
 
 /** Owners as they were listed. */
-export const ownersIn = (sightings: readonly Sighting[]): Raw[] =>
-  sightings.flatMap((one) => (one.kind === 'listed' && one.stream === 'owner' ? (one.objects as Raw[]) : []));
+export const ownersIn = (rawObservations: readonly RawObservation[]): Raw[] =>
+  rawObservations.flatMap((one) => (one.kind === 'listed' && one.stream === 'owner' ? (one.objects as Raw[]) : []));
 
 /** Every Event of this reason becomes what `edit` makes of it. */
-export const editingEvents = (sightings: readonly Sighting[], reason: string, edit: (event: Raw) => Raw): Sighting[] =>
-  editing(sightings, 'events', (event) => (event['reason'] === reason ? edit(event) : event));
+export const editingEvents = (
+  rawObservations: readonly RawObservation[],
+  reason: string,
+  edit: (event: Raw) => Raw,
+): RawObservation[] =>
+  editing(rawObservations, 'events', (event) => (event['reason'] === reason ? edit(event) : event));
 
 /** An Event that happened at another time. */
 export function retimed(event: Raw, at: number): Raw {
@@ -37,9 +43,12 @@ export function retimed(event: Raw, at: number): Raw {
 }
 
 /** Every end of a container that the pod's own statuses tell. */
-export function endingAs(sightings: readonly Sighting[], change: Record<string, unknown>): Sighting[] {
-  const { uid } = markedIn(sightings).object.metadata;
-  return editing(sightings, 'pod', (pod) => {
+export function endingAs(
+  rawObservations: readonly RawObservation[],
+  change: Record<string, unknown>,
+): RawObservation[] {
+  const { uid } = markedIn(rawObservations).object.metadata;
+  return editing(rawObservations, 'pod', (pod) => {
     if (pod.metadata.uid !== uid) return pod;
     for (const { state } of statusesIn(pod)) if (state['terminated']) Object.assign(state['terminated'], change);
     return pod;
@@ -47,5 +56,5 @@ export function endingAs(sightings: readonly Sighting[], change: Record<string, 
 }
 
 /** Without any log. */
-export const quiet = (sightings: readonly Sighting[]): Sighting[] =>
-  sightings.filter((one) => one.kind !== 'line' && one.kind !== 'log-opened' && one.kind !== 'log-ended');
+export const quiet = (rawObservations: readonly RawObservation[]): RawObservation[] =>
+  rawObservations.filter((one) => one.kind !== 'line' && one.kind !== 'log-opened' && one.kind !== 'log-ended');

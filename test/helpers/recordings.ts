@@ -7,7 +7,7 @@ import type { Row } from '../../src/recording/rows.ts';
 import { subjectOf } from '../../src/run/raw-subject.ts';
 import { openReplay, replayOf } from '../../src/run/replay.ts';
 import { observe } from '../../src/model/observe.ts';
-import type { Observation, Sighting } from '../../src/model/observation.ts';
+import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
@@ -50,12 +50,12 @@ export interface Truth {
 export const truthsOf = (name: string): Truth[] =>
   JSON.parse(readFileSync(`${folderOf(name)}${name}.truth.json`, 'utf8')) as Truth[];
 
-export async function sightingsOf(name: string): Promise<Sighting[]> {
-  const { sightings } = await openReplay(recordingFile(name), (message) => {
+export async function rawObservationsOf(name: string): Promise<RawObservation[]> {
+  const { rawObservations } = await openReplay(recordingFile(name), (message) => {
     throw new Error(message);
   });
-  const all: Sighting[] = [];
-  for await (const sighting of sightings) all.push(sighting);
+  const all: RawObservation[] = [];
+  for await (const rawObservation of rawObservations) all.push(rawObservation);
   return all;
 }
 
@@ -71,7 +71,7 @@ export async function rowsOf(name: string): Promise<Row[]> {
 interface TracedPod {
   pod: string;
   truths: Truth[];
-  sightings: Sighting[];
+  rawObservations: RawObservation[];
 }
 
 const traced = new Map<string, Promise<TracedPod[]>>();
@@ -86,7 +86,7 @@ export function tracedPodsOf(name: string): Promise<TracedPod[]> {
 async function readTracedPods(name: string): Promise<TracedPod[]> {
   const truths = truthsOf(name);
   const pods = [...new Set(truths.map(({ pod }) => pod))];
-  if (pods.length < 2) return [{ pod: pods[0] ?? '', truths, sightings: await sightingsOf(name) }];
+  if (pods.length < 2) return [{ pod: pods[0] ?? '', truths, rawObservations: await rawObservationsOf(name) }];
   const rows = await rowsOf(name);
   const own = subjectOf(rows);
   return pods.map((pod) => {
@@ -94,19 +94,19 @@ async function readTracedPods(name: string): Promise<TracedPod[]> {
     return {
       pod,
       truths: truths.filter((one) => one.pod === pod),
-      sightings: [...replayOf(rows, subject)],
+      rawObservations: [...replayOf(rows, subject)],
     };
   });
 }
 
-export const observationsOf = (sightings: readonly Sighting[]): Observation[] =>
-  sightings.map((sighting, index) => observe(sighting, index + 1, { logText: false }));
+export const observationsOf = (rawObservations: readonly RawObservation[]): Observation[] =>
+  rawObservations.map((rawObservation, index) => observe(rawObservation, index + 1, { logText: false }));
 
 export const traceOf = (observations: readonly Observation[]): Trace => observations.reduce(reduce, emptyTrace);
 
 /** What renderers are given. */
 export async function reportToRender(name: string): Promise<Report> {
-  return mustRender(traceOf(observationsOf(await sightingsOf(name))));
+  return mustRender(traceOf(observationsOf(await rawObservationsOf(name))));
 }
 
 export function mustRender(trace: Trace): Report {
@@ -116,7 +116,7 @@ export function mustRender(trace: Trace): Report {
 }
 
 export async function reportOfRecording(name: string): Promise<ExitReport> {
-  return mustReport(traceOf(observationsOf(await sightingsOf(name))));
+  return mustReport(traceOf(observationsOf(await rawObservationsOf(name))));
 }
 
 export function mustReport(trace: Trace): ExitReport {

@@ -3,7 +3,7 @@ import { simulate as tellStory } from '../sim/simulate.ts';
 import type { InstantName, TrueInstant } from '../sim/expected.ts';
 import type { Story } from '../sim/story.ts';
 import { rowOf } from '../../src/recording/rows.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { replayOf } from '../../src/run/replay.ts';
 import type { ExitReport, Instant } from '../../src/model/report.ts';
 import { mustReport, observationsOf, traceOf } from './recordings.ts';
@@ -19,13 +19,13 @@ export interface Judged {
   unsent: string[];
 }
 
-const sightingsIn = (rows: ReturnType<typeof tellStory>['rows']): Sighting[] => {
+const rawObservationsIn = (rows: ReturnType<typeof tellStory>['rows']): RawObservation[] => {
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   return [...replayOf(parsed)];
 };
 
 /** What a run sees of it. */
-export const sightingsOfStory = (story: Story): Sighting[] => sightingsIn(tellStory(story).rows);
+export const rawObservationsOfStory = (story: Story): RawObservation[] => rawObservationsIn(tellStory(story).rows);
 
 /** Controllers that stand still to the end delete nothing, and a run waits on. */
 export const isDeleted = (story: Story): boolean =>
@@ -34,10 +34,10 @@ export const isDeleted = (story: Story): boolean =>
 /** `view`: what is kept of what a run would see, by its permissions. */
 export function judgeStory(
   story: Story,
-  view: (all: readonly Sighting[]) => readonly Sighting[] = (all) => all,
+  view: (all: readonly RawObservation[]) => readonly RawObservation[] = (all) => all,
 ): Judged {
   const { rows, expected } = tellStory(story);
-  const report = mustReport(traceOf(observationsOf(view(sightingsIn(rows)))));
+  const report = mustReport(traceOf(observationsOf(view(rawObservationsIn(rows)))));
   const instants = expected.instants.map(({ name, subject }) => {
     const claimed = claimOf(report, name, subject);
     return { name, width: claimed && widthOf(claimed) };

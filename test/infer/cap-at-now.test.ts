@@ -9,9 +9,9 @@ import type { Story } from '../sim/story.ts';
 import { resources } from '../sim/rows.ts';
 import { simulate } from '../sim/simulate.ts';
 import { rowOf } from '../../src/recording/rows.ts';
-import { rawSightings } from '../../src/run/raw-replay.ts';
+import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { bend, bentStreams } from '../helpers/bend.ts';
 import type { Heard, Truths } from '../helpers/prefixes.ts';
 import { listenTo } from '../helpers/prefixes.ts';
@@ -29,8 +29,8 @@ const mostBroken = 0.004;
 const found = [123, 745, 901, 2004, 2189];
 const seeds = [...new Set([...Array.from({ length: stories }, (_, index) => index + 1), ...found])];
 
-const listen = (sightings: Iterable<Sighting>, truths: Truths): Heard =>
-  listenTo(observationsOf([...endedLikeLive(sightings)]), truths);
+const listen = (rawObservations: Iterable<RawObservation>, truths: Truths): Heard =>
+  listenTo(observationsOf([...endedLikeLive(rawObservations)]), truths);
 
 describe.each(recordingNames)('while %s lasts', (name) => {
   const stamps = { 'stop-signal': 'stop_signal_sent', kill: 'sigkill_sent', exited: 'exited' } as const;
@@ -42,18 +42,18 @@ describe.each(recordingNames)('while %s lasts', (name) => {
   };
 
   it('no word is broken', async () => {
-    const { broken, held } = listen(rawSightings(await rowsOf(name)), truths);
+    const { broken, held } = listen(rawRawObservations(await rowsOf(name)), truths);
     expect(broken).toEqual([]);
     expect(held).toBeGreaterThan(5);
   });
 
   it('no word is broken where every stream is late by up to 2 s', async () => {
-    const sightings = [...rawSightings(await rowsOf(name))];
+    const rawObservations = [...rawRawObservations(await rowsOf(name))];
     for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const random = seeded(seed * 7919);
       const delay = Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000]));
       const still = { offset: 0, drift: 0 };
-      const late = bend(sightings, { api: still, node: still, delay }, truthsOf(name));
+      const late = bend(rawObservations, { api: still, node: still, delay }, truthsOf(name));
       expect(listen(late, truths).broken, JSON.stringify(delay)).toEqual([]);
     }
   });
@@ -91,7 +91,7 @@ function listenToStory(story: Story): Heard {
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   // A kubelet that stands still between a hook and its call breaks a named assumption without a trace.
   const isFrozen = story.faults.some(({ kind }) => kind === 'freeze');
-  return listen(rawSightings(parsed), (id) => {
+  return listen(rawRawObservations(parsed), (id) => {
     const [mark = '', subject] = id.split('/');
     if (isFrozen && (mark === 'prestop-ended' || mark === 'stop-signal')) return undefined;
     const name = mark === 'prestop-ended' ? 'prestop-end' : mark === 'acknowledged' ? 'noticed' : mark;

@@ -1,7 +1,7 @@
 /** How late changes arrive is measured by the API server's own stamps (src/infer/arrival.ts). */
 import { expect, it } from 'vitest';
 import { deliveryLagOf } from '../../src/infer/arrival.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { bend, bentStreams } from '../helpers/bend.ts';
 import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../helpers/recordings.ts';
 import { rounds } from '../helpers/sweep.ts';
@@ -10,17 +10,18 @@ import { heldAgainst } from '../helpers/truth.ts';
 const assumed = 2500;
 /** Of many pods of one recording, which had the same server. */
 const somePodsOf = async (name: string) => (await tracedPodsOf(name)).slice(0, rounds(4, Infinity));
-const lagOf = (sightings: readonly Sighting[]): number => deliveryLagOf(traceOf(observationsOf(sightings)));
+const lagOf = (rawObservations: readonly RawObservation[]): number =>
+  deliveryLagOf(traceOf(observationsOf(rawObservations)));
 
 it('is longer than assumed where a busy server proves it', async () => {
   const [pod] = await tracedPodsOf('apiserver-busy-delete');
-  expect(lagOf(pod?.sightings ?? [])).toBeGreaterThan(3500);
+  expect(lagOf(pod?.rawObservations ?? [])).toBeGreaterThan(3500);
 });
 
 it.each(allNames.filter((name) => name !== 'apiserver-busy-delete'))(
   'is the assumed one in %s, where no stamp proves more',
   async (name) => {
-    for (const { sightings } of await somePodsOf(name)) expect(lagOf(sightings)).toBe(assumed);
+    for (const { rawObservations } of await somePodsOf(name)) expect(lagOf(rawObservations)).toBe(assumed);
   },
 );
 
@@ -29,8 +30,8 @@ async function latePods(name: string) {
   const delay = Object.fromEntries(bentStreams.map((stream) => [stream, stream === 'logs' ? 0 : 5000]));
   const still = { offset: 0, drift: 0 };
   const pods = await somePodsOf(name);
-  return pods.flatMap(({ sightings, truths }) => {
-    const trace = traceOf(observationsOf(bend(sightings, { api: still, node: still, delay }, truths)));
+  return pods.flatMap(({ rawObservations, truths }) => {
+    const trace = traceOf(observationsOf(bend(rawObservations, { api: still, node: still, delay }, truths)));
     return trace.gone?.value === 'deleted' ? [{ trace, truths, removedBy: trace.gone.at - 5000 }] : [];
   });
 }

@@ -6,19 +6,19 @@ import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
 import { observe } from '../../src/model/observe.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { timelineOf } from '../../src/infer/conclude.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { reportOf } from '../../src/verdict/report.ts';
-import { mustReport, observationsOf, recordingNames, sightingsOf, traceOf } from '../helpers/recordings.ts';
+import { mustReport, observationsOf, recordingNames, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
 
 describe.each(recordingNames)('reducing %s', (name) => {
   it('never throws for any prefix, and neither does judging it', async () => {
     let trace: Trace = emptyTrace;
     let reports = 0;
-    for (const observation of observationsOf(await sightingsOf(name))) {
+    for (const observation of observationsOf(await rawObservationsOf(name))) {
       trace = reduce(trace, observation);
       if (reportOf(trace)) reports += 1;
     }
@@ -28,7 +28,7 @@ describe.each(recordingNames)('reducing %s', (name) => {
   it('tells of nothing that lies in the future, however early it is asked', async () => {
     let trace: Trace = emptyTrace;
     const ahead: string[] = [];
-    for (const observation of observationsOf(await sightingsOf(name))) {
+    for (const observation of observationsOf(await rawObservationsOf(name))) {
       trace = reduce(trace, observation);
       const { marks = [], phases = [] } = timelineOf(trace) ?? {};
       const instants = [
@@ -42,7 +42,7 @@ describe.each(recordingNames)('reducing %s', (name) => {
   });
 
   it('leaves the trace before it as it was', async () => {
-    const observations = observationsOf(await sightingsOf(name));
+    const observations = observationsOf(await rawObservationsOf(name));
     const half = traceOf(observations.slice(0, Math.ceil(observations.length / 2)));
     const before = JSON.stringify(mustReport(half));
     observations.slice(Math.ceil(observations.length / 2)).reduce(reduce, half);
@@ -50,22 +50,22 @@ describe.each(recordingNames)('reducing %s', (name) => {
   });
 
   it('learns nothing from a list that comes twice', async () => {
-    const sightings = await sightingsOf(name);
-    const twice = sightings.flatMap<Sighting>((sighting) =>
-      sighting.kind === 'listed' ? [sighting, sighting] : [sighting],
+    const rawObservations = await rawObservationsOf(name);
+    const twice = rawObservations.flatMap<RawObservation>((rawObservation) =>
+      rawObservation.kind === 'listed' ? [rawObservation, rawObservation] : [rawObservation],
     );
     expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(
-      said(mustReport(traceOf(observationsOf(sightings)))),
+      said(mustReport(traceOf(observationsOf(rawObservations)))),
     );
   });
 
   it('learns nothing from a change that comes twice', async () => {
-    const sightings = await sightingsOf(name);
-    const twice = sightings.flatMap<Sighting>((sighting) =>
-      sighting.kind === 'changed' ? [sighting, sighting] : [sighting],
+    const rawObservations = await rawObservationsOf(name);
+    const twice = rawObservations.flatMap<RawObservation>((rawObservation) =>
+      rawObservation.kind === 'changed' ? [rawObservation, rawObservation] : [rawObservation],
     );
     expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(
-      said(mustReport(traceOf(observationsOf(sightings)))),
+      said(mustReport(traceOf(observationsOf(rawObservations)))),
     );
   });
 
@@ -77,16 +77,16 @@ describe.each(recordingNames)('reducing %s', (name) => {
       recorded: '2026-01-01T00:00:00Z',
       logText: false,
     });
-    const live = await run({ source: await sightingsOf(name), logText: false, record: recorder.write });
+    const live = await run({ source: await rawObservationsOf(name), logText: false, record: recorder.write });
     recorder.close();
-    const { sightings } = await openReplay(file, (message) => expect.fail(message));
-    const replayed = await run({ source: sightings, logText: false });
+    const { rawObservations } = await openReplay(file, (message) => expect.fail(message));
+    const replayed = await run({ source: rawObservations, logText: false });
     expect(JSON.stringify(mustReport(replayed))).toBe(JSON.stringify(mustReport(live)));
   });
 
   it('is narrowed once and for all: a recorded observation maps to itself', async () => {
-    const once = observationsOf(await sightingsOf(name));
-    const again = once.map(({ seq, ...sighting }) => observe(sighting, seq, { logText: false }));
+    const once = observationsOf(await rawObservationsOf(name));
+    const again = once.map(({ seq, ...rawObservation }) => observe(rawObservation, seq, { logText: false }));
     expect(again).toEqual(once);
   });
 
@@ -98,7 +98,7 @@ describe.each(recordingNames)('reducing %s', (name) => {
       recorded: '2026-01-01T00:00:00Z',
       logText: false,
     });
-    await run({ source: await sightingsOf(name), logText: true, record: recorder.write });
+    await run({ source: await rawObservationsOf(name), logText: true, record: recorder.write });
     recorder.close();
     const text = readFileSync(file, 'utf8');
     expect(text).not.toMatch(

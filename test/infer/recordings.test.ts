@@ -68,7 +68,7 @@ it('has an expectation for every recording of the second series', () => {
 
 describe.each(Object.entries(expectedOfSeries))('each pod of the recording %s', (name, wanted) => {
   const pods = tracedPodsOf(name).then((all) =>
-    all.map((one) => ({ ...one, report: mustReport(traceOf(observationsOf(one.sightings))) })),
+    all.map((one) => ({ ...one, report: mustReport(traceOf(observationsOf(one.rawObservations))) })),
   );
 
   it('gives its row of the table', async () => {

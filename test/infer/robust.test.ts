@@ -3,9 +3,9 @@
  * most it is unknown), and most instants stay told usefully. Seeded: a failure names its seed.
  */
 import { expect, it } from 'vitest';
-import { rawSightings } from '../../src/run/raw-replay.ts';
+import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { bend, bentStreams } from '../helpers/bend.ts';
 import type { Bend } from '../helpers/bend.ts';
@@ -53,10 +53,10 @@ it.each(Object.keys(cases))('%s: no instant misses the truth and no duration is 
   let useful = 0;
   for (const recording of recordingNames) {
     const truths = truthsOf(recording);
-    const sightings = [...rawSightings(await rowsOf(recording))];
+    const rawObservations = [...rawRawObservations(await rowsOf(recording))];
     for (let seed = 1; seed <= seeds; seed += 1) {
       const random = seeded(seed * 7919);
-      const { bent, how } = bentBy(sightings, cases[name], random, recording);
+      const { bent, how } = bentBy(rawObservations, cases[name], random, recording);
       const report = mustReport(traceOf(observationsOf([...endedLikeLive(bent)])));
       const all = heldAgainst(report, truths);
       held += all.length;
@@ -89,12 +89,12 @@ const otherOutcomes = ({ containers }: ExitReport, recording: string): string[] 
   );
 
 function bentBy(
-  sightings: Sighting[],
+  rawObservations: RawObservation[],
   make: (typeof cases)[string] | undefined,
   random: () => number,
   recording: string,
-): { bent: Sighting[]; how: Bend } {
-  const request = sightings.find((one) => one.kind === 'requested')?.at ?? sightings[0]?.at ?? 0;
-  const how = make?.(random, request, sightings.at(-1)?.at ?? request) ?? still;
-  return { bent: bend(sightings, how, truthsOf(recording)), how };
+): { bent: RawObservation[]; how: Bend } {
+  const request = rawObservations.find((one) => one.kind === 'requested')?.at ?? rawObservations[0]?.at ?? 0;
+  const how = make?.(random, request, rawObservations.at(-1)?.at ?? request) ?? still;
+  return { bent: bend(rawObservations, how, truthsOf(recording)), how };
 }

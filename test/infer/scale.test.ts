@@ -6,7 +6,7 @@ import type { Looks } from '../../src/infer/chatter.ts';
 import { afterLook, isChatter } from '../../src/infer/chatter.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { judged } from '../helpers/cases.ts';
-import { sightingsOf } from '../helpers/recordings.ts';
+import { rawObservationsOf } from '../helpers/recordings.ts';
 
 describe('a workload of 5000 pods', () => {
   it.each(['graceful-exit', 'statefulset', 'rolling-update'])(
@@ -47,7 +47,7 @@ describe('of the log lines of a chatty pod', () => {
 
 /** The recording, with so many more pods in the first list of its siblings. */
 async function amongMany(recording: string, count: number) {
-  return (await sightingsOf(recording)).map((one) => {
+  return (await rawObservationsOf(recording)).map((one) => {
     if (one.kind !== 'listed' || one.stream !== 'siblings') return one;
     const [first] = one.objects as Raw[];
     const others = Array.from({ length: count }, (_, index) => ({

@@ -4,7 +4,7 @@ import { timelineOf } from '../../src/infer/conclude.ts';
 import type { Interval, Timeline } from '../../src/infer/timeline.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { observationsOf, recordingNames, sightingsOf } from '../helpers/recordings.ts';
+import { observationsOf, recordingNames, rawObservationsOf } from '../helpers/recordings.ts';
 
 /** ms; sums of fractions round. */
 const tick = 0.01;
@@ -12,7 +12,7 @@ const tick = 0.01;
 it.each(recordingNames)('%s: every shown moment lies in its interval, and no effect before its cause', async (name) => {
   let trace = emptyTrace;
   let timelines = 0;
-  for (const observation of observationsOf(await sightingsOf(name))) {
+  for (const observation of observationsOf(await rawObservationsOf(name))) {
     trace = reduce(trace, observation);
     const timeline = timelineOf(trace);
     if (!timeline) continue;

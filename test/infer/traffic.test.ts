@@ -45,9 +45,9 @@ it('dual-stack: each family is told, and one that has others does not speak for 
 });
 
 it('dual-stack: a family that has none left is named, where another has some', () => {
-  const sightings = told({ services: [service({ families: ['IPv4', 'IPv6'], others: 0 })] });
+  const rawObservations = told({ services: [service({ families: ['IPv4', 'IPv6'], others: 0 })] });
   const other = { conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } };
-  const fourHasMore = editing(sightings, 'endpointslices', (slice) =>
+  const fourHasMore = editing(rawObservations, 'endpointslices', (slice) =>
     slice['addressType'] === 'IPv4'
       ? { ...slice, endpoints: [...((slice['endpoints'] ?? []) as unknown[]), other] }
       : slice,
@@ -59,8 +59,8 @@ it('dual-stack: a family that has none left is named, where another has some', (
 });
 
 it('an endpoint that was unrouted did not stay ready, whatever its Service publishes', () => {
-  const sightings = told({ services: [service()] });
-  const published = editing(sightings, 'services', (one) => ({
+  const rawObservations = told({ services: [service()] });
+  const published = editing(rawObservations, 'services', (one) => ({
     ...one,
     spec: { ...one.spec, publishNotReadyAddresses: true },
   }));
@@ -68,15 +68,15 @@ it('an endpoint that was unrouted did not stay ready, whatever its Service publi
 });
 
 it('slices that are written one after another leave no Service without endpoints in between', () => {
-  const sightings = told({ services: [service({ others: 0 })] });
-  const own = changesOf(sightings, 'endpointslices')[0];
+  const rawObservations = told({ services: [service({ others: 0 })] });
+  const own = changesOf(rawObservations, 'endpointslices')[0];
   const other = (ready: boolean) => ({
     ...own?.object,
     metadata: { ...own?.object.metadata, name: 'api-second', uid: 'uid-second', managedFields: [] },
     endpoints: [{ conditions: { ready }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } }],
   });
   const late = (ms: number) =>
-    findingCodes(judged(adding(sightings, changed((own?.at ?? 0) + ms, 'endpointslices', other(true), 'ADDED'))));
+    findingCodes(judged(adding(rawObservations, changed((own?.at ?? 0) + ms, 'endpointslices', other(true), 'ADDED'))));
   expect(late(3)).not.toContain('no-ready-endpoint');
   expect(late(1500)).toContain('no-ready-endpoint');
 });
@@ -92,15 +92,15 @@ it('several Services: each is judged by its own endpoints', () => {
 });
 
 it('several slices of one Service: ready endpoints of the others count', () => {
-  const sightings = told({ services: [service({ others: 0 })] });
-  const begin = sightings[0]?.at ?? 0;
-  const slice = changesOf(sightings, 'endpointslices')[0]?.object;
+  const rawObservations = told({ services: [service({ others: 0 })] });
+  const begin = rawObservations[0]?.at ?? 0;
+  const slice = changesOf(rawObservations, 'endpointslices')[0]?.object;
   const second = {
     ...slice,
     metadata: { ...slice?.metadata, name: 'api-second', uid: 'uid-second' },
     endpoints: [{ conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } }],
   };
-  const report = judged(adding(sightings, changed(begin + 200, 'endpointslices', second, 'ADDED')));
+  const report = judged(adding(rawObservations, changed(begin + 200, 'endpointslices', second, 'ADDED')));
   expect(report.endpoints.map(({ otherReady }) => otherReady)).toEqual([1]);
   expect(findingCodes(report)).not.toContain('last-endpoint');
 });
@@ -113,7 +113,7 @@ it('a headless Service routes by its names: it is unrouted like any other', () =
 
 it('a Service without a selector, whose slices somebody else writes, is told where a slice holds the pod', () => {
   const foreign = editing(told(), 'services', (one) => ({ ...one, spec: { ...one.spec, selector: undefined } }));
-  const sightings = editing(foreign, 'endpointslices', (slice) => ({
+  const rawObservations = editing(foreign, 'endpointslices', (slice) => ({
     ...slice,
     metadata: {
       ...slice.metadata,
@@ -123,7 +123,7 @@ it('a Service without a selector, whose slices somebody else writes, is told whe
       },
     },
   }));
-  const report = judged(sightings);
+  const report = judged(rawObservations);
   expect(report.endpoints.map((one) => one.service)).toEqual(['api']);
   expect(report.endpoints[0]?.unroutedAt).toBeDefined();
 });
@@ -148,11 +148,11 @@ it('no Service at all: no lane, no finding about traffic', () => {
 });
 
 it('conditions that a slice leaves out mean what the API says: ready and serving, not terminating', () => {
-  const sightings = told({ services: [service({ others: 0 })] });
-  const { at } = markedIn(sightings);
-  const terse = editing(sightings, 'endpointslices', (slice, sighting) => {
+  const rawObservations = told({ services: [service({ others: 0 })] });
+  const { at } = markedIn(rawObservations);
+  const terse = editing(rawObservations, 'endpointslices', (slice, rawObservation) => {
     const endpoints = slice['endpoints'] as Record<string, unknown>[] | null;
-    const before = sighting.at < at;
+    const before = rawObservation.at < at;
     return before ? { ...slice, endpoints: endpoints?.map(({ conditions: _all, ...one }) => one) ?? null } : slice;
   });
   const report = judged(terse);
@@ -163,8 +163,8 @@ it('conditions that a slice leaves out mean what the API says: ready and serving
 it('a readiness gate that a load balancer clears while the pod drains makes no exit and takes no container out', () => {
   const gate = 'target-health.example.com/api';
   const gated = (pod: Raw): Raw => ({ ...pod, spec: { ...pod.spec, readinessGates: [{ conditionType: gate }] } });
-  const sightings = editing(told(alone({ app: drains(3000) })), 'pod', gated);
-  const marked = markedIn(sightings);
+  const rawObservations = editing(told(alone({ app: drains(3000) })), 'pod', gated);
+  const marked = markedIn(rawObservations);
   const cleared = {
     ...marked.object,
     metadata: {
@@ -179,14 +179,14 @@ it('a readiness gate that a load balancer clears while the pod drains makes no e
       ],
     },
   };
-  const report = judged(adding(sightings, changed(marked.at + 500, 'pod', cleared)));
+  const report = judged(adding(rawObservations, changed(marked.at + 500, 'pod', cleared)));
   expect(hasMark(report, 'ready-lost')).toBe(false);
   expect(after(report, containerOf(report).exit?.at).earliest).toBeGreaterThan(2.9);
   expect(report.verdict.outcome).toBe('graceful');
 });
 
 it('a pod that was not ready when it was deleted is not unrouted by it', () => {
-  const sightings = editing(told(), 'endpointslices', (slice) => {
+  const rawObservations = editing(told(), 'endpointslices', (slice) => {
     const endpoints = slice['endpoints'] as { conditions: Record<string, unknown> }[] | null;
     const unready = (one: { conditions: Record<string, unknown> }) => ({
       ...one,
@@ -194,7 +194,7 @@ it('a pod that was not ready when it was deleted is not unrouted by it', () => {
     });
     return { ...slice, endpoints: endpoints?.map(unready) ?? null };
   });
-  const report = judged(sightings);
+  const report = judged(rawObservations);
   expect(report.endpoints[0]?.unroutedAt).toBeUndefined();
   expect(report.endpoints[0]?.removedAt).toBeDefined();
   expect(findingCodes(report)).not.toContain('drain-race');
@@ -222,9 +222,9 @@ it('a Service is without a ready endpoint for as long as its slice shows none', 
 });
 
 it('without the right to read EndpointSlices the lane is missing and nothing is claimed of routes', () => {
-  const sightings = without(told(), 'endpointslices');
-  const begin = sightings[0]?.at ?? 0;
-  const report = judged(adding(sightings, slicesRefused(begin + 20), listed(begin + 30, 'services')));
+  const rawObservations = without(told(), 'endpointslices');
+  const begin = rawObservations[0]?.at ?? 0;
+  const report = judged(adding(rawObservations, slicesRefused(begin + 20), listed(begin + 30, 'services')));
   expect(report.endpoints).toEqual([]);
   expect(findingCodes(report)).toContain('evidence-lost');
 });

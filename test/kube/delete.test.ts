@@ -14,8 +14,8 @@ const terminating = pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' 
 async function run(handler: Handler, more: object = {}) {
   const api = await serve(handler);
   const cluster = await connected(api, { around: surroundings({ speed: 100 }) });
-  const sightings = all(deletePod(cluster, { ...target, ...more }, { signal: stopping() }));
-  const seen = await sightings.catch((error: unknown) => error as Error);
+  const rawObservations = all(deletePod(cluster, { ...target, ...more }, { signal: stopping() }));
+  const seen = await rawObservations.catch((error: unknown) => error as Error);
   const sent = api.asked.filter(({ method }) => method !== 'GET');
   return { api, seen: seen instanceof Error ? [] : seen, error: seen instanceof Error ? seen : undefined, sent };
 }
@@ -145,7 +145,7 @@ describe('deletePod', () => {
     const cluster = await connected({ url: nowhere }, { around: surroundings({ speed: 2000 }) });
     const seen: unknown[] = [];
     const running = (async () => {
-      for await (const sighting of deletePod(cluster, target, { signal: stopping() })) seen.push(sighting);
+      for await (const rawObservation of deletePod(cluster, target, { signal: stopping() })) seen.push(rawObservation);
     })();
     await expect(running).rejects.toMatchObject({ code: 'server.unreachable' });
     expect(seen).toEqual([]);

@@ -135,7 +135,7 @@ describe('followLog', () => {
     const seen = await all(
       followLog(await connected(api, { around: surroundings() }), target, { signal: stopping(30_000) }),
     );
-    const lines = seen.filter((sighting) => sighting.kind === 'line');
+    const lines = seen.filter((rawObservation) => rawObservation.kind === 'line');
     const span = (lines.at(-1)?.at ?? 0) - (lines[0]?.at ?? 0);
     expect(lines.length).toBeLessThanOrEqual(span / 50 + 2);
     expect(lines.reduce((sum, { skipped = 0 }) => sum + 1 + skipped, 0)).toBe(count);
@@ -150,7 +150,7 @@ describe('followLog', () => {
       response.end(`\n${stamp(2)} after\n`);
     });
     const seen = await all(followLog(await connected(api), target, { signal: stopping(30_000) }));
-    const [first, second] = seen.filter((sighting) => sighting.kind === 'line');
+    const [first, second] = seen.filter((rawObservation) => rawObservation.kind === 'line');
     expect(first?.text?.length).toBeLessThan(16 * 1024);
     expect(second).toMatchObject({ text: 'after' });
   });

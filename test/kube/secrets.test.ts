@@ -110,7 +110,7 @@ describe('no secret is told at any verbosity', () => {
   });
 });
 
-/** Everything that a run through every place says: errors with their causes, logs, stderr, sightings. */
+/** Everything that a run through every place says: errors with their causes, logs, stderr, raw observations. */
 async function tellAll(
   api: Pick<TlsApi, 'url'> & Partial<TlsApi>,
 ): Promise<{ text: string; places: number; lines: number }> {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { watchObjects } from '../../src/kube/watch.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import type { Asked } from './helpers/api.ts';
 import { bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';
 import { surroundings } from './helpers/surroundings.ts';
@@ -43,12 +43,12 @@ describe('watchObjects', () => {
       setTimeout(() => response.write(slow.slice(20, 40)), 300);
       setTimeout(() => response.write(slow.slice(40) + line('DELETED', pod('web', '9'))), 500);
     });
-    let slow: Sighting | undefined;
-    for await (const sighting of watchObjects(await connected(api), target, { signal: stopping() })) {
-      if (sighting.kind === 'resumed') slow = sighting;
-      if (sighting.kind !== 'changed') continue;
-      expect(slow?.kind === 'resumed' && sighting.at - slow.since).toBeGreaterThan(350);
-      if (sighting.change === 'DELETED') break;
+    let slow: RawObservation | undefined;
+    for await (const rawObservation of watchObjects(await connected(api), target, { signal: stopping() })) {
+      if (rawObservation.kind === 'resumed') slow = rawObservation;
+      if (rawObservation.kind !== 'changed') continue;
+      expect(slow?.kind === 'resumed' && rawObservation.at - slow.since).toBeGreaterThan(350);
+      if (rawObservation.change === 'DELETED') break;
     }
   });
 
@@ -121,9 +121,9 @@ describe('watchObjects', () => {
       response.write(bookmark('7', true) + line('MODIFIED', pod('web', '8')));
       setTimeout(() => response.destroy(), 20);
     });
-    const seen: Sighting[] = [];
-    for await (const sighting of watchObjects(await connected(api), target, { signal: stopping() })) {
-      if (sighting.kind !== 'dated') seen.push(sighting);
+    const seen: RawObservation[] = [];
+    for await (const rawObservation of watchObjects(await connected(api), target, { signal: stopping() })) {
+      if (rawObservation.kind !== 'dated') seen.push(rawObservation);
       if (seen.length === 5) break;
     }
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed', 'resumed', 'changed']);
@@ -151,8 +151,8 @@ describe('watchObjects', () => {
       response.end();
     });
     const seen: unknown[] = [];
-    for await (const sighting of watchObjects(await connected(api), target, { signal: stopping() })) {
-      if (sighting.kind !== 'changed') continue;
+    for await (const rawObservation of watchObjects(await connected(api), target, { signal: stopping() })) {
+      if (rawObservation.kind !== 'changed') continue;
       await new Promise((done) => setTimeout(done, 50));
       seen.push(api.asked.map(({ query }) => query['resourceVersion']));
       if (seen.length === 1) break;
@@ -468,7 +468,7 @@ describe('a position that means nothing', () => {
       if (asked.query['resourceVersion'] === '6') response.write(line('MODIFIED', pod('web', '8')));
     });
     const around = surroundings({ speed: 100 });
-    const seen: Sighting[] = [];
+    const seen: RawObservation[] = [];
     for await (const one of watchObjects(await connected(api, { around }), target, { signal: stopping() })) {
       if (one.kind !== 'dated') seen.push(one);
       if (seen.length === 4) break;

@@ -1,9 +1,9 @@
 /** What a probe of the pod itself proves of its exit. */
 import { expect, it } from 'vitest';
-import type { Observation, Sighting } from '../../src/model/observation.ts';
+import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import type { ProbeCounts, ProbeStarted } from '../../src/model/probe-observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { mustReport, observationsOf, sightingsOf, traceOf, truthsOf } from '../helpers/recordings.ts';
+import { mustReport, observationsOf, rawObservationsOf, traceOf, truthsOf } from '../helpers/recordings.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 
 const name = 'graceful-exit';
@@ -24,8 +24,8 @@ interface Story {
 
 /** The recording's run, in which a probe asked the pod. */
 async function probed({ lastSent, refused, pod, hostNetwork }: Story): Promise<ExitReport> {
-  const sightings = await sightingsOf(name);
-  const observations = observationsOf(hostNetwork ? onHostNetwork(sightings) : sightings);
+  const rawObservations = await rawObservationsOf(name);
+  const observations = observationsOf(hostNetwork ? onHostNetwork(rawObservations) : rawObservations);
   const { uid } = traceOf(observations);
   const started: ProbeStarted = {
     ...{ kind: 'probe-started', probe: 0, target: 'pod:8080', via: 'pod-proxy', ratePerSecond: 5, timeoutMs: 1000 },
@@ -42,12 +42,14 @@ async function probed({ lastSent, refused, pod, hostNetwork }: Story): Promise<E
   return mustReport(traceOf(all.map((one, index): Observation => ({ ...one, seq: index + 1 }))));
 }
 
-const onHostNetwork = (sightings: Sighting[]): Sighting[] =>
-  JSON.parse(JSON.stringify(sightings).replaceAll('"nodeName":', '"hostNetwork":true,"nodeName":')) as Sighting[];
+const onHostNetwork = (rawObservations: RawObservation[]): RawObservation[] =>
+  JSON.parse(
+    JSON.stringify(rawObservations).replaceAll('"nodeName":', '"hostNetwork":true,"nodeName":'),
+  ) as RawObservation[];
 
 const refusal = { kind: 'refused', connection: 'new', count: 1 } as const;
 
-const plainReport = async (): Promise<ExitReport> => mustReport(traceOf(observationsOf(await sightingsOf(name))));
+const plainReport = async (): Promise<ExitReport> => mustReport(traceOf(observationsOf(await rawObservationsOf(name))));
 const exited = (): number => Date.parse(truthsOf(name)[0]?.exited ?? '');
 
 it('lets no container end before the last request that it answered was sent', async () => {

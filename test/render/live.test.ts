@@ -1,6 +1,6 @@
 /** The live view, as a terminal shows it: the answer line on top, bars, Services, and the card at the end. */
 import { describe, expect, it } from 'vitest';
-import { observationsOf, recordingNames, reportToRender, sightingsOf } from '../helpers/recordings.ts';
+import { observationsOf, recordingNames, reportToRender, rawObservationsOf } from '../helpers/recordings.ts';
 import { frame } from '../../src/render/frame.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import type { Happening } from './helpers/screen.ts';
@@ -10,7 +10,7 @@ import { play } from './helpers/theatre.ts';
 
 const window: Play = { columns: 80, rows: 24, style: { color: 1, unicode: true } };
 const playOf = async (name: string, options: Partial<Play> = {}) =>
-  play(observationsOf(await sightingsOf(name)), { ...window, ...options });
+  play(observationsOf(await rawObservationsOf(name)), { ...window, ...options });
 const seen = async (name: string, options: Partial<Play> = {}) => {
   const { happenings, live } = await playOf(name, options);
   const screen = await screenOf({ ...window, ...options }, happenings);

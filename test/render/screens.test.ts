@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { observe } from '../../src/model/observe.ts';
-import { sightingsOf } from '../helpers/recordings.ts';
+import { rawObservationsOf } from '../helpers/recordings.ts';
 import { play } from './helpers/theatre.ts';
 import type { Screen } from './helpers/screen.ts';
 import { allLines, screenOf } from './helpers/screen.ts';
@@ -26,8 +26,8 @@ it.each(files)('shows what %s shows', async (file) => {
   const first = readFileSync(`${folder}${file}`, 'utf8').split('\n')[0] ?? '';
   const { recording = '', columns, rows, until, wide, high, when, ascii, log, whole } = title.exec(first)?.groups ?? {};
   const size = { columns: Number(columns), rows: Number(rows) };
-  const observations = (await sightingsOf(recording)).map((sighting, index) =>
-    observe(sighting, index + 1, { logText: log !== undefined }),
+  const observations = (await rawObservationsOf(recording)).map((rawObservation, index) =>
+    observe(rawObservation, index + 1, { logText: log !== undefined }),
   );
   const { happenings, live } = play(observations, {
     ...size,

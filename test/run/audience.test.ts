@@ -6,14 +6,14 @@ import type { Stage } from '../../src/run/run.ts';
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
-import { observationsOf, sightingsOf } from '../helpers/recordings.ts';
+import { observationsOf, rawObservationsOf } from '../helpers/recordings.ts';
 
 it('ndjson tells nothing on a Date alone, and all that is new with the next observation', async () => {
   let written = '';
   const ports = { stdout: { write: (text: string) => (written += text) }, stderr: { write: () => {} } };
   const look = { color: 'never', ascii: true, timestamps: 'utc', logs: false } as const;
   const stage = await openStage({ kind: 'ndjson' }, look, ports as unknown as Ports);
-  const seen = observationsOf(await sightingsOf('graceful-exit'));
+  const seen = observationsOf(await rawObservationsOf('graceful-exit'));
   const dated = seen.flatMap((one): Observation[] => [
     one,
     { kind: 'dated', at: one.at, sentAt: one.at - 1, date: Math.floor(one.at / 1000) * 1000, seq: one.seq },
@@ -33,7 +33,7 @@ it('ndjson tells nothing on a Date alone, and all that is new with the next obse
 });
 
 it('opens a stage when the DELETE has left, and then shows the newest trace and every log line', async () => {
-  const seen = observationsOf(await sightingsOf('graceful-exit'));
+  const seen = observationsOf(await rawObservationsOf('graceful-exit'));
   const sent = seen.findIndex(({ kind }) => kind === 'requested');
   const shown: Observation[] = [];
   let opened = 0;

@@ -45,7 +45,7 @@ it('a consumer that throws leaves no request open once the source is stopped', (
     const step = (_: unknown, { kind }: { kind: string }): unknown => kind === 'answered' && tired();
     const open = () => server.requests.filter(({ endedAt }) => endedAt === undefined).map(({ url }) => url);
     await expect(
-      run({ source: live.sightings, logText: false, audience: { step }, onTrace: live.onTrace }),
+      run({ source: live.rawObservations, logText: false, audience: { step }, onTrace: live.onTrace }),
     ).rejects.toThrow('seen enough');
     expect(open()).not.toEqual([]);
     live.stop();
@@ -68,7 +68,12 @@ it('whoever waits for an item to be taken is let go when the consumer leaves', a
 it('a pod that took the name of the one that was chosen is left alone', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { cluster, live } = await tracing({ server, flags }, { uid: 'the-one-that-was-chosen' });
-    const ran = run({ source: live.sightings, logText: false, audience: { step: () => {} }, onTrace: live.onTrace });
+    const ran = run({
+      source: live.rawObservations,
+      logText: false,
+      audience: { step: () => {} },
+      onTrace: live.onTrace,
+    });
     await expect(ran).rejects.toMatchObject({ code: 'pod.replaced' });
     live.stop();
     expect(server.deletesAccepted).toBe(0);

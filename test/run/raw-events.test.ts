@@ -1,7 +1,7 @@
 /** A raw recording of a namespace whose recorder asked events.k8s.io for the Events: the same facts under other names. */
 import { describe, expect, it } from 'vitest';
 import type { RawObject, Row } from '../../src/recording/rows.ts';
-import { rawSightings } from '../../src/run/raw-replay.ts';
+import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { findingCodes, judged } from '../helpers/cases.ts';
 import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
@@ -29,7 +29,7 @@ function inNewForm(row: Row): Row {
 }
 
 const reportInNewForm = async (name: string): Promise<ExitReport> =>
-  judged([...rawSightings((await rowsOf(name)).map(inNewForm))]);
+  judged([...rawRawObservations((await rowsOf(name)).map(inNewForm))]);
 
 describe('Events of events.k8s.io', () => {
   it('tell that a hook was cut off, and that grace ran out', async () => {

@@ -18,7 +18,7 @@ function reportsOf(name: string): Promise<Report[]> {
 
 async function replay(name: string): Promise<Report[]> {
   const pods = (await tracedPodsOf(name)).slice(0, 2);
-  return pods.flatMap(({ sightings }) => reportOf(traceOf(observationsOf(sightings))) ?? []);
+  return pods.flatMap(({ rawObservations }) => reportOf(traceOf(observationsOf(rawObservations))) ?? []);
 }
 
 const words: Record<number, RegExp> = {

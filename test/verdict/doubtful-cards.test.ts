@@ -37,8 +37,8 @@ it('marks such a kill as probable in the report, and no other', () => {
 
 it('hedges every SIGKILL in the second of the grace period’s end where no log was followed', () => {
   const withoutLogs = (app: ContainerStory['app']) => {
-    const sightings = told(alone({ app })).filter(({ kind }) => !kind.startsWith('log'));
-    const report = reportOf(traceOf(observationsOf([...endedLikeLive(sightings)])));
+    const rawObservations = told(alone({ app })).filter(({ kind }) => !kind.startsWith('log'));
+    const report = reportOf(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
     return report && exitReportOf(report).containers.map(({ outcome, probable }) => [outcome, probable]);
   };
   expect(withoutLogs(drains(9790, 137))).toEqual([['killed', true]]);

@@ -1,9 +1,9 @@
 /** What may have been missed, as the report says it. */
 import { expect, it } from 'vitest';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { adding, judged, markedIn, recorded } from '../helpers/cases.ts';
 
-const gap = (from: number, to: number, stream: 'events' | 'pod' = 'events'): Sighting => ({
+const gap = (from: number, to: number, stream: 'events' | 'pod' = 'events'): RawObservation => ({
   at: to,
   kind: 'gap',
   stream,
@@ -13,10 +13,10 @@ const gap = (from: number, to: number, stream: 'events' | 'pod' = 'events'): Sig
 });
 
 it('history that was lost again and again is one gap, as long as nothing came in between', async () => {
-  const sightings = await recorded('graceful-exit');
-  const { at } = markedIn(sightings);
+  const rawObservations = await recorded('graceful-exit');
+  const { at } = markedIn(rawObservations);
   const lost = [gap(at, at + 100), gap(at, at + 150, 'pod'), gap(at + 100, at + 300), gap(at + 300, at + 900)];
-  const { gaps } = judged(adding(sightings, ...lost, gap(at + 1200, at + 1300)));
+  const { gaps } = judged(adding(rawObservations, ...lost, gap(at + 1200, at + 1300)));
   const spans = gaps.map(({ resource, from, to }) => [resource, Date.parse(from) - at, Date.parse(to ?? '') - at]);
   expect(spans).toEqual([
     ['events', 0, 900],

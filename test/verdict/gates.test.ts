@@ -1,28 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../src/model/report.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { attached, listed, markedIn, slicesRefused, told } from '../helpers/cases.ts';
-import { observationsOf, recordingNames, reportOfRecording, sightingsOf, traceOf } from '../helpers/recordings.ts';
+import {
+  observationsOf,
+  recordingNames,
+  reportOfRecording,
+  rawObservationsOf,
+  traceOf,
+} from '../helpers/recordings.ts';
 
-async function judged(name: string, specs: GateSpec[], keep: (sighting: Sighting) => boolean = () => true) {
-  const trace = traceOf(observationsOf((await sightingsOf(name)).filter(keep)));
+async function judged(name: string, specs: GateSpec[], keep: (rawObservation: RawObservation) => boolean = () => true) {
+  const trace = traceOf(observationsOf((await rawObservationsOf(name)).filter(keep)));
   const verdict = reportOf(trace, { gates: specs, warnOnly: false })?.verdict;
   if (!verdict) throw new Error('nothing was judged');
   return verdict;
 }
 
-async function gateOf(name: string, spec: GateSpec, keep?: (sighting: Sighting) => boolean): Promise<Gate> {
+async function gateOf(name: string, spec: GateSpec, keep?: (rawObservation: RawObservation) => boolean): Promise<Gate> {
   const [gate] = (await judged(name, [spec], keep)).gates;
   if (!gate) throw new Error('no gate was judged');
   return gate;
 }
 
-const isNoRoute = (sighting: Sighting): boolean =>
-  !('stream' in sighting && ['services', 'endpointslices'].includes(sighting.stream));
+const isNoRoute = (rawObservation: RawObservation): boolean =>
+  !('stream' in rawObservation && ['services', 'endpointslices'].includes(rawObservation.stream));
 
-const isServices = (sighting: Sighting): boolean => 'stream' in sighting && sighting.stream === 'services';
+const isServices = (rawObservation: RawObservation): boolean =>
+  'stream' in rawObservation && rawObservation.stream === 'services';
 
 describe('max-duration', () => {
   it('passes an exit that was surely shorter', async () => {
@@ -36,7 +43,8 @@ describe('max-duration', () => {
   });
 
   it('fails one whose end was never seen: nothing proves that it stayed within', async () => {
-    const early = (sighting: Sighting) => !('change' in sighting && sighting.change === 'DELETED');
+    const early = (rawObservation: RawObservation) =>
+      !('change' in rawObservation && rawObservation.change === 'DELETED');
     const gate = await gateOf('exit-143', { kind: 'max-duration', ms: 3_600_000 }, early);
     expect(gate.passed).toBe(false);
     expect(gate.message).toMatch(/^not over after \d+\.\ds, not proven to be within the limit/);
@@ -88,11 +96,11 @@ describe('min-drain-lead', () => {
   });
 
   it('does not take who had left its routes before anybody looked for one who had none', () => {
-    const sightings = attached(told({ trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } }));
-    const { at, object } = markedIn(sightings);
+    const rawObservations = attached(told({ trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } }));
+    const { at, object } = markedIn(rawObservations);
     const late = [
       listed(at + 500, 'pod', object),
-      ...sightings.filter((one) => one.at > at + 500 || one.kind === 'began' || isServices(one)),
+      ...rawObservations.filter((one) => one.at > at + 500 || one.kind === 'began' || isServices(one)),
     ].sort((a, b) => a.at - b.at);
     const began = late.filter((one) => one.kind === 'began');
     const trace = traceOf(observationsOf([...began, ...late.filter((one) => one.kind !== 'began')]));
@@ -103,7 +111,7 @@ describe('min-drain-lead', () => {
 
   it('does not take endpoints that could not be watched for none', async () => {
     const trace = traceOf(
-      observationsOf([...(await sightingsOf('exit-143')).filter(isNoRoute), slicesRefused(Date.now())]),
+      observationsOf([...(await rawObservationsOf('exit-143')).filter(isNoRoute), slicesRefused(Date.now())]),
     );
     const gates = reportOf(trace, { gates: [{ kind: 'min-drain-lead', ms: 1 }], warnOnly: false })?.verdict.gates;
     expect(gates).toMatchObject([{ passed: false, message: 'endpoints could not be watched' }]);

@@ -20,7 +20,7 @@ import {
 
 async function reportOf(name: string): Promise<Report> {
   const [first] = await tracedPodsOf(name);
-  return mustRender(traceOf(observationsOf(first?.sightings ?? [])));
+  return mustRender(traceOf(observationsOf(first?.rawObservations ?? [])));
 }
 
 const reports = await Promise.all(allNames.map(async (name) => ({ name, report: await reportOf(name) })));

@@ -1,7 +1,7 @@
 /** Gates that passed, or could have, where nothing proved that the limit was kept. */
 import { describe, expect, it } from 'vitest';
 import { drains } from '../sim/plain-story.ts';
-import type { Sighting } from '../../src/model/observation.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
@@ -10,8 +10,8 @@ import { adding, alone, attached, changed, changesOf, editing, listed, markedIn,
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 import { asked, kubelet, pod } from '../helpers/story-changes.ts';
 
-function gateOf(sightings: readonly Sighting[], spec: GateSpec) {
-  const trace = traceOf(observationsOf([...endedLikeLive(sightings)]));
+function gateOf(rawObservations: readonly RawObservation[], spec: GateSpec) {
+  const trace = traceOf(observationsOf([...endedLikeLive(rawObservations)]));
   const [gate] = reportOf(trace, { gates: [spec], warnOnly: false })?.verdict.gates ?? [];
   if (!gate) throw new Error('no gate was judged');
   return gate;
@@ -21,14 +21,14 @@ describe('max-grace-used', () => {
   const half: GateSpec = { kind: 'max-grace-used', share: 0.5 };
 
   it.each([1500, 8000])('counts a grace that was lowered before the kubelet began after %i ms', (noticeMs) => {
-    const sightings = told({
+    const rawObservations = told({
       ...alone({ app: drains(1500) }),
       ...pod({ graceSeconds: 30 }),
       ...asked(null),
       later: [{ kind: 'delete', atMs: 400, graceSeconds: 1 }],
       ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
     });
-    expect(gateOf(sightings, half)).toMatchObject({ passed: false });
+    expect(gateOf(rawObservations, half)).toMatchObject({ passed: false });
   });
 
   it('counts the grace that was asked for, where nobody saw that it was not lowered', () => {
@@ -58,7 +58,7 @@ describe('max-grace-used', () => {
     const from = markedIn(all).at + 500;
     const to = from + 40_000;
     const seen = all.filter((one) => one.at <= from || (one.kind !== 'changed' && one.kind !== 'dated'));
-    const gap: Sighting = { at: to, kind: 'gap', stream: 'pod', from, to, cause: 'expired' };
+    const gap: RawObservation = { at: to, kind: 'gap', stream: 'pod', from, to, cause: 'expired' };
     const gate = gateOf(adding(seen, gap, listed(to, 'pod')), half);
     expect(gate).toMatchObject({ passed: false });
     expect(gate.message).toContain('not proven to be within the limit: nothing bounds it');
@@ -66,11 +66,11 @@ describe('max-grace-used', () => {
   });
 
   it('of a pod that was forced away is what its last line proves, and has no end', () => {
-    const sightings = told({
+    const rawObservations = told({
       ...alone({ app: drains(3000) }),
       later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
     });
-    const gate = gateOf(sightings, half);
+    const gate = gateOf(rawObservations, half);
     expect(gate.message).toContain('not proven to be within the limit: nothing bounds it');
     expect(leastOf(gate.message)).toBeGreaterThan(2);
     expect(leastOf(gate.message)).toBeLessThanOrEqual(3.2);
@@ -87,16 +87,16 @@ describe('max-grace-used', () => {
 
 describe('min-drain-lead', () => {
   const twoSeconds: GateSpec = { kind: 'min-drain-lead', ms: 2000 };
-  const isSlices = (one: Sighting): boolean => 'stream' in one && one.stream === 'endpointslices';
+  const isSlices = (one: RawObservation): boolean => 'stream' in one && one.stream === 'endpointslices';
 
   /** The slices were not in sync when the DELETE was sent, and came `afterMs` later as they were then. */
-  function slicesLate(sightings: readonly Sighting[], afterMs: number): Sighting[] {
-    const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
+  function slicesLate(rawObservations: readonly RawObservation[], afterMs: number): RawObservation[] {
+    const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
     const to = sent + afterMs;
-    const lists = sightings.flatMap((one) => (one.kind === 'listed' && isSlices(one) ? [...one.objects] : []));
-    const last = changesOf(sightings, 'endpointslices').findLast((one) => one.at <= to);
+    const lists = rawObservations.flatMap((one) => (one.kind === 'listed' && isSlices(one) ? [...one.objects] : []));
+    const last = changesOf(rawObservations, 'endpointslices').findLast((one) => one.at <= to);
     return [
-      ...sightings.filter((one) => !isSlices(one) || one.at > to),
+      ...rawObservations.filter((one) => !isSlices(one) || one.at > to),
       {
         at: sent - 1,
         kind: 'gap',
@@ -104,7 +104,7 @@ describe('min-drain-lead', () => {
         from: sent - 1,
         to,
         cause: 'not-synced',
-      } satisfies Sighting,
+      } satisfies RawObservation,
       listed(to, 'endpointslices', ...(last ? [last.object] : lists)),
     ].sort((a, b) => a.at - b.at);
   }
@@ -116,9 +116,9 @@ describe('min-drain-lead', () => {
   });
 
   it('is proven by what is left only where every Service that selects the pod is among it', () => {
-    const sightings = slicesLate(told(alone({ app: drains(1000), preStop: { kind: 'sleep', seconds: 3 } })), 3);
+    const rawObservations = slicesLate(told(alone({ app: drains(1000), preStop: { kind: 'sleep', seconds: 3 } })), 3);
     const withServices = (...more: Raw[]) =>
-      sightings.map((one) =>
+      rawObservations.map((one) =>
         one.kind === 'listed' && one.stream === 'services' ? { ...one, objects: [...one.objects, ...more] } : one,
       );
     const other = (selector?: Record<string, string>): Raw => ({
@@ -127,16 +127,18 @@ describe('min-drain-lead', () => {
       spec: selector ? { selector } : {},
       status: {},
     });
-    expect(gateOf(sightings, twoSeconds)).toMatchObject({ passed: true });
+    expect(gateOf(rawObservations, twoSeconds)).toMatchObject({ passed: true });
     expect(gateOf(withServices(other()), twoSeconds)).toMatchObject({ passed: true });
     expect(gateOf(withServices(other({ app: 'api' })), twoSeconds)).toMatchObject({ passed: false });
   });
 
   /** Before the DELETE, something else than the deletion makes the endpoint unready, or takes it out. */
-  function unroutedEarlier(beforeMs: number, edit: (endpoints: Raw[]) => unknown[]): Sighting[] {
-    const sightings = told(alone({ app: drains(1000) }));
-    const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
-    const [slice] = sightings.flatMap((one) => (one.kind === 'listed' && isSlices(one) ? (one.objects as Raw[]) : []));
+  function unroutedEarlier(beforeMs: number, edit: (endpoints: Raw[]) => unknown[]): RawObservation[] {
+    const rawObservations = told(alone({ app: drains(1000) }));
+    const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
+    const [slice] = rawObservations.flatMap((one) =>
+      one.kind === 'listed' && isSlices(one) ? (one.objects as Raw[]) : [],
+    );
     if (!slice) throw new Error('there is no slice');
     const at = sent - beforeMs;
     const metadata = {
@@ -145,7 +147,7 @@ describe('min-drain-lead', () => {
       managedFields: [],
     };
     const out = changed(at, 'endpointslices', { ...slice, metadata, endpoints: edit(slice['endpoints'] as Raw[]) });
-    return editing(adding(sightings, out), 'endpointslices', (one, { at: when }) =>
+    return editing(adding(rawObservations, out), 'endpointslices', (one, { at: when }) =>
       when < sent ? one : { ...one, endpoints: edit((one['endpoints'] ?? []) as Raw[]) },
     );
   }

@@ -13,11 +13,11 @@ const findingOf = ({ verdict }: ExitReport, code: FindingCode) =>
 
 describe('a pod that goes with its namespace or its owner', () => {
   it('needs no more replicas, and nobody to replace it', () => {
-    const sightings = told({ trigger: { kind: 'namespace-deletion', atMs: 1240 } });
-    const { at } = markedIn(sightings);
+    const rawObservations = told({ trigger: { kind: 'namespace-deletion', atMs: 1240 } });
+    const { at } = markedIn(rawObservations);
     const metadata = { name: 'story', uid: 'uid-story', deletionTimestamp: stampOf(at - 1000) };
     const ending = { kind: 'Namespace', metadata, spec: {}, status: { phase: 'Terminating' } };
-    const report = judged(adding(sightings, listed(at + 20, 'namespace', ending)));
+    const report = judged(adding(rawObservations, listed(at + 20, 'namespace', ending)));
     expect(report.trigger.kind).toBe('namespace-deletion');
     expect(findingCodes(report)).not.toContain('unmanaged-pod');
     expect(findingCodes(report)).not.toContain('last-endpoint');

@@ -3,7 +3,7 @@
  * infer. Its clock is that of the API server, so its stamps are the client's own: what an event stored was seen when its
  * answer was complete. Pure.
  */
-import type { Sighting, StreamName } from '../../model/observation.ts';
+import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, type Json } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** In the order of time. Empty where no event holds the pod. `events`: oldest first. */
-export function observationsOf(events: readonly AuditEvent[], namespace: string): Sighting[] {
+export function observationsOf(events: readonly AuditEvent[], namespace: string): RawObservation[] {
   const parts = partsOf(events);
   const [first] = parts.pods;
   if (!first) return [];
@@ -51,7 +51,7 @@ function partsOf(events: readonly AuditEvent[]): Parts {
 const metadataOf = (object: Json | undefined): Json => asObject(object?.['metadata']);
 
 /** The pod as it was, and which streams are seen. */
-function openingOf({ pods, slices, events }: Parts, at: number, name: string, namespace: string): Sighting[] {
+function openingOf({ pods, slices, events }: Parts, at: number, name: string, namespace: string): RawObservation[] {
   const before = beforeDeletion(pods);
   const resourceVersion = asString(metadataOf(before)['resourceVersion']) ?? '1';
   const services = servicesOf(slices, namespace);
@@ -76,8 +76,14 @@ function openingOf({ pods, slices, events }: Parts, at: number, name: string, na
     ...(slices.length > 0
       ? [{ at, kind: 'listed', stream: 'services', resourceVersion, objects: services } as const]
       : []),
-    ...seen.map((stream): Sighting => ({ at, kind: 'synced', stream })),
-    ...[...silent, ...unseen].map((stream): Sighting => ({ at, kind: 'gap', stream, from: at, cause: 'not-synced' })),
+    ...seen.map((stream): RawObservation => ({ at, kind: 'synced', stream })),
+    ...[...silent, ...unseen].map((stream): RawObservation => ({
+      at,
+      kind: 'gap',
+      stream,
+      from: at,
+      cause: 'not-synced',
+    })),
   ];
 }
 
@@ -93,16 +99,16 @@ function servicesOf(slices: readonly AuditEvent[], namespace: string): Json[] {
  * The clock of these observations is the API server's: at the end of one of its seconds, and at the start of the next, it shows
  * just that.
  */
-function datesBy(stored: readonly AuditEvent[]): Sighting[] {
+function datesBy(stored: readonly AuditEvent[]): RawObservation[] {
   const starts = new Set(stored.map(({ answeredAt }) => Math.floor(answeredAt / second) * second));
-  return [...starts].flatMap((start): Sighting[] => [
+  return [...starts].flatMap((start): RawObservation[] => [
     { at: start - 1, kind: 'dated', sentAt: start - 1, date: start - second },
     { at: start, kind: 'dated', sentAt: start, date: start },
   ]);
 }
 
 /** The request that marked the pod found it unmarked when it came: nothing of the exit is older. */
-function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]): Sighting[] {
+function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]): RawObservation[] {
   const request = requestIn(events.filter((one) => isPod(one) && isWrite(one)));
   const marked = pods.find(({ object }) => metadataOf(object)['deletionTimestamp'] !== undefined);
   if (!request || !marked || marked.answeredAt < request.answeredAt || !isMarkOf(request, marked, pods)) return [];
@@ -145,7 +151,7 @@ function beforeDeletion(pods: readonly AuditEvent[]): Json {
 }
 
 /** With grace 0 and no finalizer left, the write is the last one: the object is removed with it (SIGNALS.md §1 "Store"). */
-function podChanges(pods: readonly AuditEvent[]): Sighting[] {
+function podChanges(pods: readonly AuditEvent[]): RawObservation[] {
   const marked = pods.filter(({ object }) => metadataOf(object)['deletionTimestamp'] !== undefined);
   const last = marked.findIndex(({ object }) => {
     const { deletionGracePeriodSeconds, finalizers } = metadataOf(object);
@@ -163,4 +169,4 @@ const changeOf = (
   { answeredAt, object }: AuditEvent,
   stream: StreamName,
   change: 'ADDED' | 'MODIFIED' | 'DELETED',
-): Sighting => ({ at: Math.floor(answeredAt), kind: 'changed', stream, change, object });
+): RawObservation => ({ at: Math.floor(answeredAt), kind: 'changed', stream, change, object });

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
-import type { Sighting } from '../../model/observation.ts';
+import type { RawObservation } from '../../model/observation.ts';
 import { askOnce, type OneRequest } from './ask-once.ts';
 import type { Answer, ClusterMemory, Flow, Question } from '../cluster.ts';
 import type { Credentials } from '../credentials/credentials.ts';
@@ -172,7 +172,7 @@ function shown(url: URL): string {
   return `${showUrl(url)}${url.search}`;
 }
 
-function dated(headers: IncomingHttpHeaders, sentAt: number, at: number): Sighting[] {
+function dated(headers: IncomingHttpHeaders, sentAt: number, at: number): RawObservation[] {
   const date = Date.parse(headers.date ?? '');
   return Number.isNaN(date) ? [] : [{ kind: 'dated', at, sentAt, date }];
 }

@@ -57,8 +57,8 @@ it.each([
 
 it('a Killing stays what it was when the clock that stamped it is set', () => {
   const lines = [2000, 6000].map((atMs) => ({ atMs, text: `at ${atMs}` }));
-  const sightings = told({ ...set('node', 5000, 2000), ...alone({ app: { ...drains(8500), lines } }) });
-  expect(listenTo(observationsOf([...endedLikeLive(sightings)]), () => undefined).broken).toEqual([]);
+  const rawObservations = told({ ...set('node', 5000, 2000), ...alone({ app: { ...drains(8500), lines } }) });
+  expect(listenTo(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken).toEqual([]);
 });
 
 it.each([-3000, -1500, 1500, 3000])(

@@ -1,15 +1,19 @@
 /** `Date` headers that are wrong, in one answer or in all: no instant may be where it was not. */
 import { describe, expect, it } from 'vitest';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { attached, judged, recorded } from '../../helpers/cases.ts';
 
 const day = 86_400_000;
 
 /** The dates of all headers, or of the one of this index, as `bend` has them. */
-function bent(sightings: readonly Sighting[], which: number | 'all', bend: (date: number) => number): Sighting[] {
+function bent(
+  rawObservations: readonly RawObservation[],
+  which: number | 'all',
+  bend: (date: number) => number,
+): RawObservation[] {
   let index = 0;
-  return sightings.map((one) => {
+  return rawObservations.map((one) => {
     if (one.kind !== 'dated') return one;
     return which === 'all' || index++ === which ? { ...one, date: bend(one.date) } : one;
   });
@@ -42,20 +46,20 @@ const bends: [string, (date: number) => number][] = [
 
 describe.each(bends)('a Date header %s', (_, bend) => {
   it.each([0, 3])('in one answer (%i) costs nothing', async (which) => {
-    const sightings = await recorded('graceful-exit');
-    const [report, honest] = [judged(bent(sightings, which, bend)), judged(sightings)];
+    const rawObservations = await recorded('graceful-exit');
+    const [report, honest] = [judged(bent(rawObservations, which, bend)), judged(rawObservations)];
     agrees(report, honest, 1000);
     expect(Math.abs(report.clocks.api?.offsetMs.min ?? NaN)).toBeLessThan(2000);
     expect(Math.abs(report.clocks.api?.offsetMs.max ?? NaN)).toBeLessThan(2000);
   });
 
   it('in every answer is not believed against our own DELETE', async () => {
-    const sightings = await recorded('graceful-exit');
-    agrees(judged(bent(sightings, 'all', bend)), judged(sightings), 1100);
+    const rawObservations = await recorded('graceful-exit');
+    agrees(judged(bent(rawObservations, 'all', bend)), judged(rawObservations), 1100);
   });
 
   it('in one answer of a deletion that is only watched costs nothing', async () => {
-    const sightings = attached(await recorded('graceful-exit'));
-    agrees(judged(bent(sightings, 0, bend)), judged(sightings), 1000);
+    const rawObservations = attached(await recorded('graceful-exit'));
+    agrees(judged(bent(rawObservations, 0, bend)), judged(rawObservations), 1000);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { AppStory } from '../../sim/story.ts';
 import { simulate } from '../../sim/simulate.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, alone, editing, judged, markOf, told } from '../../helpers/cases.ts';
 import { podBefore } from '../../helpers/raw-edits.ts';
 
@@ -14,7 +14,7 @@ const story = alone(
   { pod: { ...plainStory().pod, graceSeconds: 30 } },
 );
 const running = podBefore(told(story)).status['containerStatuses'];
-const sightings = editing(told(story), 'pod', (pod) => ({
+const rawObservations = editing(told(story), 'pod', (pod) => ({
   ...pod,
   status: { ...pod.status, containerStatuses: running },
 }));
@@ -22,12 +22,12 @@ const exited = Date.parse(
   String(simulate(plainStory(story)).expected.instants.find((one) => one.name === 'exited')?.client),
 );
 
-const heldBack = (by: number): Sighting[] =>
-  adding(sightings.map((one) => (one.kind === 'log-ended' ? { ...one, at: one.at + by } : one)));
-const endOf = (all: readonly Sighting[]): number => all.find((one) => one.kind === 'log-ended')?.at ?? NaN;
+const heldBack = (by: number): RawObservation[] =>
+  adding(rawObservations.map((one) => (one.kind === 'log-ended' ? { ...one, at: one.at + by } : one)));
+const endOf = (all: readonly RawObservation[]): number => all.find((one) => one.kind === 'log-ended')?.at ?? NaN;
 
 /** Where the stop signal is too uncertain for the end of the log to follow it, the exit is not dated at all. */
-function expectHeld(all: readonly Sighting[]): void {
+function expectHeld(all: readonly RawObservation[]): void {
   const report = judged(all);
   expect(report.verdict.outcome).not.toBe('graceful');
   if (!report.marks.some(({ id }) => id === 'exited/app')) return;
@@ -38,20 +38,20 @@ function expectHeld(all: readonly Sighting[]): void {
 
 describe('the end of a log dates the end of its container', () => {
   it('where it came before the signal, not at all', () => {
-    expect(judged(sightings).marks.map(({ id }) => id)).not.toContain('exited/app');
+    expect(judged(rawObservations).marks.map(({ id }) => id)).not.toContain('exited/app');
   });
 
   it('no better than the standstill of this process lets it', () => {
     const late = heldBack(9000);
-    const resumed: Sighting = { at: endOf(late), kind: 'resumed', stream: 'logs', since: endOf(late) - 10_000 };
+    const resumed: RawObservation = { at: endOf(late), kind: 'resumed', stream: 'logs', since: endOf(late) - 10_000 };
     const index = late.findIndex((one) => one.kind === 'log-ended');
     expectHeld(late.toSpliced(index, 0, resumed));
   });
 
   it('no better than the connection that was opened anew just before', () => {
     const late = heldBack(9000);
-    const cut: Sighting = { at: endOf(late) - 9500, kind: 'log-ended', container: 'app', clean: false };
-    const again: Sighting = { at: endOf(late) - 100, kind: 'log-opened', container: 'app' };
+    const cut: RawObservation = { at: endOf(late) - 9500, kind: 'log-ended', container: 'app', clean: false };
+    const again: RawObservation = { at: endOf(late) - 100, kind: 'log-opened', container: 'app' };
     expectHeld(adding(late, cut, again));
   });
 });

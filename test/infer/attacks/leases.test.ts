@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { drains, plainStory } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
 import { simulate } from '../../sim/simulate.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, alone, changesOf, containerOf, deaf, editing, judged, told } from '../../helpers/cases.ts';
 import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 
@@ -14,8 +14,8 @@ const dies: AppStory = { onSignal: { kind: 'dies' }, lost: false, lines: [] };
 const inNamespace = (app: AppStory): Partial<Story> =>
   alone({ app }, { trigger: { kind: 'namespace-deletion', atMs: 1240 }, pod: graceful });
 
-const withoutKillings = (sightings: readonly Sighting[]) =>
-  editing(sightings, 'events', (event) => (event['reason'] === 'Killing' ? undefined : event));
+const withoutKillings = (rawObservations: readonly RawObservation[]) =>
+  editing(rawObservations, 'events', (event) => (event['reason'] === 'Killing' ? undefined : event));
 
 /** When it exited, client ms. */
 function exitIn(story: Partial<Story>): number {
@@ -24,22 +24,24 @@ function exitIn(story: Partial<Story>): number {
   return Date.parse(String(exited?.client));
 }
 
-function spanOfExit(sightings: readonly Sighting[]) {
-  const { exit } = containerOf(judged(sightings));
+function spanOfExit(rawObservations: readonly RawObservation[]) {
+  const { exit } = containerOf(judged(rawObservations));
   const lo = Date.parse(String(exit?.at.earliest));
   const hi = Date.parse(String(exit?.at.latest));
   return { lo, hi, seconds: (hi - lo) / 1000 };
 }
 
-function expectHeld(sightings: readonly Sighting[], at: number): void {
-  const { lo, hi } = spanOfExit(sightings);
+function expectHeld(rawObservations: readonly RawObservation[], at: number): void {
+  const { lo, hi } = spanOfExit(rawObservations);
   expect(lo).toBeLessThanOrEqual(at);
   expect(hi + 1).toBeGreaterThanOrEqual(at);
 }
 
 /** The Lease's renewals come so much later. */
-const heldBack = (sightings: readonly Sighting[], by: (at: number) => number): Sighting[] =>
-  adding(sightings.map((one) => (one.kind === 'changed' && one.stream === 'lease' ? { ...one, at: by(one.at) } : one)));
+const heldBack = (rawObservations: readonly RawObservation[], by: (at: number) => number): RawObservation[] =>
+  adding(
+    rawObservations.map((one) => (one.kind === 'changed' && one.stream === 'lease' ? { ...one, at: by(one.at) } : one)),
+  );
 
 describe('a renewal that a watch told as it came', () => {
   it.each([
@@ -58,11 +60,11 @@ describe('a renewal that a watch told as it came', () => {
     ['killed', deaf],
   ])('tells that it was %s, where the Killing was lost', (outcome, app) => {
     const story = alone({ app }, { pod: graceful });
-    const sightings = withoutKillings(told(story));
-    const report = judged(sightings);
+    const rawObservations = withoutKillings(told(story));
+    const report = judged(rawObservations);
     expect(containerOf(report).outcome).toBe(outcome);
-    expect(spanOfExit(sightings).seconds).toBeLessThan(3);
-    expectHeld(sightings, exitIn(story));
+    expect(spanOfExit(rawObservations).seconds).toBeLessThan(3);
+    expectHeld(rawObservations, exitIn(story));
     expect(report.assumes.map(({ name }) => name)).toEqual(expect.arrayContaining(['delivery-lag', 'event-lag']));
   });
 });
@@ -70,35 +72,35 @@ describe('a renewal that a watch told as it came', () => {
 describe('a renewal is not believed', () => {
   const story = alone({ app: deaf }, { pod: graceful });
   const at = exitIn(story);
-  const sightings = withoutKillings(told(story));
+  const rawObservations = withoutKillings(told(story));
 
   it.each([3, 5, 9, 14, 25])('where the node held it back for %i s', (seconds) => {
     expectHeld(
-      heldBack(sightings, (when) => when + seconds * 1000),
+      heldBack(rawObservations, (when) => when + seconds * 1000),
       at,
     );
-    const second = changesOf(sightings, 'lease')[1]?.at;
+    const second = changesOf(rawObservations, 'lease')[1]?.at;
     expectHeld(
-      heldBack(sightings, (when) => (when === second ? when + seconds * 1000 : when)),
+      heldBack(rawObservations, (when) => (when === second ? when + seconds * 1000 : when)),
       at,
     );
   });
 
   it('as of its arrival where its stream had just been resumed', () => {
-    const [first] = changesOf(sightings, 'lease');
+    const [first] = changesOf(rawObservations, 'lease');
     const cut = (first?.at ?? 0) + 8000;
-    const late = heldBack(sightings, (when) => (when === first?.at ? cut : when));
-    const resumed: Sighting = { at: cut, kind: 'resumed', stream: 'lease', since: cut - 9000 };
+    const late = heldBack(rawObservations, (when) => (when === first?.at ? cut : when));
+    const resumed: RawObservation = { at: cut, kind: 'resumed', stream: 'lease', since: cut - 9000 };
     const cutAt = late.findIndex((one) => one.at >= cut);
     expectHeld(late.toSpliced(cutAt, 0, resumed), at);
   });
 
   it('of a node that was not heard of, from then on', () => {
-    const second = changesOf(sightings, 'lease')[1];
-    const node = sightings.find((one) => one.kind === 'listed' && one.stream === 'node');
+    const second = changesOf(rawObservations, 'lease')[1];
+    const node = rawObservations.find((one) => one.kind === 'listed' && one.stream === 'node');
     const [object] = node?.kind === 'listed' ? (node.objects as { status: object }[]) : [];
     const unknown = { ...object, status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } };
-    const away: Sighting = {
+    const away: RawObservation = {
       at: (second?.at ?? 0) - 100,
       kind: 'changed',
       stream: 'node',
@@ -106,7 +108,7 @@ describe('a renewal is not believed', () => {
       object: unknown,
     };
     expectHeld(
-      heldBack(adding(sightings, away), (when) => when + 2000),
+      heldBack(adding(rawObservations, away), (when) => when + 2000),
       at,
     );
   });
@@ -114,7 +116,7 @@ describe('a renewal is not believed', () => {
   it.each([-100, -20, -4, 4, 20, 100])('of a clock that was set by %i s', (seconds) => {
     const shifted = (stamp: unknown) => new Date(Date.parse(String(stamp)) + seconds * 1000).toISOString();
     const since = at - 10_000;
-    const leases = editing(sightings, 'lease', (lease, one) =>
+    const leases = editing(rawObservations, 'lease', (lease, one) =>
       one.at < since ? lease : { ...lease, spec: { ...lease.spec, renewTime: shifted(lease.spec['renewTime']) } },
     );
     const set = editing(leases, 'pod', (pod) => {
@@ -129,14 +131,14 @@ describe('a renewal is not believed', () => {
 });
 
 it('of a long watch only the last renewals are kept', () => {
-  const sightings = told(alone({ app: drains(3000, 0) }));
-  const [first] = changesOf(sightings, 'lease');
+  const rawObservations = told(alone({ app: drains(3000, 0) }));
+  const [first] = changesOf(rawObservations, 'lease');
   if (!first) throw new Error('the story has no Lease');
-  const many = Array.from({ length: 500 }, (_, index): Sighting => {
+  const many = Array.from({ length: 500 }, (_, index): RawObservation => {
     const renewTime = new Date(first.at + index * 10_000).toISOString();
     const at = first.at + index * 10_000 + 3;
     return { ...first, at, object: { ...first.object, spec: { ...first.object.spec, renewTime } } };
   });
-  const trace = traceOf(observationsOf(adding(sightings, ...many)));
+  const trace = traceOf(observationsOf(adding(rawObservations, ...many)));
   expect(trace.nodeSigns.renewals.length).toBeLessThanOrEqual(16);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import {
   adding,
@@ -32,8 +32,8 @@ const widthOf = (report: ExitReport, name = 'app'): number => {
 const causesOf = ({ gaps }: ExitReport) => gaps.map(({ cause }) => cause);
 
 /** The log's end, of one container or of each, is told that much later. */
-const endingLate = (sightings: readonly Sighting[], byMs: number, name?: string): Sighting[] =>
-  sightings
+const endingLate = (rawObservations: readonly RawObservation[], byMs: number, name?: string): RawObservation[] =>
+  rawObservations
     .map((one) =>
       one.kind === 'log-ended' && (name ?? one.container) === one.container ? { ...one, at: one.at + byMs } : one,
     )
@@ -53,22 +53,24 @@ describe("a log's end that is told late is no clock that was set", () => {
   });
 
   it.each(['multi-container', 'finalizer'])('in the recording %s', async (name) => {
-    const sightings = await recorded(name);
-    const report = judged(endingLate(sightings, 5000));
+    const rawObservations = await recorded(name);
+    const report = judged(endingLate(rawObservations, 5000));
     expect(causesOf(report)).not.toContain('clock-doubtful');
-    expect(report.verdict.outcome).toBe(judged(sightings).verdict.outcome);
+    expect(report.verdict.outcome).toBe(judged(rawObservations).verdict.outcome);
   });
 
   it('where volumes and cgroup were slow to go', () => {
-    const sightings = told(alone({ app: drains(1000, 143) }, kubelet({ cleanupMs: [6000, 6000] })));
-    expect(widthOf(judged(endingLate(sightings, 4600)))).toBeLessThan(0.3);
+    const rawObservations = told(alone({ app: drains(1000, 143) }, kubelet({ cleanupMs: [6000, 6000] })));
+    expect(widthOf(judged(endingLate(rawObservations, 4600)))).toBeLessThan(0.3);
   });
 
   it('where its connection broke, and was made anew after the exit, while the sandbox was slow to stop', () => {
-    const sightings = told(alone({ app: drains(1000) }, kubelet({ sandboxMs: [7000, 7000] })));
-    const end = sightings.find(({ kind }) => kind === 'log-ended')?.at ?? NaN;
-    const { at } = markedIn(sightings);
-    const kept = sightings.filter((one) => one.kind !== 'log-ended' && !(one.kind === 'line' && one.at > at + 200));
+    const rawObservations = told(alone({ app: drains(1000) }, kubelet({ sandboxMs: [7000, 7000] })));
+    const end = rawObservations.find(({ kind }) => kind === 'log-ended')?.at ?? NaN;
+    const { at } = markedIn(rawObservations);
+    const kept = rawObservations.filter(
+      (one) => one.kind !== 'log-ended' && !(one.kind === 'line' && one.at > at + 200),
+    );
     const report = judged(
       adding(
         kept,
@@ -82,12 +84,12 @@ describe("a log's end that is told late is no clock that was set", () => {
   });
 
   it('where podexit itself stood still', () => {
-    const sightings = told(alone({ app: drains(2000) }));
-    const { at } = markedIn(sightings);
+    const rawObservations = told(alone({ app: drains(2000) }));
+    const { at } = markedIn(rawObservations);
     const [since, to] = [at + 1000, at + 8000];
-    const late = sightings.map((one) => (one.at > since && one.at < to ? { ...one, at: to } : one));
+    const late = rawObservations.map((one) => (one.at > since && one.at < to ? { ...one, at: to } : one));
     const noticed = (['pod', 'events', 'endpointslices'] as const).map(
-      (stream) => ({ at: to - 1, kind: 'resumed', stream, since }) satisfies Sighting,
+      (stream) => ({ at: to - 1, kind: 'resumed', stream, since }) satisfies RawObservation,
     );
     const report = judged([...late, ...noticed].sort((a, b) => a.at - b.at));
     expect(causesOf(report)).not.toContain('clock-doubtful');
@@ -119,23 +121,24 @@ function lasting(one: Raw, grace: number): Raw {
 
 describe('what an answer tells waits for no watch', () => {
   const change = { ...alone({ app: drains(3000) }), ...asked(5), ...pod({ graceSeconds: 30 }) };
-  const graceOf = (sightings: Sighting[]) => judged(sightings).phases.find(({ name }) => name === 'drain')?.ofGrace;
+  const graceOf = (rawObservations: RawObservation[]) =>
+    judged(rawObservations).phases.find(({ name }) => name === 'drain')?.ofGrace;
 
   it.each([4, 200])('the watch was taken up again just before, and brought it %i ms after', (ms) => {
-    const sightings = told({ ...change, network: { ...plainStory().network, watchMs: { pods: [ms, ms] } } });
-    const { at } = markedIn(sightings);
-    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
-    expect(graceOf(adding(sightings, resumed))).toEqual(graceOf(sightings));
+    const rawObservations = told({ ...change, network: { ...plainStory().network, watchMs: { pods: [ms, ms] } } });
+    const { at } = markedIn(rawObservations);
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
+    expect(graceOf(adding(rawObservations, resumed))).toEqual(graceOf(rawObservations));
   });
 
   it('nor does what we looked up because the answer was lost', () => {
-    const sightings = told(change);
-    const answer = sightings.find((one) => one.kind === 'answered');
-    const { at } = markedIn(sightings);
-    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
-    const looked = { at: at + 300, kind: 'looked', sentAt: at + 290, object: answer?.object } as Sighting;
+    const rawObservations = told(change);
+    const answer = rawObservations.find((one) => one.kind === 'answered');
+    const { at } = markedIn(rawObservations);
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
+    const looked = { at: at + 300, kind: 'looked', sentAt: at + 290, object: answer?.object } as RawObservation;
     const story = adding(
-      sightings.filter((one) => one !== answer),
+      rawObservations.filter((one) => one !== answer),
       resumed,
       looked,
     );
@@ -143,31 +146,31 @@ describe('what an answer tells waits for no watch', () => {
   });
 
   it('but a list after a gap may hide what came before it', () => {
-    const sightings = told(change);
-    const { at } = markedIn(sightings);
+    const rawObservations = told(change);
+    const { at } = markedIn(rawObservations);
     const gap = { at: at + 400, kind: 'gap', stream: 'pod', from: at - 1200, to: at + 400, cause: 'expired' } as const;
-    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies Sighting;
-    expect(graceOf(adding(sightings, resumed, gap))?.min).toBeLessThan(0.2);
+    const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
+    expect(graceOf(adding(rawObservations, resumed, gap))?.min).toBeLessThan(0.2);
   });
 });
 
 describe('a DELETE that was sent again', () => {
   /** The first try was executed late, and the answer to the second tells the pod as the kubelet had acknowledged it. */
-  function twice(edit: (one: Raw) => Raw = (one) => one): Sighting[] {
-    const sightings = told({ network: { ...plainStory().network, watchMs: { pods: [150, 150] } } });
-    const request = sightings.find((one) => one.kind === 'requested');
-    const answer = sightings.find((one) => one.kind === 'answered');
+  function twice(edit: (one: Raw) => Raw = (one) => one): RawObservation[] {
+    const rawObservations = told({ network: { ...plainStory().network, watchMs: { pods: [150, 150] } } });
+    const request = rawObservations.find((one) => one.kind === 'requested');
+    const answer = rawObservations.find((one) => one.kind === 'answered');
     if (!request || !answer) throw new Error('nothing was asked');
-    const { metadata } = markedIn(sightings).object;
-    const later = changesOf(sightings, 'pod').find(
+    const { metadata } = markedIn(rawObservations).object;
+    const later = changesOf(rawObservations, 'pod').find(
       ({ object }) =>
         object.metadata['deletionTimestamp'] !== undefined &&
         object.metadata['resourceVersion'] !== metadata['resourceVersion'],
     );
     const story = adding(
-      sightings.filter((one) => one !== request && one !== answer),
+      rawObservations.filter((one) => one !== request && one !== answer),
       { ...request, at: request.at - 1000 },
-      { at: request.at - 700, kind: 'looked', sentAt: request.at - 710, object: podBefore(sightings) },
+      { at: request.at - 700, kind: 'looked', sentAt: request.at - 710, object: podBefore(rawObservations) },
       { ...request, at: request.at + 60 },
       { ...answer, at: request.at + 66, object: later?.object },
     );
@@ -190,14 +193,14 @@ describe('a DELETE that was sent again', () => {
 describe('API servers whose clocks are apart', () => {
   it.each([300, 500, 800])('by %i ms make no deletion of ours another one', (skew) => {
     for (let ms = 0; ms < 1000; ms += 125) {
-      const sightings = told({ beganAt: Date.UTC(2026, 10, 20, 23, 4, 28, ms) });
-      const sent = sightings.find((one) => one.kind === 'requested')?.at ?? NaN;
+      const rawObservations = told({ beganAt: Date.UTC(2026, 10, 20, 23, 4, 28, ms) });
+      const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
       for (const ago of [100, 300, 500, 700, 900]) {
-        const before = podBefore(sightings);
+        const before = podBefore(rawObservations);
         const time = stampOf(sent - ago + skew);
         const managedFields = [{ manager: 'kubelet', operation: 'Update', subresource: 'status', time }];
         const written = { ...before, metadata: { ...before.metadata, managedFields } };
-        const report = judged(adding(sightings, changed(sent - ago + 5, 'pod', written)));
+        const report = judged(adding(rawObservations, changed(sent - ago + 5, 'pod', written)));
         expect(report.trigger.kind).toBe('this-command');
       }
     }

@@ -10,8 +10,8 @@ import { observationsOf, traceOf } from '../../helpers/recordings.ts';
 describe('a pod of the same owner in another place', () => {
   /** While ours drains another pod comes up, and is ready. */
   function beside(kind: string, other: { name: string; node: string; index?: string }) {
-    const { at, sightings } = ownedCase(kind, 'api', { spec: { replicas: 3 } }, alone({ app: drains(4000) }));
-    const labelled = editing(sightings, 'pod', (one) => withIndex(one, '0'));
+    const { at, rawObservations } = ownedCase(kind, 'api', { spec: { replicas: 3 } }, alone({ app: drains(4000) }));
+    const labelled = editing(rawObservations, 'pod', (one) => withIndex(one, '0'));
     const { object } = markedIn(labelled);
     const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = object.metadata;
     const sibling = (ready: boolean, later: bigint): Raw =>
@@ -52,17 +52,17 @@ describe('a pod of the same owner in another place', () => {
     ['DaemonSet', { name: 'api-zzzzz', node: 'node9' }],
     ['Job', { name: 'api-1-zzzzz', node: 'node1', index: '1' }],
   ])('of a %s is not the replacement, and is not waited for', (kind, other) => {
-    const sightings = beside(kind, other);
-    expect(judged(sightings).replacement).toBeUndefined();
-    expect(endingOf(traceOf(observationsOf(sightings))).kind).toBe('open');
+    const rawObservations = beside(kind, other);
+    expect(judged(rawObservations).replacement).toBeUndefined();
+    expect(endingOf(traceOf(observationsOf(rawObservations))).kind).toBe('open');
   });
 
   it('is told also where the controller deleted the pod and nobody knows what for: places tell who comes for it', () => {
-    const sightings = beside('DaemonSet', { name: 'api-zzzzz', node: 'node1' });
-    const { at, object } = markedIn(sightings);
+    const rawObservations = beside('DaemonSet', { name: 'api-zzzzz', node: 'node1' });
+    const { at, object } = markedIn(rawObservations);
     const message = `Deleted pod: ${object.metadata.name}`;
     const deleted = successfulDelete('DaemonSet', 'api', 'daemonset-controller', message, at);
-    const report = judged(adding(sightings, changed(at + 8, 'owner-events', deleted, 'ADDED')));
+    const report = judged(adding(rawObservations, changed(at + 8, 'owner-events', deleted, 'ADDED')));
     expect(report).toMatchObject({ trigger: { kind: 'unknown' }, replacement: { name: 'api-zzzzz' } });
   });
 
@@ -71,8 +71,8 @@ describe('a pod of the same owner in another place', () => {
     ['Job', { name: 'api-0-zzzzz', node: 'node9', index: '0' }],
     ['ReplicaSet', { name: 'api-zzzzz', node: 'node9' }],
   ])('of a %s in the same one, or where there are none, is', (kind, other) => {
-    const sightings = beside(kind, other);
-    expect(judged(sightings).replacement?.name).toBe(other.name);
-    expect(endingOf(traceOf(observationsOf(sightings))).kind).not.toBe('open');
+    const rawObservations = beside(kind, other);
+    expect(judged(rawObservations).replacement?.name).toBe(other.name);
+    expect(endingOf(traceOf(observationsOf(rawObservations))).kind).not.toBe('open');
   });
 });

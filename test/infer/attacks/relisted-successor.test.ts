@@ -1,6 +1,6 @@
 /** What somebody did who wanted a successor to be dated too late: the pod's own list told it, before its siblings' did. */
 import { expect, it } from 'vitest';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { changesOf, judged, told } from '../../helpers/cases.ts';
 
 it('dates a successor that a new list of the pod told by the gap of that stream', () => {
@@ -15,7 +15,7 @@ it('dates a successor that a new list of the pod told by the gap of that stream'
   );
   const last = came.at(-1)?.object;
   const [from, to] = [done.at + 100, gone.at + 5000];
-  const listedAgain = (stream: 'pod' | 'siblings', at: number): Sighting[] => [
+  const listedAgain = (stream: 'pod' | 'siblings', at: number): RawObservation[] => [
     { at, kind: 'gap', stream, from, to: at, cause: 'expired' },
     {
       at,
@@ -27,7 +27,7 @@ it('dates a successor that a new list of the pod told by the gap of that stream'
       sentAt: to - 5,
     },
   ];
-  const isCut = (one: Sighting): boolean =>
+  const isCut = (one: RawObservation): boolean =>
     one.kind === 'changed' && (one.stream === 'pod' || one.stream === 'siblings') && one.at > from;
   const cut = [...all.filter((one) => !isCut(one)), ...listedAgain('pod', to), ...listedAgain('siblings', to + 5)];
   const { replacement } = judged(cut.sort((a, b) => a.at - b.at));

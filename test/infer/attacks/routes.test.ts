@@ -5,9 +5,9 @@ import { podBefore } from '../../helpers/raw-edits.ts';
 
 describe('routes and successors', () => {
   it('a sibling that was there before the deletion takes over only in a rollout', async () => {
-    const sightings = attached(await recorded('graceful-exit'));
-    const { at, object } = markedIn(sightings);
-    const { deletionTimestamp: _, ...metadata } = podBefore(sightings).metadata;
+    const rawObservations = attached(await recorded('graceful-exit'));
+    const { at, object } = markedIn(rawObservations);
+    const { deletionTimestamp: _, ...metadata } = podBefore(rawObservations).metadata;
     const sibling = {
       ...object,
       metadata: {
@@ -18,8 +18,8 @@ describe('routes and successors', () => {
         creationTimestamp: stampOf(at - 2000),
       },
     };
-    const report = judged(adding(sightings, changed(at - 1000, 'siblings', sibling, 'ADDED')));
-    expect(report.replacement?.name).toBe(judged(sightings).replacement?.name);
+    const report = judged(adding(rawObservations, changed(at - 1000, 'siblings', sibling, 'ADDED')));
+    expect(report.replacement?.name).toBe(judged(rawObservations).replacement?.name);
     expect(judged(await recorded('rolling-update')).replacement).toBeDefined();
   });
 });

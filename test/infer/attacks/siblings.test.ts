@@ -1,6 +1,6 @@
 /** Pods that a server tells of when it is late, or when nobody asked: who is a replacement, and who is not. */
 import { describe, expect, it } from 'vitest';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { observe } from '../../../src/model/observe.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import { emptyTrace } from '../../../src/model/trace.ts';
@@ -9,19 +9,19 @@ import { adding, attached, changed, changesOf, judged, markedIn, recorded, witho
 const pad = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** The second in which the API server took the deletion (ms, its clock), and when the run saw it. */
-function deletionIn(sightings: readonly Sighting[]): { second: number; at: number; version: bigint } {
-  const { object, at } = markedIn(sightings);
+function deletionIn(rawObservations: readonly RawObservation[]): { second: number; at: number; version: bigint } {
+  const { object, at } = markedIn(rawObservations);
   const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } = object.metadata;
   const second = Date.parse(String(deletionTimestamp)) - Number(deletionGracePeriodSeconds) * 1000;
   return { second, at, version: BigInt(String(resourceVersion)) };
 }
 
 /** The replacement of the recording, as one list tells it after the DELETE; `created`: seconds after the deletion's. */
-async function listedLate(created: number, behind = 1000n): Promise<Sighting[]> {
-  const sightings = await recorded('graceful-exit');
-  const { second, at, version } = deletionIn(sightings);
-  const own = markedIn(sightings).object.metadata.uid;
-  const told = changesOf(sightings, 'siblings').filter(({ object }) => object.metadata.uid !== own);
+async function listedLate(created: number, behind = 1000n): Promise<RawObservation[]> {
+  const rawObservations = await recorded('graceful-exit');
+  const { second, at, version } = deletionIn(rawObservations);
+  const own = markedIn(rawObservations).object.metadata.uid;
+  const told = changesOf(rawObservations, 'siblings').filter(({ object }) => object.metadata.uid !== own);
   const ready = told.at(-1)?.object;
   if (!ready) throw new Error('the recording has no sibling');
   const resourceVersion = String(version + behind);
@@ -29,8 +29,8 @@ async function listedLate(created: number, behind = 1000n): Promise<Sighting[]> 
     ...ready,
     metadata: { ...ready.metadata, creationTimestamp: pad(second + created * 1000), resourceVersion },
   };
-  const list: Sighting = { at: at + 2500, kind: 'listed', stream: 'siblings', resourceVersion, objects: [pod] };
-  return adding(without(sightings, 'siblings'), list);
+  const list: RawObservation = { at: at + 2500, kind: 'listed', stream: 'siblings', resourceVersion, objects: [pod] };
+  return adding(without(rawObservations, 'siblings'), list);
 }
 
 describe('a first list of siblings that comes after the DELETE', () => {
@@ -39,14 +39,14 @@ describe('a first list of siblings that comes after the DELETE', () => {
     ['created in the same second: nobody knows', 0, false],
     ['created earlier: it had work of its own', -1, false],
   ])('%s', async (_, created, isTold) => {
-    const sightings = await listedLate(created);
-    for (const report of [judged(sightings), judged(attached(sightings))]) {
+    const rawObservations = await listedLate(created);
+    for (const report of [judged(rawObservations), judged(attached(rawObservations))]) {
       expect(report.replacement !== undefined).toBe(isTold);
       if (!report.replacement) continue;
       const accepted = report.marks.find(({ name }) => name === 'accepted');
       const { createdAt, readyAt } = report.replacement;
       // It was there when the list was made; since when it was ready, the list does not tell.
-      const list = sightings.find((one) => one.kind === 'listed' && one.stream === 'siblings');
+      const list = rawObservations.find((one) => one.kind === 'listed' && one.stream === 'siblings');
       expect(Date.parse(createdAt.latest)).toBeLessThanOrEqual((list?.at ?? 0) + 1);
       expect(Date.parse(createdAt.earliest)).toBeGreaterThanOrEqual(Date.parse(accepted?.at.earliest ?? ''));
       expect(Date.parse(readyAt?.earliest ?? '')).toBeLessThanOrEqual(Date.parse(createdAt.latest));
@@ -73,7 +73,7 @@ describe('a first list of siblings that comes after the DELETE', () => {
   it('may have come after a deletion that was under way already: the state that a run finds first may be younger than it', async () => {
     const late = await listedLate(1, -1n);
     const marked = markedIn(late);
-    const found = attached(late).map((one): Sighting =>
+    const found = attached(late).map((one): RawObservation =>
       one.kind === 'listed' && one.stream === 'pod' ? { ...one, objects: [marked.object] } : one,
     );
     expect(judged(found).replacement).toBeDefined();
@@ -85,7 +85,7 @@ describe('a first list of siblings that comes after the DELETE', () => {
   ])('by a version, where something of the pod was missed %s', async (_, from, isTold) => {
     const late = attached(await listedLate(1, -1n));
     const { at } = deletionIn(late);
-    const gap: Sighting = {
+    const gap: RawObservation = {
       at: at + from + 500,
       kind: 'gap',
       stream: 'pod',
@@ -99,19 +99,19 @@ describe('a first list of siblings that comes after the DELETE', () => {
 
 describe('who was listed with the pod before the DELETE', () => {
   /** A sibling that a late list tells, created in the deletion's own second. */
-  async function counted(uids: (own: string, sibling: string) => string[], behind: bigint): Promise<Sighting[]> {
-    const sightings = await listedLate(0);
-    const { at, version } = deletionIn(sightings);
-    const list = sightings.find((one) => one.kind === 'listed' && one.stream === 'siblings');
+  async function counted(uids: (own: string, sibling: string) => string[], behind: bigint): Promise<RawObservation[]> {
+    const rawObservations = await listedLate(0);
+    const { at, version } = deletionIn(rawObservations);
+    const list = rawObservations.find((one) => one.kind === 'listed' && one.stream === 'siblings');
     const sibling = list?.kind === 'listed' ? uidOf(list.objects[0]) : '';
-    const kin: Sighting = {
+    const kin: RawObservation = {
       kind: 'kin',
       at: at - 3,
       sentAt: at - 6,
       resourceVersion: String(version - behind),
-      uids: uids(String(markedIn(sightings).object.metadata.uid), sibling),
+      uids: uids(String(markedIn(rawObservations).object.metadata.uid), sibling),
     };
-    return adding(sightings, kin);
+    return adding(rawObservations, kin);
   }
   const uidOf = (pod: unknown): string => String((pod as { metadata: { uid: string } }).metadata.uid);
 
@@ -133,16 +133,16 @@ describe('a pod of another name or namespace on the pod’s stream', () => {
   it.each([{ name: 'somebody-else' }, { namespace: 'elsewhere' }])(
     '%j is neither the pod nor its successor',
     async (other) => {
-      const sightings = await recorded('graceful-exit');
-      const { object, at } = markedIn(sightings);
+      const rawObservations = await recorded('graceful-exit');
+      const { object, at } = markedIn(rawObservations);
       const metadata = { ...object.metadata, ...other, uid: 'uid-of-somebody-else' };
       const foreign = { ...object, metadata };
       const bent = adding(
-        sightings,
+        rawObservations,
         changed(at + 500, 'pod', foreign, 'ADDED'),
         changed(at + 600, 'pod', foreign, 'DELETED'),
       );
-      const [report, plain] = [judged(bent), judged(sightings)];
+      const [report, plain] = [judged(bent), judged(rawObservations)];
       expect(report.replacement).toEqual(
         plain.replacement === undefined ? undefined : expect.objectContaining({ uid: plain.replacement.uid }),
       );
@@ -160,7 +160,7 @@ describe('a workload of thousands', () => {
       ...pod,
       metadata: { name: `web-${n}`, uid: `uid-${n}` },
     }));
-    const list: Sighting = { at: 0, kind: 'listed', stream: 'siblings', resourceVersion: '1', objects };
+    const list: RawObservation = { at: 0, kind: 'listed', stream: 'siblings', resourceVersion: '1', objects };
     const observation = observe(list, 1, { logText: false });
     const tries = Array.from({ length: 7 }, () => {
       const began = process.cpuUsage();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { endingOf } from '../../../src/run/ending.ts';
 import { unreplaced } from '../../../src/run/finish.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import {
   adding,
@@ -24,7 +24,7 @@ const { at, object: own } = markedIn(rollout);
 const surge = judged(rollout).replacement;
 
 /** A pod like `one`, told `after` ms after the deletion, and written then. */
-function another(one: Raw, name: string, after: number): Sighting {
+function another(one: Raw, name: string, after: number): RawObservation {
   const version = BigInt(String(own.metadata['resourceVersion'])) + BigInt(after);
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = one.metadata;
   const stamps = { creationTimestamp: stampOf(at + after), resourceVersion: String(version) };
@@ -60,7 +60,7 @@ describe('a pod of a rollout that is attached to by name', () => {
 });
 
 describe('a pod that its ReplicaSet deleted', () => {
-  const sightings = rollout.filter((one) => !('stream' in one && one.stream === 'owner'));
+  const rawObservations = rollout.filter((one) => !('stream' in one && one.stream === 'owner'));
   const set = (own.metadata['ownerReferences'] as { name: string; uid: string }[])[0];
   const deleted = eventOf(
     { kind: 'ReplicaSet', name: set?.name ?? '', uid: set?.uid ?? '' },
@@ -68,10 +68,18 @@ describe('a pod that its ReplicaSet deleted', () => {
     { at },
   );
   const later = another(own, 'later', 1500);
-  const without = sightings.filter((one) => !('stream' in one && ['siblings', 'owner-events'].includes(one.stream)));
+  const without = rawObservations.filter(
+    (one) => !('stream' in one && ['siblings', 'owner-events'].includes(one.stream)),
+  );
 
   it('has no replacement where nothing tells whether it is a rollout: one that comes may come for another reason', () => {
-    const known: Sighting = { kind: 'listed', at: at - 900, stream: 'siblings', resourceVersion: '', objects: [own] };
+    const known: RawObservation = {
+      kind: 'listed',
+      at: at - 900,
+      stream: 'siblings',
+      resourceVersion: '',
+      objects: [own],
+    };
     const somebody = adding(without, known, later);
     expect(judged(somebody)).toMatchObject({ trigger: { kind: 'unknown' }, replacement: { name: 'later' } });
     const report = judged(adding(somebody, changed(at + 8, 'owner-events', deleted, 'ADDED')));
@@ -83,7 +91,7 @@ describe('a pod that its ReplicaSet deleted', () => {
 it('a template whose first pod is ready only after a scale-down did not cause it', () => {
   const deployment = changesAndLists(rollout).find((owner) => owner.spec['strategy']);
   const more = { ...deployment, spec: { ...deployment?.spec, replicas: Number(deployment?.spec['replicas']) + 1 } };
-  const scaledDown = rollout.flatMap((one): Sighting[] =>
+  const scaledDown = rollout.flatMap((one): RawObservation[] =>
     one.kind === 'listed' && one.stream === 'owner'
       ? [
           {
@@ -111,8 +119,8 @@ it('a template whose first pod is ready only after a scale-down did not cause it
   expect(judged(adding(late)).trigger.kind).toBe('unknown');
 });
 
-const changesAndLists = (sightings: readonly Sighting[]): Raw[] =>
-  sightings.flatMap((one) =>
+const changesAndLists = (rawObservations: readonly RawObservation[]): Raw[] =>
+  rawObservations.flatMap((one) =>
     one.kind === 'listed' && one.stream === 'owner'
       ? (one.objects as Raw[])
       : one.kind === 'changed' && one.stream === 'owner'
@@ -128,7 +136,7 @@ it('nobody is waited for where the namespace goes with the pod', () => {
     metadata: { name: 'story', uid: 'story', deletionTimestamp: stampOf(deleted - 1000) },
     status: { phase: 'Terminating' },
   };
-  const traceIn = (sightings: readonly Sighting[]) => traceOf(observationsOf(sightings));
+  const traceIn = (rawObservations: readonly RawObservation[]) => traceOf(observationsOf(rawObservations));
   expect(endingOf(traceIn(story)).kind).toBe('open');
   expect(unreplaced(traceIn(story))).toBeUndefined();
   const over = traceIn(adding(story, listed(deleted + 20, 'namespace', namespace)));

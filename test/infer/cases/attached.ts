@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, after, alone, deaf, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import { statusesIn } from '../../helpers/raw-edits.ts';
 import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
@@ -105,8 +105,8 @@ const signsFound: Case[] = [
     edit: [attach, noEvents, coming(14_000)],
     expect: {
       marks: { acknowledged: true },
-      holds: (report, sightings) => {
-        const marked = (sightings[0]?.at ?? NaN) - 14_000;
+      holds: (report, rawObservations) => {
+        const marked = (rawObservations[0]?.at ?? NaN) - 14_000;
         expect(Date.parse(markOf(report, 'acknowledged').at.earliest)).toBeLessThanOrEqual(marked + 50);
       },
     },
@@ -145,19 +145,19 @@ const lostFromSight =
   (all) => {
     const { at, removed } = deletionIn(all);
     const to = removed + (back ?? 0);
-    const gap: Sighting = {
+    const gap: RawObservation = {
       ...{ kind: 'gap', at: at - 5, stream: 'pod', from: at - 5, cause: 'disconnected' },
       ...(back !== undefined && { to }),
     };
-    const timeout: Sighting = { kind: 'timer', at: removed + 5000, name: 'timeout' };
+    const timeout: RawObservation = { kind: 'timer', at: removed + 5000, name: 'timeout' };
     return adding(blind(all), gap, back === undefined ? timeout : listed(to, 'pod'));
   };
 const refused: Edit = (all) => all.map((one) => (one.kind === 'answered' ? { ...one, status: 429 } : one));
 const unseen = { outcome: 'unknown', exitCode: 4 } as const;
 /** After it was last seen, 5 ms before its deletion, and when the list had it no more. */
 const removalHeld: Expectation = {
-  holds: (report, sightings) => {
-    const list = sightings.findLast((one) => one.kind === 'listed' && one.stream === 'pod');
+  holds: (report, rawObservations) => {
+    const list = rawObservations.findLast((one) => one.kind === 'listed' && one.stream === 'pod');
     const { earliest, latest } = markOf(report, 'removed').at;
     const removed = (list?.at ?? NaN) - 400;
     expect(Date.parse(earliest)).toBeLessThanOrEqual(removed);
@@ -210,7 +210,7 @@ const gone: Case[] = [
       refused,
       (all) => {
         const { removed } = deletionIn(all);
-        return also((): Sighting => ({ kind: 'timer', at: removed + 5000, name: 'timeout' }))(all);
+        return also((): RawObservation => ({ kind: 'timer', at: removed + 5000, name: 'timeout' }))(all);
       },
       blind,
     ],

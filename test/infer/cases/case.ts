@@ -1,6 +1,6 @@
 /** One case of the net under the inference: a recording or a simulated story, what is changed of it, what must be said. */
 import type { Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import type { ExitReport, TriggerKind } from '../../../src/model/report.ts';
 
 export interface Case {
@@ -12,7 +12,7 @@ export interface Case {
 }
 
 /** Changes what arrived: raw objects stay as a server would have sent them. */
-export type Edit = (sightings: readonly Sighting[]) => readonly Sighting[];
+export type Edit = (rawObservations: readonly RawObservation[]) => readonly RawObservation[];
 
 /** In seconds from the request, or from the acceptance of a deletion that somebody else asked for. */
 export interface Window {
@@ -85,5 +85,5 @@ export interface Expectation {
   /** While it lasted, no word was taken back. */
   lasts?: true;
   /** What no table can say; `untouched` is the report without the edits. */
-  holds?: (report: ExitReport, sightings: readonly Sighting[], untouched: () => ExitReport) => void;
+  holds?: (report: ExitReport, rawObservations: readonly RawObservation[], untouched: () => ExitReport) => void;
 }

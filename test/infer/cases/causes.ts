@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, alone, changed, changesOf, editing, eventOf, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { ownersIn, podBefore } from '../../helpers/raw-edits.ts';
@@ -22,7 +22,7 @@ const versioned = (one: Raw, version: bigint): Raw => ({
 });
 
 /** When our request was sent, client ms. */
-const sentIn = (all: readonly Sighting[]): number => all.find(({ kind }) => kind === 'requested')?.at ?? NaN;
+const sentIn = (all: readonly RawObservation[]): number => all.find(({ kind }) => kind === 'requested')?.at ?? NaN;
 /** Every state of the deletion but the last DELETE's is of one that somebody began so many ms before our request. */
 const begunBefore =
   (ago: number, grace = 10): Edit =>
@@ -314,8 +314,8 @@ const movedBefore: Edit = (all) => {
     ...one,
     metadata: { ...one.metadata, name: 'second', uid: 'second', resourceVersion: String(version) },
   });
-  const moved = editing(all, 'endpointslices', (one, sighting) =>
-    sighting.kind === 'changed' ? second(one, 900_010 + sighting.at - at + 9000) : one,
+  const moved = editing(all, 'endpointslices', (one, rawObservation) =>
+    rawObservation.kind === 'changed' ? second(one, 900_010 + rawObservation.at - at + 9000) : one,
   );
   return adding(
     moved,
@@ -330,8 +330,10 @@ const routes: Case[] = [
     of: 'graceful-exit',
     edit: [cutSlice(without)],
     expect: {
-      holds: (report, sightings) =>
-        expect(Date.parse(report.endpoints[0]?.removedAt?.latest ?? '')).toBeLessThan(deletionIn(sightings).at + 310),
+      holds: (report, rawObservations) =>
+        expect(Date.parse(report.endpoints[0]?.removedAt?.latest ?? '')).toBeLessThan(
+          deletionIn(rawObservations).at + 310,
+        ),
     },
   },
   {

@@ -1,5 +1,5 @@
 /** What cases change of what arrived. Times are milliseconds from the arrival of the first state with deletionTimestamp. */
-import type { Sighting, StreamName } from '../../../src/model/observation.ts';
+import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
 import {
   adding,
   attached,
@@ -28,7 +28,7 @@ export const withoutStreams =
 
 /** Every object of the stream becomes what `change` makes of it; undefined leaves it out. */
 export const each =
-  (stream: StreamName, change: (object: Raw, sighting: Sighting) => Raw | undefined): Edit =>
+  (stream: StreamName, change: (object: Raw, rawObservation: RawObservation) => Raw | undefined): Edit =>
   (all) =>
     editing(all, stream, change);
 
@@ -60,7 +60,7 @@ export const ending =
 
 /** Everything arrives when `when` has it. */
 export const arriving =
-  (when: (one: Sighting, deletion: Deletion) => number): Edit =>
+  (when: (one: RawObservation, deletion: Deletion) => number): Edit =>
   (all) => {
     const deletion = deletionIn(all);
     return adding(all.map((one) => ({ ...one, at: when(one, deletion) })));
@@ -68,7 +68,7 @@ export const arriving =
 
 /** Only this arrives. */
 export const only =
-  (keeps: (one: Sighting, deletion: Deletion) => boolean): Edit =>
+  (keeps: (one: RawObservation, deletion: Deletion) => boolean): Edit =>
   (all) => {
     const deletion = deletionIn(all);
     return all.filter((one) => keeps(one, deletion));
@@ -76,7 +76,7 @@ export const only =
 
 /** This arrives as well. */
 export const also =
-  (...more: ((deletion: Deletion) => Sighting)[]): Edit =>
+  (...more: ((deletion: Deletion) => RawObservation)[]): Edit =>
   (all) => {
     const deletion = deletionIn(all);
     return adding(all, ...more.map((make) => make(deletion)));

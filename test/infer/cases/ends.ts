@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import {
   adding,
   alone,
@@ -39,8 +39,8 @@ const crashedBefore =
     const running = podBefore(all);
     const version = BigInt(String(running.metadata['resourceVersion']));
     const stamps = { startedAt: stampOf(at - ago - 60_000), finishedAt: stampOf(at - ago) };
-    const crashed = editing(all, 'pod', (one, sighting) => {
-      if (sighting.kind !== 'listed' || one.metadata.uid !== running.metadata.uid) return one;
+    const crashed = editing(all, 'pod', (one, rawObservation) => {
+      if (rawObservation.kind !== 'listed' || one.metadata.uid !== running.metadata.uid) return one;
       for (const status of statusesIn(one))
         Object.assign(status, { ready: false, state: { terminated: { exitCode: 1, reason: 'Error', ...stamps } } });
       return { ...one, metadata: { ...one.metadata, resourceVersion: String(version - 1n) } };
@@ -113,7 +113,8 @@ const byForce: Case[] = [
     edit: [
       (all) => {
         const { at } = deletionIn(all);
-        const isIts = (one: Sighting) => one.kind === 'log-ended' && one.container === 'worker' && one.at < at + 8000;
+        const isIts = (one: RawObservation) =>
+          one.kind === 'log-ended' && one.container === 'worker' && one.at < at + 8000;
         return all.map((one) => (isIts(one) ? { ...one, clean: false } : one));
       },
     ],
@@ -156,8 +157,8 @@ const endToldEarly: Edit = (all) => {
   const { containerStatuses } = changesOf(all, 'pod').at(-1)?.object.status ?? {};
   const { resourceVersion: _later, ...metadata } = object.metadata;
   const told = { ...object, metadata, status: { ...object.status, containerStatuses } };
-  const since = editing(all, 'pod', (one, sighting) =>
-    sighting.at > at + 400 ? { ...one, status: { ...one.status, containerStatuses } } : one,
+  const since = editing(all, 'pod', (one, rawObservation) =>
+    rawObservation.at > at + 400 ? { ...one, status: { ...one.status, containerStatuses } } : one,
   );
   return adding(since, changed(at + 400, 'pod', told));
 };
@@ -442,8 +443,8 @@ const probed: Case[] = [
       (all) => {
         const { at } = markedIn(all);
         const terminated = { exitCode, finishedAt: stampOf(at - 1000), startedAt: stampOf(at - 60_000) };
-        return editing(all, 'pod', (one, sighting) => {
-          if (sighting.at >= at) for (const status of statusesIn(one)) status.state = { terminated };
+        return editing(all, 'pod', (one, rawObservation) => {
+          if (rawObservation.at >= at) for (const status of statusesIn(one)) status.state = { terminated };
           return one;
         });
       },

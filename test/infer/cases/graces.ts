@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
 import { alone, changed, changesOf, deaf, listed, markOf, stampOf } from '../../helpers/cases.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { asked, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 import type { Case, Edit } from './case.ts';
 import { also, arriving, attach, coming, each, ending, only, withoutStreams } from './edits.ts';
@@ -144,7 +144,14 @@ const seenOnlyAtTheEnd: Edit = (all) => {
   const final = changesOf(all, 'pod').find(({ object }) => object.metadata['deletionGracePeriodSeconds'] === 0);
   const at = (final?.at ?? NaN) + 5000;
   const lost = also(
-    ({ at: marked }): Sighting => ({ at, kind: 'gap', stream: 'pod', from: marked - 500, to: at, cause: 'expired' }),
+    ({ at: marked }): RawObservation => ({
+      at,
+      kind: 'gap',
+      stream: 'pod',
+      from: marked - 500,
+      to: at,
+      cause: 'expired',
+    }),
     () => listed(at, 'pod', final?.object),
   );
   return lost(all).filter((one) => !(one.kind === 'changed' && one.stream === 'pod' && one.at < at));
@@ -180,8 +187,8 @@ const beforeAnybodyLooked: Case[] = [
     edit: [attach, seenOnlyAtTheEnd],
     expect: {
       without: ['grace-nearly-spent'],
-      holds: (report, sightings) => {
-        const gap = sightings.find((one) => one.kind === 'gap');
+      holds: (report, rawObservations) => {
+        const gap = rawObservations.find((one) => one.kind === 'gap');
         const marked = (gap?.kind === 'gap' ? gap.from : NaN) + 500;
         expect(Date.parse(markOf(report, 'accepted').at.earliest)).toBeLessThanOrEqual(marked);
         expect(Date.parse(markOf(report, 'accepted').at.latest)).toBeGreaterThanOrEqual(marked - 10);

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, alone, changed, changesOf, containerOf, deaf, listed, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { dies, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
@@ -224,8 +224,8 @@ const unheard: Partial<Story> = {
   ...kubelet({ ackMs: [700, 800] }),
   ...noKilling,
 };
-const began = (all: readonly Sighting[]): number => all[0]?.at ?? 0;
-const lostEvents = (from: number, to?: number): Sighting => ({
+const began = (all: readonly RawObservation[]): number => all[0]?.at ?? 0;
+const lostEvents = (from: number, to?: number): RawObservation => ({
   ...{ kind: 'gap', at: from, stream: 'events', from, cause: 'disconnected' },
   ...(to !== undefined && { to }),
 });
@@ -233,7 +233,7 @@ const pastItsGrace: Partial<Story> = {
   ...alone({ preStop: { kind: 'sleep', seconds: 2 }, app: { ...drains(0), lines: [] }, logged: false }),
   ...pod({ graceSeconds: 1 }),
 };
-const lost = (gap: (deletion: Deletion) => Sighting): Edit[] => [withoutStreams('events'), also(gap)];
+const lost = (gap: (deletion: Deletion) => RawObservation): Edit[] => [withoutStreams('events'), also(gap)];
 const killingOf = (container: string) => (one: Raw) =>
   one['reason'] === 'Killing' &&
   (one['involvedObject'] as { fieldPath?: string }).fieldPath === `spec.containers{${container}}`;

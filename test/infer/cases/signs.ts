@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
 import { endedLikeLive } from '../../../src/run/replay.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { after, alone, changed, deaf, editing, listed, markOf, slicesRefused, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';
@@ -31,10 +31,14 @@ const silent: Edit[] = [withoutStreams('events'), unacknowledged];
 const eventsLost =
   (ms: number): Edit =>
   (all) =>
-    also(({ at }): Sighting => ({ at: at + ms, kind: 'gap', stream: 'events', from: at + ms, cause: 'disconnected' }))(
-      all,
-    );
-const eventsRefused = also(({ began }): Sighting => ({
+    also(({ at }): RawObservation => ({
+      at: at + ms,
+      kind: 'gap',
+      stream: 'events',
+      from: at + ms,
+      cause: 'disconnected',
+    }))(all);
+const eventsRefused = also(({ began }): RawObservation => ({
   ...slicesRefused(began),
   stream: 'events',
   resource: 'events',
@@ -74,9 +78,9 @@ const ofTheKubelet: Case[] = [
     edit: [unacknowledged],
     expect: {
       without: ['node-silent'],
-      holds: (report, sightings) => {
+      holds: (report, rawObservations) => {
         const { earliest, latest } = markOf(report, 'acknowledged').at;
-        const { at } = deletionIn(sightings);
+        const { at } = deletionIn(rawObservations);
         expect(Date.parse(earliest)).toBeLessThanOrEqual(at);
         expect(Date.parse(latest)).toBeLessThan(at + 2000);
       },
@@ -124,9 +128,9 @@ const refusedProbe = (kind: string, ms: number) =>
   event('Unhealthy', `${kind} probe failed: dial tcp 10.1.1.1:8080: connect: connection refused`, ms);
 const audited: Edit = (all) => {
   const { pod: object, removed } = deletionIn(all);
-  const kept = editing(all, 'pod', (one, sighting) => {
+  const kept = editing(all, 'pod', (one, rawObservation) => {
     if (one.metadata.uid !== object.metadata.uid) return one;
-    const later = sighting.kind === 'changed' && sighting.change === 'DELETED' ? 5n : 0n;
+    const later = rawObservation.kind === 'changed' && rawObservation.change === 'DELETED' ? 5n : 0n;
     const resourceVersion = String(BigInt(String(one.metadata['resourceVersion'])) + later);
     return { ...one, metadata: { ...one.metadata, finalizers: ['example.com/audit'], resourceVersion } };
   });
@@ -195,8 +199,8 @@ const proved: Case[] = [
     of: 'node-down',
     edit: [inList('events', aboutPod('Killing', probe, -ms))],
     expect: {
-      holds: (_, sightings) => {
-        const { findings } = mustRender(traceOf(observationsOf([...endedLikeLive(sightings)]))).verdict;
+      holds: (_, rawObservations) => {
+        const { findings } = mustRender(traceOf(observationsOf([...endedLikeLive(rawObservations)]))).verdict;
         expect(findings.find(({ code }) => code === 'slow-start')?.why).toMatch(why);
       },
     },
@@ -224,7 +228,7 @@ const late =
     const date = Math.floor((start + (offset ?? 0)) / 1000) * 1000;
     return [
       ...all.filter(({ kind }) => kind === 'began').map((one) => ({ ...one, at: start })),
-      ...(offset === undefined ? [] : [{ at: start + 1, kind: 'dated', sentAt: start, date } satisfies Sighting]),
+      ...(offset === undefined ? [] : [{ at: start + 1, kind: 'dated', sentAt: start, date } satisfies RawObservation]),
       listed(start + 5, 'pod', last?.kind === 'changed' ? last.object : undefined),
       ...all.filter((one) => one.at >= start + 5 && one.kind !== 'dated'),
     ];
@@ -241,8 +245,8 @@ const unbounded: Case[] = [
     of: youngPod,
     edit: [attach, young, late(1200, ahead)],
     expect: {
-      holds: (report, sightings) => {
-        const accepted = (sightings[0]?.at ?? NaN) - 1200 - 4;
+      holds: (report, rawObservations) => {
+        const accepted = (rawObservations[0]?.at ?? NaN) - 1200 - 4;
         const earliest = Date.parse(markOf(report, 'accepted').at.earliest);
         expect(earliest).toBeLessThanOrEqual(accepted);
         expect(earliest).toBeGreaterThan(accepted - 33_000);

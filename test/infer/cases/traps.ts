@@ -44,10 +44,10 @@ const deadline: Case[] = [
     of: 'finalizer',
     expect: {
       report: { grace: { effectiveSeconds: 5 } },
-      holds: ({ grace }, sightings) => {
-        const last = changesOf(sightings, 'pod').at(-1)?.object.metadata;
+      holds: ({ grace }, rawObservations) => {
+        const last = changesOf(rawObservations, 'pod').at(-1)?.object.metadata;
         expect(last?.['deletionGracePeriodSeconds']).toBe(0);
-        const marked = markedIn(sightings).object.metadata['deletionTimestamp'];
+        const marked = markedIn(rawObservations).object.metadata['deletionTimestamp'];
         expect(Date.parse(grace.deadline)).toBe(Date.parse(String(marked)));
         expect(grace.deadline).not.toBe(new Date(String(last?.['deletionTimestamp'])).toISOString());
       },
@@ -239,8 +239,8 @@ const endpoints: Case[] = [
     sentence: '16: the endpoint leaves on the terminal phase, long before the object, and leaves an empty slice',
     of: 'finalizer',
     expect: {
-      holds: (report, sightings) => {
-        expect(changesOf(sightings, 'endpointslices').at(-1)?.object['endpoints'] ?? []).toEqual([]);
+      holds: (report, rawObservations) => {
+        expect(changesOf(rawObservations, 'endpointslices').at(-1)?.object['endpoints'] ?? []).toEqual([]);
         const removed = after(report, markOf(report, 'removed').at).latest;
         expect(after(report, report.endpoints[0]?.removedAt).latest).toBeLessThan(removed - 4);
       },
@@ -340,8 +340,8 @@ const removalUnseen: Edit = (all) => {
 const succeeded: Expectation = {
   outcome: 'graceful',
   marks: { removed: true },
-  holds: (report, sightings) => {
-    const { uid } = markedIn(sightings).object.metadata;
+  holds: (report, rawObservations) => {
+    const { uid } = markedIn(rawObservations).object.metadata;
     expect(report.pod.uid).toBe(uid);
     expect(report.replacement?.uid).not.toBe(uid);
   },
@@ -391,7 +391,8 @@ const objects: Case[] = [
     of: 'exit-143',
     expect: {
       outcome: 'graceful',
-      holds: (_, sightings) => expect(changesOf(sightings, 'pod').at(-1)?.object.status['phase']).toBe('Failed'),
+      holds: (_, rawObservations) =>
+        expect(changesOf(rawObservations, 'pod').at(-1)?.object.status['phase']).toBe('Failed'),
     },
   },
   {
@@ -444,8 +445,10 @@ const objects: Case[] = [
     of: 'sigkill-after-grace',
     expect: {
       containers: { app: { outcome: 'killed' } },
-      holds: (_, sightings) =>
-        expect(changesOf(sightings, 'events').map((one) => one.object['reason'])).not.toContain('ExceededGracePeriod'),
+      holds: (_, rawObservations) =>
+        expect(changesOf(rawObservations, 'events').map((one) => one.object['reason'])).not.toContain(
+          'ExceededGracePeriod',
+        ),
     },
   },
   {
@@ -454,8 +457,8 @@ const objects: Case[] = [
     expect: {
       marks: { removed: true },
       outcome: 'graceful',
-      holds: (_, sightings) =>
-        expect(changesOf(sightings, 'pod').at(-1)).toMatchObject({
+      holds: (_, rawObservations) =>
+        expect(changesOf(rawObservations, 'pod').at(-1)).toMatchObject({
           change: 'DELETED',
           object: { metadata: { finalizers: ['example.com/audit'] } },
         }),

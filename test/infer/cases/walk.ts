@@ -9,34 +9,34 @@ import { linesOf } from '../../helpers/owned.ts';
 import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import type { Case, Edit, ContainerExpectation, Expectation, Said, Window } from './case.ts';
 
 export function walk(topic: string, cases: readonly Case[]): void {
   describe(topic, () => {
     it.each(cases.map((one) => [one.sentence, one] as const))('%s', async (_, { of, edit = [], expect: wanted }) => {
       const original = typeof of === 'string' ? await recorded(of) : told(of);
-      const sightings = edited(original, edit);
-      const report = judged(sightings);
+      const rawObservations = edited(original, edit);
+      const report = judged(rawObservations);
       check(report, wanted);
       if (wanted.truth && typeof of !== 'string') checkTruth(report, of, edit.length > 0);
-      if (wanted.same) expect(outcomesOf(judged(edited(sightings, wanted.same)))).toEqual(outcomesOf(report));
-      if (wanted.lasts) expect(brokenIn(sightings)).toEqual([]);
-      wanted.holds?.(report, sightings, () => judged(original));
+      if (wanted.same) expect(outcomesOf(judged(edited(rawObservations, wanted.same)))).toEqual(outcomesOf(report));
+      if (wanted.lasts) expect(brokenIn(rawObservations)).toEqual([]);
+      wanted.holds?.(report, rawObservations, () => judged(original));
     });
   });
 }
 
-const edited = (sightings: readonly Sighting[], edits: readonly Edit[]): readonly Sighting[] =>
-  edits.reduce((all, change) => change(all), sightings);
+const edited = (rawObservations: readonly RawObservation[], edits: readonly Edit[]): readonly RawObservation[] =>
+  edits.reduce((all, change) => change(all), rawObservations);
 
 const outcomesOf = ({ verdict, containers }: ExitReport) => [
   verdict.outcome,
   ...containers.map(({ name, outcome }) => `${name} ${outcome}`),
 ];
 
-const brokenIn = (sightings: readonly Sighting[]): string[] =>
-  listenTo(observationsOf([...endedLikeLive(sightings)]), () => undefined).broken;
+const brokenIn = (rawObservations: readonly RawObservation[]): string[] =>
+  listenTo(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken;
 
 function check(report: ExitReport, wanted: Expectation): void {
   const { verdict } = report;

@@ -3,20 +3,20 @@ import { expect, it } from 'vitest';
 import { adding, changed, changesOf, eventOf, judged, told } from '../../helpers/cases.ts';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 
 const owner: Story['owner'] = { kind: 'deployment', name: 'api', replicas: 3, readyAfterMs: 500 };
 /** To two replicas. */
 const scaled = told({ ...plainStory(), owner, trigger: { kind: 'scale-down', atMs: 1240 } });
 const loweredAt = changesOf(scaled, 'owner').find(({ object }) => object['kind'] === 'Deployment')?.at ?? NaN;
 
-const rescaled = (name: string, message: string, at = loweredAt - 5): Sighting => {
+const rescaled = (name: string, message: string, at = loweredAt - 5): RawObservation => {
   const about = { kind: 'HorizontalPodAutoscaler', name };
   const component = 'horizontal-pod-autoscaler';
   return changed(at, 'owner-events', eventOf(about, { reason: 'SuccessfulRescale', message, component }, { at }));
 };
 
-const noteOf = (...events: Sighting[]) => judged(adding(scaled, ...events)).trigger;
+const noteOf = (...events: RawObservation[]) => judged(adding(scaled, ...events)).trigger;
 
 it('names the one that set just the number that the Deployment came to want', () => {
   const { kind, note, evidence } = noteOf(rescaled('web-hpa', 'New size: 2; reason: All metrics below target'));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, changed, changesOf, editing, eventOf, judged, markedIn, stampOf, told } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { linesOf } from '../../helpers/owned.ts';
@@ -35,8 +35,12 @@ function newer(createdAt: number, readyAt?: number): Raw {
   };
 }
 
-const listing = (sightings: readonly Sighting[], stream: 'siblings' | 'owner-events', object: Raw): Sighting[] =>
-  sightings.map((one) =>
+const listing = (
+  rawObservations: readonly RawObservation[],
+  stream: 'siblings' | 'owner-events',
+  object: Raw,
+): RawObservation[] =>
+  rawObservations.map((one) =>
     one.kind === 'listed' && one.stream === stream ? { ...one, objects: [...one.objects, object] } : one,
   );
 
@@ -51,11 +55,11 @@ const grown = (when: number): Raw =>
     { at: when },
   );
 
-const kindOf = (sightings: readonly Sighting[]) => judged(sightings).trigger.kind;
+const kindOf = (rawObservations: readonly RawObservation[]) => judged(rawObservations).trigger.kind;
 
 /** Nobody scaled the Deployment. */
-const unscaled = (sightings: readonly Sighting[]): Sighting[] =>
-  editing(sightings, 'owner', (object) =>
+const unscaled = (rawObservations: readonly RawObservation[]): RawObservation[] =>
+  editing(rawObservations, 'owner', (object) =>
     object['kind'] === 'Deployment' ? { ...object, spec: { ...object.spec, replicas: 3 } } : object,
   );
 
@@ -83,8 +87,8 @@ describe('a Deployment that wants fewer than before', () => {
     ['was ready a moment ago', listing(scaled, 'siblings', newer(begin - 60_000, begin - 3000))],
     ['was created a moment ago', listing(scaled, 'siblings', newer(begin - 3000))],
     ['was asked for a moment ago', listing(stuck, 'owner-events', grown(begin - 3000))],
-  ])('does either, where a pod of the newer template %s: both are evidence', (_, sightings) => {
-    const report = judged(sightings);
+  ])('does either, where a pod of the newer template %s: both are evidence', (_, rawObservations) => {
+    const report = judged(rawObservations);
     expect(report.trigger.kind).toBe('unknown');
     expect(linesOf(report)).toContain('Deployment api scaled to 2');
     expect(report.trigger.evidence.length).toBeGreaterThanOrEqual(4);

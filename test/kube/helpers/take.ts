@@ -1,22 +1,22 @@
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 
-/** The first sightings that are not about the clock or the connection; leaves the source then. */
-export async function take(source: AsyncGenerator<Sighting>, count: number): Promise<Sighting[]> {
-  const seen: Sighting[] = [];
-  for await (const sighting of source) {
-    if (sighting.kind !== 'dated' && sighting.kind !== 'resumed') seen.push(sighting);
+/** The first raw observations that are not about the clock or the connection; leaves the source then. */
+export async function take(source: AsyncGenerator<RawObservation>, count: number): Promise<RawObservation[]> {
+  const seen: RawObservation[] = [];
+  for await (const rawObservation of source) {
+    if (rawObservation.kind !== 'dated' && rawObservation.kind !== 'resumed') seen.push(rawObservation);
     if (seen.length === count) break;
   }
   return seen;
 }
 
 /** All of them, to the end. */
-export async function all(source: AsyncGenerator<Sighting>): Promise<Sighting[]> {
+export async function all(source: AsyncGenerator<RawObservation>): Promise<RawObservation[]> {
   return await take(source, Number.POSITIVE_INFINITY);
 }
 
-export function kinds(sightings: readonly Sighting[]): string[] {
-  return sightings.map(({ kind }) => kind);
+export function kinds(rawObservations: readonly RawObservation[]): string[] {
+  return rawObservations.map(({ kind }) => kind);
 }
 
 /** Ends a test that hangs. */

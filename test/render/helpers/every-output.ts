@@ -1,6 +1,6 @@
 /** Every recording as every format shows it. The scenarios of the demo are these recordings (test/demo/scenarios.test.ts). */
 import { timelineOf } from '../../../src/infer/conclude.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { emptyTrace } from '../../../src/model/trace.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import { cardLines } from '../../../src/render/card.ts';
@@ -29,10 +29,10 @@ export interface PodOutput {
 
 /** Each of its pods, played observation by observation: of many one is enough to see every line. */
 export const podsOf = async (name: string): Promise<PodOutput[]> =>
-  (await tracedPodsOf(name)).map(({ sightings }, index) => play(sightings, index === 0));
+  (await tracedPodsOf(name)).map(({ rawObservations }, index) => play(rawObservations, index === 0));
 
 /** `isTold`: lines mode is told each step, not only the end. */
-export function play(sightings: readonly Sighting[], isTold: boolean): PodOutput {
+export function play(rawObservations: readonly RawObservation[], isTold: boolean): PodOutput {
   let text = '';
   const lines = createLines({
     write: (chunk) => (text += chunk),
@@ -42,7 +42,7 @@ export function play(sightings: readonly Sighting[], isTold: boolean): PodOutput
     logs: false,
   });
   let trace = emptyTrace;
-  for (const observation of observationsOf(sightings)) {
+  for (const observation of observationsOf(rawObservations)) {
     trace = reduce(trace, observation);
     if (isTold) lines.step(timelineOf(trace), observation);
   }

@@ -4,15 +4,15 @@ import { createLive } from '../../../src/render/live.ts';
 import { styleOf } from '../../../src/render/palette.ts';
 import { openReplay } from '../../../src/run/replay.ts';
 import { run } from '../../../src/run/run.ts';
-import type { Sighting } from '../../../src/model/observation.ts';
+import type { RawObservation } from '../../../src/model/observation.ts';
 import { reportOf } from '../../../src/verdict/report.ts';
 
 const [file = '', speedText = '1'] = process.argv.slice(2);
 const speed = Number(speedText);
 const { stdout } = process;
-const { sightings } = await openReplay(file, () => {});
-const rows: Sighting[] = [];
-for await (const sighting of sightings) rows.push(sighting);
+const { rawObservations } = await openReplay(file, () => {});
+const rows: RawObservation[] = [];
+for await (const rawObservation of rawObservations) rows.push(rawObservation);
 const requested = rows.find(({ kind }) => kind === 'requested')?.at ?? rows[0]?.at ?? 0;
 const start = Date.now();
 /** The recording's own time, a second before the request to begin with. */
@@ -38,7 +38,7 @@ const live = createLive({
 });
 stdout.on('resize', () => live.resize());
 
-async function* paced(): AsyncGenerator<Sighting> {
+async function* paced(): AsyncGenerator<RawObservation> {
   for (const row of rows) {
     const wait = (row.at - now()) / speed;
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));

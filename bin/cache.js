@@ -1,99 +1,104 @@
-// V8's code cache of the start, kept for the next run: compiled code, so it is treated as code. It lies in the user's own
-// cache folder, in a folder and a file that nobody else may write, is written anew and never over what is there, and is
-// used only if its hash and its name (build, Node, platform, architecture, flags, kind of run) fit.
+// V8's code cache of each file of the program, kept for the next run: compiled code, so it is treated as code. It lies in
+// the user's own cache folder, in a folder and files that nobody else may write, is written anew and never over what is
+// there, and is used only if its hash and its name (build, Node, platform, architecture, flags, kind of run) fit.
 'use strict';
 const createHash = (name) => require('node:crypto').createHash(name);
 const fs = require('node:fs');
-const { join } = require('node:path');
+const { basename, join } = require('node:path');
 
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_DIRECTORY = 0 } = fs.constants;
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = fs.constants;
 const hashBytes = 32;
 
-/** The cache for this program and this kind of run; undefined where there is none that can be trusted. */
-exports.readCache = function readCache(source) {
-  const place = placeOf(source);
+/** The cache of this build for this kind of run; undefined where there can be none. */
+exports.openCache = function openCache(build) {
+  const place = placeOf(build);
   if (place === undefined) return undefined;
+  const isTrusted = isOwnFolder(place.folder);
+  const scripts = new Map();
+  const nameOf = (filename) => `${place.prefix}${build}-${filename}.v8`;
+  return {
+    /** Undefined where there is none that can be trusted. */
+    read: (filename) => (isTrusted ? read(join(place.folder, nameOf(filename))) : undefined),
+    /** V8 drops the code of functions that ran once, most of a start, so the cache is made only when all has run. */
+    keepAtEnd(filename, script) {
+      if (scripts.size === 0)
+        process.once('exit', (code) => {
+          // A run that ended in an error has called little of the program.
+          if (code !== 1) keep(place, build, scripts);
+        });
+      scripts.set(nameOf(filename), script);
+    },
+  };
+};
+
+function read(file) {
   try {
-    if (!isOwnFolder(place.folder)) return undefined;
-    const handle = fs.openSync(join(place.folder, place.name), O_RDONLY | O_NOFOLLOW);
+    const handle = fs.openSync(file, O_RDONLY | O_NOFOLLOW);
     try {
       if (!isOwn(fs.fstatSync(handle))) return undefined;
       const bytes = fs.readFileSync(handle);
       const data = bytes.subarray(hashBytes);
-      return hashOf(place, data).equals(bytes.subarray(0, hashBytes)) ? data : undefined;
+      return hashOf(basename(file), data).equals(bytes.subarray(0, hashBytes)) ? data : undefined;
     } finally {
       fs.closeSync(handle);
     }
   } catch {
     return undefined;
   }
-};
+}
 
-/** V8 forgets the code of what is called once, which is most of a start, unless it is told to keep it. */
-exports.keepAtEnd = function keepAtEnd(script, source) {
-  const place = placeOf(source);
-  if (place === undefined) return;
-  process.once('exit', (code) => {
-    // A cache bears the flags under which it was made.
-    // After an error little of the program was called.
-    if (code !== 1) keep(place, script.createCachedData());
-  });
-};
-
-/** Exclusive: a file or link of that name that somebody has planted is neither followed nor written over. */
-function keep(place, data) {
-  const fresh = join(place.folder, `${place.name}.${process.pid}`);
+function keep({ folder, prefix }, build, scripts) {
   try {
-    fs.mkdirSync(place.folder, { recursive: true, mode: 0o700 });
-    if (!isOwnFolder(place.folder)) return;
-    const handle = fs.openSync(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    try {
-      fs.writeSync(handle, hashOf(place, data));
-      fs.writeSync(handle, data);
-    } finally {
-      fs.closeSync(handle);
-    }
-    fs.renameSync(fresh, join(place.folder, place.name));
-    removeOtherBuilds(place);
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!isOwnFolder(folder)) return;
+    for (const [name, script] of scripts) write(folder, name, script.createCachedData());
+    removeOtherBuilds(folder, prefix, build);
   } catch {
     // No folder for it, or no room: the next start is as slow as this one was.
   }
 }
 
-function removeOtherBuilds({ folder, name, build }) {
-  const kind = name.slice(0, -`${build}.v8`.length);
-  for (const found of fs.readdirSync(folder))
-    if (found.startsWith(kind) && /^[0-9a-f]{16}\.v8(\.\d+)?$/.test(found.slice(kind.length)) && !found.includes(build))
-      fs.rmSync(join(folder, found));
+/** Exclusive: a file or link of that name that somebody has planted is neither followed nor written over. */
+function write(folder, name, data) {
+  const fresh = join(folder, `${name}.${process.pid}`);
+  const handle = fs.openSync(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    fs.writeSync(handle, hashOf(name, data));
+    fs.writeSync(handle, data);
+  } finally {
+    fs.closeSync(handle);
+  }
+  fs.renameSync(fresh, join(folder, name));
+}
+
+function removeOtherBuilds(folder, prefix, build) {
+  for (const found of fs.readdirSync(folder)) {
+    const [other] = found.startsWith(prefix) ? (/^[0-9a-f]{16}(?=[-.])/.exec(found.slice(prefix.length)) ?? []) : [];
+    if (other !== undefined && other !== build) fs.rmSync(join(folder, found));
+  }
 }
 
 /** One for each build, Node with its flags (V8 takes no cache that was made under others), and kind of run. */
-function placeOf(source) {
+function placeOf(build) {
   const { env, platform, version, arch, argv } = process;
   if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
   const home = env.HOME ? join(env.HOME, '.cache') : undefined;
   const base = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
-  const build = /^\/\/([0-9a-f]{16})\n/.exec(source)?.[1];
   if (!base || !build) return undefined;
   const flags = [...process.execArgv, env.NODE_OPTIONS ?? ''].join(' ').trim();
   const kind = ['replay', 'demo', 'check', 'explain', '__complete'].find((one) => one === argv[2]) ?? 'trace';
-  const words = [platform, arch, version, kind, ...(flags === '' ? [] : [shortHash(flags)]), build];
-  return { folder: join(base, 'kubectl-podexit'), name: `${words.join('-')}.v8`, build };
+  const words = [platform, arch, version, kind, ...(flags === '' ? [] : [shortHash(flags)])];
+  return { folder: join(base, 'kubectl-podexit'), prefix: `${words.join('-')}-` };
 }
 
 const shortHash = (text) => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 /** Of the name too: a cache that was renamed is another's. */
-const hashOf = ({ name }, data) => createHash('sha256').update(name).update(data).digest();
+const hashOf = (name, data) => createHash('sha256').update(name).update(data).digest();
 
 function isOwnFolder(folder) {
-  const handle = fs.openSync(folder, O_RDONLY | O_NOFOLLOW | O_DIRECTORY);
-  try {
-    const found = fs.fstatSync(handle);
-    return found.isDirectory() && isOwn(found);
-  } finally {
-    fs.closeSync(handle);
-  }
+  const found = fs.lstatSync(folder, { throwIfNoEntry: false });
+  return found !== undefined && found.isDirectory() && isOwn(found);
 }
 
 /** This user's, and nobody else may write it. On Windows the folder's own rights say so (%LOCALAPPDATA%). */

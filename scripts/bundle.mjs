@@ -13,15 +13,17 @@ export async function bundle(root, outdir) {
   const inStart = new Set(startOf(metafile));
   await mkdir(join(outdir, 'parts'), { recursive: true });
   const start = [];
+  const all = createHash('sha256');
   for (const { path, text } of outputFiles) {
     const name = basename(path);
     const code = await asFunction(text);
+    all.update(code);
     if (inStart.has(name)) start.push(`${JSON.stringify(name)}:${code}`);
     else await writeFile(join(outdir, 'parts', name), code);
   }
   const code = `({\n${start.join(',\n')}\n})\n`;
-  // V8 compares no more than the length of a source with its cache, so the first line names the content.
-  const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
+  // Of the whole program: caches of compiled code bear it in their names (bin/cache.js).
+  const hash = all.digest('hex').slice(0, 16);
   await writeFile(join(outdir, 'podexit.cjs'), `//${hash}\n${code}`);
   return metafile;
 }

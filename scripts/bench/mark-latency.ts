@@ -14,7 +14,7 @@ import type { Passed } from './relay.ts';
 import { startRelay } from './relay.ts';
 import { quantile, spreadOf } from './spread.ts';
 import { stolenMs } from './stolen.ts';
-import { latencyOf } from './mark-source.ts';
+import { latencyOf, type ReadMark } from './mark-source.ts';
 
 /** ms, of the 99th percentile */
 const limit = 10;
@@ -66,7 +66,10 @@ async function ofMarks(): Promise<number[]> {
   const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settling;
   return read
     .filter(({ text, readAt }) => readAt < settlesAt && comesFromWatch(text))
-    .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as { at: string }), readAt }, said) ?? []);
+    .flatMap(
+      ({ text, readAt }) =>
+        dbg(text, latencyOf({ ...(JSON.parse(text) as Pick<ReadMark, 'mark'>), readAt }, said)) ?? [],
+    );
 }
 
 const report = '{"type":"report"';
@@ -129,3 +132,7 @@ function linesOf(chunks: readonly Passed[]): { text: string; readAt: number }[] 
       .map((line) => ({ text: line, readAt: at }));
   });
 }
+const dbg = (t: string, l: number | undefined) => (
+  process.env['DBG'] && console.log((JSON.parse(t) as { id: string }).id.slice(0, 20), l?.toFixed(1)),
+  l
+);

@@ -3,13 +3,12 @@ import type { Passed } from './relay.ts';
 
 /** A mark's line of `-o ndjson`, and when it was read: of performance.now(), ms. */
 export interface ReadMark {
-  /** Client clock: of the newest observation. */
-  at: string;
+  mark: { at: { evidence: readonly number[] } };
   readAt: number;
 }
 
 interface Recorded {
-  at?: number;
+  seq?: number;
   kind?: string;
   stream?: string;
   time?: string;
@@ -18,28 +17,24 @@ interface Recorded {
 
 /**
  * ms from the arrival of the line to the mark at its reader, of a trace of `pod`; undefined where it comes from no line of a
- * watch. Of several candidates that were read in the same millisecond the first counts: a mark is never reported as faster
- * than it was.
+ * watch. The line is the newest of the mark's evidence: without it the mark was not known.
  */
 export function latencyOf(
-  mark: ReadMark,
+  { mark, readAt }: ReadMark,
   { pod, recording, passed }: { pod: string; recording: string; passed: readonly Passed[] },
 ): number | undefined {
-  const arrivals = observedAt(Date.parse(mark.at), recording)
-    .filter((one) => mayCause(one, pod))
-    .flatMap((one) => passed.find(({ bytes }) => bytes.includes(keyOf(one))) ?? []);
-  return arrivals.length === 0 ? undefined : mark.readAt - Math.min(...arrivals.map(({ at }) => at));
+  const newest = observedAs(Math.max(...mark.at.evidence), recording);
+  if (!newest || !mayCause(newest, pod)) return undefined;
+  const arrived = passed.find(({ bytes }) => bytes.includes(keyOf(newest)));
+  return arrived && readAt - arrived.at;
 }
 
-/** A mark's line bears the newest time of all that had been observed by then. */
-function observedAt(at: number, recording: string): Recorded[] {
-  let now = -Infinity;
-  return recording
+const observedAs = (seq: number, recording: string): Recorded | undefined =>
+  recording
     .split('\n')
     .filter((line) => line.includes('"kind"'))
     .map((line) => JSON.parse(line) as Recorded)
-    .filter((one) => (now = Math.max(now, one.at ?? -Infinity)) === at);
-}
+    .find((one) => one.seq === seq);
 
 const streams: readonly unknown[] = ['pod', 'events', 'endpointslices', 'siblings', 'node'];
 

@@ -1,6 +1,7 @@
 /** What stdout shows while a run goes on, by format. A renderer that throws is dropped and named; the run goes on. */
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
+import { afterInput } from './clock.ts';
 import { isDocument, type DocumentKind, type Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { LookOptions, Stage } from './run.ts';
@@ -13,31 +14,49 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
 }
 
 /**
- * A stage that is opened when there is something to show: loading it before the DELETE would only delay that. Until then a
- * run has listed what there is; the newest trace and all log lines are held back and shown in their order.
+ * A stage that is loaded when the first list has come, while the server answers what is asked next, and shows nothing before
+ * there is news of a deletion: both would delay the DELETE. A deletion makes several streams report within a few milliseconds,
+ * so everything that has arrived is read first and then shown at once: the newest trace, and every log line in its order.
  */
 export function openOnDeletion(open: () => Promise<Stage>): Stage {
-  const held: Parameters<Stage['step']>[] = [];
+  let held: Step[] = [];
   let stage: Stage | undefined;
   let opening: Promise<Stage> | undefined;
+  let isShowing = false;
+  let isScheduled = false;
   let isClosed = false;
   const opened = (): Promise<Stage> =>
     (opening ??= open().then((one) => {
       stage = one;
       if (isClosed) one.close();
-      else held.splice(0).forEach((step) => one.step(...step));
+      else if (isShowing) show();
       return one;
     }));
+  const show = (): void => {
+    if (!stage || isClosed) return;
+    const steps = held;
+    held = [];
+    for (const step of steps) stage.step(...step);
+  };
+  const afterReading = (): void => {
+    isScheduled = false;
+    // An error is thrown by `end`.
+    if (!stage) void opened().catch(() => undefined);
+    else if (isShowing) show();
+  };
   return {
     step: (trace, observation, key) => {
-      if (stage) return stage.step(trace, observation, key);
-      // A trace holds all that was observed before it; only a log line is shown for itself.
-      if (held.at(-1)?.[1].kind !== 'line') held.pop();
-      held.push([trace, observation, key]);
-      // An error is thrown by `end`.
-      if (hasNews(trace, observation)) void opened().catch(() => undefined);
+      hold(held, [trace, observation, key]);
+      isShowing ||= hasNews(trace, observation);
+      if (isScheduled || !(isShowing || observation.kind === 'listed')) return;
+      isScheduled = true;
+      afterInput(afterReading);
     },
-    end: async (trace, report) => (await opened()).end(trace, report),
+    end: async (trace, report) => {
+      const last = await opened();
+      show();
+      await last.end(trace, report);
+    },
     say: (text) => stage?.say(text) ?? false,
     close: () => {
       isClosed = true;
@@ -46,7 +65,16 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
   };
 }
 
-/** Loaded while the server handles the DELETE, so that the first marks find it there. */
+type Step = Parameters<Stage['step']>;
+
+/** A trace holds all that was observed before it; only a log line is shown for itself. A `Date` alone is no news. */
+function hold(held: Step[], [trace, observation, key]: Step): void {
+  const before = held.at(-1)?.[1];
+  const isReplaced = before !== undefined && before.kind !== 'line';
+  if (isReplaced) held.pop();
+  held.push([trace, isReplaced && observation.kind === 'dated' ? before : observation, key]);
+}
+
 const hasNews = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
   deletion !== undefined ||
   began?.value.mode !== 'delete' ||

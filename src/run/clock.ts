@@ -82,3 +82,6 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Calls back when what has arrived by now on any socket is read. */
+export const afterInput = (callback: () => void): void => void setImmediate(callback);

@@ -9,6 +9,7 @@ import { readRefusal } from '../kube/status.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { follow, followContainer, lose, warnRefused, watchTarget, type Following } from './follow.ts';
 import type { Gate } from './stream-health.ts';
+import { afterInput } from './clock.ts';
 import type { Run } from './live-run.ts';
 import {
   asRaw,
@@ -63,8 +64,10 @@ export function createSharedStreams(run: Run): SharedStreams {
     work();
   };
   const routes = createRoutes(run);
+  // One in each turn of the event loop, so that they do not hold up the first news of a deletion.
+  const inTurn = createTurns();
   const watch: Watch = (target, following = {}) =>
-    once(JSON.stringify(watchTarget(target)), () => void follow(run, target, following));
+    once(JSON.stringify(watchTarget(target)), () => inTurn(() => void follow(run, target, following)));
   const owners = createOwners(run, watch);
   const logs = { open: 0, areLeftOut: false };
   return {
@@ -237,4 +240,17 @@ async function lookAtNamespace(run: Run, namespace: string): Promise<void> {
   } catch (error) {
     await lose(run, { stream }, error);
   }
+}
+
+/** Does one piece of work in each turn of the event loop, after what has arrived is read. */
+function createTurns(): (work: () => void) => void {
+  const waiting: (() => void)[] = [];
+  const next = (): void => {
+    waiting[0]?.();
+    waiting.shift();
+    if (waiting.length > 0) afterInput(next);
+  };
+  return (work) => {
+    if (waiting.push(work) === 1) afterInput(next);
+  };
 }

@@ -14,6 +14,7 @@ import type { Trace } from '../model/trace.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
+import { afterInput } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
 import { liveOptions, liveSource } from './live.ts';
 import type { Several } from './live-run.ts';
@@ -136,7 +137,7 @@ async function traceOne(
       audience: stage,
       onTrace: (now, key) => {
         live.onTrace(now, key);
-        if (now.gone) late.prepare();
+        if (now.gone) afterInput(late.prepare);
       },
     });
     const trace = traced();

@@ -6,7 +6,7 @@ import { askAgain, pick } from './decide.ts';
 import type { Health } from './watch-position.ts';
 import { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf, versionOf, asArray, asRecord, asText, readRefusal } from './status.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Env } from './env.ts';
 
 /** What a stream has brought, to be compared with what the server says when it is asked. */
 export interface Known {
@@ -149,7 +149,7 @@ const quiet = {
  * An open connection proves nothing where the stream is silent and nobody answers either: it is as good as lost, until one of
  * them speaks. Health is reported only of what is new to it, since that is a look at the whole run.
  */
-export function createSilence({ now, random }: Pick<Surroundings, 'now' | 'random'>, health: Health): Silence {
+export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, health: Health): Silence {
   let isLost = false;
   let inVain = 0;
   let notBefore = 0;

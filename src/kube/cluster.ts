@@ -3,7 +3,7 @@ import type { RawObservation } from '../model/observation.ts';
 import type { OneRequest } from './http/ask-once.ts';
 import type { Body } from './http/body.ts';
 import type { Upgraded } from './http/upgrade.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Env } from './env.ts';
 
 /** A connection to one API server, as one user. Made by `connect`, shared by every stream, closed once. */
 export interface Cluster {
@@ -14,7 +14,7 @@ export interface Cluster {
   readonly server: string;
   /** The connection flags of this run, each with a blank before it: for commands that must reach the same cluster (connect-options.ts). */
   readonly reach: string;
-  readonly surroundings: Surroundings;
+  readonly env: Env;
   /** What one stream has learnt and the others need not learn again. */
   readonly memory: ClusterMemory;
   /** Asks and reads the whole answer, whatever its status. Throws TransportFailure, or PodexitError on a redirect. */

@@ -9,15 +9,15 @@ import { choose } from './kubeconfig/choose.ts';
 import type { ClusterEntry } from './kubeconfig/kubeconfig.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
 import { createRedactor, showUrl } from './redact.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Env } from './env.ts';
 
 /**
  * From flags and kubeconfig to a cluster that can be asked. Sends nothing: the first request does. Throws PodexitError
  * (`kubeconfig.*`, `usage.impersonation`) where the configuration leads nowhere.
  */
-export async function connect(options: ConnectOptions, surroundings: Surroundings): Promise<Cluster> {
+export async function connect(options: ConnectOptions, env: Env): Promise<Cluster> {
   const loaded = await loadKubeconfig({
-    env: surroundings.env,
+    variables: env.variables,
     file: options.kubeconfig,
     server: options.server,
   });
@@ -28,8 +28,8 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
   const closing = new AbortController();
   // One listener for each stream: more than Node's guess of what is a leak.
   setMaxListeners(0, closing.signal);
-  const credentials = await resolveCredentials({ cluster, user, surroundings, redactor, closed: closing.signal });
-  const transportOptions = { base, env: surroundings.env, redactor, proxyUrl: cluster.proxyUrl };
+  const credentials = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
+  const transportOptions = { base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl };
   const counts = { watches: 0, logs: 0, others: 0 };
   const transport = counted(await createTransport(transportOptions), counts);
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
@@ -39,20 +39,20 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     credentials,
     userAgent: `kubectl-podexit/${options.version} (node)`,
     memory,
-    surroundings,
+    env,
     clean: (text) => redactor.clean(text),
     requestTimeoutMs: options.requestTimeoutMs,
   });
-  const extra = surroundings.env['NODE_EXTRA_CA_CERTS'];
+  const extra = env.variables['NODE_EXTRA_CA_CERTS'];
   if (extra && trustsPublicAuthorities(cluster))
-    surroundings.log(1, `the authorities in ${extra} are trusted too (NODE_EXTRA_CA_CERTS); kubectl does not read it`);
-  surroundings.log(4, redactor.clean(`cluster ${server}, context ${contextName ?? '(none)'}, namespace ${namespace}`));
+    env.log(1, `the authorities in ${extra} are trusted too (NODE_EXTRA_CA_CERTS); kubectl does not read it`);
+  env.log(4, redactor.clean(`cluster ${server}, context ${contextName ?? '(none)'}, namespace ${namespace}`));
   return {
     namespace,
     contextName,
     server,
     reach: reachOf(options),
-    surroundings,
+    env,
     memory,
     ...client,
     async upgrade(path, query, signal) {
@@ -69,7 +69,7 @@ export async function connect(options: ConnectOptions, surroundings: Surrounding
     close: () => {
       closing.abort();
       transport.destroy();
-      surroundings.log(2, `${counts.watches} watches, ${counts.logs} logs, ${counts.others} other requests`);
+      env.log(2, `${counts.watches} watches, ${counts.logs} logs, ${counts.others} other requests`);
     },
   };
 }

@@ -8,7 +8,7 @@ import { TransportFailure } from './http/failure.ts';
 import { look } from './get.ts';
 import { podPath } from './resource-path.ts';
 import { asRecord, asText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
-import { passed } from './surroundings.ts';
+import { delay } from './env.ts';
 import { notReached } from './trouble.ts';
 
 export interface DeleteTarget {
@@ -50,7 +50,7 @@ export async function* deletePod(
       if ((yield* wasExecuted(cluster, target, signal)) || signal.aborted) return;
     }
     if (step.next === 'give-up' || step.next === 'last-look') throw giveUp(cluster, target, tried);
-    if (!(await passed(cluster.surroundings, step.ms, signal))) return;
+    if (!(await delay(cluster.env, step.ms, signal))) return;
   }
 }
 
@@ -60,7 +60,7 @@ const isGone = (tried: Tried): boolean =>
 /** Reported, so that nobody takes this try for the one that began the deletion. */
 function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): RawObservation {
   const verb = evict ? 'evict' : 'delete';
-  return { kind: 'answered', at: cluster.surroundings.now(), verb, status, message: cluster.clean(message) };
+  return { kind: 'answered', at: cluster.env.now(), verb, status, message: cluster.clean(message) };
 }
 
 async function* send(
@@ -147,7 +147,7 @@ async function* wasExecuted(
       return executed;
     }
     const patience = Math.min(5000, 250 * 2 ** Math.min(failures, 8));
-    if (!(await passed(cluster.surroundings, patience, signal))) return false;
+    if (!(await delay(cluster.env, patience, signal))) return false;
   }
 }
 

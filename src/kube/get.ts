@@ -3,7 +3,7 @@ import type { Answer, Cluster, Question } from './cluster.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
 import { readRefusal } from './status.ts';
-import { passed } from './surroundings.ts';
+import { delay } from './env.ts';
 import { notReached, unauthorized } from './trouble.ts';
 
 /**
@@ -34,16 +34,16 @@ const most = { times: 8, ms: 20_000 };
  * `Cluster.request` throws.
  */
 export async function askPatiently(cluster: Cluster, question: Question): Promise<Answer> {
-  const { surroundings } = cluster;
-  const until = surroundings.now() + most.ms;
+  const { env } = cluster;
+  const until = env.now() + most.ms;
   for (let times = 1; ; times++) {
     const tried = await attempt(cluster, question);
     const wait = waitAfter(cluster, tried, times);
-    if (wait === undefined || times >= most.times || surroundings.now() + wait > until) {
+    if (wait === undefined || times >= most.times || env.now() + wait > until) {
       if (tried instanceof TransportFailure) throw tried;
       return tried;
     }
-    await passed(surroundings, wait, question.signal);
+    await delay(env, wait, question.signal);
     question.signal?.throwIfAborted();
   }
 }

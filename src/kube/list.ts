@@ -6,7 +6,7 @@ import { askPatiently } from './get.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
 import { versionOf, asArray, asRecord, asText, readRefusal, type Refusal } from './status.ts';
-import { passed } from './surroundings.ts';
+import { delay } from './env.ts';
 import { mostLineBytes, notReached, stopError } from './trouble.ts';
 
 export type ListResult =
@@ -162,8 +162,8 @@ export async function listPatiently(
     foreign = result.outcome.kind === 'foreign' ? foreign + 1 : 0;
     if (next.next === 'stop') throw stopError(cluster, next.because, 'failure' in result ? result.failure : undefined);
     if (next.next === 'refuse') return 'failure' in result ? undefined : result;
-    const ms = pick(next.wait, cluster.surroundings.random());
-    if (!(await passed(cluster.surroundings, ms, AbortSignal.any([signal, cluster.closed])))) return undefined;
+    const ms = pick(next.wait, cluster.env.random());
+    if (!(await delay(cluster.env, ms, AbortSignal.any([signal, cluster.closed])))) return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RawObservation } from '../model/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { takeLines } from './lines.ts';
-import { setAlarm, type Alarm } from './surroundings.ts';
+import { setAlarm, type Alarm } from './env.ts';
 
 /** What has been read of a log, over all its connections. */
 export interface Reading {
@@ -25,7 +25,7 @@ export async function* tellLines(
   reading: Reading,
   { signal, matters = () => false }: { signal: AbortSignal; matters?: (text: string) => boolean },
 ): AsyncGenerator<RawObservation, boolean> {
-  const { surroundings } = cluster;
+  const { env } = cluster;
   const limit = createLogLimit(interval, matters);
   const rawObservation = (received: ReportedLine, at: number): RawObservation => ({
     kind: 'line',
@@ -33,7 +33,7 @@ export async function* tellLines(
     container,
     ...received,
   });
-  const lines = takeLines(flow.body, { mostBytes: longestLine, onLong: 'cut', now: () => surroundings.now() });
+  const lines = takeLines(flow.body, { mostBytes: longestLine, onLong: 'cut', now: () => env.now() });
   const seen = reading.last;
   let alarm: Alarm | undefined;
   try {
@@ -44,13 +44,13 @@ export async function* tellLines(
         // One alarm for all the lines of an interval: a timer for each would be most of the work of a chatty log.
         if (due !== undefined && alarm?.at !== due) {
           alarm?.stop();
-          alarm = setAlarm(surroundings, due);
+          alarm = setAlarm(env, due);
         }
         await (due === undefined || alarm === undefined ? lines.more() : Promise.race([lines.more(), alarm.rung]));
         event = lines.left();
       }
       if (signal.aborted) return false;
-      const now = event?.kind === 'line' ? event.at : surroundings.now();
+      const now = event?.kind === 'line' ? event.at : env.now();
       if (event === undefined || event.kind !== 'line') {
         const held = limit.release(now);
         if (held !== undefined) yield rawObservation(held, now);

@@ -6,7 +6,7 @@ import { tellLines, type Reading } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
 import { asRecord, asText, readRefusal, type Refusal } from './status.ts';
-import { passed } from './surroundings.ts';
+import { delay } from './env.ts';
 import { unauthorized } from './trouble.ts';
 
 export interface LogTarget {
@@ -48,11 +48,11 @@ export async function* followLog(
     const before = reading.received;
     const clean = yield* tellLines(cluster, container, opened, reading, options);
     if (options.signal.aborted) return;
-    yield { kind: 'log-ended', at: cluster.surroundings.now(), container, clean };
+    yield { kind: 'log-ended', at: cluster.env.now(), container, clean };
     if (clean) return;
     if (reading.received > before) idle = 0;
     // A connection that brought nothing may break again at once.
-    if (idle > 0 && idle < mostIdle && !(await passed(cluster.surroundings, patience(idle), options.signal))) return;
+    if (idle > 0 && idle < mostIdle && !(await delay(cluster.env, patience(idle), options.signal))) return;
   }
 }
 
@@ -91,7 +91,7 @@ async function* open(
     }
     if (failures === 0 && reading.openedAt === undefined && isTrouble(refusal))
       yield lateLog(cluster, target.container);
-    if (step.next !== 'again' || !(await passed(cluster.surroundings, step.ms, signal))) return undefined;
+    if (step.next !== 'again' || !(await delay(cluster.env, step.ms, signal))) return undefined;
   }
 }
 
@@ -115,8 +115,8 @@ const isTrouble = (refusal: Refusal | undefined): boolean =>
   refusal === undefined || refusal.status === 429 || refusal.status >= 500;
 
 /** What it says meanwhile is not heard: it will be followed from when it opens. */
-function lateLog({ surroundings }: Cluster, container: string): RawObservation {
-  const at = surroundings.now();
+function lateLog({ env }: Cluster, container: string): RawObservation {
+  const at = env.now();
   return { kind: 'gap', at, stream: 'logs', container, from: at, cause: 'not-synced' };
 }
 
@@ -151,7 +151,7 @@ async function ask(
   try {
     // sinceTime is cut to whole seconds on its way to the kubelet, so what we know already is left out again below.
     const start = reading.last ?? (since === undefined ? undefined : new Date(since).toISOString());
-    const from = start === undefined ? fromOpening(reading, cluster.surroundings.now()) : { sinceTime: start };
+    const from = start === undefined ? fromOpening(reading, cluster.env.now()) : { sinceTime: start };
     const query = { container: target.container, follow: 'true', timestamps: 'true', ...from };
     return await cluster.stream({ method: 'GET', path: pathOf(target), query, accept: '*/*', signal });
   } catch (error) {

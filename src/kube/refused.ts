@@ -16,7 +16,7 @@ export function refusedBy(
   const message = cluster.clean(refusal?.message ?? '');
   return {
     kind: 'refused',
-    at: cluster.surroundings.now(),
+    at: cluster.env.now(),
     stream,
     container,
     status: refusal?.status ?? 0,

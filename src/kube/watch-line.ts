@@ -5,7 +5,7 @@ import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import type { LineEvent, Lines } from './lines.ts';
 import { versionOf, asRecord, readRefusal, type Refusal } from './status.ts';
-import { within } from './surroundings.ts';
+import { within } from './env.ts';
 import { keyOf, type WatchTarget } from './resource-path.ts';
 
 /** One line of a watch response, as far as the loop has to distinguish lines. */
@@ -56,10 +56,10 @@ export type Pull = (cluster: Cluster, ms: number, signal: AbortSignal) => Promis
 
 export const createPull =
   ({ left, more }: Lines): Pull =>
-  async ({ surroundings }, ms, signal) => {
+  async ({ env }, ms, signal) => {
     const line = left();
     if (line !== undefined) return line;
-    await within(surroundings, more(), ms, signal);
+    await within(env, more(), ms, signal);
     return left();
   };
 
@@ -103,11 +103,11 @@ export async function* readInitialState(
   sentAt: number,
 ): AsyncGenerator<RawObservation, Ending | undefined> {
   const state = new Map<string, unknown>();
-  const until = cluster.surroundings.now() + quiet.beforeAnyEndMark;
+  const until = cluster.env.now() + quiet.beforeAnyEndMark;
   for (;;) {
     const known = cluster.memory.streamingLists === 'given';
     const event = await next(cluster, known ? quiet.beforeKnownEndMark : quiet.beforeEndMark, signal);
-    if (event === undefined || cluster.surroundings.now() > until)
+    if (event === undefined || cluster.env.now() > until)
       return signal.aborted ? end({ kind: 'ended' }) : withheld(cluster);
     // Over, in order, before it began: a list shows whether there is a Kubernetes API at all.
     if (event.kind === 'end' && event.clean && state.size === 0) return withheld(cluster);

@@ -52,7 +52,7 @@ export async function* followWatch(
   if (outcome.kind === 'refused' && outcome.status === 401 && !position.renewed && (await flow.renew()))
     return { ...ending, outcome: { kind: 'renewed' } };
   // A stream that was dead, or ahead of its server, does not reset the backoff.
-  const hasLived = cluster.surroundings.now() - flow.at >= longLife && !['dead', 'ahead'].includes(outcome.kind);
+  const hasLived = cluster.env.now() - flow.at >= longLife && !['dead', 'ahead'].includes(outcome.kind);
   if (hasLived && !how.initial) Object.assign(position, { failures: 0, relists: 0 });
   return ending;
 }
@@ -66,7 +66,7 @@ async function* followLines(
   const lines = takeLines(flow.body, {
     mostBytes: mostLineBytes,
     onLong: 'stop',
-    now: () => cluster.surroundings.now(),
+    now: () => cluster.env.now(),
   });
   const reader: Reader = { ...context, next: createPull(lines) };
   try {
@@ -87,7 +87,7 @@ async function* readChanges(
   position: Position,
 ): AsyncGenerator<RawObservation, Ending> {
   const { cluster, signal, health, next } = reader;
-  const silence = createSilence(cluster.surroundings, health);
+  const silence = createSilence(cluster.env, health);
   for (;;) {
     health.sure(position.goodAt);
     if (health.doubted.aborted && isOver(target, position)) tellWhole(position, health);
@@ -134,7 +134,7 @@ async function* askAndListen(
   target: WatchTarget,
   position: Position,
 ): AsyncGenerator<RawObservation, LineEvent | 'alive' | 'dead' | 'ahead' | Unanswered> {
-  const asked = cluster.surroundings.now();
+  const asked = cluster.env.now();
   const { newest, received, present, keys } = position;
   const known = {
     newest,

@@ -16,7 +16,7 @@ import { isUntrusted, TransportFailure } from './http/failure.ts';
 import { listObjects } from './list.ts';
 import { refusedBy } from './refused.ts';
 import { readRefusal } from './status.ts';
-import { passed } from './surroundings.ts';
+import { delay } from './env.ts';
 import { stopError, waitingReason } from './trouble.ts';
 import { followWatch } from './watch-lines.ts';
 import { selectors, type WatchTarget } from './resource-path.ts';
@@ -34,20 +34,20 @@ export async function* watchObjects(
   target: WatchTarget,
   { signal, health = unwatchedHealth() }: { signal: AbortSignal; health?: Health },
 ): AsyncGenerator<RawObservation, void> {
-  const { surroundings, memory } = cluster;
-  const position = beginning(surroundings.now());
+  const { env, memory } = cluster;
+  const position = beginning(env.now());
   const around: StreamContext = { cluster, target, position, signal, health };
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
   let step: GoOn = { next: 'relist', wait: [0, 0] };
   for (;;) {
-    await pause(around, pick(step.wait, surroundings.random()));
+    await pause(around, pick(step.wait, env.random()));
     if (isOver()) return;
     const ending: Ending = yield* attempt(around, step);
     if (isOver()) return;
     health.lost(position.goodAt);
 
     const next = decide(ending.outcome, { ...position, reached: memory.reached });
-    surroundings.log(5, cluster.clean(`${target.stream}: ${ending.outcome.kind}, next: ${next.next}`));
+    env.log(5, cluster.clean(`${target.stream}: ${ending.outcome.kind}, next: ${next.next}`));
     // One object of a stream that the answer can do without costs that stream alone.
     const isLeftOut = next.next === 'stop' && next.because === 'oversized' && target.stream !== 'pod';
     if (next.next === 'stop' && !isLeftOut) throw stopError(cluster, next.because, ending.failure);
@@ -69,7 +69,7 @@ export async function* watchObjects(
 async function pause({ cluster, signal, health: { doubted } }: StreamContext, ms: number): Promise<void> {
   if (ms <= 0) return;
   const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
-  await passed(cluster.surroundings, ms, woken);
+  await delay(cluster.env, ms, woken);
 }
 
 const beginning = (now: number): Position => ({

@@ -5,7 +5,7 @@
  */
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
-import { passed } from '../kube/surroundings.ts';
+import { delay } from '../kube/env.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { budgetsOf, budgetText, type Budget } from '../run/ask-deletion.ts';
 import { asRaw, isFinishedPod, metadataOf, nameOf, namespaceOf, ownerOf, type Raw } from '../run/watched.ts';
@@ -42,7 +42,7 @@ export function createBlockedEvictions(
   };
   const lookAgain = async (): Promise<void> => {
     for (let wait = firstLookMs; !signal.aborted && !isCommandRead; wait *= 2) {
-      while (!(await passed(cluster.surroundings, wait, AbortSignal.any([signal, changed.signal])))) {
+      while (!(await delay(cluster.env, wait, AbortSignal.any([signal, changed.signal])))) {
         if (signal.aborted) return;
         changed = new AbortController();
         wait = firstLookMs;

@@ -1,5 +1,5 @@
 /** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
-import { passed, type Surroundings } from '../kube/surroundings.ts';
+import { delay, type Env } from '../kube/env.ts';
 import type { PodListener } from '../run/live-run.ts';
 import { pathText } from '../run/target.ts';
 import { isFinishedPod, metadataOf, uidOf, type Raw } from '../run/watched.ts';
@@ -27,7 +27,7 @@ export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
   /** Whether it is known when the rollout is done. */
   isEndKnown(): boolean;
   /** Resolves when something has rolled out or ended and it has been quiet since, or on abort. */
-  untilOver(surroundings: Surroundings, signal: AbortSignal): Promise<'done' | 'quiet' | 'left'>;
+  untilOver(env: Env, signal: AbortSignal): Promise<'done' | 'quiet' | 'left'>;
 }
 
 /** What the user sees meanwhile. */
@@ -100,7 +100,7 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
     },
     pending,
     isEndKnown,
-    untilOver: (surroundings, signal) => untilOver({ isOver, isEndKnown, bell }, surroundings, signal),
+    untilOver: (env, signal) => untilOver({ isOver, isEndKnown, bell }, env, signal),
   };
 }
 
@@ -144,17 +144,17 @@ interface Awaited {
 
 async function untilOver(
   { isOver, isEndKnown, bell }: Awaited,
-  surroundings: Surroundings,
+  env: Env,
   signal: AbortSignal,
 ): Promise<'done' | 'quiet' | 'left'> {
   signal.addEventListener('abort', bell.wake, { once: true });
   while (!signal.aborted) {
     if (!isOver()) await bell.rung();
     else if (isEndKnown()) {
-      await passed(surroundings, settleMs, signal);
+      await delay(env, settleMs, signal);
       if (isOver() && isEndKnown() && !signal.aborted) return 'done';
     } else {
-      const isQuiet = await passed(surroundings, quietMs, AbortSignal.any([signal, bell.change()]));
+      const isQuiet = await delay(env, quietMs, AbortSignal.any([signal, bell.change()]));
       if (isQuiet && isOver()) return isEndKnown() ? 'done' : 'quiet';
     }
   }

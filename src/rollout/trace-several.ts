@@ -119,7 +119,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
     live.interrupt(signal);
   };
   const unsubscribe = leaveOnSignals(ports, interrupt);
-  const over = progress.untilOver(cluster.surroundings, stop.signal).finally(() => stop.abort());
+  const over = progress.untilOver(cluster.env, stop.signal).finally(() => stop.abort());
   const failures: unknown[] = [];
   const traces = createTraces(({ metadata }) => rollout.begun.has(metadata.uid));
   const results = createResults(options, traces, output, ports);

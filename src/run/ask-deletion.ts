@@ -1,7 +1,7 @@
 /** The one request that ends the pod: a DELETE, or an eviction that may have to wait for a budget. */
 import type { Cluster } from '../kube/cluster.ts';
 import { deletePod, type DeleteTarget } from '../kube/delete.ts';
-import { passed } from '../kube/surroundings.ts';
+import { delay } from '../kube/env.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { asRaw, metadataOf, namespaceOf, selects, type Raw } from './watched.ts';
@@ -37,7 +37,7 @@ export async function* askDeletion(
       if (!isBudgetRefusal(error)) throw error;
       if (!asking.retryEvict) throw explainRefusal(error, await budgetsOf(cluster, pod, asking.signal));
     }
-    await passed(cluster.surroundings, retryMs, asking.signal);
+    await delay(cluster.env, retryMs, asking.signal);
   }
 }
 
@@ -52,7 +52,7 @@ async function untilAllowed(cluster: Cluster, target: DeleteTarget, pod: Raw, as
       if (!warned)
         asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
     }
-    await passed(cluster.surroundings, retryMs, asking.signal);
+    await delay(cluster.env, retryMs, asking.signal);
   }
 }
 

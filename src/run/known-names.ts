@@ -52,6 +52,6 @@ export async function namesInKubeconfig(
   { env }: Ports,
 ): Promise<KnownName[]> {
   const { loadKubeconfig } = await import('../kube/kubeconfig/load.ts');
-  const { kubeconfig } = await loadKubeconfig({ env, ...(file === undefined ? {} : { file }) });
+  const { kubeconfig } = await loadKubeconfig({ variables: env, file });
   return [...kubeconfig[what].keys()].map((name) => ({ name }));
 }

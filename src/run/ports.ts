@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { reachOf, type ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
-import type { Surroundings } from '../kube/surroundings.ts';
+import type { Env } from '../kube/env.ts';
 import type { LookOptions } from './run.ts';
 
 /** A stream that people or programs read. Writing to one that is closed does nothing. */
@@ -41,7 +41,7 @@ export interface Ports {
 
 /** Throws PodexitError where the configuration leads nowhere. Sends nothing yet. */
 export async function connectCluster(connection: ConnectOptions, ports: Ports, verbosity: number): Promise<Cluster> {
-  return connect(connection, surroundingsOf(ports, verbosity));
+  return connect(connection, envOf(ports, verbosity));
 }
 
 /** Options whose picture advises commands for the same cluster. */
@@ -50,9 +50,9 @@ export const advisingSameCluster = <T extends { connection: ConnectOptions; look
   look: { ...options.look, reach: reachOf(options.connection) },
 });
 
-function surroundingsOf({ env, stderr, stdinIsTty, platform, clock, random }: Ports, verbosity: number): Surroundings {
+function envOf({ env, stderr, stdinIsTty, platform, clock, random }: Ports, verbosity: number): Env {
   return {
-    env,
+    variables: env,
     stderr,
     stdinIsTty,
     platform,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Handler } from '../kube/helpers/api.ts';
 import { json, serve, status, tempDir } from '../kube/helpers/api.ts';
-import { surroundings } from '../kube/helpers/surroundings.ts';
+import { testEnv } from '../kube/helpers/env.ts';
 import { runMain } from './helpers/in-process.ts';
 
 /** How many seconds of the run's clock one real second is: a busy machine that is 0.2 s late is then 4 s late by the fast one. */
@@ -20,7 +20,7 @@ async function runAgainst(handler: Handler, words: readonly string[], speed: num
     users: [{ name: 'u', user: {} }],
   };
   await writeFile(kubeconfig, JSON.stringify(config));
-  const { now, setTimeout } = surroundings({ speed });
+  const { now, setTimeout } = testEnv({ speed });
   const ran = await runMain([...words, '--kubeconfig', kubeconfig], { clock: { now, setTimeout } });
   return { ...ran, deletes: api.asked.filter(({ method }) => method !== 'GET') };
 }

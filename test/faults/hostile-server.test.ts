@@ -12,11 +12,11 @@ import { watchObjects } from '../../src/kube/watch.ts';
 import type { Handler } from '../kube/helpers/api.ts';
 import { connected, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
 import { certificates } from '../kube/helpers/certificates.ts';
-import { surroundings } from '../kube/helpers/surroundings.ts';
+import { testEnv } from '../kube/helpers/env.ts';
 import { all, kinds, stopping, take } from '../kube/helpers/take.ts';
 
 const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
-const fast = (): { around: ReturnType<typeof surroundings> } => ({ around: surroundings({ speed: 50 }) });
+const fast = (): { env: ReturnType<typeof testEnv> } => ({ env: testEnv({ speed: 50 }) });
 
 /** Answers of a server that is busy, starting, or has lost its store. */
 const busy = (code: number) => (response: ServerResponse) => json(response, code, status(code, 'Busy', 'not now'));
@@ -128,10 +128,10 @@ describe('one 429 or 503 in between loses no fact', () => {
   });
 
   it('waits as long as the server wishes', async () => {
-    const around = surroundings({ speed: 50 });
-    const cluster = await connected(await serve(after(1, 429, { 'retry-after': '3' })), { around });
+    const env = testEnv({ speed: 50 });
+    const cluster = await connected(await serve(after(1, 429, { 'retry-after': '3' })), { env });
     expect((await getObject(cluster, `${pods.path}/web`)).status).toBe(200);
-    expect(around.waits).toContain(3000);
+    expect(env.waits).toContain(3000);
   });
 
   it('but does not ask for ever', async () => {

@@ -30,8 +30,8 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
     reach: '',
     memory: { reached: true, streamingLists: 'given' },
     closed: stop.signal,
-    surroundings: {
-      env: {},
+    env: {
+      variables: {},
       stderr: { write: () => {} },
       stdinIsTty: false,
       platform: process.platform,

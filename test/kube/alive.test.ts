@@ -4,7 +4,7 @@ import { askWhatIsNew } from '../../src/kube/alive.ts';
 import { connect } from '../../src/kube/connect.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ it('a credential plugin that fails leaves open whether a stream has missed somet
     config.users = config.users.map((one) => ({ ...one, user: { exec } }));
     const kubeconfig = join(await mkdtemp(join(tmpdir(), 'podexit-')), 'config');
     await writeFile(kubeconfig, dump(config));
-    const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
+    const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, testEnv());
     const target = { stream: 'pod' as const, path: `/api/v1/namespaces/${server.namespace}/pods`, name: server.pod };
     const signal = new AbortController().signal;
     await expect(askWhatIsNew(cluster, target, {}, signal)).resolves.toMatchObject({ has: 'unknown' });

@@ -5,7 +5,7 @@ import { deletePod } from '../../src/kube/delete.ts';
 import { listPatiently } from '../../src/kube/list.ts';
 import { showUrl } from '../../src/kube/redact.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping } from './helpers/take.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
@@ -119,10 +119,10 @@ describe('a request', () => {
   });
 
   it('is logged without its query where a URL is shown', async () => {
-    const around = surroundings();
+    const env = testEnv();
     const api = await serve((_, response) => json(response, 200, pod('web', '1')));
-    await getObject(await connected(api, { around }), path);
-    expect(around.said.some((text) => text.startsWith(`GET ${api.url}${path} 200`))).toBe(true);
+    await getObject(await connected(api, { env }), path);
+    expect(env.said.some((text) => text.startsWith(`GET ${api.url}${path} 200`))).toBe(true);
     expect(showUrl('https://user:secret@host:1/a?token=secret#x')).toBe('https://host:1/a');
   });
 });

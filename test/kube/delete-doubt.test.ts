@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { deletePod } from '../../src/kube/delete.ts';
 import type { Asked, Handler } from './helpers/api.ts';
 import { connected, json, pod, serve, status, tempDir } from './helpers/api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping } from './helpers/take.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
@@ -20,7 +20,7 @@ const isDelete = ({ method }: Asked) => method === 'DELETE';
 
 async function run(handler: Handler) {
   const api = await serve(handler);
-  const cluster = await connected(api, { around: surroundings({ speed: 1000 }) });
+  const cluster = await connected(api, { env: testEnv({ speed: 1000 }) });
   const seen = await all(deletePod(cluster, target, { signal: stopping() }));
   return { seen, sent: api.asked.filter(isDelete), looks: api.asked.filter((one) => !isDelete(one)) };
 }
@@ -82,8 +82,8 @@ it('a credential plugin that fails at the look leaves it open, and the next look
   };
   const script = `echo run >> ${runs}; [ $(wc -l < ${runs}) -eq 2 ] || echo '${JSON.stringify(credential)}'`;
   const exec = { apiVersion: credential.apiVersion, command: 'sh', args: ['-c', script], interactiveMode: 'Never' };
-  const around = surroundings({ speed: 100, env: { PATH: process.env['PATH'] ?? '' } });
-  const cluster = await connected(api, { user: { exec }, around });
+  const env = testEnv({ speed: 100, variables: { PATH: process.env['PATH'] ?? '' } });
+  const cluster = await connected(api, { user: { exec }, env });
   const seen = await all(deletePod(cluster, target, { signal: stopping() }));
   expect(kinds(seen)).toEqual(['requested', 'looked']);
   expect((await readFile(runs, 'utf8')).trim().split('\n')).toHaveLength(3);

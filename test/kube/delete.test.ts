@@ -5,7 +5,7 @@ import { deletePod } from '../../src/kube/delete.ts';
 import { readRefusal } from '../../src/kube/status.ts';
 import type { Handler } from './helpers/api.ts';
 import { connected, json, nowhere, pod, serve, status } from './helpers/api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping } from './helpers/take.ts';
 
 const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 5 };
@@ -13,7 +13,7 @@ const terminating = pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' 
 
 async function run(handler: Handler, more: object = {}) {
   const api = await serve(handler);
-  const cluster = await connected(api, { around: surroundings({ speed: 100 }) });
+  const cluster = await connected(api, { env: testEnv({ speed: 100 }) });
   const rawObservations = all(deletePod(cluster, { ...target, ...more }, { signal: stopping() }));
   const seen = await rawObservations.catch((error: unknown) => error as Error);
   const sent = api.asked.filter(({ method }) => method !== 'GET');
@@ -134,15 +134,15 @@ describe('deletePod', () => {
       if (deletes++ > 0) return json(response, 200, terminating);
       json(response, 429, status(429, 'TooManyRequests', 'too many requests'), { 'retry-after': '3' });
     });
-    const around = surroundings({ speed: 100 });
-    const seen = await all(deletePod(await connected(api, { around }), target, { signal: stopping() }));
+    const env = testEnv({ speed: 100 });
+    const seen = await all(deletePod(await connected(api, { env }), target, { signal: stopping() }));
     expect(kinds(seen)).toEqual(['requested', 'answered', 'requested', 'answered']);
     expect(seen[1]).toMatchObject({ status: 429 });
-    expect(around.waits).toContain(3000);
+    expect(env.waits).toContain(3000);
   });
 
   it('is tried for a while where no connection can be made, then says so; nothing was requested', async () => {
-    const cluster = await connected({ url: nowhere }, { around: surroundings({ speed: 2000 }) });
+    const cluster = await connected({ url: nowhere }, { env: testEnv({ speed: 2000 }) });
     const seen: unknown[] = [];
     const running = (async () => {
       for await (const rawObservation of deletePod(cluster, target, { signal: stopping() })) seen.push(rawObservation);

@@ -5,8 +5,8 @@ import { connect } from '../../src/kube/connect.ts';
 import { getObject } from '../../src/kube/get.ts';
 import { watchObjects } from '../../src/kube/watch.ts';
 import { bookmark, json, line, pod, status, tempDir } from './helpers/api.ts';
-import type { TestSurroundings } from './helpers/surroundings.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import type { TestEnv } from './helpers/env.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping, take } from './helpers/take.ts';
 import type { TlsApi } from './helpers/tls-api.ts';
 import { serveTls } from './helpers/tls-api.ts';
@@ -14,7 +14,7 @@ import { serveTls } from './helpers/tls-api.ts';
 const version = 'client.authentication.k8s.io/v1';
 
 /** A plugin beside the kubeconfig that counts its runs, notes what it was told and then runs `script`. */
-async function plugin(api: TlsApi, script: string, exec: object = {}, around?: TestSurroundings, cluster: object = {}) {
+async function plugin(api: TlsApi, script: string, exec: object = {}, given?: TestEnv, cluster: object = {}) {
   const dir = await tempDir();
   const file = join(dir, 'config');
   await mkdir(join(dir, 'bin'));
@@ -30,7 +30,7 @@ async function plugin(api: TlsApi, script: string, exec: object = {}, around?: T
   };
   await writeFile(file, JSON.stringify(config));
   const env = { PATH: `${join(dir, 'bin')}:${process.env['PATH'] ?? ''}` };
-  const connection = await connect({ kubeconfig: file, version: '0' }, around ?? surroundings({ env }));
+  const connection = await connect({ kubeconfig: file, version: '0' }, given ?? testEnv({ variables: env }));
   onTestFinished(() => connection.close());
   return {
     cluster: connection,
@@ -157,15 +157,15 @@ describe('an exec plugin', () => {
   });
 
   it('speaks to the person on stderr at once', async () => {
-    const around = surroundings({ env: { PATH: process.env['PATH'] ?? '' } });
+    const env = testEnv({ variables: { PATH: process.env['PATH'] ?? '' } });
     const { cluster } = await plugin(
       await ok(),
       `echo "open https://login" >&2; ${credential('"token":"t-1234"')}`,
       {},
-      around,
+      env,
     );
     await getObject(cluster, '/a');
-    expect(around.said.join('')).toContain('open https://login');
+    expect(env.said.join('')).toContain('open https://login');
   });
 
   it.each([
@@ -205,12 +205,12 @@ describe('an exec plugin', () => {
   });
 
   it('may ask something where there is a terminal', async () => {
-    const around = surroundings({ env: { PATH: process.env['PATH'] ?? '' }, stdinIsTty: true });
+    const env = testEnv({ variables: { PATH: process.env['PATH'] ?? '' }, stdinIsTty: true });
     const { cluster, info } = await plugin(
       await ok(),
       credential('"token":"t-1234"'),
       { interactiveMode: 'IfAvailable' },
-      around,
+      env,
     );
     await getObject(cluster, '/a');
     expect(await info()).toMatchObject({ spec: { interactive: true } });
@@ -218,7 +218,7 @@ describe('an exec plugin', () => {
 });
 
 describe('an exec plugin without an end', () => {
-  const fast = () => surroundings({ env: { PATH: process.env['PATH'] ?? '' }, speed: 200 });
+  const fast = () => testEnv({ variables: { PATH: process.env['PATH'] ?? '' }, speed: 200 });
   /** Notes the pid of a process that it starts and waits for. */
   const withChild = (more: string) => `sleep 1000 & echo $! > "$(dirname "$0")/../child"; ${more}`;
 
@@ -238,19 +238,19 @@ describe('an exec plugin without an end', () => {
 
   it.each(['stdout', 'stderr'])('that floods %s is ended, with what it has started', async (stream) => {
     const flood = withChild(`yes a-long-line-of-nothing ${stream === 'stderr' ? '>&2' : ''}`);
-    const around = surroundings({ env: { PATH: process.env['PATH'] ?? '' } });
-    const { cluster, dir } = await plugin(await ok(), flood, {}, around);
+    const env = testEnv({ variables: { PATH: process.env['PATH'] ?? '' } });
+    const { cluster, dir } = await plugin(await ok(), flood, {}, env);
     await expect(getObject(cluster, '/a')).rejects.toMatchObject({
       code: 'auth.exec-failed',
       message: 'the credential plugin "plugin" wrote more than 1 MiB',
     });
-    expect(around.said.join('').length).toBeLessThanOrEqual(1_100_000);
+    expect(env.said.join('').length).toBeLessThanOrEqual(1_100_000);
     await childHasEnded(dir);
   });
 
   it('is ended when the run is over, with what it has started', async () => {
-    const around = surroundings({ env: { PATH: process.env['PATH'] ?? '' } });
-    const { cluster, dir } = await plugin(await ok(), withChild('wait'), {}, around);
+    const env = testEnv({ variables: { PATH: process.env['PATH'] ?? '' } });
+    const { cluster, dir } = await plugin(await ok(), withChild('wait'), {}, env);
     const asked = getObject(cluster, '/a').catch((error: unknown) => error);
     await vi.waitFor(async () => expect(await readFile(join(dir, 'child'), 'utf8')).toMatch(/\d/), 5000);
     cluster.close();

@@ -10,7 +10,7 @@ import { bookmark, connected, line, pod, serve, tempDir } from './helpers/api.ts
 import { certificates } from './helpers/certificates.ts';
 import type { Http2Api, Http2Handler } from './helpers/http2-api.ts';
 import { answer, freezable, serveHttp2 } from './helpers/http2-api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping, take } from './helpers/take.ts';
 
 const path = '/api/v1/namespaces/shop/pods/web';
@@ -140,7 +140,7 @@ describe('where the server does not grant it', () => {
 
   it('nor where DISABLE_HTTP2 says so, as kubectl has it', async () => {
     const api = await serveHttp2((_, response) => answer(response, 200, {}));
-    await getObject(await reach(api, { around: surroundings({ env: { DISABLE_HTTP2: '1' } }) }), path);
+    await getObject(await reach(api, { env: testEnv({ variables: { DISABLE_HTTP2: '1' } }) }), path);
     expect(api.asked.map(({ version }) => version)).toEqual(['1.1']);
   });
 });
@@ -221,7 +221,7 @@ describe('an HTTP/2 connection that ends', () => {
       response.write(one.connection === 1 ? line('ADDED', pod('web', '1')) + bookmark('1', true) : '{}');
     });
     const network = await freezable(api);
-    const cluster = await reach({ ...network, cluster: api.cluster }, { around: surroundings() });
+    const cluster = await reach({ ...network, cluster: api.cluster }, { env: testEnv() });
     const flow = await cluster.stream({ method: 'GET', path });
     network.freeze();
     const read = async () => {
@@ -286,7 +286,7 @@ async function deleting(
     if (one.path === '/held') return void response.writeHead(200);
     handler(++nth, one, response, api.cut);
   });
-  const cluster = await reach(api, { around: surroundings({ speed: 100 }) });
+  const cluster = await reach(api, { env: testEnv({ speed: 100 }) });
   const held = cluster.stream({ method: 'GET', path: '/held' }).catch(() => undefined);
   while (api.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   const told = kinds(await all(deletePod(cluster, target, { signal: stopping() })));

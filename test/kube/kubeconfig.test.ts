@@ -9,7 +9,7 @@ import { choose } from '../../src/kube/kubeconfig/choose.ts';
 import { inClusterKubeconfig, loadKubeconfig, mergeKubeconfigs } from '../../src/kube/kubeconfig/load.ts';
 import { parsed } from './helpers/kubeconfig.ts';
 import { connected, json, serve, tempDir } from './helpers/api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
 const yaml = (name: string, more = '') => `
@@ -65,7 +65,7 @@ describe('several kubeconfig files', () => {
     await writeFile(join(dir, 'comment'), '# nothing\n');
     await writeFile(join(dir, 'a'), yaml('a', 'current-context: a'));
     const files = ['missing', 'empty', 'comment', 'a'].map((name) => join(dir, name));
-    const { kubeconfig } = await loadKubeconfig({ env: { KUBECONFIG: ['', ...files, ''].join(delimiter) } });
+    const { kubeconfig } = await loadKubeconfig({ variables: { KUBECONFIG: ['', ...files, ''].join(delimiter) } });
     expect(kubeconfig.currentContext).toBe('a');
   });
 
@@ -74,8 +74,8 @@ describe('several kubeconfig files', () => {
     await mkdir(join(home, '.kube'));
     await writeFile(join(home, '.kube', 'config'), yaml('home', 'current-context: home'));
     await writeFile(join(home, 'other'), yaml('other', 'current-context: other'));
-    expect((await loadKubeconfig({ env: { HOME: home } })).kubeconfig.currentContext).toBe('home');
-    const { kubeconfig } = await loadKubeconfig({ file: join(home, 'other'), env: { HOME: home } });
+    expect((await loadKubeconfig({ variables: { HOME: home } })).kubeconfig.currentContext).toBe('home');
+    const { kubeconfig } = await loadKubeconfig({ file: join(home, 'other'), variables: { HOME: home } });
     expect(kubeconfig.currentContext).toBe('other');
     expect(kubeconfig.contexts.has('home')).toBe(false);
   });
@@ -85,7 +85,7 @@ describe('a kubeconfig that leads nowhere', () => {
   const load = async (text: string, options: Partial<ConnectOptions> = {}) => {
     const file = join(await tempDir(), 'config');
     await writeFile(file, text);
-    return await connect({ kubeconfig: file, version: '0', ...options }, surroundings());
+    return await connect({ kubeconfig: file, version: '0', ...options }, testEnv());
   };
 
   it.each([
@@ -124,10 +124,10 @@ describe('a kubeconfig that leads nowhere', () => {
 
   it('is said where there is none at all', async () => {
     const env = { HOME: await tempDir() };
-    await expect(connect({ version: '0' }, surroundings({ env }))).rejects.toMatchObject({
+    await expect(connect({ version: '0' }, testEnv({ variables: env }))).rejects.toMatchObject({
       code: 'kubeconfig.missing',
     });
-    await expect(connect({ version: '0', kubeconfig: '/nowhere' }, surroundings({ env }))).rejects.toMatchObject({
+    await expect(connect({ version: '0', kubeconfig: '/nowhere' }, testEnv({ variables: env }))).rejects.toMatchObject({
       code: 'kubeconfig.missing',
       message: expect.stringContaining('/nowhere') as string,
     });
@@ -135,7 +135,7 @@ describe('a kubeconfig that leads nowhere', () => {
 
   it('may be replaced by --server', async () => {
     const env = { HOME: await tempDir() };
-    const cluster = await connect({ version: '0', server: 'host:1234', token: 'token' }, surroundings({ env }));
+    const cluster = await connect({ version: '0', server: 'host:1234', token: 'token' }, testEnv({ variables: env }));
     expect(cluster).toMatchObject({ server: 'http://host:1234', namespace: 'default' });
     cluster.close();
   });
@@ -302,7 +302,7 @@ describe('credentials that need no plugin', () => {
 
   it('a service account of a pod takes the place of a kubeconfig', async () => {
     const { directory, env } = await insidePod();
-    const loaded = await loadKubeconfig({ env, serviceAccount: directory });
+    const loaded = await loadKubeconfig({ variables: env, serviceAccount: directory });
     expect(choose(loaded, { version: '0' })).toEqual({
       contextName: 'in-cluster',
       namespace: 'sa-namespace',
@@ -316,7 +316,7 @@ describe('credentials that need no plugin', () => {
   it('a service account is not shown to another server', async () => {
     const { directory, env } = await insidePod();
     const server = 'http://127.0.0.1:1';
-    const { cluster, user } = choose(await loadKubeconfig({ env, server, serviceAccount: directory }), {
+    const { cluster, user } = choose(await loadKubeconfig({ variables: env, server, serviceAccount: directory }), {
       version: '0',
       server,
     });
@@ -332,7 +332,7 @@ describe('credentials that need no plugin', () => {
       'clusters: [{name: c, cluster: {server: "https://c"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n',
     );
     const namespaceIn = async (more: object, namespace?: string) =>
-      choose(await loadKubeconfig({ env: { ...env, ...more }, serviceAccount: directory }), {
+      choose(await loadKubeconfig({ variables: { ...env, ...more }, serviceAccount: directory }), {
         version: '0',
         ...(namespace === undefined ? {} : { namespace }),
       }).namespace;

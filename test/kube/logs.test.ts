@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLogLimit, isLater, readLogLine } from '../../src/kube/log-lines.ts';
 import { followLog } from '../../src/kube/logs.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping } from './helpers/take.ts';
 
 const target = { namespace: 'shop', pod: 'web', container: 'app' };
@@ -53,10 +53,10 @@ describe('followLog', () => {
       response.flushHeaders();
       setTimeout(() => response.destroy(), 10);
     });
-    const around = surroundings({ speed: 50 });
-    const seen = await all(followLog(await connected(api, { around }), target, { signal: stopping() }));
+    const env = testEnv({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { env }), target, { signal: stopping() }));
     expect(kinds(seen)).toEqual(Array<string[]>(9).fill(['log-opened', 'log-ended']).flat());
-    expect(around.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
+    expect(env.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
   });
 
   it('says that it is not to be had at first, and asks on', async () => {
@@ -64,8 +64,8 @@ describe('followLog', () => {
     const api = await serve((_, response) =>
       asked++ > 1 ? void response.end() : json(response, 500, status(500, 'InternalError', 'no route to the kubelet')),
     );
-    const around = surroundings({ speed: 50 });
-    const seen = await all(followLog(await connected(api, { around }), target, { signal: stopping() }));
+    const env = testEnv({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { env }), target, { signal: stopping() }));
     expect(kinds(seen)).toEqual(['gap', 'log-opened', 'log-ended']);
     expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', cause: 'not-synced' });
     expect(seen[0]).not.toHaveProperty('to');
@@ -81,10 +81,10 @@ describe('followLog', () => {
         status(400, 'BadRequest', 'container "app" in pod "web" is waiting to start: ContainerCreating'),
       );
     });
-    const around = surroundings({ speed: 50 });
-    const seen = await all(followLog(await connected(api, { around }), target, { signal: stopping() }));
+    const env = testEnv({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { env }), target, { signal: stopping() }));
     expect(kinds(seen)).toEqual(['log-opened', 'log-ended']);
-    expect(around.waits.filter((ms) => ms === 1000)).toHaveLength(3);
+    expect(env.waits.filter((ms) => ms === 1000)).toHaveLength(3);
   });
 
   it('says once what reading logs would need', async () => {
@@ -116,9 +116,9 @@ describe('followLog', () => {
       if (path.endsWith('/log') || ++looks > 2) return json(response, 404, status(404, 'NotFound', 'no'));
       json(response, 503, status(503, 'ServiceUnavailable', 'busy'));
     });
-    const around = surroundings({ speed: 50 });
-    expect(await all(followLog(await connected(api, { around }), target, { signal: stopping() }))).toEqual([]);
-    expect(around.waits).toEqual([250, 500]);
+    const env = testEnv({ speed: 50 });
+    expect(await all(followLog(await connected(api, { env }), target, { signal: stopping() }))).toEqual([]);
+    expect(env.waits).toEqual([250, 500]);
   });
 
   it('says nothing about a pod that is gone', async () => {
@@ -132,9 +132,7 @@ describe('followLog', () => {
       for (let i = 1; i <= count; i++) response.write(`${stamp(i)} ${'chatter '.repeat(10)}\n`);
       response.end();
     });
-    const seen = await all(
-      followLog(await connected(api, { around: surroundings() }), target, { signal: stopping(30_000) }),
-    );
+    const seen = await all(followLog(await connected(api, { env: testEnv() }), target, { signal: stopping(30_000) }));
     const lines = seen.filter((rawObservation) => rawObservation.kind === 'line');
     const span = (lines.at(-1)?.at ?? 0) - (lines[0]?.at ?? 0);
     expect(lines.length).toBeLessThanOrEqual(span / 50 + 2);

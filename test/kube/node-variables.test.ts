@@ -8,7 +8,7 @@ import { selfSigned } from '../helpers/self-signed.ts';
 import { connected, json, tempDir } from './helpers/api.ts';
 import { certificates } from './helpers/certificates.ts';
 import { serveHttp2 } from './helpers/http2-api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { serveTls } from './helpers/tls-api.ts';
 
 const user = { token: 'token-1234' };
@@ -38,7 +38,10 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     const api = await serveHttp2((_, response) => response.end());
     const both: Record<string, string>[] = [{}, { DISABLE_HTTP2: '1' }];
     for (const env of both) {
-      const cluster = await connected({ url: api.url }, { cluster: stranger(), user, around: surroundings({ env }) });
+      const cluster = await connected(
+        { url: api.url },
+        { cluster: stranger(), user, env: testEnv({ variables: env }) },
+      );
       await expect(getObject(cluster, '/x')).rejects.toMatchObject(untrusted);
     }
   });

@@ -7,7 +7,7 @@ import { getObject } from '../../src/kube/get.ts';
 import { proxyFor } from '../../src/kube/http/transport.ts';
 import { certificates } from './helpers/certificates.ts';
 import { connected, json, serve } from './helpers/api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 
 describe('the proxy that the environment names', () => {
   const env = { HTTPS_PROXY: 'http://proxy:3128', HTTP_PROXY: 'http://plain:3128' };
@@ -141,14 +141,14 @@ describe('a request through a proxy', () => {
     const { ca, server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const proxy = await httpProxy();
-    const around = surroundings({ env: { HTTPS_PROXY: proxy.url } });
+    const env = testEnv({ variables: { HTTPS_PROXY: proxy.url } });
     const direct = await connected(api, {
-      around,
+      env,
       cluster: { 'certificate-authority-data': Buffer.from(ca).toString('base64') },
     });
     await getObject(direct, '/x');
     expect(proxy.tunnels).toEqual([]);
-    const far = await connected({ url: 'https://api.invalid:6443' }, { around });
+    const far = await connected({ url: 'https://api.invalid:6443' }, { env });
     await expect(getObject(far, '/x')).rejects.toMatchObject({ code: 'server.unreachable' });
     expect(proxy.tunnels).toMatchObject([{ target: 'api.invalid:6443' }]);
   });
@@ -174,8 +174,8 @@ describe('a request through a proxy', () => {
   });
 
   it('names the variable where the environment says the address', async () => {
-    const around = surroundings({ env: { HTTPS_PROXY: 'http://user:secret%zz@127.0.0.1:1' } });
-    await expect(connected({ url: 'https://host' }, { around })).rejects.toMatchObject({
+    const env = testEnv({ variables: { HTTPS_PROXY: 'http://user:secret%zz@127.0.0.1:1' } });
+    await expect(connected({ url: 'https://host' }, { env })).rejects.toMatchObject({
       code: 'kubeconfig.invalid',
       hint: expect.stringContaining('HTTPS_PROXY') as string,
     });

@@ -11,7 +11,7 @@ import { watchObjects } from '../../src/kube/watch.ts';
 import type { Handler } from './helpers/api.ts';
 import { connected, json, nowhere, pod, serve, status, tempDir } from './helpers/api.ts';
 import { certificates } from './helpers/certificates.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, stopping } from './helpers/take.ts';
 import type { TlsApi } from './helpers/tls-api.ts';
 import { serveTls } from './helpers/tls-api.ts';
@@ -117,14 +117,14 @@ async function tellAll(
   const said: string[] = [];
   const all_ = Object.values(await places());
   for (const { user, cluster } of all_) {
-    const around = surroundings({ speed: 5000, env: { PATH: process.env['PATH'] ?? '' } });
+    const env = testEnv({ speed: 5000, variables: { PATH: process.env['PATH'] ?? '' } });
     try {
-      const connection = await connected(api, { user, ...(cluster && { cluster }), around });
+      const connection = await connected(api, { user, ...(cluster && { cluster }), env });
       for (const action of actions) said.push(await action(connection).then(String, tellError));
     } catch (error) {
       said.push(tellError(error));
     }
-    said.push(...around.said);
+    said.push(...env.said);
   }
   const text = said.join('\n');
   const hidden = [`user:${canary('password')}`, canary('token'), canary('exec-token')].map(base64);

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterMemory } from '../../src/kube/cluster.ts';
 import { tellShortage } from '../../src/kube/http/client.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
-import type { Surroundings } from '../../src/kube/surroundings.ts';
+import type { Env } from '../../src/kube/env.ts';
 
 /** What is said of connections that failed with these codes, one after the other, with the `-v` that it needs. */
 function saidOf(...codes: string[]): string[] {
   const memory: ClusterMemory = { reached: true, streamingLists: 'untried' };
   const said: string[] = [];
-  const log: Surroundings['log'] = (level, message) => void said.push(`${level} ${message}`);
+  const log: Env['log'] = (level, message) => void said.push(`${level} ${message}`);
   for (const code of codes) tellShortage(new TransportFailure(code, false, code, false), memory, { log });
   return said;
 }

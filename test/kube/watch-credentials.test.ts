@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { watchObjects } from '../../src/kube/watch.ts';
 import { bookmark, connected, json, line, pod, status, tempDir } from './helpers/api.ts';
 import { serveTls } from './helpers/tls-api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping, take } from './helpers/take.ts';
 
 const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
@@ -18,7 +18,7 @@ async function failing(fails: number): Promise<object> {
   return { exec: { apiVersion, command: 'sh', args: ['-c', script], interactiveMode: 'Never' } };
 }
 
-const around = () => surroundings({ env: { PATH: process.env['PATH'] ?? '' }, speed: 20 });
+const env = () => testEnv({ variables: { PATH: process.env['PATH'] ?? '' }, speed: 20 });
 
 it('goes on after a plugin that failed once on its way back', async () => {
   const api = await serveTls(({ query, headers }, response) => {
@@ -26,7 +26,7 @@ it('goes on after a plugin that failed once on its way back', async () => {
     if (headers.authorization === 'Bearer t1') return json(response, 401, status(401, 'Unauthorized', 'expired'));
     response.write(line('MODIFIED', pod('web', '8')));
   });
-  const cluster = await connected(api, { cluster: api.cluster, user: await failing(2), around: around() });
+  const cluster = await connected(api, { cluster: api.cluster, user: await failing(2), env: env() });
   const seen = await take(watchObjects(cluster, target, { signal: stopping() }), 3);
   expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
   expect(api.asked.at(-1)?.headers.authorization).toBe('Bearer t3');
@@ -34,7 +34,7 @@ it('goes on after a plugin that failed once on its way back', async () => {
 
 it('ends where the plugin fails before the server was ever reached', async () => {
   const api = await serveTls((_, response) => json(response, 200, {}));
-  const cluster = await connected(api, { cluster: api.cluster, user: await failing(1), around: around() });
+  const cluster = await connected(api, { cluster: api.cluster, user: await failing(1), env: env() });
   const watched = all(watchObjects(cluster, target, { signal: stopping() }));
   await expect(watched).rejects.toMatchObject({ code: 'auth.exec-failed' });
 });

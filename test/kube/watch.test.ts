@@ -3,7 +3,7 @@ import { watchObjects } from '../../src/kube/watch.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { Asked } from './helpers/api.ts';
 import { bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';
-import { surroundings } from './helpers/surroundings.ts';
+import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping, take } from './helpers/take.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';
@@ -221,7 +221,7 @@ describe('watchObjects', () => {
       json(response, 200, podList(lists === 1 ? '100' : '50', []));
     });
     const seen = await take(
-      watchObjects(await connected(api, { around: surroundings({ speed: 200 }) }), target, { signal: stopping() }),
+      watchObjects(await connected(api, { env: testEnv({ speed: 200 }) }), target, { signal: stopping() }),
       4,
     );
     expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed']);
@@ -257,8 +257,8 @@ describe('watchObjects', () => {
       const timer = setInterval(() => response.write(line('MODIFIED', pod(`p-${++version}`, String(version)))), 4);
       response.on('close', () => clearInterval(timer));
     });
-    const around = surroundings({ speed: 60 });
-    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 2);
+    const env = testEnv({ speed: 60 });
+    const seen = await take(watchObjects(await connected(api, { env }), target, { signal: stopping() }), 2);
     expect(seen[0]).toMatchObject({ kind: 'listed', resourceVersion: '900000' });
   });
 
@@ -269,10 +269,10 @@ describe('watchObjects', () => {
       if (watches++ === 0) return json(response, 429, status(429, 'TooManyRequests', 'later'), { 'retry-after': '2' });
       response.write(line('MODIFIED', pod('web', '8')));
     });
-    const around = surroundings({ speed: 100 });
-    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
+    const env = testEnv({ speed: 100 });
+    const seen = await take(watchObjects(await connected(api, { env }), target, { signal: stopping() }), 3);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
-    expect(around.waits).toContain(2200);
+    expect(env.waits).toContain(2200);
   });
 
   it('throws where the credentials are not accepted', async () => {
@@ -288,10 +288,10 @@ describe('watchObjects', () => {
       if (down++ < 6) return void request.socket.destroy();
       response.write(line('MODIFIED', pod('web', '8')));
     });
-    const around = surroundings({ speed: 50 });
-    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
+    const env = testEnv({ speed: 50 });
+    const seen = await take(watchObjects(await connected(api, { env }), target, { signal: stopping() }), 3);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
-    expect(Math.max(...around.waits.filter((ms) => ms !== 10_000 && ms !== 1000))).toBeGreaterThan(1000);
+    expect(Math.max(...env.waits.filter((ms) => ms !== 10_000 && ms !== 1000))).toBeGreaterThan(1000);
   });
 
   it('throws where the server was never reached, and names it', async () => {
@@ -324,7 +324,7 @@ describe('watchObjects', () => {
       response.end(bad ?? line('MODIFIED', pod('web', '8')));
     });
     const seen = await take(
-      watchObjects(await connected(api, { around: surroundings({ speed: 200 }) }), target, { signal: stopping() }),
+      watchObjects(await connected(api, { env: testEnv({ speed: 200 }) }), target, { signal: stopping() }),
       3,
     );
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
@@ -373,9 +373,9 @@ describe('a silent stream', () => {
       response.write(bookmark('7', true));
       setTimeout(() => response.write(line('MODIFIED', pod('web', '8'))), 1750);
     });
-    const around = surroundings({ speed: 20 });
-    const began = around.now();
-    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
+    const env = testEnv({ speed: 20 });
+    const began = env.now();
+    const seen = await take(watchObjects(await connected(api, { env }), target, { signal: stopping() }), 3);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
     expect((seen[2]?.at ?? 0) - began).toBeGreaterThan(30_000);
     expect(api.asked.filter(({ path }) => path === pods)).toHaveLength(1);
@@ -389,7 +389,7 @@ describe('a silent stream', () => {
       response.write(line('MODIFIED', pod('web', '8')));
     });
     const seen = await take(
-      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), target, { signal: stopping() }),
+      watchObjects(await connected(api, { env: testEnv({ speed: 100 }) }), target, { signal: stopping() }),
       3,
     );
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
@@ -403,7 +403,7 @@ describe('a silent stream', () => {
       response.write(line('DELETED', pod('web', '8')));
     });
     const seen = await take(
-      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), target, { signal: stopping() }),
+      watchObjects(await connected(api, { env: testEnv({ speed: 100 }) }), target, { signal: stopping() }),
       3,
     );
     expect(seen[2]).toMatchObject({ kind: 'changed', change: 'DELETED' });
@@ -417,7 +417,7 @@ describe('a silent stream', () => {
     });
     const siblings = { stream: 'siblings', path: pods, labelSelector: 'app=web' } as const;
     const seen = await take(
-      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), siblings, { signal: stopping() }),
+      watchObjects(await connected(api, { env: testEnv({ speed: 100 }) }), siblings, { signal: stopping() }),
       3,
     );
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
@@ -438,7 +438,7 @@ describe('a silent stream', () => {
     });
     const siblings = { stream: 'siblings', path: pods, labelSelector: 'app=web' } as const;
     const seen = await take(
-      watchObjects(await connected(api, { around: surroundings({ speed: 100 }) }), siblings, {
+      watchObjects(await connected(api, { env: testEnv({ speed: 100 }) }), siblings, {
         signal: stopping(3000),
       }),
       3,
@@ -467,9 +467,9 @@ describe('a position that means nothing', () => {
         return void response.write(line('ADDED', pod('web', '6')) + bookmark('7', true) + bookmark(far));
       if (asked.query['resourceVersion'] === '6') response.write(line('MODIFIED', pod('web', '8')));
     });
-    const around = surroundings({ speed: 100 });
+    const env = testEnv({ speed: 100 });
     const seen: RawObservation[] = [];
-    for await (const one of watchObjects(await connected(api, { around }), target, { signal: stopping() })) {
+    for await (const one of watchObjects(await connected(api, { env }), target, { signal: stopping() })) {
       if (one.kind !== 'dated') seen.push(one);
       if (seen.length === 4) break;
     }
@@ -504,8 +504,8 @@ describe('a position that means nothing', () => {
       response.write(line('ADDED', pod('web', ++lists === 1 ? '6' : '9')) + bookmark(lists === 1 ? '7' : '9', true));
       if (lists === 1) response.write(line('MODIFIED', pod('web', far)) + line('MODIFIED', pod('web', '9')));
     });
-    const around = surroundings({ speed: 100 });
-    const seen = await take(watchObjects(await connected(api, { around }), what, { signal: stopping() }), 5);
+    const env = testEnv({ speed: 100 });
+    const seen = await take(watchObjects(await connected(api, { env }), what, { signal: stopping() }), 5);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed', 'gap', 'listed']);
     expect(seen[3]).toMatchObject({ cause: 'behind', from: seen[2]?.at });
     expect(seen[4]).toMatchObject({ objects: [pod('web', '9')] });
@@ -522,10 +522,10 @@ describe('a watch whose history is always gone', () => {
       if (++watches <= 8) return void response.end(line('ERROR', gone));
       response.write(line('MODIFIED', pod('web', '11')));
     });
-    const around = surroundings({ speed: 200 });
-    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 19);
+    const env = testEnv({ speed: 200 });
+    const seen = await take(watchObjects(await connected(api, { env }), target, { signal: stopping() }), 19);
     expect(seen.at(-1)).toMatchObject({ kind: 'changed' });
-    const waits = around.waits.filter((ms) => ms >= 100 && ms <= 5000 && ms !== 1000);
+    const waits = env.waits.filter((ms) => ms >= 100 && ms <= 5000 && ms !== 1000);
     expect(waits).toEqual([188, 375, 750, 1500, 3000, 3750, 3750]);
   });
 });
@@ -579,8 +579,8 @@ describe('an answer that is not from Kubernetes', () => {
       if (++pages <= 6) return void response.writeHead(200, { 'content-type': 'text/html' }).end(page);
       response.write(line('MODIFIED', pod('web', '8')));
     });
-    const around = surroundings({ speed: 200 });
-    const seen = await take(watchObjects(await connected(api, { around }), target, { signal: stopping() }), 3);
+    const env = testEnv({ speed: 200 });
+    const seen = await take(watchObjects(await connected(api, { env }), target, { signal: stopping() }), 3);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed']);
     expect(pages).toBe(7);
   });

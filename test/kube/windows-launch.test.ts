@@ -9,7 +9,7 @@ const env = {
 };
 
 const places = (...files: string[]) => ({
-  env,
+  variables: env,
   exists: (file: string) => files.some((one) => one.toLowerCase() === file.toLowerCase()),
 });
 

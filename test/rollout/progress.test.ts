@@ -1,11 +1,11 @@
 /** When nothing more is to be expected of a rollout. */
 import { describe, expect, it } from 'vitest';
 import { createProgress } from '../../src/rollout/progress.ts';
-import { surroundings } from '../kube/helpers/surroundings.ts';
+import { testEnv } from '../kube/helpers/env.ts';
 import { stopping } from '../kube/helpers/take.ts';
 
 const stuck = { metadata: { uid: 'u1', deletionTimestamp: '2031-01-01T00:00:00Z' } };
-const around = surroundings({ speed: 20 });
+const env = testEnv({ speed: 20 });
 
 /** Of a target whose owners are known. */
 function begun(says: Parameters<typeof createProgress>[1] = {}) {
@@ -17,7 +17,7 @@ function begun(says: Parameters<typeof createProgress>[1] = {}) {
 /** Whether it is over, by its own settling time and some. */
 const isOver = (progress: ReturnType<typeof createProgress>): Promise<boolean> =>
   Promise.race([
-    progress.untilOver(around, stopping()).then(() => true),
+    progress.untilOver(env, stopping()).then(() => true),
     new Promise<false>((resolve) => setTimeout(() => resolve(false), 400)),
   ]);
 
@@ -80,7 +80,7 @@ describe('where nobody tells when the rollout is done', () => {
     hasEnded(progress, 'u1');
     return progress;
   };
-  const fast = surroundings({ speed: 300 });
+  const fast = testEnv({ speed: 300 });
   const howOver = (progress: ReturnType<typeof createProgress>, ms = 1000) =>
     progress.untilOver(fast, AbortSignal.timeout(ms));
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/run/clock.ts';
 import type { FoundPod } from '../../src/run/pod-checks.ts';
 import { createQueue, liveSource } from '../../src/run/live.ts';
 import { run } from '../../src/run/run.ts';
-import { surroundings } from '../kube/helpers/surroundings.ts';
+import { testEnv } from '../kube/helpers/env.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 
@@ -18,7 +18,7 @@ async function tracing(
   mode: 'delete' | 'attach' = 'delete',
 ) {
   const kubeconfig = flags.at(-1) ?? '';
-  const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, surroundings());
+  const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, testEnv());
   const live = liveSource({
     cluster,
     clock: systemClock,

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connected, json, status, tempDir } from '../kube/helpers/api.ts';
-import { surroundings } from '../kube/helpers/surroundings.ts';
+import { testEnv } from '../kube/helpers/env.ts';
 import { onePod, runOf, terminating } from './helpers/one-pod.ts';
 
 const env = { PATH: process.env['PATH'] ?? '' };
@@ -22,7 +22,7 @@ it('a plugin that fails at the last look leaves a pod that is stuck, and its rep
     json(response, 401, status(401, 'Unauthorized', 'the token has expired'));
     return true;
   });
-  const cluster = await connected(server, { user: await onceOnly(), around: surroundings({ env }) });
+  const cluster = await connected(server, { user: await onceOnly(), env: testEnv({ variables: env }) });
   const { report } = await runOf(cluster, { mode: 'attach', timeoutMs: 700 });
   expect(server.asked.some(({ path }) => path.endsWith('/pods/web'))).toBe(true);
   expect(report?.verdict).toMatchObject({ outcome: 'stuck', exitCode: 3 });
@@ -37,7 +37,7 @@ describe('a request that fails', () => {
       setTimeout(() => now('DELETED'), 300);
       return true;
     });
-    const cluster = await connected(server, { around: surroundings() });
+    const cluster = await connected(server, { env: testEnv() });
     const { report, warnings } = await runOf(cluster, {});
     expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
     expect(warnings).toEqual([
@@ -106,7 +106,7 @@ it('a stream that is refused for good, and was lost before, is told as one gap',
     if (ended && query['watch'] !== undefined) json(response, 403, status(403, 'Forbidden', 'no more'));
     return ended;
   });
-  const { report, warnings } = await runOf(await connected(server, { around: surroundings() }), { mode: 'attach' });
+  const { report, warnings } = await runOf(await connected(server, { env: testEnv() }), { mode: 'attach' });
   expect(warnings.join()).toContain('cannot be watched any longer');
   expect(report?.gaps.filter(({ resource }) => resource === 'pods').map(({ cause }) => cause)).toEqual(['refused']);
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { askDeletion } from '../../src/run/ask-deletion.ts';
 import type { Handler } from '../kube/helpers/api.ts';
 import { connected, json, serve, status } from '../kube/helpers/api.ts';
-import { surroundings } from '../kube/helpers/surroundings.ts';
+import { testEnv } from '../kube/helpers/env.ts';
 import { all, stopping } from '../kube/helpers/take.ts';
 
 const target = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null, evict: true };
@@ -21,7 +21,7 @@ async function evicted(answer: Handler, retryEvict: boolean) {
     if (asked.method === 'POST') return answer(asked, response, request);
     json(response, 200, { kind: 'PodDisruptionBudgetList', metadata: { resourceVersion: '1' }, items: [budget] });
   });
-  const cluster = await connected(api, { around: surroundings({ speed: 100 }) });
+  const cluster = await connected(api, { env: testEnv({ speed: 100 }) });
   const asking = { signal: stopping(3000), retryEvict, warn: () => {} };
   const error = await all(askDeletion(cluster, target, pod, asking)).then(
     () => undefined,

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
 import type { ClusterEntry, UserEntry } from '../kubeconfig/kubeconfig.ts';
 import type { Redactor } from '../redact.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Env } from '../env.ts';
 
 /** What node:https takes for a connection to the API server. */
 export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase'> {
@@ -45,7 +45,7 @@ export interface Source {
 export interface ResolveOptions {
   cluster: ClusterEntry & { server: string };
   user: UserEntry;
-  surroundings: Surroundings;
+  env: Env;
   redactor: Redactor;
   /** Aborted when the cluster is closed: nobody waits for a plugin any more. */
   closed: AbortSignal;

@@ -6,7 +6,7 @@ import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
 import type { ClusterEntry, ExecEntry } from '../kubeconfig/kubeconfig.ts';
 import { asRecord, asText } from '../status.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Env } from '../env.ts';
 import type { Proof, ResolveOptions, Source } from './credentials.ts';
 import { windowsLaunch, type Launch } from './windows-launch.ts';
 
@@ -16,13 +16,13 @@ import { windowsLaunch, type Launch } from './windows-launch.ts';
  * Throws PodexitError `auth.exec-failed` (with the plugin's installHint where it is not installed) and
  * `auth.exec-needs-terminal`.
  */
-export function execSource(exec: ExecEntry, { cluster, surroundings, redactor, closed }: ResolveOptions): Source {
+export function execSource(exec: ExecEntry, { cluster, env, redactor, closed }: ResolveOptions): Source {
   let current: Promise<Credential> | undefined;
   return {
     async prove() {
       const seen = current;
       const kept = await seen?.catch(() => undefined);
-      const isDue = kept === undefined || surroundings.now() >= kept.expiresAt;
+      const isDue = kept === undefined || env.now() >= kept.expiresAt;
       // Requests side by side share one run: the second finds that the first has replaced it.
       if (isDue && current === seen) current = fresh();
       return (await (current ??= fresh())).proof;
@@ -34,7 +34,7 @@ export function execSource(exec: ExecEntry, { cluster, surroundings, redactor, c
   };
 
   async function fresh(): Promise<Credential> {
-    const output = await run(exec, execInfo(exec, cluster, surroundings.stdinIsTty), surroundings, closed);
+    const output = await run(exec, execInfo(exec, cluster, env.stdinIsTty), env, closed);
     const credential = readCredential(exec, output);
     [credential.proof.token, credential.proof.key].forEach((secret) => redactor.hide(secret));
     return credential;
@@ -56,7 +56,7 @@ const longest = { alone: 60_000, withPerson: 600_000 };
 function run(
   exec: ExecEntry,
   info: { interactive: boolean; json: string },
-  surroundings: Surroundings,
+  env: Env,
   closed: AbortSignal,
 ): Promise<string> {
   if (exec.interactiveMode === 'Always' && !info.interactive) {
@@ -69,20 +69,20 @@ function run(
   return new Promise((done, reject) => {
     const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
     // A process group of its own can be ended whole. At a terminal that would take the terminal from it.
-    const isGroup = !info.interactive && surroundings.platform !== 'win32';
-    const child = started(exec, launchOf(exec, surroundings), {
-      env: { ...surroundings.env, ...own, KUBERNETES_EXEC_INFO: info.json },
+    const isGroup = !info.interactive && env.platform !== 'win32';
+    const child = started(exec, launchOf(exec, env), {
+      env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: info.json },
       stdio: [info.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
       windowsHide: true,
       detached: isGroup,
     });
     const output = takeOutput(
       child,
-      (text) => surroundings.stderr.write(text),
+      (text) => env.stderr.write(text),
       () => stop(tooMuch),
     );
     const limit = info.interactive ? longest.withPerson : longest.alone;
-    const cancel = surroundings.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
+    const cancel = env.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
     const abandon = (): void => stop('was ended, since nobody waits for it any more');
     closed.addEventListener('abort', abandon, { once: true });
     const settle = (): void => {
@@ -91,7 +91,7 @@ function run(
     };
     function stop(why: string): void {
       settle();
-      endWithChildren(child, isGroup, surroundings.platform);
+      endWithChildren(child, isGroup, env.platform);
       reject(failed(exec, why));
     }
     child.on('error', (error: NodeJS.ErrnoException) => {
@@ -145,8 +145,8 @@ function endWithChildren(child: ChildProcess, isGroup: boolean, platform: string
   child.stderr?.destroy();
 }
 
-function launchOf(exec: ExecEntry, { env, platform }: Surroundings): Launch {
-  if (platform === 'win32') return windowsLaunch(commandOf(exec), exec.args, { env, exists: existsSync });
+function launchOf(exec: ExecEntry, { variables, platform }: Env): Launch {
+  if (platform === 'win32') return windowsLaunch(commandOf(exec), exec.args, { variables, exists: existsSync });
   return { file: commandOf(exec), args: exec.args, verbatim: false };
 }
 

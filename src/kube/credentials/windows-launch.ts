@@ -5,6 +5,7 @@
  */
 import { win32 } from 'node:path';
 import { PodexitError } from '../../errors.ts';
+import type { Variables } from '../env.ts';
 
 export interface Launch {
   readonly file: string;
@@ -14,7 +15,7 @@ export interface Launch {
 }
 
 export interface WindowsPlaces {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly variables: Variables;
   exists(file: string): boolean;
 }
 
@@ -24,7 +25,7 @@ export function windowsLaunch(command: string, args: readonly string[], places: 
   if (!/\.(cmd|bat)$/i.test(file)) return { file, args, verbatim: false };
   const line = [file, ...args].map((word) => quoted(word, win32.basename(file))).join(' ');
   return {
-    file: places.env['ComSpec'] ?? places.env['COMSPEC'] ?? 'cmd.exe',
+    file: places.variables['ComSpec'] ?? places.variables['COMSPEC'] ?? 'cmd.exe',
     // No autorun, no `!VAR!`; the quotes around the whole are taken off by /s.
     args: ['/d', '/e:on', '/v:off', '/s', '/c', `"${line}"`],
     verbatim: true,
@@ -32,9 +33,11 @@ export function windowsLaunch(command: string, args: readonly string[], places: 
 }
 
 /** Never in the current directory, where PATH does not name it: kubectl refuses that too. */
-function found(command: string, { env, exists }: WindowsPlaces): string | undefined {
-  const folders = /[\\/:]/.test(command) ? [''] : (env['PATH'] ?? env['Path'] ?? '').split(';').filter(Boolean);
-  const endings = (env['PATHEXT'] ?? '.COM;.EXE;.BAT;.CMD').toLowerCase().split(';').filter(Boolean);
+function found(command: string, { variables, exists }: WindowsPlaces): string | undefined {
+  const folders = /[\\/:]/.test(command)
+    ? ['']
+    : (variables['PATH'] ?? variables['Path'] ?? '').split(';').filter(Boolean);
+  const endings = (variables['PATHEXT'] ?? '.COM;.EXE;.BAT;.CMD').toLowerCase().split(';').filter(Boolean);
   const own = endings.includes(win32.extname(command).toLowerCase()) ? [''] : [];
   return folders
     .flatMap((folder) => [...own, ...endings].map((ending) => win32.join(folder, command + ending)))

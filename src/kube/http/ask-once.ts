@@ -19,7 +19,7 @@ interface Asker {
   transport: Transport;
   credentials: Credentials;
   userAgent: string;
-  surroundings: { now(): number };
+  env: { now(): number };
   /** Header values as the bytes that go out (client.ts). */
   inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders;
 }
@@ -32,7 +32,7 @@ const ownHeaders = /^(?:authorization|impersonate-.*|host|connection|content-len
  * renewed, since a request that was not authenticated was not executed. Throws TransportFailure, or the abort.
  */
 export async function askOnce(
-  { base, transport, credentials, userAgent, surroundings, inUtf8 }: Asker,
+  { base, transport, credentials, userAgent, env, inUtf8 }: Asker,
   { method, path, headers, signal }: OneRequest,
 ): Promise<{ status: number; body: Body }> {
   const url = new URL(`${base.pathname.replace(/\/+$/, '')}${path}`, base.origin);
@@ -49,7 +49,7 @@ export async function askOnce(
       signal,
       connectTimeoutMs: mostMs,
       headersTimeoutMs: mostMs,
-      now: () => surroundings.now(),
+      now: () => env.now(),
     });
     if (reply.status !== 401 || renewed || !(await credentials.renew(identity.generation))) return reply;
     reply.body.resume();

@@ -5,7 +5,7 @@ import { askOnce, type OneRequest } from './ask-once.ts';
 import type { Answer, ClusterMemory, Flow, Question } from '../cluster.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Env } from '../env.ts';
 import { longestSilenceMs, readJson, type Body } from './body.ts';
 import type { Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
@@ -23,7 +23,7 @@ export interface ClientOptions {
    */
   requestTimeoutMs?: number;
   memory: ClusterMemory;
-  surroundings: Surroundings;
+  env: Env;
   clean(text: string): string;
 }
 
@@ -51,7 +51,7 @@ export function createClient(options: ClientOptions): Client {
       return await withTimeout(timeoutFor(options, question), question, async (bounded) => {
         const flow = await stream(bounded);
         const body = await readJson(flow.body, question.signal, question.mostBytes);
-        return { ...flow, at: options.surroundings.now(), body };
+        return { ...flow, at: options.env.now(), body };
       });
     },
   };
@@ -110,9 +110,9 @@ async function fresh(
   url: URL,
   identity: Awaited<ReturnType<Credentials['identify']>>,
 ): Promise<Reply> {
-  const { surroundings } = options;
+  const { env } = options;
   for (let tries = 1; ; tries++) {
-    const started = surroundings.now();
+    const started = env.now();
     const body = question.body === undefined ? undefined : Buffer.from(JSON.stringify(question.body));
     try {
       const reply = await options.transport.exchange({
@@ -129,18 +129,15 @@ async function fresh(
         signal: question.signal,
         connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),
         headersTimeoutMs: limit(timeoutFor(options, question), question.answerWithinMs ?? longestSilenceMs),
-        now: () => surroundings.now(),
+        now: () => env.now(),
         onSent: (sentAt) => question.onSent?.(sentAt),
       });
-      surroundings.log(
-        6,
-        options.clean(`${question.method} ${shown(url)} ${reply.status} in ${reply.at - started} ms`),
-      );
+      env.log(6, options.clean(`${question.method} ${shown(url)} ${reply.status} in ${reply.at - started} ms`));
       return reply;
     } catch (error) {
       if (error instanceof TransportFailure) {
-        surroundings.log(6, options.clean(`${question.method} ${shown(url)} failed: ${error.message}`));
-        tellShortage(error, options.memory, surroundings);
+        env.log(6, options.clean(`${question.method} ${shown(url)} failed: ${error.message}`));
+        tellShortage(error, options.memory, env);
         if (error.stale && question.method === 'GET' && tries < mostStale) continue;
       }
       throw error;
@@ -236,11 +233,7 @@ const shortages: Readonly<Record<string, string>> = {
 };
 
 /** Says so on stderr, once for each cluster, at any `-v`. */
-export function tellShortage(
-  failure: TransportFailure,
-  memory: ClusterMemory,
-  { log }: Pick<Surroundings, 'log'>,
-): void {
+export function tellShortage(failure: TransportFailure, memory: ClusterMemory, { log }: Pick<Env, 'log'>): void {
   const words = shortages[failure.code];
   if (words === undefined || memory.shortOf === failure.code) return;
   memory.shortOf = failure.code;

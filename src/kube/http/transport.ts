@@ -1,3 +1,4 @@
+import type { Variables } from '../env.ts';
 import type { Redactor } from '../redact.ts';
 import { plainWire, proxyWire, secureWire, type Proxy } from './agent.ts';
 import { exchange, type Exchange, type Reply, type Wire } from './exchange.ts';
@@ -7,7 +8,7 @@ export interface TransportOptions {
   base: URL;
   /** The cluster's own; it goes before everything in the environment. */
   proxyUrl?: string;
-  env: Readonly<Record<string, string | undefined>>;
+  variables: Variables;
   redactor: Redactor;
 }
 
@@ -24,11 +25,11 @@ export interface Transport {
  * TLS, through a proxy, or where DISABLE_HTTP2 says so (client-go transport.go respects it too).
  */
 export async function createTransport(options: TransportOptions): Promise<Transport> {
-  const { base, env, redactor } = options;
+  const { base, variables, redactor } = options;
   const proxy = proxyOf(options);
   if (proxy !== undefined) return overFirstVersion(await proxyWire(proxy, base, redactor));
   if (base.protocol !== 'https:') return overFirstVersion(await plainWire());
-  if (env['DISABLE_HTTP2']) return overFirstVersion(await secureWire(() => undefined));
+  if (variables['DISABLE_HTTP2']) return overFirstVersion(await secureWire(() => undefined));
   const { createSessions } = await import('./sessions.ts');
   const sessions = createSessions(base);
   let wire: Promise<Wire> | undefined;
@@ -53,10 +54,10 @@ export async function createTransport(options: TransportOptions): Promise<Transp
 export function proxyOf({
   base,
   proxyUrl,
-  env,
-}: Pick<TransportOptions, 'base' | 'proxyUrl' | 'env'>): Proxy | undefined {
+  variables,
+}: Pick<TransportOptions, 'base' | 'proxyUrl' | 'variables'>): Proxy | undefined {
   if (proxyUrl !== undefined) return { address: proxyUrl, from: 'proxy-url in the kubeconfig' };
-  const address = proxyFor(base, env);
+  const address = proxyFor(base, variables);
   const name = base.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   return address === undefined ? undefined : { address, from: `${name} in the environment` };
 }
@@ -87,24 +88,22 @@ export function counted(transport: Transport, counts: RequestCounts): Transport 
   };
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /**
  * The proxy that kubectl would use for this server, by Go's rules (golang.org/x/net/http/httpproxy): HTTPS_PROXY or
  * HTTP_PROXY by the server's scheme, upper case first, unless NO_PROXY names the host; never for the machine itself.
  */
-export function proxyFor(server: URL, env: Env): string | undefined {
+export function proxyFor(server: URL, variables: Variables): string | undefined {
   const name = server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const proxy = read(env, name);
+  const proxy = read(variables, name);
   if (proxy === '') return undefined;
   const host = server.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   const port = server.port || (server.protocol === 'https:' ? '443' : '80');
-  if (isLocal(host) || isExcepted(host, port, read(env, 'NO_PROXY'))) return undefined;
+  if (isLocal(host) || isExcepted(host, port, read(variables, 'NO_PROXY'))) return undefined;
   return proxy;
 }
 
-function read(env: Env, name: string): string {
-  return env[name] || env[name.toLowerCase()] || '';
+function read(variables: Variables, name: string): string {
+  return variables[name] || variables[name.toLowerCase()] || '';
 }
 
 function isLocal(host: string): boolean {

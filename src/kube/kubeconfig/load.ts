@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
+import type { Variables } from '../env.ts';
 import { invalid, parseKubeconfig } from './parse.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
 import { readPlainYaml } from './plain-yaml.ts';
@@ -10,7 +11,7 @@ import { readPlainYaml } from './plain-yaml.ts';
 export interface LoadOptions {
   /** --kubeconfig: this file and no other. */
   file?: string;
-  env: Readonly<Record<string, string | undefined>>;
+  variables: Variables;
   /** --server: wherever that is, it is not for the service account of the pod that we may run in (client-go: ClientConfig). */
   server?: string;
   /** Where Kubernetes mounts the service account of a pod. */
@@ -30,25 +31,25 @@ export interface Loaded {
  * and empty files are passed over), else ~/.kube/config; where these and --server give nothing, a pod's service account.
  * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
  */
-export async function loadKubeconfig({ file, env, server, serviceAccount }: LoadOptions): Promise<Loaded> {
-  const ownNamespace = inClusterNamespace(env, serviceAccount);
+export async function loadKubeconfig({ file, variables, server, serviceAccount }: LoadOptions): Promise<Loaded> {
+  const ownNamespace = inClusterNamespace(variables, serviceAccount);
   if (file !== undefined) {
     const kubeconfig = await readKubeconfig(file);
     if (kubeconfig === undefined) throw missing(file);
     return { kubeconfig, files: [file], ownNamespace };
   }
-  const files = listed(env);
+  const files = listed(variables);
   const found = await Promise.all(files.map(readKubeconfig));
   const kubeconfig = mergeKubeconfigs(found.filter((each) => each !== undefined));
   const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0 && server === undefined;
-  const inside = isEmpty ? inClusterKubeconfig(env, serviceAccount) : undefined;
+  const inside = isEmpty ? inClusterKubeconfig(variables, serviceAccount) : undefined;
   return { kubeconfig: inside ?? kubeconfig, files, ownNamespace };
 }
 
-function listed(env: LoadOptions['env']): string[] {
-  const names = (env['KUBECONFIG'] ?? '').split(delimiter).filter((name) => name !== '');
+function listed(variables: Variables): string[] {
+  const names = (variables['KUBECONFIG'] ?? '').split(delimiter).filter((name) => name !== '');
   if (names.length > 0) return [...new Set(names)];
-  return [join(env['HOME'] || env['USERPROFILE'] || homedir(), '.kube', 'config')];
+  return [join(variables['HOME'] || variables['USERPROFILE'] || homedir(), '.kube', 'config')];
 }
 
 /** Undefined for a file that is not there. At once: until it is read there is nothing else to do. */
@@ -94,12 +95,9 @@ function firstWins<T>(maps: readonly ReadonlyMap<string, T>[]): Map<string, T> {
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** What a process inside a pod has instead of a kubeconfig; undefined where this is no pod. */
-export function inClusterKubeconfig(
-  env: Readonly<Record<string, string | undefined>>,
-  directory = mounted,
-): Kubeconfig | undefined {
-  const host = env['KUBERNETES_SERVICE_HOST'];
-  const port = env['KUBERNETES_SERVICE_PORT'];
+export function inClusterKubeconfig(variables: Variables, directory = mounted): Kubeconfig | undefined {
+  const host = variables['KUBERNETES_SERVICE_HOST'];
+  const port = variables['KUBERNETES_SERVICE_PORT'];
   if (!host || !port || read(`${directory}/token`) === undefined) return undefined;
   const name = 'in-cluster';
   return {
@@ -117,12 +115,9 @@ export function inClusterKubeconfig(
 }
 
 /** What kubectl takes inside a pod where neither flag nor context names one (client-go: inClusterClientConfig.Namespace). */
-function inClusterNamespace(
-  env: Readonly<Record<string, string | undefined>>,
-  directory = mounted,
-): string | undefined {
-  if (inClusterKubeconfig(env, directory) === undefined) return undefined;
-  return env['POD_NAMESPACE'] || read(`${directory}/namespace`)?.trim() || undefined;
+function inClusterNamespace(variables: Variables, directory = mounted): string | undefined {
+  if (inClusterKubeconfig(variables, directory) === undefined) return undefined;
+  return variables['POD_NAMESPACE'] || read(`${directory}/namespace`)?.trim() || undefined;
 }
 
 function read(file: string): string | undefined {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Surroundings } from '../../../src/kube/surroundings.ts';
+import type { Env } from '../../../src/kube/env.ts';
 import { connect } from '../../../src/kube/connect.ts';
 import type { Loopback } from '../../../src/demo/loopback.ts';
 import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-server.ts';
@@ -60,7 +60,7 @@ export async function traced(scenario: Scenario, options: TracedOptions = {}): P
   writeFileSync(kubeconfig, server.kubeconfig());
   const warnings: string[] = [];
   try {
-    const cluster = await connect({ kubeconfig, version: '0.0.0' }, surroundingsOf(clock, options.seed ?? 1));
+    const cluster = await connect({ kubeconfig, version: '0.0.0' }, envOf(clock, options.seed ?? 1));
     const began = clock.now();
     const live = liveSource({
       cluster,
@@ -113,9 +113,9 @@ export async function traced(scenario: Scenario, options: TracedOptions = {}): P
   }
 }
 
-function surroundingsOf(clock: Clock, seed: number): Surroundings {
+function envOf(clock: Clock, seed: number): Env {
   return {
-    env: {},
+    variables: {},
     stderr: { write: () => {} },
     stdinIsTty: false,
     platform: process.platform,

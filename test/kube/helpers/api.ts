@@ -10,8 +10,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { TestSurroundings } from './surroundings.ts';
-import { surroundings } from './surroundings.ts';
+import type { TestEnv } from './env.ts';
+import { testEnv } from './env.ts';
 
 export interface Asked {
   method: string;
@@ -86,7 +86,7 @@ export async function tempDir(): Promise<string> {
 /** Connects through a kubeconfig file, as a user would. */
 export async function connected(
   api: Pick<Api, 'url'> & { cluster?: object },
-  options: { cluster?: object; user?: object; flags?: Partial<ConnectOptions>; around?: TestSurroundings } = {},
+  options: { cluster?: object; user?: object; flags?: Partial<ConnectOptions>; env?: TestEnv } = {},
 ): Promise<Cluster> {
   const file = join(await tempDir(), 'config');
   const config = {
@@ -100,7 +100,7 @@ export async function connected(
   await writeFile(file, JSON.stringify(config));
   const cluster = await connect(
     { kubeconfig: file, version: '0.0.0', ...options.flags },
-    options.around ?? surroundings({ speed: 20 }),
+    options.env ?? testEnv({ speed: 20 }),
   );
   onTestFinished(() => cluster.close());
   return cluster;

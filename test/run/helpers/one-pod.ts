@@ -71,7 +71,7 @@ export async function onePod(
 
 /** Runs to its end. The clock is the cluster's. */
 export async function runOf(cluster: Cluster, options: Partial<LiveOptions>) {
-  const { now, setTimeout } = cluster.surroundings;
+  const { now, setTimeout } = cluster.env;
   const clock: Clock = { now, setTimeout };
   const warnings: string[] = [];
   const live = liveSource({

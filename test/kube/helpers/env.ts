@@ -1,6 +1,6 @@
-import type { Surroundings } from '../../../src/kube/surroundings.ts';
+import type { Env } from '../../../src/kube/env.ts';
 
-export interface TestSurroundings extends Surroundings {
+export interface TestEnv extends Env {
   /** Everything that was said at any level, and on stderr. */
   said: string[];
   /** The waits that were asked for, in ms. */
@@ -8,9 +8,9 @@ export interface TestSurroundings extends Surroundings {
 }
 
 /** Real sockets, and a clock that runs `speed` times as fast as the wall's. */
-export function surroundings(
-  options: { env?: Record<string, string>; speed?: number; stdinIsTty?: boolean } = {},
-): TestSurroundings {
+export function testEnv(
+  options: { variables?: Record<string, string>; speed?: number; stdinIsTty?: boolean } = {},
+): TestEnv {
   const { speed = 1 } = options;
   const started = performance.now();
   const said: string[] = [];
@@ -18,7 +18,7 @@ export function surroundings(
   return {
     said,
     waits,
-    env: options.env ?? {},
+    variables: options.variables ?? {},
     stderr: { write: (text) => void said.push(text) },
     stdinIsTty: options.stdinIsTty ?? false,
     platform: process.platform,

@@ -1,6 +1,10 @@
-/** What the cluster room takes from the process around it: given by the caller, so that nothing here is global. */
-export interface Surroundings {
-  env: Readonly<Record<string, string | undefined>>;
+/** Environment variables. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What this folder needs of the process: passed in by the caller, so that nothing here is global. */
+export interface Env {
+  /** As in process.env. */
+  variables: Variables;
   /** Where an exec credential plugin speaks to the person. */
   stderr: { write(text: string): void };
   /** Whether a plugin may ask the person something. */
@@ -18,7 +22,7 @@ export interface Surroundings {
 }
 
 /** Waits for as long as the signal lives; true when the time has passed. */
-export async function passed(surroundings: Surroundings, ms: number, signal?: AbortSignal): Promise<boolean> {
+export async function delay(env: Env, ms: number, signal?: AbortSignal): Promise<boolean> {
   if (ms > 0 && !signal?.aborted)
     await new Promise<void>((resolve) => {
       const done = (): void => {
@@ -26,7 +30,7 @@ export async function passed(surroundings: Surroundings, ms: number, signal?: Ab
         signal?.removeEventListener('abort', done);
         resolve();
       };
-      const cancel = surroundings.setTimeout(done, ms);
+      const cancel = env.setTimeout(done, ms);
       signal?.addEventListener('abort', done, { once: true });
     });
   return !signal?.aborted;
@@ -37,7 +41,7 @@ export async function passed(surroundings: Surroundings, ms: number, signal?: Ab
  * each chunk of each stream, so it makes no signal of its own: an abort costs more than all else that is done for a line.
  */
 export function within<T>(
-  surroundings: Surroundings,
+  env: Env,
   promise: Promise<T>,
   ms: number,
   signal?: AbortSignal,
@@ -51,7 +55,7 @@ export function within<T>(
       stop();
       resolve(undefined);
     };
-    const cancel = surroundings.setTimeout(giveUp, ms);
+    const cancel = env.setTimeout(giveUp, ms);
     // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependant for each chunk.
     signal?.addEventListener('abort', giveUp, { once: true });
     promise.then(
@@ -78,10 +82,10 @@ export interface Alarm {
   stop(): void;
 }
 
-export function setAlarm(surroundings: Surroundings, at: number): Alarm {
+export function setAlarm(env: Env, at: number): Alarm {
   let stop = (): void => {};
   const rung = new Promise<undefined>((resolve) => {
-    stop = surroundings.setTimeout(() => resolve(undefined), Math.max(0, at - surroundings.now()));
+    stop = env.setTimeout(() => resolve(undefined), Math.max(0, at - env.now()));
   });
   return { at, rung, stop };
 }

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RawObservation } from '../model/observation.ts';
-import type { OneRequest } from './http/ask-once.ts';
 import type { Body } from './http/body.ts';
 import type { Upgraded } from './http/upgrade.ts';
 import type { Env } from './env.ts';
@@ -21,8 +20,11 @@ export interface Cluster {
   request(question: Question): Promise<Answer>;
   /** Asks and hands over the body as it comes. Its throws are those of `request`. */
   stream(question: Question): Promise<Flow>;
-  /** Sends a request whose answer is measured (http/ask-once.ts), following nothing up. Throws TransportFailure, or the abort. */
-  askOnce(request: OneRequest): Promise<{ status: number; body: Body }>;
+  /**
+   * Sends a request of a probe, with the run's credentials. Expired ones are renewed, since a request that was not
+   * authenticated was not executed; nothing else is tried again. Throws TransportFailure, or the abort.
+   */
+  sendOnce(request: SingleRequest): Promise<{ status: number; body: Body }>;
   /** Opens a WebSocket at a path, with the credentials of this connection; absent where a source has no connection. */
   upgrade?(path: string, query: URLSearchParams, signal: AbortSignal): Promise<Upgraded>;
   /** A text (an error's, a server's) without the secrets of this connection. */
@@ -40,6 +42,15 @@ export interface ClusterMemory {
   streamingLists: 'untried' | 'given' | 'withheld';
   /** What this machine had no room for last, which has been said (http/client.ts): Node's code. */
   shortOf?: string;
+}
+
+/** A request whose answer is measured, not used: by a probe through the API server's proxy. */
+export interface SingleRequest {
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  signal: AbortSignal;
 }
 
 export interface Question {

@@ -3,8 +3,9 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster, ClusterMemory } from './cluster.ts';
 import { reachOf, type ConnectOptions } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
-import { createClient } from './http/client.ts';
-import { counted, createTransport } from './http/transport.ts';
+import { createClient, urlOf } from './http/client.ts';
+import { chooseProxy } from './http/proxy.ts';
+import { counted, createTransport, createWire } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import type { ClusterEntry } from './kubeconfig/kubeconfig.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
@@ -29,9 +30,9 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   // One listener for each stream: more than Node's guess of what is a leak.
   setMaxListeners(0, closing.signal);
   const credentials = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
-  const transportOptions = { base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl };
+  const proxyOptions = { base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl };
   const counts = { watches: 0, logs: 0, others: 0 };
-  const transport = counted(await createTransport(transportOptions), counts);
+  const transport = counted(await createTransport(proxyOptions), counts);
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
     base,
@@ -58,11 +59,9 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     async upgrade(path, query, signal) {
       const { upgrade } = await import('./http/upgrade.ts');
       counts.others += 1;
-      const url = new URL(base.origin);
-      url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
-      url.search = query.toString();
+      const wire = await createWire(base, chooseProxy(proxyOptions));
       const { headers, tls } = await credentials.identify();
-      return await upgrade(transportOptions, { url, headers, tls, signal });
+      return await upgrade(wire, { url: urlOf(base, { path, query }), headers, tls, signal });
     },
     clean: (text) => redactor.clean(text),
     closed: closing.signal,

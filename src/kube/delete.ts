@@ -105,8 +105,8 @@ async function ask(
   } catch (error) {
     if (error instanceof TransportFailure) return error;
     // As good as lost: whether it was executed shows in a look.
-    if (isTooLarge(error)) return new TransportFailure(error.message, true, 'EMSGSIZE', false, error);
-    if (signal.aborted) return new TransportFailure('aborted', true, 'ABORT_ERR', false);
+    if (isTooLarge(error)) return new TransportFailure(error.message, { sent: true, code: 'EMSGSIZE', cause: error });
+    if (signal.aborted) return new TransportFailure('aborted', { sent: true, code: 'ABORT_ERR' });
     throw error;
   }
 }

@@ -49,7 +49,7 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
   const start = (some: readonly ProbeSettings[], asked: ProxiedPod | undefined): Probes => {
     const firstProbe = started;
     started += some.length;
-    const about = { now: () => clock.now(), userAgent, ask: cluster.askOnce, namespace };
+    const about = { now: () => clock.now(), userAgent, ask: cluster.sendOnce, namespace };
     return startProbes({ ...about, probes: some, pod: asked, firstProbe }, (one) => deliver(one), signal);
   };
   const ofPods = probes.filter(({ target }) => target.kind === 'pod');

@@ -47,7 +47,7 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
       random: () => 0.5,
       log: () => {},
     },
-    askOnce: () => Promise.reject(new Error('not asked')),
+    sendOnce: () => Promise.reject(new Error('not asked')),
     request: async (_: Question) => head({ kind: 'List', metadata: { resourceVersion: '1' }, items: [] }),
     stream: async (_: Question) => {
       const chunks = bodies.shift();

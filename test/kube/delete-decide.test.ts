@@ -11,7 +11,7 @@ const refused = (code: number, body: unknown = '<html>', headers = {}): Tried =>
 });
 const failed = (sent: boolean, code: string): Tried => ({
   kind: 'failed',
-  failure: new TransportFailure('no answer', sent, code, false),
+  failure: new TransportFailure('no answer', { sent, code }),
 });
 const budget = status(429, 'TooManyRequests', 'Cannot evict', { causes: [{ reason: 'DisruptionBudget' }] });
 const successor = status(409, 'Conflict', 'the UID in the precondition (a) does not match the UID in record (b)');

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import net from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { getObject } from '../../src/kube/get.ts';
-import { proxyFor } from '../../src/kube/http/transport.ts';
+import { proxyFor } from '../../src/kube/http/proxy.ts';
 import { certificates } from './helpers/certificates.ts';
 import { connected, json, serve } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';

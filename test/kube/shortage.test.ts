@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterMemory } from '../../src/kube/cluster.ts';
-import { tellShortage } from '../../src/kube/http/client.ts';
+import { reportShortage } from '../../src/kube/http/client.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
 import type { Env } from '../../src/kube/env.ts';
 
@@ -9,7 +9,7 @@ function saidOf(...codes: string[]): string[] {
   const memory: ClusterMemory = { reached: true, streamingLists: 'untried' };
   const said: string[] = [];
   const log: Env['log'] = (level, message) => void said.push(`${level} ${message}`);
-  for (const code of codes) tellShortage(new TransportFailure(code, false, code, false), memory, { log });
+  for (const code of codes) reportShortage(new TransportFailure(code, { sent: false, code }), memory, { log });
   return said;
 }
 

@@ -44,7 +44,8 @@ async function readWhole(body: Body, signal: AbortSignal | undefined, most: numb
     }
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new TransportFailure('the connection broke in the middle of the answer', true, 'ECONNRESET', false, error);
+    const options = { sent: true, code: 'ECONNRESET', cause: error };
+    throw new TransportFailure('the connection broke in the middle of the answer', options);
   } finally {
     clearTimeout(silence);
   }

@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
-import { askOnce, type OneRequest } from './ask-once.ts';
-import type { Answer, ClusterMemory, Flow, Question } from '../cluster.ts';
-import type { Credentials } from '../credentials/credentials.ts';
+import type { Cluster, ClusterMemory, Flow, Question, SingleRequest } from '../cluster.ts';
+import type { Credentials, Identity } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
 import type { Env } from '../env.ts';
-import { longestSilenceMs, readJson, type Body } from './body.ts';
-import type { Reply } from './exchange.ts';
+import { longestSilenceMs, readJson } from './body.ts';
+import type { Exchange, Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
 import type { Transport } from './transport.ts';
 
@@ -27,14 +26,8 @@ export interface ClientOptions {
   clean(text: string): string;
 }
 
-export interface Client {
-  askOnce(request: OneRequest): Promise<{ status: number; body: Body }>;
-  request(question: Question): Promise<Answer>;
-  stream(question: Question): Promise<Flow>;
-}
-
-/** Every request of a run goes through here: one transport, one identity, one place for what HTTP does by the way. */
-export function createClient(options: ClientOptions): Client {
+/** Every request of a run goes through here: one transport, one identity, one place for redirects and expired credentials. */
+export function createClient(options: ClientOptions): Pick<Cluster, 'request' | 'stream' | 'sendOnce'> {
   const stream = async (question: Question): Promise<Flow> => {
     const reply = await follow(options, question);
     options.memory.reached = true;
@@ -45,7 +38,7 @@ export function createClient(options: ClientOptions): Client {
     };
   };
   return {
-    askOnce: (request) => askOnce({ ...options, inUtf8 }, request),
+    sendOnce: (request) => sendOnce(options, request),
     stream,
     async request(question) {
       return await withTimeout(timeoutFor(options, question), question, async (bounded) => {
@@ -70,11 +63,11 @@ type Authorized = Reply & { generation: number };
 
 /** Redirects: only for GET, and only within one origin, since a redirected request carries our credentials. */
 async function follow(options: ClientOptions, question: Question): Promise<Authorized> {
-  let url = target(options.base, question);
+  let url = urlOf(options.base, question);
   for (let hops = 0; ; hops++) {
-    const reply = await authorized(options, question, url);
+    const reply = await authorized(options, (identity) => fresh(options, question, url, identity));
     if (reply.status === 407)
-      throw new TransportFailure('the proxy asks for credentials (407)', false, 'EPROXY', false);
+      throw new TransportFailure('the proxy asks for credentials (407)', { sent: false, code: 'EPROXY' });
     if (!redirects.has(reply.status)) return reply;
     reply.body.resume();
     const next = resolve(reply.headers.location, url);
@@ -90,46 +83,70 @@ function resolve(location: string | undefined, from: URL): URL | undefined {
 }
 
 /** A 401 renews the credentials once; a request that the server did not authenticate was not executed. */
-async function authorized(options: ClientOptions, question: Question, url: URL): Promise<Authorized> {
+async function authorized(
+  { credentials }: ClientOptions,
+  exchange: (identity: Identity) => Promise<Reply>,
+): Promise<Authorized> {
   for (let renewed = false; ; renewed = true) {
-    const identity = await options.credentials.identify();
-    const reply = await fresh(options, question, url, identity);
+    const identity = await credentials.identify();
+    const reply = await exchange(identity);
     const { generation } = identity;
-    if (reply.status !== 401 || renewed || !(await options.credentials.renew(generation)))
-      return { ...reply, generation };
+    if (reply.status !== 401 || renewed || !(await credentials.renew(generation))) return { ...reply, generation };
     reply.body.resume();
   }
+}
+
+function send(
+  { transport, userAgent, env }: ClientOptions,
+  identity: Identity,
+  request: Omit<Exchange, 'tls' | 'now'>,
+): Promise<Reply> {
+  return transport.exchange({
+    ...request,
+    headers: inUtf8({ ...request.headers, 'user-agent': userAgent, ...identity.headers }),
+    tls: identity.tls,
+    now: () => env.now(),
+  });
+}
+
+/** By these headers the API server knows who sends: only the run itself sets them. */
+const ownHeaders = /^(?:authorization|impersonate-.*|host|connection|content-length|transfer-encoding)$/i;
+/** ms: above any time limit of a probe, which aborts by itself. */
+const longestProbeMs = 65_000;
+
+/** Neither redirects nor broken connections are followed up: what happens to this request is what a probe measures. */
+async function sendOnce(options: ClientOptions, { method, path, headers, signal }: SingleRequest): Promise<Reply> {
+  const { base } = options;
+  const url = new URL(`${base.pathname.replace(/\/+$/, '')}${path}`, base.origin);
+  if (url.origin !== base.origin)
+    throw new PodexitError('probe.path', 'a path leads away from the API server', 'Check --probe.');
+  const allowed = Object.entries(headers).filter(([name]) => !ownHeaders.test(name));
+  const timeouts = { connectTimeoutMs: longestProbeMs, headersTimeoutMs: longestProbeMs };
+  return await authorized(options, (identity) =>
+    send(options, identity, {
+      ...{ method, url, signal, ...timeouts },
+      headers: { accept: '*/*', ...Object.fromEntries(allowed) },
+    }),
+  );
 }
 
 const mostStale = 3;
 
 /** A kept-alive connection that the server closed as we sent (RFC 9112 §9.3.1): a GET is sent again at once. */
-async function fresh(
-  options: ClientOptions,
-  question: Question,
-  url: URL,
-  identity: Awaited<ReturnType<Credentials['identify']>>,
-): Promise<Reply> {
+async function fresh(options: ClientOptions, question: Question, url: URL, identity: Identity): Promise<Reply> {
   const { env } = options;
   for (let tries = 1; ; tries++) {
     const started = env.now();
     const body = question.body === undefined ? undefined : Buffer.from(JSON.stringify(question.body));
     try {
-      const reply = await options.transport.exchange({
+      const reply = await send(options, identity, {
         method: question.method,
         url,
-        headers: inUtf8({
-          ...bodyHeaders(body),
-          accept: question.accept ?? 'application/json',
-          'user-agent': options.userAgent,
-          ...identity.headers,
-        }),
+        headers: { ...bodyHeaders(body), accept: question.accept ?? 'application/json' },
         body,
-        tls: identity.tls,
         signal: question.signal,
         connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),
         headersTimeoutMs: limit(timeoutFor(options, question), question.answerWithinMs ?? longestSilenceMs),
-        now: () => env.now(),
         onSent: (sentAt) => question.onSent?.(sentAt),
       });
       env.log(6, options.clean(`${question.method} ${shown(url)} ${reply.status} in ${reply.at - started} ms`));
@@ -137,7 +154,7 @@ async function fresh(
     } catch (error) {
       if (error instanceof TransportFailure) {
         env.log(6, options.clean(`${question.method} ${shown(url)} failed: ${error.message}`));
-        tellShortage(error, options.memory, env);
+        reportShortage(error, options.memory, env);
         if (error.stale && question.method === 'GET' && tries < mostStale) continue;
       }
       throw error;
@@ -157,10 +174,14 @@ function bodyHeaders(body: Buffer | undefined): OutgoingHttpHeaders {
   return { 'content-type': 'application/json', 'content-length': body.length };
 }
 
-function target(base: URL, question: Question): URL {
+/** A path in the server's address stays in front of the request's own. */
+export function urlOf(
+  base: URL,
+  { path, query = {} }: Pick<Question, 'path'> & { query?: Question['query'] | URLSearchParams },
+): URL {
   const url = new URL(base.origin);
-  url.pathname = `${base.pathname.replace(/\/+$/, '')}${question.path}`;
-  for (const [name, value] of Object.entries(question.query ?? {})) url.searchParams.append(name, value);
+  url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
+  url.search = new URLSearchParams(query).toString();
   return url;
 }
 
@@ -186,13 +207,8 @@ async function withTimeout<T>(
     return await run({ ...question, signal });
   } catch (error) {
     if (timer.aborted && !question.signal?.aborted) {
-      throw new TransportFailure(
-        `no answer within --request-timeout (${ms / 1000} s)`,
-        true,
-        'ETIMEDOUT',
-        false,
-        error,
-      );
+      const message = `no answer within --request-timeout (${ms / 1000} s)`;
+      throw new TransportFailure(message, { sent: true, code: 'ETIMEDOUT', cause: error });
     }
     throw error;
   }
@@ -233,7 +249,7 @@ const shortages: Readonly<Record<string, string>> = {
 };
 
 /** Says so on stderr, once for each cluster, at any `-v`. */
-export function tellShortage(failure: TransportFailure, memory: ClusterMemory, { log }: Pick<Env, 'log'>): void {
+export function reportShortage(failure: TransportFailure, memory: ClusterMemory, { log }: Pick<Env, 'log'>): void {
   const words = shortages[failure.code];
   if (words === undefined || memory.shortOf === failure.code) return;
   memory.shortOf = failure.code;

@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
-import { asFailure, socketHost, socketPort, timeoutError, unusable } from './failure.ts';
+import { asFailure, closedBefore, socketHost, socketPort, timeoutError, unusable } from './failure.ts';
 
 export interface Dial<T> {
   base: URL;
@@ -37,7 +37,9 @@ export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): P
     const watch = (one: Socket) => {
       // Stays: between here and its first request nobody else listens.
       one.on('error', (error: NodeJS.ErrnoException) => rejectWith(asFailure(error, { sent: false, stale: false })));
-      one.once('close', () => rejectWith(asFailure(closedEarly(), { sent: false, stale: false })));
+      one.once('close', () =>
+        rejectWith(asFailure(closedBefore('its TLS handshake was done'), { sent: false, stale: false })),
+      );
     };
     watch(plain);
     const secured = (secure: TLSSocket) => {
@@ -86,9 +88,3 @@ function usable(context: () => SecureContext): SecureContext {
 
 /** Of the loop: packets that this one asked for are on their way then. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function closedEarly(): NodeJS.ErrnoException {
-  return Object.assign(new Error('the connection was closed before its TLS handshake was done'), {
-    code: 'ECONNRESET',
-  });
-}

@@ -50,66 +50,57 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let sentAt = options.now();
     let sent = false;
-    const request = open(wire, options);
-    const timer = deadline(options.connectTimeoutMs, 'no connection');
+    const request = openRequest(wire, options);
+    const arm = (ms: number, what: string): NodeJS.Timeout =>
+      setTimeout(() => request.destroy(timeoutError(what, ms)), ms);
+    let timer = arm(options.connectTimeoutMs, 'no connection');
 
     request.on('socket', (socket) => {
-      whenConnected(socket, {
-        connecting: () => {
+      whenConnected(
+        socket,
+        () => {
           if (!sent) sentAt = options.now();
         },
-        connected: () => {
+        () => {
           sent = true;
           options.onSent?.(sentAt);
-          timer.restart(options.headersTimeoutMs, 'no answer');
+          clearTimeout(timer);
+          timer = arm(options.headersTimeoutMs, 'no answer');
         },
-      });
+      );
     });
     request.on('response', (body) => {
-      timer.stop();
+      clearTimeout(timer);
       // The reader of the body sees its error there; a body that nobody reads must not end the process.
       body.on('error', () => undefined);
       resolve({ status: body.statusCode ?? 0, headers: body.headers, sentAt, at: options.now(), body });
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      timer.stop();
+      clearTimeout(timer);
       if (options.signal?.aborted) reject(error);
       else reject(asFailure(error, { sent: sent || request.reusedSocket, stale: isStale(error, request) }));
     });
     request.end(options.body);
-
-    function deadline(ms: number, what: string) {
-      let handle = arm(ms, what);
-      return {
-        restart(next: number, nextWhat: string) {
-          clearTimeout(handle);
-          handle = arm(next, nextWhat);
-        },
-        stop: () => clearTimeout(handle),
-      };
-    }
-
-    function arm(ms: number, what: string) {
-      return setTimeout(() => request.destroy(timeoutError(what, ms)), ms);
-    }
   });
 }
 
-function open({ request, agent }: Wire, options: Exchange): ClientRequest {
-  const { method, url, headers, signal } = options;
-  const secure = url.protocol === 'https:';
-  const all = {
-    protocol: url.protocol,
-    hostname: socketHost(url),
-    port: socketPort(url),
-    path: `${url.pathname}${url.search}`,
-    method,
-    headers,
-    agent,
-    signal,
-  };
+/** Throws PodexitError `auth.unusable`. */
+export function openRequest(
+  { request, agent }: Wire,
+  { method, url, headers, tls, signal }: Pick<Exchange, 'method' | 'url' | 'headers' | 'tls' | 'signal'>,
+): ClientRequest {
   try {
-    return request({ ...all, ...(secure ? options.tls : {}) });
+    return request({
+      protocol: url.protocol,
+      hostname: socketHost(url),
+      port: socketPort(url),
+      path: `${url.pathname}${url.search}`,
+      method,
+      headers,
+      agent,
+      signal,
+      ...(url.protocol === 'https:' ? tls : {}),
+    });
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException);
   }
@@ -120,25 +111,15 @@ function isStale({ code }: NodeJS.ErrnoException, { reusedSocket }: ClientReques
   return reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
-interface Steps {
-  /** The last moment that is surely before the request left. */
-  connecting(): void;
-  connected(): void;
-}
-
-function whenConnected(socket: Socket, steps: Steps): void {
-  if (!isSecure(socket)) {
-    if (socket.connecting) socket.once('connect', () => steps.connected());
-    else steps.connected();
-    return;
-  }
-  // A finished handshake has negotiated a protocol; a socket that is being opened has none yet.
-  if (socket.getProtocol() !== null && !socket.connecting && !isHandshaking(socket)) {
-    steps.connected();
-    return;
-  }
-  socket.once('connect', () => steps.connecting());
-  socket.once('secureConnect', () => steps.connected());
+/** `connecting` is called at the last moment that is surely before the request left. */
+function whenConnected(socket: Socket, connecting: () => void, connected: () => void): void {
+  if (isSecure(socket)) {
+    // A finished handshake has negotiated a protocol; a socket that is being opened has none yet.
+    if (socket.getProtocol() !== null && !socket.connecting && !isHandshaking(socket)) return connected();
+    socket.once('connect', connecting);
+    socket.once('secureConnect', connected);
+  } else if (socket.connecting) socket.once('connect', connected);
+  else connected();
 }
 
 /** Asked of the socket itself, since its class would have to be loaded. */

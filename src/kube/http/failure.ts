@@ -7,16 +7,17 @@ import { PodexitError } from '../../errors.ts';
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
 
-  constructor(
-    message: string,
-    readonly sent: boolean,
-    /** Node's code, e.g. ECONNREFUSED. */
-    readonly code: string,
-    /** The connection had been kept alive and the server closed it as we sent: a race that a new connection settles. */
-    readonly stale: boolean,
-    cause?: unknown,
-  ) {
-    super(message, { cause });
+  readonly sent: boolean;
+  /** Node's code, e.g. ECONNREFUSED. */
+  readonly code: string;
+  /** The connection had been kept alive and the server closed it as we sent: a race that a new connection settles. */
+  readonly stale: boolean;
+
+  constructor(message: string, options: { sent: boolean; code: string; stale?: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.sent = options.sent;
+    this.code = options.code;
+    this.stale = options.stale ?? false;
   }
 }
 
@@ -27,7 +28,8 @@ export function asFailure(
 ): TransportFailure {
   const first = firstOf(error);
   const code = error.code ?? first?.code ?? 'EUNKNOWN';
-  return new TransportFailure(tlsReason(error) ?? (error.message || first?.message || code), sent, code, stale, error);
+  const message = tlsReason(error) ?? (error.message || first?.message || code);
+  return new TransportFailure(message, { sent, code, stale, cause: error });
 }
 
 /** Trying both address families fails with one error that holds the two and says nothing itself. */
@@ -87,6 +89,11 @@ export function socketHost(url: URL): string {
 
 export function socketPort(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+}
+
+/** `before`: what had not happened yet. */
+export function closedBefore(before: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`the connection was closed before ${before}`), { code: 'ECONNRESET' });
 }
 
 export function timeoutError(what: string, ms: number): NodeJS.ErrnoException {

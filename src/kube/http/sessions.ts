@@ -7,7 +7,7 @@ import type { TlsOptions } from '../credentials/credentials.ts';
 import type { Body } from './body.ts';
 import { dial } from './dial.ts';
 import type { Exchange, Reply } from './exchange.ts';
-import { TransportFailure, asFailure, timeoutError, unusable } from './failure.ts';
+import { TransportFailure, asFailure, closedBefore, timeoutError, unusable } from './failure.ts';
 
 /** The connections of one run to one server, as long as it speaks HTTP/2. */
 export interface Sessions {
@@ -40,7 +40,8 @@ export function createSessions(base: URL): Sessions {
     if (stop.signal.aborted) return void socket.destroy();
     isFirstVersion = socket.alpnProtocol !== 'h2';
     if (isFirstVersion) spare = socket;
-    else pool = [...pool.filter(({ session }) => session.isOpen), { session: startSession(http2, socket, base), tls }];
+    else
+      pool = [...pool.filter(({ session }) => session.isOpen()), { session: startSession(http2, socket, base), tls }];
   }
 
   function dialOnce(wanted: Exchange): Promise<void> {
@@ -56,12 +57,13 @@ export function createSessions(base: URL): Sessions {
     async exchange(request) {
       for (let dialled = 0; dialled < mostDialled; dialled++) {
         if (isFirstVersion) return undefined;
-        const found = pool.find(({ session, tls }) => session.hasRoom && isSameIdentity(tls, request.tls));
+        const found = pool.find(({ session, tls }) => session.hasRoom() && isSameIdentity(tls, request.tls));
         // In this very turn, or requests side by side would all take the last room.
         if (found) return await exchangeOver(found.session, request);
         await unlessAborted(dialOnce(request), request.signal);
       }
-      throw new TransportFailure('the server takes no request on any connection', false, 'ECONNRESET', false);
+      const options = { sent: false, code: 'ECONNRESET' };
+      throw new TransportFailure('the server takes no request on any connection', options);
     },
     takeSpare() {
       const socket = spare;
@@ -91,21 +93,6 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined):
   });
 }
 
-/** One HTTP/2 connection. It lives until the server ends it, it is found dead, or `destroy`. */
-export interface Session {
-  /** Neither end has said goodbye. */
-  readonly isOpen: boolean;
-  /** Takes one more stream now: it is open, and the server's limit of streams is not reached. */
-  readonly hasRoom: boolean;
-  /** Something has come back on it before. */
-  readonly hasAnswered: boolean;
-  /** Throws where the session ended in between; then nothing was sent. */
-  open(headers: OutgoingHttpHeaders, signal: AbortSignal | undefined): ClientHttp2Stream;
-  /** Whether the server has provably not executed it: it refused it, or said goodbye before it (RFC 9113 §8.7, §6.8). */
-  hasRefused(stream: ClientHttp2Stream): boolean;
-  destroy(): void;
-}
-
 /** Bytes that may be on their way before they are taken: what Go grants, and so kubectl (x/net/http2 transport.go). */
 const streamWindow = 4 * 1024 * 1024;
 /** Of all streams together; each is held back by its own window. */
@@ -115,8 +102,13 @@ const connectionWindow = 256 * 1024 * 1024;
 const quietMs = 10_000;
 const pongMs = 5_000;
 
-/** Speaks HTTP/2 on a connection on which it was agreed. Node's module is handed in, since only TLS needs it loaded. */
-function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL): Session {
+type Session = ReturnType<typeof startSession>;
+
+/**
+ * One HTTP/2 connection, on a socket on which that was agreed. It lives until the server ends it, it is found dead, or
+ * `destroy`. Node's module is handed in, since only TLS needs it loaded.
+ */
+function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL) {
   const connection = connect(base.origin, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: streamWindow },
@@ -125,31 +117,35 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
   let streams = 0;
   let hasAnswered = false;
   let lastTaken = Infinity;
-  const isOpen = () => !connection.closed && !connection.destroyed;
+  /** Neither end has said goodbye. */
+  const isOpen = (): boolean => !connection.closed && !connection.destroyed;
   // Its streams say the same to those who wait for them.
   connection.on('error', () => undefined);
   connection.on('goaway', (_code: number, lastStreamId: number) => (lastTaken = lastStreamId));
   endWhenDead(connection);
 
   return {
-    get isOpen() {
-      return isOpen();
+    isOpen,
+    /** Takes one more stream now: it is open, and the server's limit of streams is not reached. */
+    hasRoom: (): boolean => isOpen() && streams < (connection.remoteSettings.maxConcurrentStreams ?? Infinity),
+    /** Something has come back on it before. */
+    hasAnswered: (): boolean => hasAnswered,
+    /** Throws TransportFailure where the session ended in between; then nothing was sent. */
+    open(headers: OutgoingHttpHeaders, signal: AbortSignal | undefined): ClientHttp2Stream {
+      try {
+        const stream = connection.request(headers, { endStream: false, signal });
+        streams++;
+        stream.once('close', () => streams--);
+        stream.once('response', () => (hasAnswered = true));
+        return stream;
+      } catch (error) {
+        throw asFailure(error as NodeJS.ErrnoException, { sent: false, stale: true });
+      }
     },
-    get hasRoom() {
-      return isOpen() && streams < (connection.remoteSettings.maxConcurrentStreams ?? Infinity);
-    },
-    get hasAnswered() {
-      return hasAnswered;
-    },
-    open(headers, signal) {
-      const stream = connection.request(headers, { endStream: false, signal });
-      streams++;
-      stream.once('close', () => streams--);
-      stream.once('response', () => (hasAnswered = true));
-      return stream;
-    },
-    hasRefused: ({ id, rstCode }) => id === undefined || id > lastTaken || rstCode === constants.NGHTTP2_REFUSED_STREAM,
-    destroy: () => connection.destroy(),
+    /** Whether the server has provably not executed it: it refused it, or said goodbye before it (RFC 9113 §8.7, §6.8). */
+    hasRefused: ({ id, rstCode }: ClientHttp2Stream): boolean =>
+      id === undefined || id > lastTaken || rstCode === constants.NGHTTP2_REFUSED_STREAM,
+    destroy: (): void => connection.destroy(),
   };
 }
 
@@ -173,13 +169,13 @@ function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
   if (signal !== undefined) setMaxListeners(0, signal);
   const headers = headersOf(options);
   return new Promise((resolve, reject) => {
-    const wasUsed = session.hasAnswered;
+    const wasUsed = session.hasAnswered();
     const sentAt = options.now();
-    const stream = open(session, headers, signal);
+    const stream = session.open(headers, signal);
     options.onSent?.(sentAt);
     stream.end(options.body);
     const timer = setTimeout(() => stream.destroy(timeoutError('no answer', headersTimeoutMs)), headersTimeoutMs);
-    let error: NodeJS.ErrnoException = closedEarly();
+    let error: NodeJS.ErrnoException = closedBefore('the answer came');
     // Stays: the reader of the body sees its error there; a body that nobody reads must not end the process.
     stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
     stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
@@ -192,14 +188,6 @@ function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
       reject(signal?.aborted ? (signal.reason as Error) : failureOf(session, stream, error, wasUsed));
     });
   });
-}
-
-function open(session: Session, headers: OutgoingHttpHeaders, signal: AbortSignal | undefined): ClientHttp2Stream {
-  try {
-    return session.open(headers, signal);
-  } catch (error) {
-    throw asFailure(error as NodeJS.ErrnoException, { sent: false, stale: true });
-  }
 }
 
 /** HTTP/1.1 checks them by itself. */
@@ -223,11 +211,7 @@ function failureOf(
   wasUsed: boolean,
 ): TransportFailure {
   if (session.hasRefused(stream)) return asFailure(error, { sent: false, stale: true });
-  return asFailure(error, { sent: true, stale: wasUsed && !session.isOpen && error.code === 'ECONNRESET' });
-}
-
-function closedEarly(): NodeJS.ErrnoException {
-  return Object.assign(new Error('the connection was closed before the answer came'), { code: 'ECONNRESET' });
+  return asFailure(error, { sent: true, stale: wasUsed && !session.isOpen() && error.code === 'ECONNRESET' });
 }
 
 /** Node ends the reading of a stream whose connection broke as if it had been read to its end. */
@@ -237,7 +221,7 @@ function bodyOf(stream: ClientHttp2Stream): Body {
     destroy: () => stream.destroy(),
     async *[Symbol.asyncIterator]() {
       yield* stream as AsyncIterable<unknown>;
-      if (stream.rstCode) throw closedEarly();
+      if (stream.rstCode) throw closedBefore('the answer came');
     },
   };
 }

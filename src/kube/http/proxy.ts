@@ -1,0 +1,129 @@
+/** Which proxy kubectl would use for a server, and the address of one as it is used. */
+import { BlockList, isIP } from 'node:net';
+import { PodexitError } from '../../errors.ts';
+import type { Variables } from '../env.ts';
+import type { Redactor } from '../redact.ts';
+import { socketHost, socketPort } from './failure.ts';
+
+/** A proxy's address, and where it was read: errors name that place, never the password in the address. */
+interface Proxy {
+  address: string;
+  /** For example `proxy-url in the kubeconfig`. */
+  from: string;
+}
+
+export interface ProxyOptions {
+  /** The server. */
+  base: URL;
+  /** The cluster's own; it goes before everything in the environment. */
+  proxyUrl?: string;
+  variables: Variables;
+  redactor: Redactor;
+}
+
+/** Undefined where the server is reached without one. Throws PodexitError `kubeconfig.invalid`. */
+export function chooseProxy({ base, proxyUrl, variables, redactor }: ProxyOptions): URL | undefined {
+  const address = proxyUrl ?? proxyFor(base, variables);
+  if (address === undefined) return undefined;
+  const from = proxyUrl === undefined ? `${nameFor(base)} in the environment` : 'proxy-url in the kubeconfig';
+  const url = readProxy({ address, from });
+  hideUser(url, redactor);
+  return url;
+}
+
+/** In each form in which it may come back: as written, decoded, and as the proxy gets it. */
+function hideUser({ username, password }: URL, redactor: Redactor): void {
+  redactor.hide(password);
+  redactor.hide(decodeURIComponent(password));
+  if (password !== '') redactor.hide(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+}
+
+const schemes = new Set(['http:', 'https:', 'socks5:', 'socks5h:']);
+
+function readProxy({ address, from }: Proxy): URL {
+  const text = /^\w+:\/\//.test(address) ? address : `http://${address}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !schemes.has(url.protocol)) {
+    const shown = url === undefined ? '' : ` ${shownProxy(url)}`;
+    throw wrongProxy(`the proxy address${shown} (${from}) is no http, https or socks5 URL`, `Correct ${from}.`);
+  }
+  if (!isDecodable(url.username) || !isDecodable(url.password))
+    throw wrongProxy(
+      `the user or the password in the proxy address ${shownProxy(url)} (${from}) has a "%" that begins no %XX of UTF-8`,
+      `Correct ${from}: a "%" that is meant itself is written %25.`,
+    );
+  // Go's socks5 leaves names to the proxy to resolve; in Node that is spelt socks5h.
+  if (url.protocol === 'socks5:') return new URL(text.replace(/^socks5:/, 'socks5h:'));
+  return url;
+}
+
+/** Go refuses such a URL too (net/url, "invalid URL escape"); Node's own URL keeps it as it is. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Without a path, which a proxy has no use for: a password with a bare "/" in it would end there. */
+const shownProxy = ({ protocol, host }: URL): string => `${protocol}//${host}`;
+
+const wrongProxy = (message: string, hint: string): PodexitError =>
+  new PodexitError('kubeconfig.invalid', message, hint);
+
+const nameFor = (server: URL): string => (server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
+
+/**
+ * The proxy that kubectl would use for this server, by Go's rules (golang.org/x/net/http/httpproxy): HTTPS_PROXY or
+ * HTTP_PROXY by the server's scheme, upper case first, unless NO_PROXY names the host; never for the machine itself.
+ */
+export function proxyFor(server: URL, variables: Variables): string | undefined {
+  const name = nameFor(server);
+  const proxy = read(variables, name);
+  if (proxy === '') return undefined;
+  const host = socketHost(server).toLowerCase();
+  const port = String(socketPort(server));
+  if (isLocal(host) || isExcepted(host, port, read(variables, 'NO_PROXY'))) return undefined;
+  return proxy;
+}
+
+function read(variables: Variables, name: string): string {
+  return variables[name] || variables[name.toLowerCase()] || '';
+}
+
+function isLocal(host: string): boolean {
+  return host === 'localhost' || inRange(host, '127.0.0.0/8') || host === '::1';
+}
+
+/** NO_PROXY: `*`, addresses, CIDR ranges, domains with all below them (`.x` and `*.x`: only below), each with a port or not. */
+function isExcepted(host: string, port: string, list: string): boolean {
+  return list
+    .split(',')
+    .map((entry) => entry.trim().toLowerCase())
+    .some((entry) => entry !== '' && matches(host, port, entry));
+}
+
+function matches(host: string, port: string, entry: string): boolean {
+  if (entry === '*') return true;
+  if (entry.includes('/')) return inRange(host, entry);
+  const [, name = entry, onlyPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+  if (onlyPort !== undefined && onlyPort !== port) return false;
+  const bare = name.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(bare) !== 0) return bare === host;
+  const domain = bare.replace(/^\*(?=\.)/, '');
+  if (domain.startsWith('.')) return host.endsWith(domain);
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+function inRange(host: string, range: string): boolean {
+  const [network = '', bits = ''] = range.split('/');
+  const family = isIP(host);
+  if (family === 0 || family !== isIP(network) || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128))
+    return false;
+  const type = family === 4 ? 'ipv4' : 'ipv6';
+  const ranges = new BlockList();
+  ranges.addSubnet(network, Number(bits), type);
+  return ranges.check(host, type);
+}

@@ -8,7 +8,7 @@ import type { FixAnswer } from '../verdict/fix.ts';
 import { imagesOf } from '../model/pod.ts';
 import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
-import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitText, triggerText } from './mark-text.ts';
 import { cardLines, dateText, deletedText, iconOf } from './card.ts';
 import { ownerText, podText } from './heading.ts';

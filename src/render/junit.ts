@@ -4,7 +4,7 @@
  */
 import type { Gate } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
-import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { cardLines } from './card.ts';
 import { ownerText, podText } from './heading.ts';
 import { penFor, plainStyle } from './palette.ts';

@@ -4,7 +4,7 @@ import type { FixAnswer } from '../verdict/fix.ts';
 import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
 import { requestsText } from '../verdict/loss.ts';
 import type { Report } from '../verdict/report.ts';
-import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { deletedText, exitRows, iconOf } from './card.ts';
 import { phaseNames, spending } from './details.ts';
 import { ownerText, podText } from './heading.ts';

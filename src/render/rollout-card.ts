@@ -4,7 +4,7 @@
  */
 import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
-import type { Quantiles, RolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { Quantiles, RolloutNumbers } from '../verdict/rollout.ts';
 import { plural } from '../verdict/words.ts';
 import { iconOf, isUnmeasured, partsOfTotal, type CardPlace } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-layout.ts';

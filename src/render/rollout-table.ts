@@ -12,7 +12,7 @@ import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, type Piece } 
 import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
 import type { Report } from '../verdict/report.ts';
-import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { createPainting, type TerminalOptions } from './live.ts';
 import { endedPodLine, rolloutCardLines } from './rollout-card.ts';
 import type { Timestamps } from './time-text.ts';

@@ -9,13 +9,11 @@ import { canRepaint, penFor, styleOf, type Style } from '../render/palette.ts';
 import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-table.ts';
 import type { Audience, LookOptions } from '../run/run.ts';
-import type { ExitReport } from '../model/report.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
-import { summaryOf, type RolloutSummary } from '../verdict/rollout.ts';
+import { rolloutNumbers, summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
 import { lossCodes, probeReportsOf } from '../run/probe-results.ts';
 import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
-import { rolloutNumbers } from '../verdict/rollout-summary.ts';
 import { workloadKinds } from '../run/target.ts';
 import type { FinishOptions } from '../run/finish.ts';
 import type { Ports } from '../run/ports.ts';
@@ -40,7 +38,7 @@ export interface RolloutOutput {
   /** Gives the terminal back, whatever happened. */
   close?(): void;
   ended(report: Report): Promise<void>;
-  end(reports: readonly ExitReport[], summary: RolloutSummary): Promise<void>;
+  end(numbers: RolloutNumbers): Promise<void>;
 }
 
 /** One that shows all reports at its end, or keeps them up to date. */
@@ -68,7 +66,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'yaml':
       return {
         ended: async (report) => stdout.write(`---\n${await each(report)}`),
-        end: async (_exits, summary) => stdout.write(`---\n${jsonText(summary, 2)}\n`),
+        end: async (numbers) => stdout.write(`---\n${jsonText(summaryOf(numbers), 2)}\n`),
       };
     case 'live':
     case 'lines':
@@ -100,14 +98,11 @@ function ndjsonOutput(ports: Ports): RolloutOutput {
     return lines;
   };
   return ofAll(
-    (reports) => ({
+    () => ({
       step(_traces, _target, { trace, observation }) {
         if (trace.pod && trace.deletion) linesOf(trace.pod.value.metadata).step(trace, observation);
       },
-      end: async (_exits, summary) => {
-        const { sentence } = numbersOf(summary, reports);
-        ports.stdout.write(`${jsonText({ type: 'summary', ...summary, sentence })}\n`);
-      },
+      end: async (numbers) => ports.stdout.write(`${jsonText({ type: 'summary', ...summaryOf(numbers) })}\n`),
     }),
     (report) => linesOf(report.timeline.pod.metadata).end(report),
   );
@@ -116,18 +111,20 @@ function ndjsonOutput(ports: Ports): RolloutOutput {
 /** One page about all pods. */
 const documentOutput = (kind: 'html' | 'markdown' | 'junit', { stdout }: Ports): RolloutOutput =>
   ofAll((reports) => ({
-    end: async (_exits, summary) => stdout.write(await renderRollout(kind, numbersOf(summary, reports), reports)),
+    end: async (numbers) => stdout.write(await renderRollout(kind, numbers, reports)),
   }));
 
 /** One document: the RolloutReport of all pods. */
 const jsonOutput = ({ stdout }: Ports): RolloutOutput =>
   ofAll((reports) => ({
-    end: async (exits, { probes, ...summary }) => {
+    end: async (numbers) => {
+      const { probes, ...summary } = summaryOf(numbers);
+      const exits = reports.map(exitReportOf);
       const document = {
         apiVersion: 'podexit/v1',
         kind: 'RolloutReport',
         workload: workloadOf(summary.target),
-        summary: { ...summary, sentence: numbersOf({ ...summary, probes }, reports).sentence },
+        summary,
         exits,
         probes,
         // Of all pods alike; each has its own images.
@@ -136,9 +133,6 @@ const jsonOutput = ({ stdout }: Ports): RolloutOutput =>
       stdout.write(`${jsonText(document, 2)}\n`);
     },
   }));
-
-const numbersOf = ({ target, exitCode, unseen, incomplete, probes }: RolloutSummary, reports: readonly Report[]) =>
-  rolloutNumbers(target, reports, { codes: [exitCode], unseen, incomplete, probes });
 
 /** `deployment/checkout` as kind and name; several pods have all their names; a selector is its own name. */
 function workloadOf(target: string): { kind: string; name: string } {
@@ -160,14 +154,12 @@ function rolloutTerminal(kind: 'live' | 'lines', look: LookOptions, ports: Ports
 function linesOutput(look: LookOptions, style: Style, { stdout }: Ports): RolloutOutput {
   const pen = penFor(style);
   const columns = stdout.isTty ? stdout.columns() : Infinity;
-  const end =
-    (reports: readonly Report[]): RolloutOutput['end'] =>
-    async (_exits, summary) => {
-      const lines = rolloutCardLines(numbersOf(summary, reports), { pen, columns, flags: look.reach });
-      stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
-    };
+  const end = async (numbers: RolloutNumbers): Promise<void> => {
+    const lines = rolloutCardLines(numbers, { pen, columns, flags: look.reach });
+    stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
+  };
   const show = (report: Report): void => stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
-  return ofAll((reports) => ({ end: end(reports) }), show);
+  return ofAll(() => ({ end }), show);
 }
 
 function liveOutput(look: LookOptions, style: Style, { stdout, stderr, clock }: Ports): RolloutOutput {
@@ -194,9 +186,9 @@ function liveOutput(look: LookOptions, style: Style, { stdout, stderr, clock }: 
       if (stderr.isTty) live.say(text);
       return stderr.isTty;
     },
-    end: async (_exits, summary) => {
+    end: async (numbers) => {
       stopResizing();
-      live.end(numbersOf(summary, reports));
+      live.end(numbers);
     },
     close: () => {
       stopResizing();
@@ -232,7 +224,7 @@ interface End {
 }
 
 export interface Results {
-  readonly reports: readonly ExitReport[];
+  readonly reports: readonly Report[];
   /** Takes each trace at its end, as the log has it. */
   audience(target: string): Audience;
   /** Takes the traces that have come to no end: the run has. */
@@ -245,13 +237,13 @@ export interface Results {
 
 /** Reports each trace when it is over, in files too, and all of them at the end. */
 export function createResults(options: FinishOptions, traces: Traces, output: RolloutOutput, ports: Ports): Results {
-  const reports: ExitReport[] = [];
+  const reports: Report[] = [];
   const fileCodes: number[] = [];
   const nameOf = ownNames();
   let writing: Promise<void> = Promise.resolve();
-  const show = async (report: Report, pod: ExitReport['pod']): Promise<void> => {
+  const show = async (report: Report): Promise<void> => {
     await output.ended(report);
-    fileCodes.push(await writeReports(report, options.reports, ports, nameOf(pod)));
+    fileCodes.push(await writeReports(report, options.reports, ports, nameOf(report.timeline.pod.metadata)));
     await publish(report, options.publish, options.format, ports);
   };
   const take = (key: string): void => {
@@ -259,9 +251,8 @@ export function createResults(options: FinishOptions, traces: Traces, output: Ro
     const report = trace && reportOf(trace, options.policy);
     traces.close(key, report?.timeline.replacement?.uid);
     if (!report) return;
-    const exit = exitReportOf(report);
-    reports.push(exit);
-    writing = writing.then(() => show(report, exit.pod));
+    reports.push(report);
+    writing = writing.then(() => show(report));
   };
   return {
     reports,
@@ -274,15 +265,14 @@ export function createResults(options: FinishOptions, traces: Traces, output: Ro
     takeRest: () => traces.keys().forEach(take),
     written: () => writing,
     async end({ target, codes = [], unseen = [], incomplete }) {
-      const all = [...codes, ...fileCodes, ...lossCodes(traces, options.policy)];
-      const summary = summaryOf(target, reports, {
-        codes: all,
+      const numbers = rolloutNumbers(target, reports, {
+        codes: [...codes, ...fileCodes, ...lossCodes(traces, options.policy)],
         unseen,
         incomplete,
         probes: probeReportsOf(traces, reports),
       });
-      await output.end(reports, summary);
-      return summary.exitCode;
+      await output.end(numbers);
+      return numbers.exitCode;
     },
   };
 }

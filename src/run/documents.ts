@@ -1,6 +1,6 @@
 /** A report as text: on stdout, and in the files of `--report`. Each renderer is loaded only where it is asked for. */
 import type { Report } from '../verdict/report.ts';
-import type { RolloutNumbers } from '../verdict/rollout-summary.ts';
+import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { isDocument, type DocumentKind, type Format } from './formats.ts';
 import { closeSync } from 'node:fs';

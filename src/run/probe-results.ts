@@ -1,10 +1,11 @@
 /** What the probes of a run over several pods measured, for its report and its exit code. */
 import { probeReportOf, probeResultsOf } from '../infer/probes.ts';
 import { emptyTrace, type ProbeFacts } from '../model/trace.ts';
-import type { ExitReport, MarkName, ProbeReport } from '../model/report.ts';
+import type { MarkName, ProbeReport } from '../model/report.ts';
 import { gateFailed } from '../verdict/exit-code.ts';
 import { lostWithin, withImpliedLoss } from '../verdict/gates.ts';
 import type { Policy } from '../verdict/policy.ts';
+import type { Report } from '../verdict/report.ts';
 import type { SharedProbes } from './shared-facts.ts';
 
 /** One for each --probe: what `pod` measured is one list for all pods. */
@@ -21,9 +22,9 @@ function merged(probes: ReadonlyMap<number, ProbeFacts>): Map<number, ProbeFacts
 }
 
 /** What the probes of a whole run measured: before its first deletion, until its last pod was gone, and after that. */
-export function probeReportsOf(traces: { probes: SharedProbes['all'] }, reports: readonly ExitReport[]): ProbeReport[] {
+export function probeReportsOf(traces: { probes: SharedProbes['all'] }, reports: readonly Report[]): ProbeReport[] {
   const timesOf = (name: MarkName): number[] =>
-    reports.flatMap(({ marks }) => marks.filter((mark) => mark.name === name).map(({ at }) => Date.parse(at.earliest)));
+    reports.flatMap(({ timeline }) => timeline.marks.filter((mark) => mark.name === name).map(({ at }) => at.earliest));
   const moments = {
     requested: Math.min(...timesOf('requested'), ...timesOf('accepted')),
     removed: Math.max(-Infinity, ...timesOf('removed')),

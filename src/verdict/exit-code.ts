@@ -40,7 +40,7 @@ export function exitCodeOf({ outcomes, gatesFailed, warnOnly, interrupted }: Inp
 }
 
 /** Where several hold, the more important first. */
-const precedence = [1, 3, 4, 2, gateFailed];
+export const precedence = [1, 3, 4, 2, gateFailed];
 
 /** A signal's own code stands above all. */
 export function worstCode(codes: readonly number[]): number {

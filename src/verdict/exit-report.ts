@@ -109,7 +109,8 @@ const phaseReport = ({ name, subject, start, end, length, ofGrace }: PhaseModel)
   ofGrace: thousandths(ofGrace.min, ofGrace.max),
 });
 
-const secondsRange = ({ min, max }: Pick<Length, 'min' | 'max'>): Range => thousandths(min / 1000, max / 1000);
+/** Rounded outward to milliseconds; may be infinite. */
+export const secondsRange = ({ min, max }: Pick<Length, 'min' | 'max'>): Range => thousandths(min / 1000, max / 1000);
 
 const toThousandths = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 

@@ -9,3 +9,10 @@ export const servicesNamed = (names: readonly string[]): string =>
   `Service${names.length === 1 ? '' : 's'} ${list(names)}`;
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+/** Each value once with how often it is there, the most frequent first. */
+export function byFrequency<T>(values: readonly T[]): [value: T, count: number][] {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a);
+}

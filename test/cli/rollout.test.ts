@@ -6,8 +6,8 @@ import { ownFile } from '../../src/run/documents.ts';
 import { isRolledOut } from '../../src/rollout/status.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';
-import type { RolloutSummary } from '../../src/verdict/rollout.ts';
-import { summaryOf } from '../../src/verdict/rollout.ts';
+import type { Report } from '../../src/verdict/report.ts';
+import { rolloutNumbers, summaryOf, type RolloutSummary } from '../../src/verdict/rollout.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { withTwins } from '../helpers/twins.ts';
@@ -128,32 +128,28 @@ it('what is for one pod is refused', async () => {
 });
 
 describe('the summary', () => {
-  const some = { earliest: '2031-01-01T00:00:00.000Z', latest: '2031-01-01T00:01:00.000Z', basis: 'inferred' };
-  const anyTime = { start: some, end: some };
-  const report = (name: string, outcome: string, share: number, exitCode = 0): ExitReport =>
+  const report = (name: string, outcome: string, share: number, exitCode = 0): Report =>
     ({
-      pod: { name },
-      verdict: { outcome, exitCode },
-      containers: [{ outcome: outcome === 'killed' ? 'killed' : 'completed' }],
-      marks: [
-        { name: 'accepted', at: { earliest: '2031-01-01T00:00:00.000Z', latest: '2031-01-01T00:00:00.100Z' } },
-        {
-          name: 'removed',
-          at: { earliest: '2031-01-01T00:00:10.000Z', latest: `2031-01-01T00:00:${10 + share * 10}.000Z` },
-        },
-      ],
-      grace: { effectiveSeconds: 10 },
-      phases: [
-        { name: 'prestop', subject: 'app', ofGrace: { min: 0, max: share / 2 }, ...anyTime },
-        { name: 'drain', subject: 'app', ofGrace: { min: 0, max: share / 2 }, ...anyTime },
-        { name: 'overtime', subject: 'app', ofGrace: { min: 0, max: 9 }, ...anyTime },
-      ],
+      timeline: {
+        pod: { metadata: { name } },
+        marks: [],
+        total: { min: 9900, max: 10_000 + share * 10_000, shown: 10_000 + share * 5000 },
+        containers: [
+          {
+            outcome: outcome === 'killed' ? 'killed' : 'completed',
+            graceUsed: { min: 0, max: share, shown: share / 2 },
+          },
+        ],
+      },
+      verdict: { outcome, exitCode, findings: [] },
+      answer: { summary: outcome, fix: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
     }) as never;
 
   it('names the slowest and the killed, and counts percentiles of grace used', () => {
     const reports = Array.from({ length: 9 }, (_, index) => report(`p${index}`, 'graceful', 0.1));
-    const summary = summaryOf('deployment/web', [...reports, report('last', 'killed', 1, 2)]);
-    expect(summary).toMatchObject({
+    const numbers = rolloutNumbers('deployment/web', [...reports, report('last', 'killed', 1, 2)]);
+    expect(summaryOf(numbers)).toMatchObject({
+      target: 'deployment/web',
       pods: 10,
       outcomes: { graceful: 9, killed: 1 },
       killed: ['last'],

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderJunit, renderRolloutJunit } from '../../src/render/junit.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { rolloutNumbers } from '../../src/verdict/rollout-summary.ts';
+import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
 import type { Node } from './helpers/strict-xml.ts';
 import { parseXml } from './helpers/strict-xml.ts';

@@ -5,7 +5,7 @@ import { createRolloutLive } from '../../src/render/rollout-table.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { textWidth } from '../../src/render/prose.ts';
 import type { Report } from '../../src/verdict/report.ts';
-import { rolloutNumbers } from '../../src/verdict/rollout-summary.ts';
+import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, reportNamed } from './helpers/reports.ts';
 import type { Happening } from './helpers/screen.ts';
 import { screenOf } from './helpers/screen.ts';

@@ -16,7 +16,7 @@ import { endedPodLine, rolloutCardLines } from '../../../src/render/rollout-card
 import { renderWide } from '../../../src/render/wide.ts';
 import { exitReportOf } from '../../../src/verdict/exit-report.ts';
 import type { Report } from '../../../src/verdict/report.ts';
-import { rolloutNumbers } from '../../../src/verdict/rollout-summary.ts';
+import { rolloutNumbers } from '../../../src/verdict/rollout.ts';
 import { mustRender, observationsOf, tracedPodsOf } from '../../helpers/recordings.ts';
 
 export const pen = penFor(plainStyle);

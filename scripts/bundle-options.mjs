@@ -9,4 +9,4 @@ export const bundled = {
 };
 
 /** The whole program as one CommonJS script: dist/podexit.cjs, and what a single executable holds. */
-export const asOneScript = { ...bundled, entryPoints: ['src/cli/start-single.ts'], format: 'cjs' };
+export const asOneScript = { ...bundled, entryPoints: ['src/cli/start.ts'], format: 'cjs' };

@@ -51,7 +51,7 @@ function split(root) {
   return build({
     ...bundled,
     absWorkingDir: root,
-    entryPoints: { podexit: 'src/cli/start-single.ts' },
+    entryPoints: { podexit: 'src/cli/start.ts' },
     outdir: 'dist',
     write: false,
     splitting: true,

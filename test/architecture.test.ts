@@ -18,7 +18,8 @@ const table: Record<string, string[]> = {
   infer: ['model', 'type:@kubernetes/client-node'],
   verdict: ['model', 'infer', 'type:@kubernetes/client-node'],
   kube: [
-    'type:model',
+    // At run time it only narrows JSON by it (model/observe/read.ts).
+    'model',
     'errors',
     'node:',
     'lazy:@kubernetes/client-node',
@@ -28,7 +29,8 @@ const table: Record<string, string[]> = {
     'socks-proxy-agent',
     'js-yaml',
   ],
-  recording: ['type:model', 'errors', 'node:'],
+  // At run time it only narrows JSON by it.
+  recording: ['model', 'errors', 'node:'],
   render: [
     'model',
     'infer',

@@ -16,7 +16,6 @@ import { podPath } from '../kube/resource-path.ts';
 import { asObject } from '../model/observe/read.ts';
 import { noSuchPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';
 import { workloadKinds, workloadPath, type WorkloadResource } from '../run/target.ts';
-import { asRaw } from '../run/watched.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 
 /** What a namespace holds beside its pods; `unread` says what was refused. */
@@ -74,7 +73,7 @@ export async function readPod(cluster: Cluster, name: string): Promise<V1Pod> {
   const answer = await getObject(cluster, podPath(namespace, name));
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
   if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
-  const raw = asRaw(answer.body);
+  const raw = asObject(answer.body);
   uidToDelete(cluster, raw);
   if (asObject(raw['metadata'])['deletionTimestamp'] === undefined) {
     refuseMirror(raw);

@@ -1,6 +1,6 @@
 /**
  * The ports of a real process: its streams, environment and signals reach the program through here alone. Beside it only
- * the entries touch `process` (start.ts, start-single.ts: arguments and exit code).
+ * the entry touches `process` (start.ts: arguments and exit code).
  */
 import { isatty } from 'node:tty';
 import { version } from '../../package.json';

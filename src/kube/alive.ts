@@ -1,3 +1,4 @@
+import { asObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
@@ -5,7 +6,7 @@ import type { Answer, Cluster } from './cluster.ts';
 import { askAgain, pick } from './decide.ts';
 import type { Health } from './watch-position.ts';
 import { TransportFailure } from './http/failure.ts';
-import { isNewer, newestOf, versionOf, asArray, asRecord, asText, readRefusal } from './status.ts';
+import { isNewer, newestOf, versionOf, asArray, asText, readRefusal } from './status.ts';
 import type { Env } from './env.ts';
 
 /** What a stream has brought, to be compared with what the server says when it is asked. */
@@ -59,7 +60,7 @@ export async function askWhatIsNew(
     if (isNoAnswer) return { has: 'unknown', complete: false, dated: [] };
     throw error;
   }
-  const next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
+  const next = asText(asObject(asObject(answer.body)['metadata'])['continue']);
   const complete = target.name !== undefined || next === '';
   const received = target.name === undefined ? ofCollection(answer, target, known, complete) : ofObject(answer, known);
   return { ...received, ...wishOf(answer), complete, dated: answer.dated };
@@ -95,7 +96,7 @@ function ofCollection(
 ): Compared {
   const version = versionOf(body);
   if (status !== 200 || version === undefined) return { has: 'unknown' };
-  const objects = asArray(asRecord(body)['items']).filter((object) => !isForeign(target, object));
+  const objects = asArray(asObject(body)['items']).filter((object) => !isForeign(target, object));
   const latest = newestOf(objects);
   if (latest !== undefined && (newest === undefined || isNewer(latest, newest))) return { has: 'more', latest };
   if (isNewer(received, version)) return { has: 'less' };

@@ -1,3 +1,4 @@
+import { asObject } from '../model/observe/read.ts';
 import type { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
@@ -7,7 +8,7 @@ import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { look } from './get.ts';
 import { podPath } from './resource-path.ts';
-import { asRecord, asText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
+import { asText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { notReached } from './trouble.ts';
 
@@ -84,13 +85,13 @@ async function* send(
   yield* answer.dated;
   const { status, body, at } = answer;
   if (status < 200 || status >= 300 || isFailureStatus(body)) {
-    const code = asRecord(body)['code'];
+    const code = asObject(body)['code'];
     return {
       kind: 'refused',
       refusal: readRefusal(status < 300 && typeof code === 'number' ? code : status, body, answer.headers),
     };
   }
-  yield { kind: 'answered', at, verb, status, ...(asRecord(body)['kind'] === 'Pod' ? { object: body } : {}) };
+  yield { kind: 'answered', at, verb, status, ...(asObject(body)['kind'] === 'Pod' ? { object: body } : {}) };
   return { kind: 'accepted' };
 }
 
@@ -134,14 +135,14 @@ async function* wasExecuted(
     if (answer?.status === 401 || answer?.status === 403) {
       throw refusedDelete(cluster, target, readRefusal(answer.status, answer.body));
     }
-    const kind = asRecord(answer?.body)['kind'];
+    const kind = asObject(answer?.body)['kind'];
     if (answer?.status === 404 && kind === 'Status') {
       yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt };
       return true;
     }
     // A login page, or a proxy's own words, say nothing of the pod.
     if (answer?.status === 200 && kind === 'Pod') {
-      const metadata = asRecord(asRecord(answer.body)['metadata']);
+      const metadata = asObject(asObject(answer.body)['metadata']);
       const executed = asText(metadata['uid']) !== target.uid || asText(metadata['deletionTimestamp']) !== '';
       if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };
       return executed;

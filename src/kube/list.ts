@@ -1,3 +1,4 @@
+import { asObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
 import type { Answer, Cluster, Question } from './cluster.ts';
@@ -5,7 +6,7 @@ import { decide, pick, type Outcome } from './decide.ts';
 import { askPatiently } from './get.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
-import { versionOf, asArray, asRecord, asText, readRefusal, type Refusal } from './status.ts';
+import { versionOf, asArray, asText, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { mostLineBytes, notReached, stopError } from './trouble.ts';
 
@@ -56,7 +57,7 @@ async function listPages(cluster: Cluster, target: WatchTarget, options: ListOpt
     if (resourceVersion === undefined) return noList(isList(answer.body) ? 'cut' : 'foreign', dated);
     objects.push(...itemsOf(answer.body));
     const last = next;
-    next = asText(asRecord(asRecord(answer.body)['metadata'])['continue']);
+    next = asText(asObject(asObject(answer.body)['metadata'])['continue']);
     if (next === '') return { kind: 'listed', resourceVersion, objects, sentAt, at: answer.at, dated };
     if (next === last) return noList('cut', dated);
   }
@@ -91,9 +92,9 @@ function pageQuery(target: WatchTarget, next: string, notOlderThan: string | und
 
 /** The items of a list carry neither kind nor apiVersion; those of a watch do. Here they all do. */
 function itemsOf(list: unknown): unknown[] {
-  const { kind, apiVersion, items } = asRecord(list);
+  const { kind, apiVersion, items } = asObject(list);
   const itemKind = asText(kind).replace(/List$/, '');
-  return asArray(items).map((item) => ({ kind: itemKind, apiVersion, ...asRecord(item) }));
+  return asArray(items).map((item) => ({ kind: itemKind, apiVersion, ...asObject(item) }));
 }
 
 function failed(answer: Answer, dated: RawObservation[]): ListResult {
@@ -104,7 +105,7 @@ function failed(answer: Answer, dated: RawObservation[]): ListResult {
   return { kind: 'failed', outcome, refusal, dated };
 }
 
-const isList = (body: unknown): boolean => asText(asRecord(body)['kind']).endsWith('List');
+const isList = (body: unknown): boolean => asText(asObject(body)['kind']).endsWith('List');
 
 /** A 200 that is no list (a login page, a proxy's own words), or a list without a version or an end: ask again later. */
 function noList(kind: 'foreign' | 'cut' | 'oversized', dated: RawObservation[]): ListResult {
@@ -206,9 +207,9 @@ export async function listUids(cluster: Cluster, target: WatchTarget, signal: Ab
       signal,
     });
     const resourceVersion = versionOf(body);
-    const isWhole = asText(asRecord(asRecord(body)['metadata'])['continue']) === '';
+    const isWhole = asText(asObject(asObject(body)['metadata'])['continue']) === '';
     if (status !== 200 || resourceVersion === undefined || !isWhole) return undefined;
-    const uids = asArray(asRecord(body)['items']).map((item) => asText(asRecord(asRecord(item)['metadata'])['uid']));
+    const uids = asArray(asObject(body)['items']).map((item) => asText(asObject(asObject(item)['metadata'])['uid']));
     return { resourceVersion, uids, sentAt, at };
   } catch (error) {
     if (error instanceof TransportFailure || signal.aborted) return undefined;

@@ -1,3 +1,4 @@
+import { asObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { readJson } from './http/body.ts';
@@ -5,7 +6,7 @@ import { TransportFailure } from './http/failure.ts';
 import { tellLines, type Reading } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
-import { asRecord, asText, readRefusal, type Refusal } from './status.ts';
+import { asText, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { unauthorized } from './trouble.ts';
 
@@ -135,7 +136,7 @@ async function heedPod(
       if (error instanceof TransportFailure || signal.aborted) return undefined;
       throw error;
     });
-  const received = asText(asRecord(asRecord(answer?.body)['metadata'])['uid']);
+  const received = asText(asObject(asObject(answer?.body)['metadata'])['uid']);
   if (answer?.status === 404) return step;
   if (answer?.status !== 200 || received === '') return { next: 'again', ms: patience(failures) };
   return uid !== undefined && received !== uid ? step : { next: 'refused' };

@@ -1,5 +1,5 @@
+import { asObject, asString } from '../model/observe/read.ts';
 import type { StreamName } from '../model/observation.ts';
-import { asRecord, asText } from './status.ts';
 
 /** What an API path is about, in the words of a Role. */
 export interface Resource {
@@ -56,15 +56,17 @@ export interface WatchTarget {
  * the selector.
  */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
-  const metadata = asRecord(asRecord(object)['metadata']);
-  const differs = (received: string, asked: string | undefined): boolean =>
-    received !== '' && asked !== undefined && received !== asked;
-  return differs(asText(metadata['name']), name) || differs(asText(metadata['namespace']), readPath(path).namespace);
+  const metadata = asObject(asObject(object)['metadata']);
+  const differs = (received: string | undefined, asked: string | undefined): boolean =>
+    received !== undefined && asked !== undefined && received !== asked;
+  return (
+    differs(asString(metadata['name']), name) || differs(asString(metadata['namespace']), readPath(path).namespace)
+  );
 }
 
 /** Identifies an object within its collection. */
 export function keyOf(object: unknown): string {
-  const { namespace, name } = asRecord(asRecord(object)['metadata']);
+  const { namespace, name } = asObject(asObject(object)['metadata']);
   return JSON.stringify([namespace, name]);
 }
 

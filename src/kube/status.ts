@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { asObject } from '../model/observe/read.ts';
 
 /** A Kubernetes `Status`, read from an untrusted body. */
 export interface Refusal {
@@ -12,16 +13,16 @@ export interface Refusal {
 
 /** What an answer that is no success says; a body that is no Status leaves only the HTTP status. */
 export function readRefusal(status: number, body: unknown, headers: IncomingHttpHeaders = {}): Refusal {
-  const received = asRecord(body);
-  const details = asRecord(received['details']);
+  const received = asObject(body);
+  const details = asObject(received['details']);
   const seconds = asNumber(details['retryAfterSeconds']) ?? retryAfterSeconds(headers['retry-after']);
   return {
     status,
     reason: asText(received['reason']),
     message: asText(received['message']) || `the server answered ${status}`,
     causes: asArray(details['causes']).map((cause) => ({
-      reason: asText(asRecord(cause)['reason']),
-      message: asText(asRecord(cause)['message']),
+      reason: asText(asObject(cause)['reason']),
+      message: asText(asObject(cause)['message']),
     })),
     // 0 is no wish to be asked at once and for ever: our own patience serves then.
     ...(seconds === undefined || !(seconds > 0)
@@ -40,11 +41,7 @@ function retryAfterSeconds(header: string | undefined): number | undefined {
 
 /** A `Status` with `status: Failure`: an eviction may carry one inside a 201 (SIGNALS §1). */
 export function isFailureStatus(body: unknown): boolean {
-  return asRecord(body)['kind'] === 'Status' && asRecord(body)['status'] === 'Failure';
-}
-
-export function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return asObject(body)['kind'] === 'Status' && asObject(body)['status'] === 'Failure';
 }
 
 export function asArray(value: unknown): unknown[] {
@@ -61,7 +58,7 @@ function asNumber(value: unknown): number | undefined {
 
 /** The version that an object or a list carries; undefined where it has none (then nothing can resume from it). */
 export function versionOf(object: unknown): string | undefined {
-  const version = asText(asRecord(asRecord(object)['metadata'])['resourceVersion']);
+  const version = asText(asObject(asObject(object)['metadata'])['resourceVersion']);
   return version === '' || version === '0' ? undefined : version;
 }
 

@@ -1,10 +1,11 @@
+import { asObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { tellList, type StreamContext, type Ending, type Position } from './watch-position.ts';
 import type { Cluster } from './cluster.ts';
 import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import type { LineEvent, Lines } from './lines.ts';
-import { versionOf, asRecord, readRefusal, type Refusal } from './status.ts';
+import { versionOf, readRefusal, type Refusal } from './status.ts';
 import { within } from './env.ts';
 import { keyOf, type WatchTarget } from './resource-path.ts';
 
@@ -21,7 +22,7 @@ const initialEndMark = 'k8s.io/initial-events-end';
 
 /** Total: whatever the bytes are, it is one of the four. */
 export function readWatchLine(bytes: Buffer): WatchLine {
-  const line = asRecord(parseJson(bytes.toString('utf8')));
+  const line = asObject(parseJson(bytes.toString('utf8')));
   const object = line['object'];
   switch (line['type']) {
     case 'ADDED':
@@ -29,7 +30,7 @@ export function readWatchLine(bytes: Buffer): WatchLine {
     case 'DELETED':
       return { kind: 'change', change: line['type'], object, resourceVersion: versionOf(object) };
     case 'BOOKMARK': {
-      const annotations = asRecord(asRecord(asRecord(object)['metadata'])['annotations']);
+      const annotations = asObject(asObject(asObject(object)['metadata'])['annotations']);
       return {
         kind: 'bookmark',
         resourceVersion: versionOf(object),
@@ -37,7 +38,7 @@ export function readWatchLine(bytes: Buffer): WatchLine {
       };
     }
     case 'ERROR': {
-      const code = asRecord(object)['code'];
+      const code = asObject(object)['code'];
       return { kind: 'error', refusal: readRefusal(typeof code === 'number' ? code : 500, object) };
     }
     default:

@@ -22,13 +22,13 @@ import {
   shape,
   stringMap,
   textOr,
-  type Json,
+  type JsonObject,
   type Reader,
 } from './observe/read.ts';
 
 /** Those of a list that have a name. */
 const named =
-  <T>(reader: (one: Json) => T): Reader<T[]> =>
+  <T>(reader: (one: JsonObject) => T): Reader<T[]> =>
   (raw) =>
     asArray(raw, 256)
       .map(asObject)
@@ -36,7 +36,7 @@ const named =
       .map(reader);
 
 const someNamed =
-  <T>(reader: (one: Json) => T): Reader<T[] | undefined> =>
+  <T>(reader: (one: JsonObject) => T): Reader<T[] | undefined> =>
   (raw) =>
     filled(named(reader)(raw));
 

@@ -1,5 +1,6 @@
 /** The first line of a recording: what the file is, and who may read it. */
 import { PodexitError } from '../errors.ts';
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 
 /** Grows when older readers would misread newer files. */
 export const recordingVersion = 1;
@@ -17,19 +18,16 @@ export interface Header {
 
 export type FileKind = { kind: 'podexit'; header: Header } | { kind: 'cluster'; scenario: string };
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Tells the two formats apart: our own, and raw list/watch rows of a whole namespace (`{"type":"about",…}`). */
 export function readHeader(first: unknown, file: string): FileKind {
-  if (isObject(first) && typeof first['podexit'] === 'number')
-    return { kind: 'podexit', header: ownHeader(first, file) };
-  if (isObject(first) && (first['type'] === 'about' || first['type'] === 'list'))
-    return { kind: 'cluster', scenario: typeof first['scenario'] === 'string' ? first['scenario'] : '' };
+  const fields = asObject(first);
+  if (typeof fields['podexit'] === 'number') return { kind: 'podexit', header: ownHeader(fields, file) };
+  if (fields['type'] === 'about' || fields['type'] === 'list')
+    return { kind: 'cluster', scenario: typeof fields['scenario'] === 'string' ? fields['scenario'] : '' };
   throw notARecording(file);
 }
 
-function ownHeader(first: Record<string, unknown>, file: string): Header {
+function ownHeader(first: JsonObject, file: string): Header {
   const version = first['podexit'] as number;
   if (version > recordingVersion)
     throw new PodexitError(

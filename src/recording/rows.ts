@@ -2,17 +2,16 @@
  * Raw recordings of a whole namespace: list and watch rows as a recorder beside the cluster wrote them, with more in
  * them than a live run would see. Here they are only parsed; run/raw-replay.ts narrows them to what we would have asked for.
  */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { ParsedLine } from './read-lines.ts';
-
-export type RawObject = Record<string, unknown>;
 
 /** `at`: ms, client clock. */
 export type Row = { at: number } & (
-  | { type: 'list'; resource: string; date?: number; resourceVersion: string; objects: RawObject[] }
+  | { type: 'list'; resource: string; date?: number; resourceVersion: string; objects: JsonObject[] }
   | { type: 'ready' }
-  | { type: 'request'; method: string; path: string; body: RawObject }
-  | { type: 'response'; method: string; path: string; status: number; date?: number; body: RawObject }
-  | { type: 'watch'; resource: string; change: 'ADDED' | 'MODIFIED' | 'DELETED'; object: RawObject }
+  | { type: 'request'; method: string; path: string; body: JsonObject }
+  | { type: 'response'; method: string; path: string; status: number; date?: number; body: JsonObject }
+  | { type: 'watch'; resource: string; change: 'ADDED' | 'MODIFIED' | 'DELETED'; object: JsonObject }
   | { type: 'watch-end'; resource: string }
   | { type: 'log-open'; pod: string; container: string; status: number }
   | { type: 'log'; pod: string; container: string; line: string }
@@ -21,7 +20,7 @@ export type Row = { at: number } & (
 
 /** A row that we know, or undefined: other rows (BOOKMARKs, notes) pass by. */
 export function rowOf({ value }: ParsedLine): Row | undefined {
-  const row = asRecord(value);
+  const row = asObject(value);
   const at = Date.parse(text(row['at']));
   // Object.hasOwn: a file may call its row `constructor`.
   const type = text(row['type']);
@@ -30,26 +29,24 @@ export function rowOf({ value }: ParsedLine): Row | undefined {
   return rest && ({ at, ...rest } as Row);
 }
 
-type Rest = Record<string, unknown> | undefined;
+type Rest = JsonObject | undefined;
 
-const asRecord = (value: unknown): RawObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawObject) : {};
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-function dated(row: RawObject): { date?: number } {
+function dated(row: JsonObject): { date?: number } {
   const date = Date.parse(text(row['date']));
   return Number.isFinite(date) ? { date } : {};
 }
 
-const parsers: Record<string, (row: RawObject) => Rest> = {
+const parsers: Record<string, (row: JsonObject) => Rest> = {
   list: (row) => {
-    const list = asRecord(row['list']);
-    const objects = Array.isArray(list['items']) ? list['items'].map(asRecord) : [];
+    const list = asObject(row['list']);
+    const objects = Array.isArray(list['items']) ? list['items'].map(asObject) : [];
     return {
       type: 'list',
       resource: text(row['resource']),
-      resourceVersion: text(asRecord(list['metadata'])['resourceVersion']),
+      resourceVersion: text(asObject(list['metadata'])['resourceVersion']),
       objects,
       ...dated(row),
     };
@@ -59,21 +56,21 @@ const parsers: Record<string, (row: RawObject) => Rest> = {
     type: 'request',
     method: text(row['method']),
     path: text(row['path']),
-    body: asRecord(row['body']),
+    body: asObject(row['body']),
   }),
   response: (row) => ({
     type: 'response',
     method: text(row['method']),
     path: text(row['path']),
     status: count(row['status']),
-    body: asRecord(row['body']),
+    body: asObject(row['body']),
     ...dated(row),
   }),
   watch: (row) => {
-    const event = asRecord(row['event']);
+    const event = asObject(row['event']);
     const change = text(event['type']);
     if (!['ADDED', 'MODIFIED', 'DELETED'].includes(change)) return undefined;
-    return { type: 'watch', resource: text(row['resource']), change, object: asRecord(event['object']) };
+    return { type: 'watch', resource: text(row['resource']), change, object: asObject(event['object']) };
   },
   'watch-end': (row) => ({ type: 'watch-end', resource: text(row['resource']) }),
   'watch-error': (row) => ({ type: 'watch-end', resource: text(row['resource']) }),

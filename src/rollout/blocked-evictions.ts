@@ -3,18 +3,19 @@
  * numbers. The API shows a refusal to its client alone, so the drain command's output is read for it; without a command it is
  * known only that a budget of a pod on the cordoned node allows no disruption now.
  */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { delay } from '../kube/env.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { budgetsOf, budgetText, type Budget } from '../run/ask-deletion.ts';
-import { asRaw, isFinishedPod, metadataOf, nameOf, namespaceOf, ownerOf, type Raw } from '../run/watched.ts';
+import { isFinishedPod, metadataOf, nameOf, namespaceOf, ownerOf } from '../run/watched.ts';
 
 export interface BlockedEvictions {
   /** Output of the command that drains. */
   output(text: string): void;
   /** Every state of each pod on the node; undefined: it is gone. */
-  seen(uid: string, pod: Raw | undefined): void;
+  seen(uid: string, pod: JsonObject | undefined): void;
 }
 
 /** `error when evicting pods/"web-0" -n "shop" (will retry after 5s): … disruption budget.` (kubectl's drain package). */
@@ -28,11 +29,11 @@ export function createBlockedEvictions(
   write: (line: string) => void,
   signal: AbortSignal,
 ): BlockedEvictions {
-  const pods = new Map<string, Raw>();
+  const pods = new Map<string, JsonObject>();
   const said = new Set<string>();
   let changed = new AbortController();
   let isCommandRead = false;
-  const say = async (pod: Raw, what: (budgets: readonly Budget[]) => string | undefined): Promise<void> => {
+  const say = async (pod: JsonObject, what: (budgets: readonly Budget[]) => string | undefined): Promise<void> => {
     const key = `${namespaceOf(pod) ?? ''}/${nameOf(pod)}`;
     if (said.has(key)) return;
     said.add(key);
@@ -83,9 +84,9 @@ const held = (budgets: readonly Budget[]): string | undefined => {
 
 async function isCordoned(cluster: Cluster, node: string): Promise<boolean> {
   const { status, body } = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(node)}`);
-  return status === 200 && asRaw(asRaw(body)['spec'])['unschedulable'] === true;
+  return status === 200 && asObject(asObject(body)['spec'])['unschedulable'] === true;
 }
 
 /** `kubectl drain` leaves the pods of DaemonSets and of the node itself. */
-const isEvictable = (pod: Raw): boolean =>
+const isEvictable = (pod: JsonObject): boolean =>
   !isFinishedPod(pod) && !['DaemonSet', 'Node'].includes(ownerOf(pod)?.kind ?? '');

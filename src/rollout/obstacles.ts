@@ -1,11 +1,12 @@
 /** What holds a rollout up, as its own objects say it: `kubectl rollout status` only says that it waits. */
-import { asRaw, metadataOf, nameOf, type Raw } from '../run/watched.ts';
+import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { metadataOf, nameOf } from '../run/watched.ts';
 
 export interface Obstacles {
   /** The newest state of a workload that is followed. `name`: `deployment/checkout`. */
-  workload(name: string, object: Raw): void;
+  workload(name: string, object: JsonObject): void;
   /** The newest state of one of its pods; undefined: it is gone. */
-  pod(uid: string, pod: Raw | undefined): void;
+  pod(uid: string, pod: JsonObject | undefined): void;
   /** Those that are there now, as a sentence's end; empty where there is none. */
   text(): string;
 }
@@ -34,15 +35,15 @@ export function createObstacles(say: (sentence: string) => void): Obstacles {
   };
 }
 
-function workloadObstacle(name: string, object: Raw): string | undefined {
-  if (asRaw(object['spec'])['paused'] === true)
+function workloadObstacle(name: string, object: JsonObject): string | undefined {
+  if (asObject(object['spec'])['paused'] === true)
     return `${name} is paused: it changes no pod before kubectl rollout resume ${name} -n ${namespaceText(object)}`;
   // A quota, an admission webhook, a missing service account (deployment and ReplicaSet controllers: FailedCreate).
   const failure = conditionOf(object, 'ReplicaFailure', 'True');
   return failure && `${name} cannot create pods: ${textOf(failure['message'], 'its condition is ReplicaFailure')}`;
 }
 
-const namespaceText = (object: Raw): string => textOf(metadataOf(object)['namespace'], 'default');
+const namespaceText = (object: JsonObject): string => textOf(metadataOf(object)['namespace'], 'default');
 
 /** Reasons with which the kubelet says that a container does not start, and tries again (kubelet/images, kuberuntime). */
 const waitingInVain = new Set([
@@ -56,7 +57,7 @@ const waitingInVain = new Set([
   'RunContainerError',
 ]);
 
-function podObstacle(pod: Raw): { kind: string; sentence: string } | undefined {
+function podObstacle(pod: JsonObject): { kind: string; sentence: string } | undefined {
   if (isLeaving(pod)) return undefined;
   const name = nameOf(pod);
   const unscheduled = conditionOf(pod, 'PodScheduled', 'False');
@@ -65,9 +66,9 @@ function podObstacle(pod: Raw): { kind: string; sentence: string } | undefined {
       kind: 'Unschedulable',
       sentence: `pod ${name} fits no node: ${textOf(unscheduled['message'], 'Unschedulable')}`,
     };
-  const { containerStatuses, initContainerStatuses } = asRaw(pod['status']);
+  const { containerStatuses, initContainerStatuses } = asObject(pod['status']);
   for (const status of [...listOf(initContainerStatuses), ...listOf(containerStatuses)]) {
-    const { reason } = asRaw(asRaw(status['state'])['waiting']);
+    const { reason } = asObject(asObject(status['state'])['waiting']);
     if (typeof reason !== 'string' || !waitingInVain.has(reason)) continue;
     const container = textOf(status['name'], '');
     return { kind: `${reason}/${container}`, sentence: `pod ${name}: container ${container} waits in ${reason}` };
@@ -75,12 +76,12 @@ function podObstacle(pod: Raw): { kind: string; sentence: string } | undefined {
   return undefined;
 }
 
-const isLeaving = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
+const isLeaving = (pod: JsonObject): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
 
-const conditionOf = (object: Raw, type: string, status: string): Raw | undefined =>
-  listOf(asRaw(object['status'])['conditions']).find((one) => one['type'] === type && one['status'] === status);
+const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
+  listOf(asObject(object['status'])['conditions']).find((one) => one['type'] === type && one['status'] === status);
 
-const listOf = (value: unknown): Raw[] => (Array.isArray(value) ? value.map(asRaw) : []);
+const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.map(asObject) : []);
 
 const textOf = (value: unknown, otherwise: string): string =>
   typeof value === 'string' && value !== '' ? value.slice(0, 300) : otherwise;

@@ -1,4 +1,5 @@
 /** The owners behind a rollout: which they are, and what their streams say of how far they have come. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import { deploymentOf } from '../run/scope.ts';
@@ -6,7 +7,7 @@ import type { Progress } from './progress.ts';
 import { isRolledOut, isStalled } from './status.ts';
 import type { PodListener } from '../run/live-run.ts';
 import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
-import { asRaw, isFinishedPod, metadataOf, nameOf, ownerOf, type Raw, type Target } from '../run/watched.ts';
+import { isFinishedPod, metadataOf, nameOf, ownerOf, type Target } from '../run/watched.ts';
 
 type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
 
@@ -42,7 +43,7 @@ export function followOwners(
       progress.ownersKnown();
     },
     owner(rawObservation, stream) {
-      const pathOf = (object: Raw): string => pathIn(stream, namespace, object);
+      const pathOf = (object: JsonObject): string => pathIn(stream, namespace, object);
       for (const object of objectsOf(rawObservation)) {
         const path = pathOf(object);
         if (!followed.has(path)) continue;
@@ -79,28 +80,28 @@ function finishOwner(progress: Progress, path: string, why: string): void {
   progress.ownerSeen(path, true);
 }
 
-function pathIn({ resource }: Target, namespace: string, object: Raw): string {
+function pathIn({ resource }: Target, namespace: string, object: JsonObject): string {
   const own = metadataOf(object)['namespace'];
   return workloadPath(typeof own === 'string' ? own : namespace, resource as WorkloadResource, nameOf(object));
 }
 
-function objectsOf(rawObservation: RawObservation): Raw[] {
-  if (rawObservation.kind === 'listed') return rawObservation.objects.map(asRaw);
-  return rawObservation.kind === 'changed' ? [asRaw(rawObservation.object)] : [];
+function objectsOf(rawObservation: RawObservation): JsonObject[] {
+  if (rawObservation.kind === 'listed') return rawObservation.objects.map(asObject);
+  return rawObservation.kind === 'changed' ? [asObject(rawObservation.object)] : [];
 }
 
 const isRemoved = (rawObservation: RawObservation): boolean =>
   rawObservation.kind === 'changed' && rawObservation.change === 'DELETED';
 
 /** A ReplicaSet of its own rolls nothing out; one that belongs to something else than a Deployment does what that says. */
-function foreignOwnerOf(object: Raw): string | undefined {
+function foreignOwnerOf(object: JsonObject): string | undefined {
   const owner = object['kind'] === 'ReplicaSet' ? ownerOf(object) : undefined;
   return owner && notFollowed(owner);
 }
 
 const notFollowed = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name} is not followed`;
 
-function topmostOwner(namespace: string, pod: Raw): { path?: string; unknown?: string } {
+function topmostOwner(namespace: string, pod: JsonObject): { path?: string; unknown?: string } {
   const deployment = deploymentOf(pod);
   if (deployment !== undefined) return { path: workloadPath(namespace, 'deployments', deployment) };
   const owner = ownerOf(pod);

@@ -1,26 +1,27 @@
 /** How far a workload has rolled out, by its own status, as `kubectl rollout status` reads it (polymorphichelpers/rollout_status.go). Pure. */
-import { asRaw, metadataOf, type Raw } from '../run/watched.ts';
+import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { metadataOf } from '../run/watched.ts';
 
 /** What has no rollout counts as done: a ReplicaSet, a Job, and what replaces its pods only when somebody deletes them. */
-export function isRolledOut(object: Raw): boolean {
-  const spec = asRaw(object['spec']);
-  const status = asRaw(object['status']);
+export function isRolledOut(object: JsonObject): boolean {
+  const spec = asObject(object['spec']);
+  const status = asObject(object['status']);
   const rule = rules[String(object['kind'])];
-  if (!rule || asRaw(spec['updateStrategy'])['type'] === 'OnDelete') return true;
+  if (!rule || asObject(spec['updateStrategy'])['type'] === 'OnDelete') return true;
   const isObserved = numberOr(status['observedGeneration'], 0) >= numberOr(metadataOf(object)['generation'], 0);
   return isObserved && rule(spec, status);
 }
 
 /** The Deployment's controller says so of the newest state only (DeploymentProgressing, `kubectl rollout status`). */
-export function isStalled(object: Raw): boolean {
-  const { conditions, observedGeneration } = asRaw(object['status']);
+export function isStalled(object: JsonObject): boolean {
+  const { conditions, observedGeneration } = asObject(object['status']);
   if (object['kind'] !== 'Deployment' || observedGeneration !== metadataOf(object)['generation']) return false;
   return (Array.isArray(conditions) ? conditions : [])
-    .map(asRaw)
+    .map(asObject)
     .some((one) => one['type'] === 'Progressing' && one['reason'] === 'ProgressDeadlineExceeded');
 }
 
-type Rule = (spec: Raw, status: Raw) => boolean;
+type Rule = (spec: JsonObject, status: JsonObject) => boolean;
 
 const rules: Record<string, Rule | undefined> = {
   Deployment: (spec, status) => {
@@ -44,10 +45,10 @@ const rules: Record<string, Rule | undefined> = {
   },
 };
 
-const replicasOf = (spec: Raw): number => numberOr(spec['replicas'], 1);
+const replicasOf = (spec: JsonObject): number => numberOr(spec['replicas'], 1);
 
 /** Pods whose ordinal is lower keep the old revision; then the current revision never becomes the new one. */
-const partitionOf = (spec: Raw): number =>
-  numberOr(asRaw(asRaw(spec['updateStrategy'])['rollingUpdate'])['partition'], 0);
+const partitionOf = (spec: JsonObject): number =>
+  numberOr(asObject(asObject(spec['updateStrategy'])['rollingUpdate'])['partition'], 0);
 
 const numberOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);

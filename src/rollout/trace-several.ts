@@ -2,6 +2,7 @@
  * A run over several pods: all of a target that terminate until its rollout is done, those that were named until each has
  * ended, or all that end on a node while a command drains it.
  */
+import type { JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted } from '../model/observation.ts';
@@ -34,7 +35,7 @@ import { run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import { commandOf, runCommand } from './start.ts';
 import { createTraces } from '../run/traces.ts';
-import { nameOf as podName, uidOf, type Raw } from '../run/watched.ts';
+import { nameOf as podName, uidOf } from '../run/watched.ts';
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
@@ -251,7 +252,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
 }
 
 /** The deletion of one of the named pods failed: the others go on. Its uid. */
-function refusedOf({ ports, codes, progress }: Rollout, pod: Raw, error: PodexitError): string {
+function refusedOf({ ports, codes, progress }: Rollout, pod: JsonObject, error: PodexitError): string {
   ports.stderr.write(`podexit: ${forTerminal(error.message, 2000)}\n`);
   codes.push(error.exitCode);
   progress.begun();

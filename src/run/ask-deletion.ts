@@ -1,10 +1,11 @@
 /** The one request that ends the pod: a DELETE, or an eviction that may have to wait for a budget. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { deletePod, type DeleteTarget } from '../kube/delete.ts';
 import { delay } from '../kube/env.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
-import { asRaw, metadataOf, namespaceOf, selects, type Raw } from './watched.ts';
+import { metadataOf, namespaceOf, selects } from './watched.ts';
 import { listOnce } from '../kube/list.ts';
 
 export interface Asking {
@@ -24,7 +25,7 @@ const retryMs = 5000;
 export async function* askDeletion(
   cluster: Cluster,
   target: DeleteTarget,
-  pod: Raw,
+  pod: JsonObject,
   asking: Asking,
 ): AsyncGenerator<RawObservation, void> {
   for (;;) {
@@ -41,7 +42,7 @@ export async function* askDeletion(
   }
 }
 
-async function untilAllowed(cluster: Cluster, target: DeleteTarget, pod: Raw, asking: Asking): Promise<void> {
+async function untilAllowed(cluster: Cluster, target: DeleteTarget, pod: JsonObject, asking: Asking): Promise<void> {
   for (let warned = false; !asking.signal.aborted && !asking.isOvertaken?.(); warned = true) {
     try {
       for await (const _ of deletePod(cluster, { ...target, dryRun: true }, asking));
@@ -76,24 +77,24 @@ export interface Budget {
 }
 
 /** The budgets whose selector matches the pod; undefined where they may not be listed. */
-export async function budgetsOf(cluster: Cluster, pod: Raw, signal: AbortSignal): Promise<Budget[] | undefined> {
+export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: AbortSignal): Promise<Budget[] | undefined> {
   const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespaceOf(pod) ?? cluster.namespace)}/poddisruptionbudgets`;
   const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
   if (result?.kind !== 'listed') return undefined;
-  return result.objects.map(asRaw).filter(covers(pod)).map(budgetOf);
+  return result.objects.map(asObject).filter(covers(pod)).map(budgetOf);
 }
 
 const covers =
-  (pod: Raw) =>
-  (budget: Raw): boolean => {
-    const selector = asRaw(budget['spec'])['selector'];
+  (pod: JsonObject) =>
+  (budget: JsonObject): boolean => {
+    const selector = asObject(budget['spec'])['selector'];
     // A budget without a selector covers nothing, one with an empty selector everything (policy/v1).
     if (selector === undefined || selector === null) return false;
-    return selects({ stream: 'owner', path: '', resource: '', labelSelector: asRaw(selector) }, pod);
+    return selects({ stream: 'owner', path: '', resource: '', labelSelector: asObject(selector) }, pod);
   };
 
-function budgetOf(object: Raw): Budget {
-  const status = asRaw(object['status']);
+function budgetOf(object: JsonObject): Budget {
+  const status = asObject(object['status']);
   const count = (field: string): number => (typeof status[field] === 'number' ? status[field] : 0);
   return {
     name: String(metadataOf(object)['name']),
@@ -101,7 +102,7 @@ function budgetOf(object: Raw): Budget {
     healthy: count('currentHealthy'),
     desired: count('desiredHealthy'),
     expected: count('expectedPods'),
-    evictsUnready: asRaw(object['spec'])['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
+    evictsUnready: asObject(object['spec'])['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
   };
 }
 

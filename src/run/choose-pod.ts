@@ -1,4 +1,5 @@
 /** Which one of several pods: by a rule, or by asking. Pure but for `ask`. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { targetText, type Pick, type SeveralTarget, type Target } from './target.ts';
@@ -8,7 +9,7 @@ import { refusedPods } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/trouble.ts';
 import { watchTarget } from './follow.ts';
 import { scopeOf, type Scope } from './scope.ts';
-import { asRaw, metadataOf, type Raw } from './watched.ts';
+import { metadataOf } from './watched.ts';
 import { unlessLate, type Deadline } from './time-limit.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
@@ -141,16 +142,16 @@ export interface Candidate {
 /** Throws as refusedPods says, `server.not-kubernetes` and `server.unreachable`. */
 async function listCandidates(cluster: Cluster, { pods, owns }: Scope): Promise<Candidate[]> {
   const result = await listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
-  if (result.kind === 'listed') return result.objects.map(asRaw).filter(owns).map(candidateOf);
+  if (result.kind === 'listed') return result.objects.map(asObject).filter(owns).map(candidateOf);
   if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
   throw refusedPods(cluster, cluster.namespace, result.refusal);
 }
 
-function candidateOf(pod: Raw): Candidate {
+function candidateOf(pod: JsonObject): Candidate {
   const { name, uid, creationTimestamp, deletionTimestamp } = metadataOf(pod);
-  const { phase, conditions } = asRaw(pod['status']);
-  const node = asRaw(pod['spec'])['nodeName'];
-  const ready = Array.isArray(conditions) ? conditions.map(asRaw).find((one) => one['type'] === 'Ready') : undefined;
+  const { phase, conditions } = asObject(pod['status']);
+  const node = asObject(pod['spec'])['nodeName'];
+  const ready = Array.isArray(conditions) ? conditions.map(asObject).find((one) => one['type'] === 'Ready') : undefined;
   return {
     name: String(name),
     node: typeof node === 'string' ? node : '',

@@ -1,4 +1,5 @@
 /** One stream of a run: from its requests to its raw observations, and what it costs to do without it. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
 import { followLog } from '../kube/logs.ts';
 import { refusedPods } from '../kube/refused.ts';
@@ -9,7 +10,7 @@ import { namesStopSignal } from '../model/observe.ts';
 import type { Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from './leaving.ts';
 import type { Run } from './live-run.ts';
-import { asRaw, metadataOf, nameOf, namespaceOf, uidOf, type Raw, type Target } from './watched.ts';
+import { metadataOf, nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 import type { Clock } from './clock.ts';
 
@@ -70,8 +71,10 @@ const whatOf = ({ several, name }: Run['options']) =>
 function keptOf({ options: { several } }: Run, rawObservation: RawObservation): RawObservation | undefined {
   if (!several) return rawObservation;
   if (rawObservation.kind === 'listed')
-    return { ...rawObservation, objects: rawObservation.objects.filter((pod) => several.owns(asRaw(pod))) };
-  return rawObservation.kind === 'changed' && !several.owns(asRaw(rawObservation.object)) ? undefined : rawObservation;
+    return { ...rawObservation, objects: rawObservation.objects.filter((pod) => several.owns(asObject(pod))) };
+  return rawObservation.kind === 'changed' && !several.owns(asObject(rawObservation.object))
+    ? undefined
+    : rawObservation;
 }
 
 /** Where the pod has a stream of its own, that of its workload repeats what is said of it. */
@@ -79,7 +82,7 @@ const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservatio
   stream === 'pods' &&
   run.pods.stream === 'pod' &&
   rawObservation.kind === 'changed' &&
-  uidOf(asRaw(rawObservation.object)) === run.traceOf('')?.uid;
+  uidOf(asObject(rawObservation.object)) === run.traceOf('')?.uid;
 
 const isUnderWay = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
 
@@ -100,7 +103,7 @@ async function stopWithoutPodWatch(run: Run, why: string): Promise<void> {
 /** One container's log, for its timing. `since`: from then on (ms); absent: from now on. */
 export async function followContainer(
   run: Run,
-  pod: Raw,
+  pod: JsonObject,
   container: string,
   { gate, since }: { gate?: Gate; since?: number } = {},
 ): Promise<void> {

@@ -1,10 +1,11 @@
 /** Names for completion, from the cluster or the kubeconfig. What cannot be had is no names, and no error. */
+import { asArray, asObject } from '../model/observe/read.ts';
 import { acceptMetadata } from '../kube/resource-path.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { connectCluster, type Ports } from './ports.ts';
 import { workloadPath, type WorkloadResource } from './target.ts';
-import { asRaw, metadataOf, ownerOf } from './watched.ts';
+import { metadataOf, ownerOf } from './watched.ts';
 
 export interface KnownName {
   name: string;
@@ -29,12 +30,13 @@ export async function namesInCluster(
       accept: acceptMetadata('PartialObjectMetadataList'),
       signal,
     });
-    const items = asRaw(answer.body)['items'];
-    return (Array.isArray(items) ? items : []).map(asRaw).map((object) => {
-      const owner = ownerOf(object);
-      const about = resource === 'pods' && owner ? `of ${owner.kind} ${owner.name}` : undefined;
-      return { name: String(metadataOf(object)['name']), ...(about === undefined ? {} : { about }) };
-    });
+    return asArray(asObject(answer.body)['items'])
+      .map(asObject)
+      .map((object) => {
+        const owner = ownerOf(object);
+        const about = resource === 'pods' && owner ? `of ${owner.kind} ${owner.name}` : undefined;
+        return { name: String(metadataOf(object)['name']), ...(about === undefined ? {} : { about }) };
+      });
   } finally {
     cluster.close();
   }

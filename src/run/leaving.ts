@@ -1,10 +1,10 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
+import { asObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import type { Interrupted, RawObservation } from '../model/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Ports } from './ports.ts';
 import type { Trace } from '../model/trace.ts';
-import { asRaw } from './watched.ts';
 
 /** The first signal interrupts, a second one leaves at once, and a closed stdout interrupts too. Returns how to stop listening. */
 export function leaveOnSignals(ports: Ports, interrupt: (signal: Interrupted['signal']) => void): () => void {
@@ -76,7 +76,7 @@ export function advanceBy(stage: DeletionProgress, rawObservation: RawObservatio
           ? 'turned-away'
           : stage;
     case 'looked':
-      return asRaw(asRaw(rawObservation.object)['metadata'])['uid'] === uid ? 'under-way' : 'gone';
+      return asObject(asObject(rawObservation.object)['metadata'])['uid'] === uid ? 'under-way' : 'gone';
     default:
       return stage;
   }

@@ -1,4 +1,5 @@
 /** What a live run is asked for, and what all its parts share. */
+import type { JsonObject } from '../model/observe/read.ts';
 import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
@@ -10,7 +11,7 @@ import type { DeletionProgress } from './leaving.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Probing } from './probing.ts';
 import type { Scope } from './scope.ts';
-import type { Raw, Target } from './watched.ts';
+import type { Target } from './watched.ts';
 
 /** A run over several pods: which they are. */
 export interface Several extends Scope {
@@ -19,10 +20,10 @@ export interface Several extends Scope {
   /** Called when all is watched: starts what the run follows. */
   start?(this: void): void;
   /** Whether one more terminating pod is traced. */
-  wants(this: void, uid: string, pod: Raw): boolean;
+  wants(this: void, uid: string, pod: JsonObject): boolean;
   readonly listener: PodListener;
   /** The deletion of one of the named pods failed: the others go on. */
-  readonly refused?: ((pod: Raw, error: PodexitError) => void) | undefined;
+  readonly refused?: ((pod: JsonObject, error: PodexitError) => void) | undefined;
   /** The trace of the pod `uid` has come to its end. */
   ended(this: void, uid: string): void;
 }
@@ -30,11 +31,11 @@ export interface Several extends Scope {
 /** Follows more of the pods and their owners than their traces hold. */
 export interface PodListener {
   /** Every state of every pod; undefined: it is gone. */
-  seen(this: void, uid: string, pod: Raw | undefined): void;
+  seen(this: void, uid: string, pod: JsonObject | undefined): void;
   /** It is gone, and how it ended was not seen; `why` is a sentence's end. */
-  missed(this: void, pod: Raw, why: string): void;
+  missed(this: void, pod: JsonObject, why: string): void;
   /** All pods that there are. */
-  listed(this: void, pods: readonly Raw[]): void;
+  listed(this: void, pods: readonly JsonObject[]): void;
   /** Whether silence of their stream means that nothing happens. */
   onAlive?(this: void, isSo: boolean): void;
   /** What an owner's stream brings. */

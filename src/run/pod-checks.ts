@@ -1,17 +1,18 @@
 /** What stands in the way of tracing a pod, said before anything is sent. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { refusalOf, refusedPod, replacedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { notKubernetes } from '../kube/trouble.ts';
 import { PodexitError } from '../errors.ts';
-import { asRaw, metadataOf, type Raw } from './watched.ts';
+import { metadataOf } from './watched.ts';
 
 /** A mirror pod's DELETE stops nothing (SIGNALS.md trap 30). Throws `pod.mirror`. */
-export function refuseMirror(pod: Raw): void {
+export function refuseMirror(pod: JsonObject): void {
   const { name, namespace, annotations } = metadataOf(pod);
-  if (!('kubernetes.io/config.mirror' in asRaw(annotations))) return;
-  const node = asRaw(pod['spec'])['nodeName'];
+  if (!('kubernetes.io/config.mirror' in asObject(annotations))) return;
+  const node = asObject(pod['spec'])['nodeName'];
   throw new PodexitError(
     'pod.mirror',
     `pod "${String(name)}" in namespace "${String(namespace)}" is the mirror of a static pod: deleting it stops nothing`,
@@ -20,14 +21,14 @@ export function refuseMirror(pod: Raw): void {
 }
 
 /** Without it nothing keeps a DELETE from the pod's successor. Throws `server.not-kubernetes`. */
-export function uidToDelete(cluster: Cluster, pod: Raw): string {
+export function uidToDelete(cluster: Cluster, pod: JsonObject): string {
   const { uid } = metadataOf(pod);
   if (typeof uid !== 'string' || uid === '') throw notKubernetes(cluster);
   return uid;
 }
 
 /** The pod that a request may end, as it is now. Throws what stands in its way, `pod.replaced` among it. */
-export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{ pod: Raw; uid: string }> {
+export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{ pod: JsonObject; uid: string }> {
   const pod = await readPod(cluster, found.name);
   const uid = uidToDelete(cluster, pod);
   assertSame(found, cluster.namespace, uid);
@@ -36,12 +37,12 @@ export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{
 }
 
 /** Throws `pod.not-found`, `namespace.not-found`, and what refusedPod says. */
-export async function readPod(cluster: Cluster, name: string): Promise<Raw> {
+export async function readPod(cluster: Cluster, name: string): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, podPath(namespace, name));
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
   if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
-  return asRaw(answer.body);
+  return asObject(answer.body);
 }
 
 /** 404 means one of two things: no such pod, or no such namespace (the server's answer is the same for both). */

@@ -1,7 +1,8 @@
 /** What a raw recording is of: the pod, and what its recorder itself asked of the API server that can have deleted one. Pure. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../model/observation.ts';
-import { asRaw, isTerminatingPod, metadataOf, namespaceOf, type Raw } from './watched.ts';
+import { isTerminatingPod, metadataOf, namespaceOf } from './watched.ts';
 
 export interface Subject {
   namespace: string;
@@ -62,14 +63,14 @@ export function isOfSeveral(rows: readonly Row[]): boolean {
 }
 
 /** All objects that any list of the recording holds of a resource. */
-export const listsOf = (rows: readonly Row[], resource: string): Raw[] =>
+export const listsOf = (rows: readonly Row[], resource: string): JsonObject[] =>
   rows.flatMap((row) => (row.type === 'list' && row.resource === resource ? row.objects : []));
 
 /** A string, or the empty one for anything else: recordings are untrusted. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** All pods of its lists, newer states of one pod behind older ones. */
-export const podsOf = (rows: readonly Row[]): Raw[] => listsOf(rows, 'pods');
+export const podsOf = (rows: readonly Row[]): JsonObject[] => listsOf(rows, 'pods');
 
 const asWatched = { graceSeconds: null, timeoutSeconds: null, waitReplacement: false };
 
@@ -153,7 +154,7 @@ export function marksIn(rows: readonly Row[]): Map<unknown, number> {
 }
 
 /** The states of pods that a row holds. */
-export function podsIn(row: Row): Raw[] {
+export function podsIn(row: Row): JsonObject[] {
   if (row.type === 'list' && row.resource === 'pods') return row.objects;
   return row.type === 'watch' && row.resource === 'pods' ? [row.object] : [];
 }
@@ -190,8 +191,8 @@ function isDryRun(request: RequestRow): boolean {
 
 const isEmpty = ({ body }: RequestRow): boolean => Object.keys(body).length === 0;
 
-const optionsOf = (request: RequestRow): Raw =>
-  verbOf(request) === 'evict' ? asRaw(request.body['deleteOptions']) : request.body;
+const optionsOf = (request: RequestRow): JsonObject =>
+  verbOf(request) === 'evict' ? asObject(request.body['deleteOptions']) : request.body;
 
 /** As a request begins: its answer refers to it. */
 const lineOf = (row: RequestRow | ResponseRow): string => `${row.method} ${pathOf(row)}`;

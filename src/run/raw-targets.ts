@@ -1,9 +1,9 @@
 /** What of a raw recording a live run would have watched. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { StreamName } from '../model/observation.ts';
 import { listsOf, podsOf, subjectOf, type Subject } from './raw-subject.ts';
 import {
-  asRaw,
   candidateServices,
   metadataOf,
   nameOf,
@@ -18,16 +18,16 @@ import {
   servicesTarget,
   siblingTarget,
   sliceTarget,
-  type Raw,
   type Target,
 } from './watched.ts';
 
 /** A target, and which of its objects are taken where no selector says it. */
 export interface RawTarget extends Target {
-  readonly keeps?: (object: Raw) => boolean;
+  readonly keeps?: (object: JsonObject) => boolean;
 }
 
-const isAboutPod = (event: Raw): boolean => asRaw(event['involvedObject'] ?? event['regarding'])['kind'] === 'Pod';
+const isAboutPod = (event: JsonObject): boolean =>
+  asObject(event['involvedObject'] ?? event['regarding'])['kind'] === 'Pod';
 
 const allOf = (stream: StreamName, resource: string, keeps?: RawTarget['keeps']): RawTarget => ({
   stream,
@@ -55,8 +55,8 @@ export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): R
   const services = candidateServices(listsOf(rows, 'services'), pod);
   const names = namesOf(services);
   const slices = sliceTarget(namespace, names);
-  const node = asRaw(pod['spec'])['nodeName'];
-  const listed = (owner: { kind: string; name: string }): Raw | undefined =>
+  const node = asObject(pod['spec'])['nodeName'];
+  const listed = (owner: { kind: string; name: string }): JsonObject | undefined =>
     listsOf(rows, ownerTargets(namespace, owner)[0]?.resource ?? '').find(
       (one) => metadataOf(one)['name'] === owner.name,
     );
@@ -82,11 +82,11 @@ export const streamsOf = (targets: readonly Target[]): StreamName[] => [
 ];
 
 /** Whether a live run would have received the object by this target. */
-export const takes = (target: RawTarget, object: Raw): boolean =>
+export const takes = (target: RawTarget, object: JsonObject): boolean =>
   selects(target, object) && (target.keeps?.(object) ?? true);
 
 /** Items of a list do not say their kind. */
-export function withKind(object: Raw, { stream, resource }: Target): Raw {
+export function withKind(object: JsonObject, { stream, resource }: Target): JsonObject {
   const kind = stream === 'owner' ? ownerKinds[resource] : undefined;
   return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
 }

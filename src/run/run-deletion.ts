@@ -2,6 +2,7 @@
  * A run from its first request to its DELETEs: opens what is watched, and sends them when the streams are in sync, and only
  * then. The end comes by the traces (live.ts).
  */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
@@ -14,7 +15,6 @@ import type { Probing } from './probing.ts';
 import { logsSince, lookAtPods } from './several.ts';
 import { createSharedStreams, type SharedStreams } from './shared-streams.ts';
 import {
-  asRaw,
   eventTargets,
   isTerminatingPod,
   kinTarget,
@@ -23,7 +23,6 @@ import {
   namespaceOf,
   podEventsTarget,
   uidOf,
-  type Raw,
 } from './watched.ts';
 
 /** How long the streams may keep the DELETE waiting (docs/architecture.md "What is watched"). */
@@ -66,7 +65,7 @@ export async function runDeletion(run: Run): Promise<void> {
     await probing?.ready;
     if (!run.signal.aborted) several.start();
   }
-  const openRest = (pod: Raw): void => {
+  const openRest = (pod: JsonObject): void => {
     shared.openOwners(pod);
     shared.openPlace(pod);
   };
@@ -77,7 +76,7 @@ export async function runDeletion(run: Run): Promise<void> {
 }
 
 /** Requests begin before the deletion, and go on until the run ends (tracks.ts). */
-async function probe(run: Run, pod: Raw | undefined): Promise<Probing | undefined> {
+async function probe(run: Run, pod: JsonObject | undefined): Promise<Probing | undefined> {
   const { probes = [], version = 'unknown', cluster, clock, namespace } = run.options;
   if (probes.length === 0) return undefined;
   const { startProbing } = await import('./probing.ts');
@@ -89,7 +88,7 @@ async function probe(run: Run, pod: Raw | undefined): Promise<Probing | undefine
 }
 
 /** The pods when their stream is first in sync. */
-function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<Raw[]> {
+function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<JsonObject[]> {
   const { several } = run.options;
   const lookAt = several ? lookAtPods(run, several, shared, gate) : () => {};
   return new Promise((resolve) => {
@@ -98,16 +97,16 @@ function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<Raw[]> 
       onAlive: several?.listener.onAlive,
       look: (rawObservation) => {
         lookAt(rawObservation);
-        if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asRaw));
+        if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asObject));
       },
     });
   });
 }
 
 /** Those that were asked for by name. Throws where one is not there, or is not the one that was meant. */
-async function namedPods({ options }: Run, pods: readonly Raw[]): Promise<Raw[]> {
+async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise<JsonObject[]> {
   const { cluster, namespace, several } = options;
-  const found: Raw[] = [];
+  const found: JsonObject[] = [];
   for (const one of several ? (several.named ?? []) : [options]) {
     // By name: a server, or something before it, may not apply the selector.
     const pod = pods.find((each) => nameOf(each) === one.name);
@@ -122,7 +121,7 @@ async function namedPods({ options }: Run, pods: readonly Raw[]): Promise<Raw[]>
  * Who there is of the same controller. Its siblings' own stream hangs on the owner and may come after the DELETE, which waits
  * for neither.
  */
-async function lookAtKin({ options, signal, deliver }: Run, pod: Raw): Promise<void> {
+async function lookAtKin({ options, signal, deliver }: Run, pod: JsonObject): Promise<void> {
   const target = kinTarget(options.namespace, pod);
   if (!target) return;
   const kin = await listUids(options.cluster, watchTarget(target), signal);
@@ -130,7 +129,7 @@ async function lookAtKin({ options, signal, deliver }: Run, pod: Raw): Promise<v
 }
 
 /** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */
-function sendsDelete({ options }: Run, pod: Raw): boolean {
+function sendsDelete({ options }: Run, pod: JsonObject): boolean {
   const terminating = isTerminatingPod(pod);
   const deletes = options.mode !== 'attach' && (!terminating || options.insist);
   if (deletes) {
@@ -142,7 +141,7 @@ function sendsDelete({ options }: Run, pod: Raw): boolean {
 }
 
 /** `instead`: of asking for its deletion. */
-function alreadyTerminating({ mode, insist }: LiveOptions, pod: Raw, instead: string): string {
+function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, instead: string): string {
   const text = `pod "${nameOf(pod)}" is already terminating`;
   const verb = mode === 'evict' ? 'eviction' : 'DELETE';
   return insist
@@ -151,11 +150,11 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: Raw, instead: st
 }
 
 /** Seconds, as the server will make it, or has: Kubernetes' default is 30. */
-function graceOf({ options }: Run, pod: Raw, deletes: boolean): number {
+function graceOf({ options }: Run, pod: JsonObject, deletes: boolean): number {
   const known = [
     deletes ? options.graceSeconds : null,
     metadataOf(pod)['deletionGracePeriodSeconds'],
-    asRaw(pod['spec'])['terminationGracePeriodSeconds'],
+    asObject(pod['spec'])['terminationGracePeriodSeconds'],
   ];
   return known.find((one) => typeof one === 'number') ?? 30;
 }
@@ -178,7 +177,7 @@ async function inSync(run: Run, gate: Gate): Promise<void> {
   for (const name of late) await deliver({ at, kind: 'gap', ...streamOf(run, name), from: at, cause: 'not-synced' });
 }
 
-async function request(run: Run, pod: Raw, onSent: () => void): Promise<void> {
+async function request(run: Run, pod: JsonObject, onSent: () => void): Promise<void> {
   const { options, signal, deliver } = run;
   const { cluster, graceSeconds, mode, several } = options;
   const uid = uidOf(pod);
@@ -215,7 +214,7 @@ async function request(run: Run, pod: Raw, onSent: () => void): Promise<void> {
 }
 
 /** Before the request: the watch brought a deletion while all was being opened, or a budget was waited for. */
-const isBegunElsewhere = (run: Run, pod: Raw): boolean =>
+const isBegunElsewhere = (run: Run, pod: JsonObject): boolean =>
   run.traceOf(uidOf(pod))?.deletion !== undefined && !isTerminatingPod(pod);
 
 /** An error of the request where the deletion goes on without it, somebody else's or our own: it costs no report. */
@@ -228,7 +227,7 @@ function warnOvertaken({ options, traceOf }: Run, uid: string, error: unknown): 
 }
 
 /** Counts only while the pods' stream has a connection: a lost stream does not count. */
-function expectMark(run: Run, pod: Raw): void {
+function expectMark(run: Run, pod: JsonObject): void {
   const { clock, namespace, several } = run.options;
   const check = (): void => {
     const trace = run.traceOf(uidOf(pod));

@@ -1,4 +1,5 @@
 /** Which pods a run over several is about: how they are watched, and which of those that come belong to it. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { PodexitError } from '../errors.ts';
@@ -8,7 +9,6 @@ import { printLabels, type LabelSelector } from './selectors.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
 import { targetText, workloadKinds, workloadPath, type SeveralTarget, type Target as Named } from './target.ts';
 import {
-  asRaw,
   controllerUid,
   metadataOf,
   nameOf,
@@ -16,7 +16,6 @@ import {
   podsTarget,
   siblingTarget,
   uidOf,
-  type Raw,
   type Target,
 } from './watched.ts';
 
@@ -28,7 +27,7 @@ export interface Scope {
   /** Their stream. */
   readonly pods: Target;
   /** Whether a pod of that stream is one of them: labels may overlap, owners do not. */
-  owns(pod: Raw): boolean;
+  owns(pod: JsonObject): boolean;
   /** What owns them all, where it is known before them. */
   readonly owner?: { readonly kind: string; readonly name: string };
   /** Those that are asked for by name; absent: all that terminate. */
@@ -60,17 +59,17 @@ export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: 
   const pods = podsTarget(namespace, { labels, fields: '' });
   if (target.resource === 'services') return { ...scope, pods };
   const uid = uidOf(object);
-  const owns = (pod: Raw): boolean =>
+  const owns = (pod: JsonObject): boolean =>
     target.resource === 'deployments' ? deploymentOf(pod) === target.name : controllerUid(pod) === uid;
   return { ...scope, pods, owns, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
 }
 
 /** Throws as scopeOf does. */
-async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'workload' }>): Promise<Raw> {
+async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'workload' }>): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
   if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);
-  if (answer.status === 200) return asRaw(answer.body);
+  if (answer.status === 200) return asObject(answer.body);
   const kind = workloadKinds[target.resource].kind.toLowerCase();
   if (answer.status === 404)
     throw new PodexitError(
@@ -88,19 +87,19 @@ const unreadable = (what: string, cluster: Cluster, message: string): PodexitErr
     'Name the pod itself, which needs no more rights than on pods.',
   );
 
-function labelsOf(target: Extract<Named, { kind: 'workload' }>, object: Raw): string | undefined {
+function labelsOf(target: Extract<Named, { kind: 'workload' }>, object: JsonObject): string | undefined {
   if (target.resource !== 'services') {
     const selector = siblingTarget('', object)?.labelSelector;
     return selector && printLabels(selector);
   }
-  const selector = asRaw(asRaw(object['spec'])['selector']) as NonNullable<LabelSelector['matchLabels']>;
+  const selector = asObject(asObject(object['spec'])['selector']) as NonNullable<LabelSelector['matchLabels']>;
   return Object.keys(selector).length === 0 ? undefined : printLabels({ matchLabels: selector });
 }
 
 /** A Deployment names its ReplicaSets after itself and the hash that it puts on their pods: no need to read them. */
-export function deploymentOf(pod: Raw): string | undefined {
+export function deploymentOf(pod: JsonObject): string | undefined {
   const owner = ownerOf(pod);
-  const hash = asRaw(metadataOf(pod)['labels'])['pod-template-hash'];
+  const hash = asObject(metadataOf(pod)['labels'])['pod-template-hash'];
   const isItsOwn = owner?.kind === 'ReplicaSet' && typeof hash === 'string' && owner.name.endsWith(`-${hash}`);
   return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
 }
@@ -138,8 +137,8 @@ async function scopeOfPods(
 const ownLabels = /pod-template-hash|controller-revision-hash|pod-index|pod-name|controller-uid|batch\.kubernetes\.io/;
 
 /** The labels that all the pods have, as a selector: it narrows the watch to them and to their replacements. */
-function sharedLabels([first, ...others]: readonly Raw[]): string {
-  const labelsOf = (pod: Raw): Raw => asRaw(metadataOf(pod)['labels']);
+function sharedLabels([first, ...others]: readonly JsonObject[]): string {
+  const labelsOf = (pod: JsonObject): JsonObject => asObject(metadataOf(pod)['labels']);
   return Object.entries(first ? labelsOf(first) : {})
     .filter(([key, value]) => !ownLabels.test(key) && others.every((pod) => labelsOf(pod)[key] === value))
     .map(([key, value]) => `${key}=${String(value)}`)

@@ -1,16 +1,17 @@
 /** The pods of a run over several: what is opened for each as it is seen, and as it terminates. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
-import { asRaw, isFinishedPod, isTerminatingPod, metadataOf, nameOf, uidOf, type Raw } from './watched.ts';
+import { isFinishedPod, isTerminatingPod, metadataOf, nameOf, uidOf } from './watched.ts';
 
 /** ms before a deletion from which its pod's log is read: clocks of server and node differ a little, stamps are cut to seconds. */
 const beforeDeletion = 2000;
 
 /** When the deletion was asked for by the API server's clock (ms), and a little before. */
-export function logsSince(pod: Raw): number | undefined {
+export function logsSince(pod: JsonObject): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
   const deadline = Date.parse(String(deletionTimestamp));
   const grace = typeof deletionGracePeriodSeconds === 'number' ? deletionGracePeriodSeconds : 0;
@@ -25,9 +26,9 @@ export function lookAtPods(
   gate: Gate,
 ): (rawObservation: RawObservation) => void {
   const { listener, wants } = several;
-  const alive = new Map<string, Raw>();
+  const alive = new Map<string, JsonObject>();
   const terminating = new Set<string>();
-  const take = (pod: Raw, isRemoved: boolean, isNews = true): void => {
+  const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
     const uid = uidOf(pod);
     listener.seen(uid, isRemoved ? undefined : pod);
     if (isRemoved || isTerminatingPod(pod)) alive.delete(uid);
@@ -48,9 +49,9 @@ export function lookAtPods(
     run.probing?.open({ name: nameOf(pod), uid });
   };
   return (rawObservation) => {
-    if (rawObservation.kind === 'changed') take(asRaw(rawObservation.object), rawObservation.change === 'DELETED');
+    if (rawObservation.kind === 'changed') take(asObject(rawObservation.object), rawObservation.change === 'DELETED');
     if (rawObservation.kind !== 'listed') return;
-    const pods = rawObservation.objects.map(asRaw);
+    const pods = rawObservation.objects.map(asObject);
     const there = new Set(pods.map(uidOf));
     for (const [uid, pod] of alive) {
       if (there.has(uid)) continue;
@@ -67,7 +68,7 @@ export function lookAtPods(
 const ownAnswerMs = 2000;
 
 /** A pod that was not seen to terminate: by force, perhaps our own, whose answer begins its trace. */
-function removedAtOnce({ options, timers, traceOf }: Run, { named, listener }: Several, pod: Raw): void {
+function removedAtOnce({ options, timers, traceOf }: Run, { named, listener }: Several, pod: JsonObject): void {
   const missed = (): void => listener.missed(pod, 'it was removed at once');
   const uid = uidOf(pod);
   if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? missed() : undefined;
@@ -84,8 +85,8 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
 }
 
 /** By a deletion without a grace. What only lost its labels has no deletionTimestamp, and what never ran has nothing to end. */
-const wasForced = (pod: Raw): boolean => isTerminatingPod(pod) && asRaw(pod['status'])['phase'] === 'Running';
+const wasForced = (pod: JsonObject): boolean => isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
 
 /** A line for stderr: a pod that is gone and whose end was not seen. `why` is a sentence's end. */
-export const missedText = (pod: Raw, why: string): string =>
+export const missedText = (pod: JsonObject, why: string): string =>
   `podexit: ${forTerminal(nameOf(pod))}: how it ended was not seen: ${why}\n`;

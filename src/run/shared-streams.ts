@@ -2,6 +2,7 @@
  * What a run watches beside the pods, each stream once, however many of its pods want it: who routes to them, their owners,
  * their nodes, their namespaces, and the logs of those that end.
  */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import { getObject } from '../kube/get.ts';
 import { listPatiently } from '../kube/list.ts';
 import { refusedBy } from '../kube/refused.ts';
@@ -12,7 +13,6 @@ import type { Gate } from './stream-health.ts';
 import { afterInput } from './clock.ts';
 import type { Run } from './live-run.ts';
 import {
-  asRaw,
   candidateServices,
   namespaceOf,
   nameOf,
@@ -26,7 +26,6 @@ import {
   servicesTarget,
   sliceTarget,
   uidOf,
-  type Raw,
   type Target,
 } from './watched.ts';
 
@@ -34,15 +33,15 @@ export interface SharedStreams {
   /** Asks for the Services, which need no pod. */
   listServices(gate: Gate): void;
   /** The Services and slices that route to the pod. `gate` opens when they are in sync. */
-  openRoutes(pod: Raw, gate?: Gate): void;
+  openRoutes(pod: JsonObject, gate?: Gate): void;
   /** What owns the pod: no DELETE waits for it. */
-  openOwners(pod: Raw): void;
+  openOwners(pod: JsonObject): void;
   /** An owner that is known before any of its pods. */
   openOwner(owner: { kind: string; name: string }): void;
   /** Its node and its namespace: no DELETE waits for them. */
-  openPlace(pod: Raw): void;
+  openPlace(pod: JsonObject): void;
   /** Its containers' logs, once each. `since`: client ms; absent: from now on. */
-  openLogs(pod: Raw, since?: number, gate?: Gate): void;
+  openLogs(pod: JsonObject, since?: number, gate?: Gate): void;
   /** Looks whether the namespace ends. */
   lookAtNamespace(namespace: string): Promise<void>;
 }
@@ -76,7 +75,7 @@ export function createSharedStreams(run: Run): SharedStreams {
     openOwners: owners.open,
     openOwner: owners.openNamed,
     openPlace(pod) {
-      const node = asRaw(pod['spec'])['nodeName'];
+      const node = asObject(pod['spec'])['nodeName'];
       if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
       const name = namespaceOf(pod) ?? run.options.namespace;
       once(`namespace/${name}`, () => void lookAtNamespace(run, name));
@@ -114,16 +113,16 @@ function warnLogsLeftOut({ options }: Run, logs: { areLeftOut: boolean }): void 
 
 interface Routes {
   list(gate: Gate): void;
-  open(pod: Raw, gate: Gate | undefined): void;
+  open(pod: JsonObject, gate: Gate | undefined): void;
 }
 
 /** The Services once, and one watch of all slices that may hold a pod of the run: a wider one replaces it. */
 function createRoutes(run: Run): Routes {
   const { options, signal, deliver } = run;
   const namespace = options.several?.namespace ?? options.namespace;
-  let listing: Promise<Raw[] | undefined> | undefined;
-  let candidates: readonly Raw[] = [];
-  let waiting: Raw[] = [];
+  let listing: Promise<JsonObject[] | undefined> | undefined;
+  let candidates: readonly JsonObject[] = [];
+  let waiting: JsonObject[] = [];
   let isListed = false;
   let stop = new AbortController();
   /** Those that came together are opened together: each wider watch takes the place of the one before. */
@@ -160,12 +159,12 @@ function createRoutes(run: Run): Routes {
 }
 
 /** One paged list, never watched: Services change rarely, and a namespace may have a thousand. */
-async function listServices(run: Run, target: Target, gate: Gate | undefined): Promise<Raw[] | undefined> {
+async function listServices(run: Run, target: Target, gate: Gate | undefined): Promise<JsonObject[] | undefined> {
   const { options, signal, deliver } = run;
   try {
     const result = await listPatiently(options.cluster, watchTarget(target), { signal, tell: deliver });
     if (!result) return undefined;
-    if (result.kind === 'listed') return result.objects.map(asRaw);
+    if (result.kind === 'listed') return result.objects.map(asObject);
     const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });
     if (refused.kind === 'refused') warnRefused(run, refused);
     await deliver(refused);
@@ -182,13 +181,13 @@ function createOwners({ options }: Run, watch: Watch) {
   const { several } = options;
   const isOfSeveral = several !== undefined;
   const known = new Set<string>();
-  const open = (namespace: string, owner: { kind: string; name: string }, below?: Raw): void => {
+  const open = (namespace: string, owner: { kind: string; name: string }, below?: JsonObject): void => {
     const key = `${namespace}/${owner.kind}/${owner.name}`;
     if (known.has(key)) return;
     known.add(key);
     const targets = ownerTargets(namespace, owner);
     if (targets.length === 0) return openSiblings(below);
-    const above = (object: Raw | undefined): void => {
+    const above = (object: JsonObject | undefined): void => {
       const next = object && ownerOf(object);
       if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
       else openSiblings(object && Object.keys(object).length > 0 ? object : below);
@@ -205,21 +204,21 @@ function createOwners({ options }: Run, watch: Watch) {
           look: (rawObservation) => {
             several?.listener.owner?.(rawObservation, target);
             if (rawObservation.kind !== 'listed') return;
-            if (!shared) return above(asRaw(rawObservation.objects[0]));
-            const isKnown = (object: Raw): boolean =>
+            if (!shared) return above(asObject(rawObservation.objects[0]));
+            const isKnown = (object: JsonObject): boolean =>
               known.has(`${namespaceOf(object) ?? ''}/${owner.kind}/${nameOf(object)}`);
-            rawObservation.objects.map(asRaw).filter(isKnown).forEach(above);
+            rawObservation.objects.map(asObject).filter(isKnown).forEach(above);
           },
         });
     }
   };
-  const openSiblings = (owner: Raw | undefined): void => {
+  const openSiblings = (owner: JsonObject | undefined): void => {
     const target = owner && !isOfSeveral ? siblingTarget(options.namespace, owner) : undefined;
     if (target) watch(target);
   };
   return {
     openNamed: (owner: { kind: string; name: string }): void => open(options.namespace, owner),
-    open(pod: Raw): void {
+    open(pod: JsonObject): void {
       const owner = ownerOf(pod);
       if (owner) open(namespaceOf(pod) ?? options.namespace, owner);
     },

@@ -1,7 +1,7 @@
 /** When a command gives up: what --timeout gives it is one budget from its start; by default after 60 s without its pod, then 120 s after the grace must have run out. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
-import { asRaw, type Raw } from './watched.ts';
 import type { PodexitError } from '../errors.ts';
 
 export interface TimeLimit {
@@ -67,7 +67,7 @@ export interface WaitingLimit {
   /** The pods have been listed. */
   listed(): void;
   /** A pod of the workload: the largest grace counts. */
-  saw(pod: Raw): void;
+  saw(pod: JsonObject): void;
   /** Counts no longer, until `again`: a command runs. */
   pause(): void;
   /** One has ended: counts from now. */
@@ -114,7 +114,7 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy 
         : `${unreadSeconds} s, as the pods could not be listed`,
     listed,
     saw(pod) {
-      const own = asRaw(pod['spec'])['terminationGracePeriodSeconds'];
+      const own = asObject(pod['spec'])['terminationGracePeriodSeconds'];
       const known = typeof own === 'number' ? own : usualGraceSeconds;
       listed();
       if (grace !== undefined && known <= grace) return;

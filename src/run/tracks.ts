@@ -1,4 +1,5 @@
 /** The traces of a live run, and how each comes to its end: its pod is gone and the last facts are in, or --timeout is over. */
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import { afterInput } from './clock.ts';
 import type { StreamHealth } from './stream-health.ts';
@@ -10,7 +11,7 @@ import { onePod } from './traces.ts';
 import type { Answer } from '../kube/cluster.ts';
 import { look } from '../kube/get.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
-import { asRaw, uidOf, type Raw } from './watched.ts';
+import { uidOf } from './watched.ts';
 
 export interface Tracks {
   /** A newer state of a trace. */
@@ -185,11 +186,11 @@ async function lookOnceMore(run: Run, key: string): Promise<void> {
   await run.deliver({ kind: 'looked', ...found, ...ofPod });
 }
 
-type Look = { at: number; sentAt: number; object?: Raw };
+type Look = { at: number; sentAt: number; object?: JsonObject };
 
 /** The pod, or that there is none. A login page, a proxy's own answer or a refusal say nothing of it. */
 function readLook({ at, sentAt, status, body }: Answer): Look | undefined {
-  const object = asRaw(body);
+  const object = asObject(body);
   if (status === 200 && object['kind'] === 'Pod') return { at, sentAt, object };
   return status === 404 && object['kind'] === 'Status' ? { at, sentAt } : undefined;
 }

@@ -3,9 +3,8 @@
  * Live runs turn targets into requests; replays of raw recordings use the same targets as filters, so neither sees more.
  */
 import type { StreamName } from '../model/observation.ts';
+import { asArray, asObject, type JsonObject } from '../model/observe/read.ts';
 import { matches, operators, type LabelSelector } from './selectors.ts';
-
-export type Raw = Record<string, unknown>;
 
 export interface Target {
   stream: StreamName;
@@ -94,7 +93,7 @@ export function sliceTarget(namespace: string, services: readonly string[]): Tar
 }
 
 /** Services whose selector matches the pod first, then those without one: their slices are managed elsewhere, and may hold it. */
-export function candidateServices(services: readonly Raw[], pod: Raw): Raw[] {
+export function candidateServices(services: readonly JsonObject[], pod: JsonObject): JsonObject[] {
   const labels = stringsOf(metadataOf(pod)['labels']);
   const { namespace } = metadataOf(pod);
   const beside = services.filter((service) => (metadataOf(service)['namespace'] ?? namespace) === namespace);
@@ -103,32 +102,32 @@ export function candidateServices(services: readonly Raw[], pod: Raw): Raw[] {
     return selector !== undefined && Object.entries(selector).every(([key, value]) => labels[key] === value);
   });
   const selectorless = beside.filter(
-    (service) => selectorOf(service) === undefined && asRaw(service['spec'])['type'] !== 'ExternalName',
+    (service) => selectorOf(service) === undefined && asObject(service['spec'])['type'] !== 'ExternalName',
   );
   return [...selecting, ...selectorless];
 }
 
-export const uidOf = (object: Raw): string => String(metadataOf(object)['uid']);
+export const uidOf = (object: JsonObject): string => String(metadataOf(object)['uid']);
 
-export function namespaceOf(object: Raw): string | undefined {
+export function namespaceOf(object: JsonObject): string | undefined {
   const { namespace } = metadataOf(object);
   return typeof namespace === 'string' ? namespace : undefined;
 }
 
-export const nameOf = (object: Raw): string => String(metadataOf(object)['name']);
+export const nameOf = (object: JsonObject): string => String(metadataOf(object)['name']);
 
-export const isTerminatingPod = (pod: Raw): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
+export const isTerminatingPod = (pod: JsonObject): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
 
 /** It has ended, for good, without having been deleted. */
-export const isFinishedPod = (pod: Raw): boolean =>
-  ['Succeeded', 'Failed'].includes(String(asRaw(pod['status'])['phase']));
+export const isFinishedPod = (pod: JsonObject): boolean =>
+  ['Succeeded', 'Failed'].includes(String(asObject(pod['status'])['phase']));
 
 /** As sliceTarget takes them. */
-export const namesOf = (objects: readonly Raw[]): string[] =>
+export const namesOf = (objects: readonly JsonObject[]): string[] =>
   objects.map((object) => String(metadataOf(object)['name']));
 
-const selectorOf = (service: Raw): Record<string, string> | undefined => {
-  const selector = stringsOf(asRaw(service['spec'])['selector']);
+const selectorOf = (service: JsonObject): Record<string, string> | undefined => {
+  const selector = stringsOf(asObject(service['spec'])['selector']);
   return Object.keys(selector).length > 0 ? selector : undefined;
 };
 
@@ -201,31 +200,31 @@ export function ownersTarget(namespace: string, kind: string): Target | undefine
 }
 
 /** The controller that owns an object, or its first owner. */
-export function ownerOf(object: Raw): { kind: string; name: string } | undefined {
+export function ownerOf(object: JsonObject): { kind: string; name: string } | undefined {
   const { kind, name } = ownerReferenceOf(object);
   return typeof kind === 'string' && typeof name === 'string' ? { kind, name } : undefined;
 }
 
-export function controllerUid(object: Raw): string | undefined {
+export function controllerUid(object: JsonObject): string | undefined {
   const { uid } = ownerReferenceOf(object);
   return typeof uid === 'string' ? uid : undefined;
 }
 
-function ownerReferenceOf(object: Raw): Raw {
-  const owners = asList(metadataOf(object)['ownerReferences']).map(asRaw);
+function ownerReferenceOf(object: JsonObject): JsonObject {
+  const owners = asArray(metadataOf(object)['ownerReferences']).map(asObject);
   return owners.find((one) => one['controller'] === true) ?? owners[0] ?? {};
 }
 
 /** Pods of the same workload: by the topmost owner's selector (a Deployment's covers its next ReplicaSet too). */
-export function siblingTarget(namespace: string, owner: Raw): Target | undefined {
-  const selector = asRaw(asRaw(owner['spec'])['selector']);
+export function siblingTarget(namespace: string, owner: JsonObject): Target | undefined {
+  const selector = asObject(asObject(owner['spec'])['selector']);
   const matchLabels = stringsOf(selector['matchLabels']);
-  const matchExpressions = asList(selector['matchExpressions'])
-    .map(asRaw)
+  const matchExpressions = asArray(selector['matchExpressions'])
+    .map(asObject)
     .flatMap((one) => {
       const { key, operator } = one;
       if (typeof key !== 'string' || typeof operator !== 'string' || !Object.hasOwn(operators, operator)) return [];
-      return [{ key, operator, values: asList(one['values']).filter((value) => typeof value === 'string') }];
+      return [{ key, operator, values: asArray(one['values']).filter((value) => typeof value === 'string') }];
     });
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
   return {
@@ -240,7 +239,7 @@ export function siblingTarget(namespace: string, owner: Raw): Target | undefined
  * The pods of the pod's own controller, by the label that such a controller puts into the selector of each: a pod without it
  * would not be its own. None where names or nodes show successors anyway, or no such label is there.
  */
-export function kinTarget(namespace: string, pod: Raw): Target | undefined {
+export function kinTarget(namespace: string, pod: JsonObject): Target | undefined {
   const labels = stringsOf(metadataOf(pod)['labels']);
   const key = kinLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
   if (key === undefined) return undefined;
@@ -258,7 +257,7 @@ const kinLabels: Partial<Record<string, string[]>> = {
 };
 
 /** Does an object fall into a target? The server judges it for live streams; raw recordings are judged here. */
-export function selects(target: Target, object: Raw): boolean {
+export function selects(target: Target, object: JsonObject): boolean {
   const fields = Object.entries(target.fieldSelector ?? {});
   return (
     fields.every(([path, value]) => fieldOf(object, path) === value) &&
@@ -266,29 +265,26 @@ export function selects(target: Target, object: Raw): boolean {
   );
 }
 
-function fieldOf(object: Raw, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => partOf(asRaw(value), key), object);
+function fieldOf(object: JsonObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => partOf(asObject(value), key), object);
 }
 
 /** An Event of events.k8s.io calls differently what it is about; live runs ask for the core form alone. */
-const partOf = (object: Raw, key: string): unknown =>
+const partOf = (object: JsonObject, key: string): unknown =>
   object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
 
-export const asRaw = (value: unknown): Raw =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : {};
-export const metadataOf = (object: Raw): Raw => asRaw(object['metadata']);
-const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+export const metadataOf = (object: JsonObject): JsonObject => asObject(object['metadata']);
 const stringsOf = (value: unknown): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(asRaw(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    Object.entries(asObject(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 
 /** Containers whose log can be followed: those that run, sidecars included. */
-export function runningContainers(pod: Raw): string[] {
-  const status = asRaw(pod['status']);
+export function runningContainers(pod: JsonObject): string[] {
+  const status = asObject(pod['status']);
   const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
   return lists
-    .flatMap((list) => asList(status[list]).map(asRaw))
-    .filter((one) => asRaw(one['state'])['running'] !== undefined)
+    .flatMap((list) => asArray(status[list]).map(asObject))
+    .filter((one) => asObject(one['state'])['running'] !== undefined)
     .flatMap((one) => (typeof one['name'] === 'string' ? [one['name']] : []));
 }

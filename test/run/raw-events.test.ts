@@ -1,20 +1,21 @@
 /** A raw recording of a namespace whose recorder asked events.k8s.io for the Events: the same facts under other names. */
 import { describe, expect, it } from 'vitest';
-import type { RawObject, Row } from '../../src/recording/rows.ts';
+import type { JsonObject } from '../../src/model/observe/read.ts';
+import type { Row } from '../../src/recording/rows.ts';
 import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { findingCodes, judged } from '../helpers/cases.ts';
 import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
 
 /** As events.k8s.io/v1 has an Event that was written in the core form. */
-function renamed(event: RawObject): RawObject {
+function renamed(event: JsonObject): JsonObject {
   const { involvedObject, message, source, firstTimestamp, lastTimestamp, count, reportingComponent, ...rest } = event;
   return {
     ...rest,
     apiVersion: 'events.k8s.io/v1',
     regarding: involvedObject,
     note: message,
-    reportingController: reportingComponent || (source as RawObject | undefined)?.['component'],
+    reportingController: reportingComponent || (source as JsonObject | undefined)?.['component'],
     deprecatedSource: source,
     deprecatedFirstTimestamp: firstTimestamp,
     deprecatedLastTimestamp: lastTimestamp,

@@ -9,7 +9,7 @@ import { forYaml, safeLines } from '../../render/safe-text.ts';
 import { deploymentOf } from '../../run/scope.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/target.ts';
-import { asRaw, ownerOf } from '../../run/watched.ts';
+import { ownerOf } from '../../run/watched.ts';
 import { readReports } from '../history/reports.ts';
 import { isProblem } from '../finding.ts';
 import { judge } from '../judge.ts';
@@ -101,9 +101,9 @@ async function objectOf(cluster: Cluster, target: Target): Promise<KubernetesObj
       'Name the workload: kubectl podexit fix deployment/NAME',
     );
   const pod = await readPod(cluster, target.name);
-  const deployment = deploymentOf(asRaw(pod));
+  const deployment = deploymentOf(asObject(pod));
   if (deployment !== undefined) return typed(await readWorkload(cluster, 'deployments', deployment));
-  const owner = ownerOf(asRaw(pod));
+  const owner = ownerOf(asObject(pod));
   const resources = Object.keys(workloadKinds) as WorkloadResource[];
   const resource = resources.find((one) => workloadKinds[one].kind === owner?.kind);
   if (owner && resource) return typed(await readWorkload(cluster, resource, owner.name));

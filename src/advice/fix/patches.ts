@@ -1,7 +1,7 @@
 /** The difference of an object and its edited self as patches, with one comment a change that says why. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { Document, isSeq, type Node } from 'yaml';
-import { asArray, asObject, type Json } from '../../model/observe/read.ts';
+import { asArray, asObject, isObject, type JsonObject } from '../../model/observe/read.ts';
 import { forYaml } from '../../render/safe-text.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
@@ -107,9 +107,8 @@ function namedItems(before: readonly unknown[], after: readonly unknown[]): unkn
   return [...changed, ...gone];
 }
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const keysOf = (before: Json, after: Json): string[] => [...new Set([...Object.keys(before), ...Object.keys(after)])];
+const keysOf = (before: JsonObject, after: JsonObject): string[] => [
+  ...new Set([...Object.keys(before), ...Object.keys(after)]),
+];
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

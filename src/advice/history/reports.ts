@@ -6,14 +6,14 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import { outcomes, type Outcome } from '../../model/report.ts';
-import { asArray, asNumber, asObject, asString, type Json } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 
 /** Replays a recording: its report as a JSON document, as `replay FILE -o json` prints it. */
 export type Replay = (file: string) => Promise<unknown>;
 
 export interface ReadReport {
   file: string;
-  document: Json;
+  document: JsonObject;
 }
 
 /** Ranges of measured seconds are kept whole; figures are made of their middle. */
@@ -84,7 +84,7 @@ async function reportsIn(file: string, replay: Replay): Promise<ReadReport[]> {
 }
 
 /** The exits of a document of any kind: undefined where it is none of podexit/v1. */
-export function exitsIn(document: Json): Json[] | undefined {
+export function exitsIn(document: JsonObject): JsonObject[] | undefined {
   if (document['apiVersion'] !== 'podexit/v1') return undefined;
   if (document['kind'] === 'ExitReport') return [document];
   const list = { RolloutReport: 'exits', ExitReportList: 'items' }[asString(document['kind']) ?? ''];
@@ -92,7 +92,7 @@ export function exitsIn(document: Json): Json[] | undefined {
   return list === undefined ? undefined : asArray(document[list], Infinity).map(asObject);
 }
 
-function exitsOf(file: string, document: Json): ReadReport[] {
+function exitsOf(file: string, document: JsonObject): ReadReport[] {
   const exits = exitsIn(document);
   if (exits) return exits.map((exit) => ({ file, document: exit }));
   throw unreadable(file, 'is no report of podexit/v1');
@@ -134,13 +134,13 @@ export function sampleOf({ file, document }: ReadReport): ExitSample {
 }
 
 /** A ReplicaSet is one revision of its Deployment: its name without the hash that kubectl also prints. */
-function workloadOf(owner: Json, pod: string): string {
+function workloadOf(owner: JsonObject, pod: string): string {
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
   if (kind === undefined || name === undefined) return `Pod/${pod}`;
   return kind === 'ReplicaSet' ? `Deployment/${name.replace(/-[a-z0-9]{5,10}$/, '')}` : `${kind}/${name}`;
 }
 
-const versionOf = (images: Json): string | undefined => {
+const versionOf = (images: JsonObject): string | undefined => {
   const all = Object.entries(images).map(([name, image]) => `${name}=${asString(image)}`);
   return all.length > 0 ? all.sort().join(', ') : undefined;
 };
@@ -151,7 +151,7 @@ function secondsOf(raw: unknown): Seconds | undefined {
   return least === undefined || most === undefined || most < least ? undefined : { min: least, max: most };
 }
 
-const phaseSeconds = (document: Json, name: string): (Seconds | undefined)[] =>
+const phaseSeconds = (document: JsonObject, name: string): (Seconds | undefined)[] =>
   asArray(document['phases'])
     .map(asObject)
     .filter((one) => one['name'] === name)
@@ -167,7 +167,7 @@ function longest(all: readonly (Seconds | undefined)[]): Seconds | undefined {
 const timeOf = (stamp: unknown): number => Date.parse(asString(stamp) ?? '');
 
 /** From the first mark of one name to the last of another. */
-function between(document: Json, from: string, to: string): Seconds | undefined {
+function between(document: JsonObject, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
     asArray(document['marks'])
       .map(asObject)
@@ -183,13 +183,13 @@ function between(document: Json, from: string, to: string): Seconds | undefined 
   return { min: Math.max(0, end.earliest - start.latest) / 1000, max: Math.max(0, end.latest - start.earliest) / 1000 };
 }
 
-function totalOf(document: Json): Seconds | undefined {
+function totalOf(document: JsonObject): Seconds | undefined {
   const exact = asNumber(document['totalSeconds']);
   if (exact !== undefined) return { min: exact, max: exact };
   return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
 }
 
-function requestsOf(document: Json): ExitSample['requests'] {
+function requestsOf(document: JsonObject): ExitSample['requests'] {
   const probes = asArray(asObject(document['traffic'])['probes']).map(asObject);
   if (probes.length === 0) return undefined;
   const sum = (field: string): number => probes.reduce((total, one) => total + (asNumber(one[field]) ?? 0), 0);

@@ -4,7 +4,7 @@
  * answer was complete. Pure.
  */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { asArray, asNumber, asObject, asString, type Json } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
 import { isDone, isPod, isWrite, requestIn, uidOf, type AuditEvent } from './audit-story.ts';
@@ -48,7 +48,7 @@ function partsOf(events: readonly AuditEvent[]): Parts {
   };
 }
 
-const metadataOf = (object: Json | undefined): Json => asObject(object?.['metadata']);
+const metadataOf = (object: JsonObject | undefined): JsonObject => asObject(object?.['metadata']);
 
 /** The pod as it was, and which streams are seen. */
 function openingOf({ pods, slices, events }: Parts, at: number, name: string, namespace: string): RawObservation[] {
@@ -88,7 +88,7 @@ function openingOf({ pods, slices, events }: Parts, at: number, name: string, na
 }
 
 /** Their selectors are in no audit event: a Service without one is taken by its slices. */
-function servicesOf(slices: readonly AuditEvent[], namespace: string): Json[] {
+function servicesOf(slices: readonly AuditEvent[], namespace: string): JsonObject[] {
   const names = slices.flatMap(
     ({ object }) => asString(asObject(metadataOf(object)['labels'])['kubernetes.io/service-name']) ?? [],
   );
@@ -132,7 +132,7 @@ function isMarkOf(request: AuditEvent, { object }: AuditEvent, pods: readonly Au
 }
 
 /** The last state without a deletionTimestamp; else the first one, with what the deletion wrote taken back. */
-function beforeDeletion(pods: readonly AuditEvent[]): Json {
+function beforeDeletion(pods: readonly AuditEvent[]): JsonObject {
   const objects = pods.map(({ object }) => object ?? {});
   const alive = objects.filter((one) => metadataOf(one)['deletionTimestamp'] === undefined).at(-1);
   if (alive) return alive;

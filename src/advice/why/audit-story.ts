@@ -2,7 +2,7 @@
  * The audit events of one pod → who deleted it, and moments to the microsecond of the API server's clock. Levels Metadata to
  * RequestResponse: where an event holds no object it proves only its moment. Pure.
  */
-import { asArray, asNumber, asObject, asString, asStrings, type Json } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from '../../model/observe/read.ts';
 import { isTime, type StoryMoment, type WhyReport } from './report.ts';
 
 export interface AuditEvent {
@@ -19,7 +19,7 @@ export interface AuditEvent {
   receivedAt: number;
   answeredAt: number;
   /** What the server stored, where the level holds it. */
-  object?: Json;
+  object?: JsonObject;
 }
 
 export interface AuditStory {
@@ -39,7 +39,7 @@ export type Unread = 'no-json' | 'no-audit-event' | 'no-time';
 
 /** Undefined for a request that is not finished: another line is. */
 export function auditEventOf(line: string): AuditEvent | Unread | undefined {
-  let raw: Json;
+  let raw: JsonObject;
   try {
     raw = asObject(JSON.parse(line));
   } catch {
@@ -108,7 +108,7 @@ export function auditStoryOf(events: readonly AuditEvent[]): AuditStory {
   };
 }
 
-const metadataOf = ({ object }: AuditEvent): Json => asObject(object?.['metadata']);
+const metadataOf = ({ object }: AuditEvent): JsonObject => asObject(object?.['metadata']);
 
 /** A StatefulSet gives a name again, and logs of several clusters may stand together: of the pod that was deleted last. */
 export function uidOf(events: readonly AuditEvent[]): string | undefined {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asArray, asObject, type Json } from '../../model/observe/read.ts';
+import { asArray, asObject, type JsonObject } from '../../model/observe/read.ts';
 import { recordingVersion, type Header } from '../../recording/header.ts';
 import { linesWith, type Trouble } from './audit-lines.ts';
 import { observationsOf } from './audit-observations.ts';
@@ -131,14 +131,14 @@ const isAbout = ({ resource, object, name: own }: AuditEvent, name: string): boo
   (resource === 'pods' && own === name) ||
   (resource === 'events' && asObject(object?.['involvedObject'])['name'] === name);
 
-const holdsPod = (object: Json | undefined, name: string): boolean =>
+const holdsPod = (object: JsonObject | undefined, name: string): boolean =>
   asArray(object?.['endpoints']).some((one) => asObject(asObject(one)['targetRef'])['name'] === name);
 
 /** Goes the way of every recording, from a file of its own that is removed again. */
 async function replayed(
   rows: readonly object[],
   replay: ReplayText,
-): Promise<{ document: Json; card: string } | undefined> {
+): Promise<{ document: JsonObject; card: string } | undefined> {
   if (rows.length === 0) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'podexit-why-'));
   const file = join(folder, 'audit.ndjson');

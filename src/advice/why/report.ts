@@ -1,6 +1,6 @@
 /** The document of `why -o json`, and what people see of it. Pure. Its schema: schema/why-report.schema.json. */
 import { outcomes, type Outcome, type TriggerKind } from '../../model/report.ts';
-import { asObject, asString, type Json } from '../../model/observe/read.ts';
+import { asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import { columnsOf, wrapped, type Envelope } from '../output.ts';
@@ -69,7 +69,7 @@ export interface Found {
 }
 
 /** Of an exit report. */
-export function ofExit(exit: Json, basis: WhyReport['basis'], heading: string): Found['report'] {
+export function ofExit(exit: JsonObject, basis: WhyReport['basis'], heading: string): Found['report'] {
   const pod = asObject(exit['pod']);
   const outcome = outcomes.find((one) => one === asObject(exit['verdict'])['outcome']) ?? 'unknown';
   return {

@@ -2,10 +2,11 @@ import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import { kill } from 'node:process';
+import { asObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
 import type { ClusterEntry, ExecEntry } from '../kubeconfig/kubeconfig.ts';
-import { asRecord, asText } from '../status.ts';
+import { asText } from '../status.ts';
 import type { Env } from '../env.ts';
 import type { Proof, ResolveOptions, Source } from './credentials.ts';
 import { windowsLaunch, type Launch } from './windows-launch.ts';
@@ -171,11 +172,11 @@ function nameOf({ command }: ExecEntry): string {
 }
 
 function readCredential(exec: ExecEntry, output: string): Credential {
-  const answer = asRecord(parseJson(output));
+  const answer = asObject(parseJson(output));
   if (answer['kind'] !== 'ExecCredential') throw failed(exec, 'wrote something that is no ExecCredential');
   if (answer['apiVersion'] !== exec.apiVersion)
     throw failed(exec, `answered in another version than ${exec.apiVersion}`);
-  const status = asRecord(answer['status']);
+  const status = asObject(answer['status']);
   const [token, cert, key] = ['token', 'clientCertificateData', 'clientKeyData'].map((field) => asText(status[field]));
   if (!token && !(cert && key)) throw failed(exec, 'gave neither a token nor a client certificate with its key');
   const expiry = Date.parse(asText(status['expirationTimestamp']));

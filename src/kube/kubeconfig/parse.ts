@@ -1,7 +1,8 @@
 import { dirname, resolve } from 'node:path';
+import { asObject } from '../../model/observe/read.ts';
 import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
 import { PodexitError } from '../../errors.ts';
-import { asArray, asRecord } from '../status.ts';
+import { asArray } from '../status.ts';
 
 /**
  * Reads one kubeconfig file, whose YAML is `document`. Relative paths become absolute, against the file's own directory. An empty file is an
@@ -131,7 +132,7 @@ interface Fields {
 function readFields(value: unknown, file: string, place = ''): Fields {
   if (!isMapping(value))
     throw invalid(file, place === '' ? 'it is no mapping of keys to values' : notA(place, value, 'a mapping'));
-  const raw = asRecord(value);
+  const raw = asObject(value);
   const at = (name: string) => (place === '' ? name : `${place}.${name}`);
   const list = (name: string): unknown[] => {
     const found = raw[name] ?? [];

@@ -12,7 +12,7 @@ import {
   has,
   maybe,
   shape,
-  type Json,
+  type JsonObject,
 } from './read.ts';
 
 /** RFC 3339 as the API prints it: whole seconds, UTC (a floor: SIGNALS.md trap 33). */
@@ -65,7 +65,7 @@ export interface ContainerState {
   terminated?: { exitCode: number; reason?: string; startedAt?: Stamp; finishedAt?: Stamp };
 }
 
-export function narrowContainer(container: Json): Container {
+export function narrowContainer(container: JsonObject): Container {
   const lifecycle = asObject(container['lifecycle']);
   const preStop = narrowHandler(lifecycle['preStop']);
   const stopSignal = asString(lifecycle['stopSignal']);
@@ -110,14 +110,14 @@ const isShellCommand = (command: readonly string[]): boolean =>
   /^(\/(usr\/)?bin\/)?(ba|da|a|z|k)?sh$/.test(command[0] ?? '') && /^-\w*c$/.test(command[1] ?? '');
 
 /** Judged here because arguments go no further than this mapping. */
-function isShell(container: Json): boolean {
+function isShell(container: JsonObject): boolean {
   if (asBoolean(container['shell']) === true) return true;
   const words = [...asStrings(container['command']), ...asStrings(container['args'])];
   return isShellCommand(words) && !/(^|[;&|]\s*)(exec|trap)\s/.test(words[2] ?? '');
 }
 
 /** Also judged here. The empty handler of a trap is `""` or `''`; a later `trap - TERM` would undo it. */
-function ignoresTerm(container: Json): boolean {
+function ignoresTerm(container: JsonObject): boolean {
   if (asBoolean(container['ignoresTerm']) === true) return true;
   const words = [...asStrings(container['command']), ...asStrings(container['args'])];
   if (!isShellCommand(words)) return false;

@@ -6,10 +6,14 @@
 /** Longest string that is kept of an untrusted object; Kubernetes' own limits are far below. */
 const longestString = 4096;
 
-export type Json = Record<string, unknown>;
+/** A JSON object that nothing has checked yet. Client-node's types would promise fields that may be absent or of another type. */
+export type JsonObject = Record<string, unknown>;
 
-export const asObject = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An empty object where `value` is none. */
+export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 export const has = (value: unknown): boolean => value !== undefined && value !== null;
 

@@ -1,7 +1,0 @@
-/** The entry of the single executable: CommonJS has no top-level await, and no bin/ stands in front. */
-import { main } from './main.ts';
-import { processPorts } from './process-ports.ts';
-
-const ports = processPorts();
-void ports.stdout.closed.then(() => void (process.exitCode = 141));
-void main(process.argv.slice(2), ports).then((code) => void (process.exitCode ??= code));

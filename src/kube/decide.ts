@@ -1,8 +1,10 @@
 /**
- * What a list or watch does next. A pure table: every outcome has one row, and each row says why. Waiting, asking and
- * telling are done by watch.ts.
+ * What a list or watch does next. A pure table: every outcome has one row, and each row says why. watch.ts sends the
+ * requests and waits.
  */
 import type { GapCause } from '../model/observation.ts';
+import { isUntrusted, type TransportFailure } from './http/failure.ts';
+import type { Refusal } from './status.ts';
 
 /** How one attempt (a list, or a watch from its opening to its end) came to an end. */
 export type Outcome =
@@ -12,14 +14,14 @@ export type Outcome =
   | { kind: 'cut' }
   /** The server knows of a change that the open stream did not bring. */
   | { kind: 'dead' }
-  /** No answer at all. */
-  | { kind: 'unanswered'; untrusted: boolean }
+  /** No answer at all. Without a failure: the credential plugin gave no credentials. */
+  | { kind: 'unanswered'; failure?: TransportFailure }
   /** An HTTP status that is no success, or (`frame`) the code of an ERROR line inside a 200. */
-  | { kind: 'refused'; status: number; frame: boolean; retryAfterMs?: number }
+  | { kind: 'refused'; refusal: Refusal; frame: boolean; verb: Verb }
   /** A streaming list was asked for and is not given: refused, or its end mark does not come. */
   | { kind: 'no-streaming-list' }
-  /** A line longer than we hold in memory. */
-  | { kind: 'oversized' }
+  /** A line, or a list of one object, longer than we hold in memory. */
+  | { kind: 'oversized'; refusal?: Refusal; verb: Verb }
   /** A change without a resourceVersion: nothing can resume from it. */
   | { kind: 'unversioned' }
   /** A list that is older than what we have already seen. */
@@ -30,6 +32,9 @@ export type Outcome =
   | { kind: 'renewed' }
   /** A success that no Kubernetes API gives: a login page, a proxy's own words. */
   | { kind: 'foreign' };
+
+/** What the request did, as RBAC has it. */
+type Verb = 'list' | 'watch';
 
 export interface Cursor {
   /** Where the stream is: changes after it are still to come. Absent: nothing was listed yet. */
@@ -61,7 +66,7 @@ export type Next =
   | { next: 'resume'; wait: Wait }
   /** List again. With `lost`: what happened between the last thing known good and this list is unknowable. */
   | { next: 'relist'; wait: Wait; lost?: GapCause; notOlder?: boolean }
-  /** This lane is lost, the others go on. */
+  /** This stream is lost, the others go on. */
   | { next: 'refuse' }
   /** The run cannot do its work. */
   | { next: 'stop'; because: 'unauthorized' | 'unreachable' | 'untrusted' | 'foreign' | 'oversized' };
@@ -86,8 +91,8 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
       ? { next: 'resume', wait: now }
       : { next: 'relist', wait: now, lost: 'disconnected', notOlder: true },
   // Before anything was reached this is a wrong address, as kubectl says it; later it is a server that comes back.
-  unanswered: ({ untrusted }, cursor) => {
-    if (untrusted) return { next: 'stop', because: 'untrusted' };
+  unanswered: ({ failure }, cursor) => {
+    if (failure !== undefined && isUntrusted(failure)) return { next: 'stop', because: 'untrusted' };
     return cursor.reached ? again(cursor) : { next: 'stop', because: 'unreachable' };
   },
   refused: byStatus,
@@ -102,8 +107,8 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   unversioned: (_, cursor) => afresh(cursor, 'disconnected'),
   behind: (_, cursor) => {
     // An etcd restored from a backup stays behind for ever: then its state is the truth, and the gap is said.
-    if (cursor.behind > mostBehind) return { next: 'relist', wait: backoff(cursor), lost: 'behind' };
-    return { next: 'relist', wait: backoff({ failures: cursor.behind }), notOlder: true };
+    if (cursor.behind > mostBehind) return { next: 'relist', wait: backoff(cursor.failures), lost: 'behind' };
+    return { next: 'relist', wait: backoff(cursor.behind), notOlder: true };
   },
   // Asked twice, ten seconds apart: no server is behind itself for so long. Its state is the truth, and the gap is said.
   ahead: () => ({ next: 'relist', wait: now, lost: 'behind' }),
@@ -115,8 +120,8 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
       : again(cursor, 1),
 };
 
-function byStatus({ status, frame, retryAfterMs }: OutcomeOf<'refused'>, cursor: Cursor): Next {
-  // The credentials have already been renewed once: by the client (http/client.ts), or by the watch (watch-lines.ts).
+function byStatus({ refusal: { status, retryAfterMs }, frame }: OutcomeOf<'refused'>, cursor: Cursor): Next {
+  // The credentials have already been renewed once: by the client (http/client.ts), or by the watch (watch-response.ts).
   if (status === 401) return { next: 'stop', because: 'unauthorized' };
   // History was compacted, reported as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
   if (status === 410) return afresh(cursor, 'expired');
@@ -139,12 +144,12 @@ const mostForeign = 3;
 
 /** A list that succeeds is no success yet: the watch after it may find the same. */
 function afresh(cursor: Cursor, lost: GapCause): Next {
-  return { next: 'relist', wait: backoff({ failures: Math.max(cursor.failures, cursor.relists) }), lost };
+  return { next: 'relist', wait: backoff(Math.max(cursor.failures, cursor.relists)), lost };
 }
 
 /** From the cursor, or from a list where there is none; at once the first time, then with growing patience. */
 function again(cursor: Cursor, least = 0): Next {
-  return after(backoff({ failures: Math.max(cursor.failures, least) }), cursor);
+  return after(backoff(Math.max(cursor.failures, least)), cursor);
 }
 
 function after(wait: Wait, cursor: Cursor): Next {
@@ -152,15 +157,17 @@ function after(wait: Wait, cursor: Cursor): Next {
   return cursor.lost === undefined ? { next: 'resume', wait } : { next: 'relist', wait, lost: cursor.lost };
 }
 
-/** Before the next question about an open stream, when so many in a row said nothing. */
-export const askAgain = (inVain: number, retryAfterMs: number | undefined): Wait =>
-  retryAfterMs === undefined ? backoff({ failures: inVain }) : asWished(retryAfterMs);
+/** Before a silent stream is asked about again, after so many questions in a row without an answer. */
+export const waitToAskAgain = (unanswered: number, retryAfterMs: number | undefined): Wait =>
+  retryAfterMs === undefined ? backoff(unanswered) : asWished(retryAfterMs);
 
 const asWished = (retryAfterMs: number): Wait => [retryAfterMs, retryAfterMs * 1.2];
 
-/** Short, because while a pod dies a late line costs more than a request; capped at 5 s. */
-function backoff({ failures }: Pick<Cursor, 'failures'>): Wait {
+function backoff(failures: number): Wait {
   if (failures === 0) return now;
-  const high = Math.min(5000, 250 * 2 ** Math.min(failures - 1, 8));
+  const high = growingMs(failures - 1);
   return [high / 2, high];
 }
+
+/** ms to wait after so many failures. Short, because while a pod dies a late line costs more than a request. */
+export const growingMs = (failures: number, firstMs = 250): number => Math.min(5000, firstMs * 2 ** failures);

@@ -2,6 +2,7 @@
  * What a DELETE (or an eviction) does after a try: a pure table. The law: it is sent again only if it provably was not
  * executed, or if a look shows the same uid without deletionTimestamp.
  */
+import { growingMs } from './decide.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import type { Refusal } from './status.ts';
 
@@ -81,6 +82,4 @@ export function isSuccessor({ status, message }: Refusal): boolean {
   return status === 409 && /UID in the precondition|Precondition failed: UID in precondition/.test(message);
 }
 
-function patience(failures: number): number {
-  return Math.min(5000, 100 * 2 ** Math.min(failures, 6));
-}
+const patience = (failures: number): number => growingMs(failures, 100);

@@ -3,6 +3,7 @@ import type { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { refusedDelete } from './refused.ts';
+import { growingMs } from './decide.ts';
 import { decideDelete, isSuccessor, type Tried } from './delete-decide.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
@@ -10,7 +11,7 @@ import { look } from './get.ts';
 import { podPath } from './resource-path.ts';
 import { asText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
-import { notReached } from './trouble.ts';
+import { notReached } from './server-errors.ts';
 
 export interface DeleteTarget {
   namespace: string;
@@ -147,8 +148,7 @@ async function* wasExecuted(
       if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };
       return executed;
     }
-    const patience = Math.min(5000, 250 * 2 ** Math.min(failures, 8));
-    if (!(await delay(cluster.env, patience, signal))) return false;
+    if (!(await delay(cluster.env, growingMs(failures), signal))) return false;
   }
 }
 

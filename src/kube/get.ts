@@ -1,10 +1,11 @@
 import { PodexitError } from '../errors.ts';
 import type { Answer, Cluster, Question } from './cluster.ts';
+import { growingMs } from './decide.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
 import { readRefusal } from './status.ts';
 import { delay } from './env.ts';
-import { notReached, unauthorized } from './trouble.ts';
+import { notReached, unauthorized } from './server-errors.ts';
 
 /**
  * One GET, whatever its status is (a 404 is an answer too), asked again while the server is busy. Throws PodexitError
@@ -59,7 +60,7 @@ async function attempt(cluster: Cluster, question: Question): Promise<Answer | T
 
 /** ms; undefined where asking again would not change the answer. */
 function waitAfter({ memory }: Cluster, tried: Answer | TransportFailure, times: number): number | undefined {
-  const growing = Math.min(5000, 250 * 2 ** (times - 1));
+  const growing = growingMs(times - 1);
   if (tried instanceof TransportFailure) return memory.reached && !isUntrusted(tried) ? growing : undefined;
   const { status, body, headers } = tried;
   if (status !== 429 && status < 500) return undefined;

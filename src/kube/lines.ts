@@ -1,3 +1,5 @@
+import { within, type Env } from './env.ts';
+
 /** A line without its end, or how the stream of lines ended. */
 export type LineEvent =
   /**
@@ -25,6 +27,18 @@ export interface Lines {
   /** Resolves when a line is left, or the end; nothing comes after that. Never rejects. */
   more(this: void): Promise<void>;
 }
+
+/** The next line, or `undefined` where none came in time; a line that comes late is not lost. */
+export type NextLine = (ms: number, signal: AbortSignal) => Promise<LineEvent | undefined>;
+
+export const nextLineOf =
+  ({ left, more }: Lines, env: Env): NextLine =>
+  async (ms, signal) => {
+    const line = left();
+    if (line !== undefined) return line;
+    await within(env, more(), ms, signal);
+    return left();
+  };
 
 /** Splits a body at LF, holding no more than one line (and one chunk) in memory. */
 export function takeLines(body: AsyncIterable<unknown>, options: LineOptions): Lines {
@@ -64,7 +78,7 @@ function linesOf(bytes: Buffer, pending: ReturnType<typeof pendingLine>, { onLon
     pending.add(bytes.subarray(from, to), at);
     const line = pending.take();
     if (line.cut && onLong === 'stop') return [...lines, { kind: 'oversized' }];
-    lines.push({ kind: 'line', since: at, ...line, at });
+    lines.push({ kind: 'line', ...line, since: line.since ?? at, at });
     from = to + 1;
   }
   pending.add(bytes.subarray(from), at);
@@ -90,11 +104,7 @@ function pendingLine(mostBytes: number) {
       length += kept.length;
     },
     take(): { bytes: Buffer; cut: boolean; since?: number } {
-      const line = {
-        bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts),
-        cut,
-        ...(since === undefined ? {} : { since }),
-      };
+      const line = { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts), cut, since };
       since = undefined;
       parts = [];
       length = 0;

@@ -5,10 +5,10 @@ import type { Answer, Cluster, Question } from './cluster.ts';
 import { decide, pick, type Outcome } from './decide.ts';
 import { askPatiently } from './get.ts';
 import { isTooLarge } from './http/body.ts';
-import { TransportFailure, isUntrusted } from './http/failure.ts';
+import { TransportFailure } from './http/failure.ts';
 import { versionOf, asArray, asText, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
-import { mostLineBytes, notReached, stopError } from './trouble.ts';
+import { mostLineBytes, notReached, stopError } from './server-errors.ts';
 
 export type ListResult =
   | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number; dated: RawObservation[] }
@@ -49,19 +49,19 @@ async function listPages(cluster: Cluster, target: WatchTarget, options: ListOpt
   let next = '';
   for (let pages = 0; pages < mostPages; pages++) {
     const answer = await askPage(cluster, target, next, options);
-    if (answer === undefined) return noList('oversized', dated);
+    if (answer === undefined) return noList({ kind: 'oversized', refusal: noStatus, verb: 'list' }, dated);
     dated.push(...answer.dated);
     sentAt ??= answer.sentAt;
     if (answer.status !== 200) return failed(answer, dated);
     const resourceVersion = versionOf(answer.body);
-    if (resourceVersion === undefined) return noList(isList(answer.body) ? 'cut' : 'foreign', dated);
+    if (resourceVersion === undefined) return noList({ kind: isList(answer.body) ? 'cut' : 'foreign' }, dated);
     objects.push(...itemsOf(answer.body));
     const last = next;
     next = asText(asObject(asObject(answer.body)['metadata'])['continue']);
     if (next === '') return { kind: 'listed', resourceVersion, objects, sentAt, at: answer.at, dated };
-    if (next === last) return noList('cut', dated);
+    if (next === last) return noList({ kind: 'cut' }, dated);
   }
-  return noList('cut', dated);
+  return noList({ kind: 'cut' }, dated);
 }
 
 /** Undefined where it is larger than what is read. One named object may be no larger than a watch may bring it. */
@@ -99,17 +99,19 @@ function itemsOf(list: unknown): unknown[] {
 
 function failed(answer: Answer, dated: RawObservation[]): ListResult {
   const refusal = readRefusal(answer.status, answer.body, answer.headers);
-  const { status, retryAfterMs } = refusal;
-  const behind = status === 504 && refusal.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge');
-  const outcome: Outcome = behind ? { kind: 'behind' } : { kind: 'refused', status, frame: false, retryAfterMs };
+  const behind = refusal.status === 504 && refusal.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge');
+  const outcome: Outcome = behind ? { kind: 'behind' } : { kind: 'refused', refusal, frame: false, verb: 'list' };
   return { kind: 'failed', outcome, refusal, dated };
 }
 
 const isList = (body: unknown): boolean => asText(asObject(body)['kind']).endsWith('List');
 
+/** For a 200 that says nothing of Kubernetes. */
+const noStatus = readRefusal(200, undefined);
+
 /** A 200 that is no list (a login page, a proxy's own words), or a list without a version or an end: ask again later. */
-function noList(kind: 'foreign' | 'cut' | 'oversized', dated: RawObservation[]): ListResult {
-  return { kind: 'failed', outcome: { kind }, refusal: readRefusal(200, undefined), dated };
+function noList(outcome: Outcome, dated: RawObservation[] = []): ListResult {
+  return { kind: 'failed', outcome, refusal: noStatus, dated };
 }
 
 /**
@@ -129,57 +131,33 @@ export async function listOnce(
   }
 }
 
-/** One list that a run wants, however busy the server is: what passes is waited out as `decide` has it for watches. */
-
-interface Options {
-  signal: AbortSignal;
-  /** Gets the `Date` of each answer. */
-  tell(rawObservation: RawObservation): Promise<void>;
-}
-
 /**
- * The list, or what refuses it for good; undefined on abort, and when the cluster is closed. Throws PodexitError
- * `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever answered.
+ * One list that a run wants, however busy the server is: it waits as `decide` has it for watches. The list, or what refuses it
+ * for good; undefined on abort, and when the cluster is closed. `deliver` gets the `Date` of each answer. Throws PodexitError
+ * `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever
+ * answered.
  */
 export async function listPatiently(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, tell }: Options,
+  { signal, deliver }: { signal: AbortSignal; deliver(rawObservation: RawObservation): Promise<void> },
 ): Promise<ListResult | undefined> {
   let foreign = 0;
   for (let failures = 0; ; failures++) {
-    const result = await attempt(cluster, target, signal);
-    if (signal.aborted || cluster.closed.aborted) return undefined;
-    if (!('failure' in result)) for (const dated of result.dated) await tell(dated);
-    if (result.kind === 'listed') return result;
-    const next = decide(result.outcome, {
-      failures,
-      behind: 0,
-      relists: 0,
-      dead: 0,
-      foreign,
-      reached: cluster.memory.reached,
+    const result = await listObjects(cluster, target, { signal }).catch((error: unknown) => {
+      if (error instanceof TransportFailure) return noList({ kind: 'unanswered', failure: error });
+      throw error;
     });
+    if (signal.aborted || cluster.closed.aborted) return undefined;
+    for (const dated of result.dated) await deliver(dated);
+    if (result.kind === 'listed') return result;
+    const counts = { failures, behind: 0, relists: 0, dead: 0, foreign };
+    const next = decide(result.outcome, { ...counts, reached: cluster.memory.reached });
     foreign = result.outcome.kind === 'foreign' ? foreign + 1 : 0;
-    if (next.next === 'stop') throw stopError(cluster, next.because, 'failure' in result ? result.failure : undefined);
-    if (next.next === 'refuse') return 'failure' in result ? undefined : result;
+    if (next.next === 'stop') throw stopError(cluster, next.because, result.outcome);
+    if (next.next === 'refuse') return result;
     const ms = pick(next.wait, cluster.env.random());
     if (!(await delay(cluster.env, ms, AbortSignal.any([signal, cluster.closed])))) return undefined;
-  }
-}
-
-interface Unanswered {
-  kind: 'unanswered';
-  outcome: Outcome;
-  failure: TransportFailure;
-}
-
-async function attempt(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<ListResult | Unanswered> {
-  try {
-    return await listObjects(cluster, target, { signal });
-  } catch (failure) {
-    if (!(failure instanceof TransportFailure)) throw failure;
-    return { kind: 'unanswered', outcome: { kind: 'unanswered', untrusted: isUntrusted(failure) }, failure };
   }
 }
 
@@ -191,21 +169,13 @@ export interface Uids {
   at: number;
 }
 
-/** More than this is no list to be held in passing. */
-const most = '500';
-
 /** Who is in a collection, by metadata alone; undefined where the server does not say, or not of all. */
 export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<Uids | undefined> {
-  const query = { ...selectors(target), limit: most };
+  const query = { ...selectors(target), limit: pageSize };
   const accept = acceptMetadata('PartialObjectMetadataList');
   try {
-    const { status, body, sentAt, at } = await askPatiently(cluster, {
-      method: 'GET',
-      path: target.path,
-      query,
-      accept,
-      signal,
-    });
+    const question = { method: 'GET', path: target.path, query, accept, signal } as const;
+    const { status, body, sentAt, at } = await askPatiently(cluster, question);
     const resourceVersion = versionOf(body);
     const isWhole = asText(asObject(asObject(body)['metadata'])['continue']) === '';
     if (status !== 200 || resourceVersion === undefined || !isWhole) return undefined;

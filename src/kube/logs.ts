@@ -1,6 +1,7 @@
 import { asObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Cluster, Flow } from './cluster.ts';
+import { growingMs } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { tellLines, type Reading } from './log-lines.ts';
@@ -8,7 +9,7 @@ import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
 import { asText, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
-import { unauthorized } from './trouble.ts';
+import { unauthorized } from './server-errors.ts';
 
 export interface LogTarget {
   namespace: string;
@@ -53,15 +54,12 @@ export async function* followLog(
     if (clean) return;
     if (reading.received > before) idle = 0;
     // A connection that brought nothing may break again at once.
-    if (idle > 0 && idle < mostIdle && !(await delay(cluster.env, patience(idle), options.signal))) return;
+    if (idle > 0 && idle < mostIdle && !(await delay(cluster.env, growingMs(idle), options.signal))) return;
   }
 }
 
 /** Connections in a row that break without a line: a log that cannot be had. */
 const mostIdle = 8;
-
-/** ms before the next try. */
-const patience = (failures: number): number => Math.min(5000, 250 * 2 ** Math.min(failures, 8));
 
 /** Asks until the log flows; undefined where it never will (or on abort). */
 async function* open(
@@ -100,14 +98,14 @@ type LogStep = { next: 'again'; ms: number } | { next: 'gone' | 'refused' | 'sto
 
 /** What to do with a log that does not open. `refusal` is undefined where there was no answer. */
 function decideLog(refusal: Refusal | undefined, failures: number): LogStep {
-  if (refusal === undefined) return { next: 'again', ms: patience(failures) };
+  if (refusal === undefined) return { next: 'again', ms: growingMs(failures) };
   const { status, message, retryAfterMs } = refusal;
   // errors.ndjson: `container "pend" in pod "pend" is waiting to start: …`
   if (status === 400 && message.includes('waiting to start')) return { next: 'again', ms: waitingMs };
   if (status === 401) return { next: 'stop' };
   // The pod is gone, or the kubelet has dropped it (SIGNALS §5: new log requests fail then).
   if (status === 404) return { next: 'gone' };
-  if (isTrouble(refusal)) return { next: 'again', ms: retryAfterMs ?? patience(failures) };
+  if (isTrouble(refusal)) return { next: 'again', ms: retryAfterMs ?? growingMs(failures) };
   return { next: 'refused' };
 }
 
@@ -138,7 +136,7 @@ async function heedPod(
     });
   const received = asText(asObject(asObject(answer?.body)['metadata'])['uid']);
   if (answer?.status === 404) return step;
-  if (answer?.status !== 200 || received === '') return { next: 'again', ms: patience(failures) };
+  if (answer?.status !== 200 || received === '') return { next: 'again', ms: growingMs(failures) };
   return uid !== undefined && received !== uid ? step : { next: 'refused' };
 }
 

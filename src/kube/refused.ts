@@ -5,7 +5,7 @@ import { isBudget, isSuccessor } from './delete-decide.ts';
 import { readPath } from './resource-path.ts';
 import { roleFor, type Wanted } from './role.ts';
 import { readRefusal, type Refusal } from './status.ts';
-import { unauthorized } from './trouble.ts';
+import { unauthorized } from './server-errors.ts';
 
 /** The one raw observation of a lane that the server does not let us have. */
 export function refusedBy(

@@ -1,7 +1,6 @@
 import type { GapCause, RawObservation } from '../model/observation.ts';
 import type { Cluster } from './cluster.ts';
 import type { Cursor, Outcome } from './decide.ts';
-import type { TransportFailure } from './http/failure.ts';
 import { isNewer, newestOf, type Refusal } from './status.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
@@ -24,34 +23,22 @@ export interface Position extends Omit<Cursor, 'reached'> {
   burst?: { since: number; until: number };
   /** The last watch ended with a 401, and other credentials were found. */
   renewed: boolean;
-  /** The named object exists. */
-  present: boolean;
-  /** The objects of a collection that exist, by keyOf. */
+  /** The objects that exist, by keyOf; of a named object one or none. */
   keys: Set<string>;
   /** When it was doubted, it had brought all there was. */
   whole: boolean;
 }
 
-/** How an attempt ended, with what the server said where it refused. */
-export interface Ending {
-  outcome: Outcome;
-  refusal?: Refusal;
-  failure?: TransportFailure;
-  verb: 'list' | 'watch';
-}
-
-/** A whole state: reported with the gap before it, unless it is older than what was received already. */
-export async function* tellList(
+/** Reports a whole state with the gap before it, unless it is older than what was received already. */
+export async function* reportList(
   target: WatchTarget,
   position: Position,
   list: { resourceVersion: string; objects: unknown[]; sentAt: number; at: number },
-): AsyncGenerator<RawObservation, Ending | undefined> {
+): AsyncGenerator<RawObservation, Outcome | undefined> {
   const { stream, name } = target;
   const { resourceVersion, sentAt, at } = list;
   const objects = list.objects.filter((object) => !isForeign(target, object));
-  if (isNewer(position.received, resourceVersion) && position.lost !== 'behind') {
-    return { outcome: { kind: 'behind' }, verb: 'list' };
-  }
+  if (isNewer(position.received, resourceVersion) && position.lost !== 'behind') return { kind: 'behind' };
   if (position.lost !== undefined && position.synced) yield gap(target, position.goodAt, at, position.lost);
   yield { kind: 'listed', at, stream, resourceVersion, objects, sentAt, name };
   if (!position.synced) yield { kind: 'synced', at, stream };
@@ -62,8 +49,7 @@ export async function* tellList(
     synced: true,
     goodAt: at,
     sureAt: at,
-    present: objects.length > 0,
-    keys: new Set(name === undefined ? objects.map(keyOf) : []),
+    keys: new Set(objects.map(keyOf)),
     failures: 0,
     behind: 0,
     dead: 0,
@@ -88,10 +74,8 @@ export function rewind(position: Position): void {
   const { newest, sureAt } = position;
   delete position.resourceVersion;
   delete position.received;
-  Object.assign(position, {
-    goodAt: sureAt,
-    ...(newest === undefined ? {} : { resourceVersion: newest, received: newest }),
-  });
+  if (newest !== undefined) Object.assign(position, { resourceVersion: newest, received: newest });
+  position.goodAt = sureAt;
 }
 
 function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause): RawObservation {

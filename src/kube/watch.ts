@@ -1,25 +1,23 @@
 import type { RawObservation } from '../model/observation.ts';
-import { isExecFailure } from './alive.ts';
-import {
-  doubtBookmark,
-  tellList,
-  unwatchedHealth,
-  type StreamContext,
-  type Ending,
-  type Position,
-  type Health,
-} from './watch-position.ts';
 import type { Cluster, Flow } from './cluster.ts';
 import { decide, pick, type Next, type Outcome } from './decide.ts';
 import { readJson } from './http/body.ts';
-import { isUntrusted, TransportFailure } from './http/failure.ts';
+import { TransportFailure } from './http/failure.ts';
 import { listObjects } from './list.ts';
 import { refusedBy } from './refused.ts';
 import { readRefusal } from './status.ts';
 import { delay } from './env.ts';
-import { stopError, waitingReason } from './trouble.ts';
-import { followWatch } from './watch-lines.ts';
 import { selectors, type WatchTarget } from './resource-path.ts';
+import { isExecFailure, stopError, waitingReason } from './server-errors.ts';
+import {
+  doubtBookmark,
+  reportList,
+  unwatchedHealth,
+  type Health,
+  type Position,
+  type StreamContext,
+} from './watch-position.ts';
+import { followWatch } from './watch-response.ts';
 
 /**
  * The state of a collection and all that changes in it, for as long as the signal lives: `listed` and `synced` once,
@@ -36,27 +34,27 @@ export async function* watchObjects(
 ): AsyncGenerator<RawObservation, void> {
   const { env, memory } = cluster;
   const position = beginning(env.now());
-  const around: StreamContext = { cluster, target, position, signal, health };
+  const context: StreamContext = { cluster, target, position, signal, health };
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
   let step: GoOn = { next: 'relist', wait: [0, 0] };
   for (;;) {
-    await pause(around, pick(step.wait, env.random()));
+    await pause(context, pick(step.wait, env.random()));
     if (isOver()) return;
-    const ending: Ending = yield* attempt(around, step);
+    const outcome: Outcome = yield* attempt(context, step);
     if (isOver()) return;
     health.lost(position.goodAt);
 
-    const next = decide(ending.outcome, { ...position, reached: memory.reached });
-    env.log(5, cluster.clean(`${target.stream}: ${ending.outcome.kind}, next: ${next.next}`));
+    const next = decide(outcome, { ...position, reached: memory.reached });
+    env.log(5, cluster.clean(`${target.stream}: ${outcome.kind}, next: ${next.next}`));
     // One object of a stream that the answer can do without costs that stream alone.
     const isLeftOut = next.next === 'stop' && next.because === 'oversized' && target.stream !== 'pod';
-    if (next.next === 'stop' && !isLeftOut) throw stopError(cluster, next.because, ending.failure);
+    if (next.next === 'stop' && !isLeftOut) throw stopError(cluster, next.because, outcome);
     if (next.next === 'refuse' || next.next === 'stop') {
-      yield refusedBy(cluster, target, ending);
+      yield refusedBy(cluster, target, 'verb' in outcome ? outcome : { verb: 'watch' });
       return;
     }
-    if (!position.synced) health.waitingFor?.(waitingReason(cluster, target, ending));
-    count(position, ending.outcome);
+    if (!position.synced) health.waitingFor?.(waitingReason(cluster, target, outcome));
+    count(position, outcome);
     if (next.next === 'relist' && next.lost !== undefined) {
       position.lost = next.lost;
       position.relists++;
@@ -83,7 +81,6 @@ const beginning = (now: number): Position => ({
   streamingFailures: 0,
   goodAt: now,
   sureAt: now,
-  present: false,
   keys: new Set(),
   whole: false,
 });
@@ -98,26 +95,23 @@ function count(position: Position, outcome: Outcome): void {
 
 type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
 
-type Attempt = AsyncGenerator<RawObservation, Ending>;
+type Attempt = AsyncGenerator<RawObservation, Outcome>;
 
 /** One list or watch, from its request to its end. */
-async function* attempt(around: StreamContext, step: GoOn): Attempt {
-  const { cluster, position, signal } = around;
+async function* attempt(context: StreamContext, step: GoOn): Attempt {
+  const { cluster, position, signal } = context;
   try {
-    if (step.next === 'resume') return yield* watchOn(around, true);
+    if (step.next === 'resume') return yield* watchOn(context, true);
     const isStreamed =
       cluster.memory.streamingLists !== 'withheld' && position.streamingFailures < mostStreamingFailures;
     return isStreamed && !step.notOlder
-      ? yield* streamList(around)
-      : yield* listAndWatch(around, step.notOlder === true);
+      ? yield* streamList(context)
+      : yield* listAndWatch(context, step.notOlder === true);
   } catch (error) {
-    if (error instanceof TransportFailure) {
-      return { outcome: { kind: 'unanswered', untrusted: isUntrusted(error) }, failure: error, verb: 'watch' };
-    }
-    if (signal.aborted) return { outcome: { kind: 'ended' }, verb: 'watch' };
+    if (error instanceof TransportFailure) return { kind: 'unanswered', failure: error };
+    if (signal.aborted) return { kind: 'ended' };
     // A laptop wakes before its network does: who has reached the server once tries the plugin again, as the server itself.
-    if (isExecFailure(error) && cluster.memory.reached)
-      return { outcome: { kind: 'unanswered', untrusted: false }, verb: 'watch' };
+    if (isExecFailure(error) && cluster.memory.reached) return { kind: 'unanswered' };
     throw error;
   }
 }
@@ -128,8 +122,8 @@ const mostStreamingFailures = 2;
 const streamingAnswerMs = 10_000;
 
 /** The list as the beginning of the watch (KEP-3157): one request, one connection, consistent. */
-async function* streamList(around: StreamContext): Attempt {
-  const { cluster, target, position, signal } = around;
+async function* streamList(context: StreamContext): Attempt {
+  const { cluster, target, position, signal } = context;
   position.streamingFailures++;
   const query = {
     ...selectors(target),
@@ -144,29 +138,25 @@ async function* streamList(around: StreamContext): Attempt {
   });
   yield* flow.dated;
   if (isForeignBody(flow)) return foreign(flow);
-  if (flow.status === 200) return yield* followWatch(around, flow, { initial: true });
-  const ending = await refusedWatch(around, flow);
-  if (flow.status !== 400 && flow.status !== 422) return ending;
+  if (flow.status === 200) return yield* followWatch(context, flow, { initial: true });
+  const refused = await refusedWatch(context, flow);
+  if (flow.status !== 400 && flow.status !== 422) return refused;
   cluster.memory.streamingLists = 'withheld';
-  return { ...ending, outcome: { kind: 'no-streaming-list' } };
+  return { kind: 'no-streaming-list' };
 }
 
-async function* listAndWatch(around: StreamContext, notOlder: boolean): Attempt {
-  const { cluster, target, position, signal } = around;
-  const floor = notOlder ? position.received : undefined;
-  const result = await listObjects(cluster, target, {
-    signal,
-    notOlderThan: floor,
-  });
+async function* listAndWatch(context: StreamContext, notOlder: boolean): Attempt {
+  const { cluster, target, position, signal } = context;
+  const result = await listObjects(cluster, target, { signal, notOlderThan: notOlder ? position.received : undefined });
   yield* result.dated;
-  if (result.kind === 'failed') return { outcome: result.outcome, refusal: result.refusal, verb: 'list' };
-  const behind = yield* tellList(target, position, result);
-  return behind ?? (yield* watchOn(around, false));
+  if (result.kind === 'failed') return result.outcome;
+  const behind = yield* reportList(target, position, result);
+  return behind ?? (yield* watchOn(context, false));
 }
 
 /** `resumes`: an earlier watch was cut, so what comes first may have happened at any time since then. */
-async function* watchOn(around: StreamContext, resumes: boolean): Attempt {
-  const { cluster, target, position, signal } = around;
+async function* watchOn(context: StreamContext, resumes: boolean): Attempt {
+  const { cluster, target, position, signal } = context;
   const query = {
     ...selectors(target),
     watch: '1',
@@ -176,9 +166,9 @@ async function* watchOn(around: StreamContext, resumes: boolean): Attempt {
   const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
   yield* flow.dated;
   if (isForeignBody(flow)) return foreign(flow);
-  if (flow.status !== 200) return await refusedWatch(around, flow);
+  if (flow.status !== 200) return await refusedWatch(context, flow);
   if (resumes) yield { kind: 'resumed', at: flow.at, stream: target.stream, since: position.goodAt };
-  return yield* followWatch(around, flow, { initial: false });
+  return yield* followWatch(context, flow, { initial: false });
 }
 
 /** Kubernetes answers in JSON, and says so. */
@@ -187,20 +177,13 @@ function isForeignBody({ status, headers }: Flow): boolean {
   return status === 200 && type !== undefined && !/\bjson\b/i.test(type);
 }
 
-function foreign(flow: Flow): Ending {
+function foreign(flow: Flow): Outcome {
   flow.body.destroy();
-  return { outcome: { kind: 'foreign' }, verb: 'watch' };
+  return { kind: 'foreign' };
 }
 
-async function refusedWatch({ position, signal }: StreamContext, flow: Flow): Promise<Ending> {
+async function refusedWatch({ position, signal }: StreamContext, flow: Flow): Promise<Outcome> {
   const refusal = readRefusal(flow.status, await readJson(flow.body, signal), flow.headers);
   doubtBookmark(position, refusal);
-  const { status, retryAfterMs } = refusal;
-  const outcome: Outcome = {
-    kind: 'refused',
-    status,
-    frame: false,
-    retryAfterMs,
-  };
-  return { outcome, refusal, verb: 'watch' };
+  return { kind: 'refused', refusal, frame: false, verb: 'watch' };
 }

@@ -6,7 +6,7 @@ import { targetText, type Pick, type SeveralTarget, type Target } from './target
 import type { Cluster } from '../kube/cluster.ts';
 import { listOnce } from '../kube/list.ts';
 import { refusedPods } from '../kube/refused.ts';
-import { notKubernetes } from '../kube/trouble.ts';
+import { notKubernetes } from '../kube/server-errors.ts';
 import { watchTarget } from './follow.ts';
 import { scopeOf, type Scope } from './scope.ts';
 import { metadataOf } from './watched.ts';

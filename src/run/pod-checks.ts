@@ -4,7 +4,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { refusalOf, refusedPod, replacedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
-import { notKubernetes } from '../kube/trouble.ts';
+import { notKubernetes } from '../kube/server-errors.ts';
 import { PodexitError } from '../errors.ts';
 import { metadataOf } from './watched.ts';
 

@@ -4,7 +4,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { PodexitError } from '../errors.ts';
 import { refusalOf } from '../kube/refused.ts';
-import { notKubernetes } from '../kube/trouble.ts';
+import { notKubernetes } from '../kube/server-errors.ts';
 import { printLabels, type LabelSelector } from './selectors.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
 import { targetText, workloadKinds, workloadPath, type SeveralTarget, type Target as Named } from './target.ts';

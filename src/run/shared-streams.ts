@@ -162,7 +162,7 @@ function createRoutes(run: Run): Routes {
 async function listServices(run: Run, target: Target, gate: Gate | undefined): Promise<JsonObject[] | undefined> {
   const { options, signal, deliver } = run;
   try {
-    const result = await listPatiently(options.cluster, watchTarget(target), { signal, tell: deliver });
+    const result = await listPatiently(options.cluster, watchTarget(target), { signal, deliver });
     if (!result) return undefined;
     if (result.kind === 'listed') return result.objects.map(asObject);
     const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });

@@ -143,10 +143,10 @@ describe('an answer without an end', () => {
       endless().pipe(response);
     });
     const cluster = await connected(api);
-    const told = { code: 'server.endless-answer', message: expect.stringContaining('256 MiB') as unknown };
-    await expect(getObject(cluster, path)).rejects.toMatchObject(told);
+    const error = { code: 'server.endless-answer', message: expect.stringContaining('256 MiB') as unknown };
+    await expect(getObject(cluster, path)).rejects.toMatchObject(error);
     const target = { stream: 'siblings', path: '/api/v1/namespaces/shop/pods' } as const;
-    const listing = listPatiently(cluster, target, { signal: stopping(), tell: async () => {} });
+    const listing = listPatiently(cluster, target, { signal: stopping(), deliver: async () => {} });
     await expect(listing).rejects.toMatchObject({ code: 'server.oversized-object' });
     expect(api.asked).toHaveLength(2);
     await Promise.all(closed);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Cursor, Next, Outcome } from '../../src/kube/decide.ts';
 import { decide } from '../../src/kube/decide.ts';
+import { TransportFailure } from '../../src/kube/http/failure.ts';
+import { readRefusal } from '../../src/kube/status.ts';
 
 const fresh: Cursor = { failures: 0, behind: 0, relists: 0, dead: 0, foreign: 0, reached: false };
 const reached: Cursor = { ...fresh, reached: true };
@@ -9,11 +11,17 @@ const failing: Cursor = { ...at7, failures: 3 };
 
 const answer = (status: number, retryAfterMs?: number): Outcome => ({
   kind: 'refused',
-  status,
+  refusal: { ...readRefusal(status, undefined), retryAfterMs },
   frame: false,
-  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  verb: 'watch',
 });
-const frame = (status: number): Outcome => ({ kind: 'refused', status, frame: true });
+const frame = (status: number): Outcome => ({
+  kind: 'refused',
+  refusal: readRefusal(status, undefined),
+  frame: true,
+  verb: 'watch',
+});
+const failure = (code: string) => new TransportFailure('no answer', { sent: false, code });
 
 const table: [string, Outcome, Cursor, Next][] = [
   ['a watch that ended resumes at once', { kind: 'ended' }, at7, { next: 'resume', wait: [0, 0] }],
@@ -31,19 +39,19 @@ const table: [string, Outcome, Cursor, Next][] = [
   ],
   [
     'a server never reached stops',
-    { kind: 'unanswered', untrusted: false },
+    { kind: 'unanswered', failure: failure('ECONNREFUSED') },
     fresh,
     { next: 'stop', because: 'unreachable' },
   ],
   [
     'a server that went away is waited for',
-    { kind: 'unanswered', untrusted: false },
+    { kind: 'unanswered', failure: failure('ECONNREFUSED') },
     failing,
     { next: 'resume', wait: [500, 1000] },
   ],
   [
     'a certificate nobody trusts stops',
-    { kind: 'unanswered', untrusted: true },
+    { kind: 'unanswered', failure: failure('CERT_HAS_EXPIRED') },
     at7,
     { next: 'stop', because: 'untrusted' },
   ],
@@ -101,19 +109,19 @@ const table: [string, Outcome, Cursor, Next][] = [
   ['no streaming list means list and watch', { kind: 'no-streaming-list' }, reached, { next: 'relist', wait: [0, 0] }],
   [
     'a line too long lists again, with a gap',
-    { kind: 'oversized' },
+    { kind: 'oversized', verb: 'watch' },
     at7,
     { next: 'relist', wait: [0, 0], lost: 'disconnected' },
   ],
   [
     'a line too long that is all that ever came is an error',
-    { kind: 'oversized' },
+    { kind: 'oversized', verb: 'watch' },
     reached,
     { next: 'stop', because: 'oversized' },
   ],
   [
     'a line too long that comes again and again is one too',
-    { kind: 'oversized' },
+    { kind: 'oversized', verb: 'watch' },
     { ...at7, relists: 3 },
     { next: 'stop', because: 'oversized' },
   ],

@@ -1,6 +1,6 @@
 /** A stream that flows needs no new credential: that none can be had says nothing of it. */
 import { expect, it } from 'vitest';
-import { askWhatIsNew } from '../../src/kube/alive.ts';
+import { askWhatIsNew } from '../../src/kube/silence.ts';
 import { connect } from '../../src/kube/connect.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
@@ -20,6 +20,6 @@ it('a credential plugin that fails leaves open whether a stream has missed somet
     const cluster = await connect({ kubeconfig, namespace: server.namespace, version: '0.0.0' }, testEnv());
     const target = { stream: 'pod' as const, path: `/api/v1/namespaces/${server.namespace}/pods`, name: server.pod };
     const signal = new AbortController().signal;
-    await expect(askWhatIsNew(cluster, target, {}, signal)).resolves.toMatchObject({ has: 'unknown' });
+    await expect(askWhatIsNew(cluster, target, { keys: new Set() }, signal)).resolves.toMatchObject({ has: 'unknown' });
     cluster.close();
   }));

@@ -1,20 +1,24 @@
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
-import type { Next } from './decide.ts';
+import type { Next, Outcome } from './decide.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import { readPath, type WatchTarget } from './resource-path.ts';
-import type { Ending } from './watch-position.ts';
 
 /** Why a stream cannot go on, as an error that names the server and the next step. */
 export function stopError(
   cluster: Cluster,
   because: Extract<Next, { next: 'stop' }>['because'],
-  failure: TransportFailure | undefined,
+  outcome: Outcome,
 ): PodexitError {
   if (because === 'foreign') return notKubernetes(cluster);
   if (because === 'oversized') return oversized(cluster);
-  return because === 'unauthorized' ? unauthorized(cluster) : notReached(cluster, failure);
+  if (because === 'unauthorized') return unauthorized(cluster);
+  return notReached(cluster, outcome.kind === 'unanswered' ? outcome.failure : undefined);
 }
+
+/** The credential plugin failed. */
+export const isExecFailure = (error: unknown): boolean =>
+  error instanceof PodexitError && error.code === 'auth.exec-failed';
 
 /** 401, also after the credentials were renewed. */
 export function unauthorized(cluster: Pick<Cluster, 'server' | 'contextName'>): PodexitError {
@@ -70,14 +74,16 @@ export function notReached(
 }
 
 /** Why a stream has not begun, in one clause. */
-export function waitingReason(cluster: Cluster, { path }: WatchTarget, { outcome, refusal, failure }: Ending): string {
+export function waitingReason(cluster: Cluster, { path }: WatchTarget, outcome: Outcome): string {
   const { resource } = readPath(path);
   if (outcome.kind === 'unanswered')
     return cluster.clean(
-      `no answer to the list of ${resource} (${failure?.message ?? 'the credential plugin failed'})`,
+      `no answer to the list of ${resource} (${outcome.failure?.message ?? 'the credential plugin failed'})`,
     );
-  if (outcome.kind === 'refused')
-    return cluster.clean(`the server answers ${outcome.status} to the list of ${resource}: ${refusal?.message ?? ''}`);
+  if (outcome.kind === 'refused') {
+    const { status, message } = outcome.refusal;
+    return cluster.clean(`the server answers ${status} to the list of ${resource}: ${message}`);
+  }
   if (outcome.kind === 'foreign')
     return `what answers to the list of ${resource} is no Kubernetes API, but a page of its own`;
   return `the list of ${resource} does not come to its end`;

@@ -1,0 +1,200 @@
+/** Whether a silent watch has missed something. */
+import { asObject } from '../model/observe/read.ts';
+import type { RawObservation } from '../model/observation.ts';
+import type { Answer, Cluster } from './cluster.ts';
+import { pick, waitToAskAgain } from './decide.ts';
+import type { Env } from './env.ts';
+import { TransportFailure } from './http/failure.ts';
+import type { LineEvent, NextLine } from './lines.ts';
+import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
+import { isExecFailure } from './server-errors.ts';
+import { isNewer, newestOf, versionOf, asArray, asText, readRefusal } from './status.ts';
+import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
+
+/** What a stream has brought, to be compared with what the server says when it is asked. */
+export type Known = Pick<Position, 'newest' | 'received' | 'keys'>;
+
+interface Comparison {
+  /**
+   * `more`: the server has something that the stream did not bring (yet), whatever position the stream claims. `less`:
+   * not even what the stream has brought. `unknown`: no answer, or one that says nothing of it.
+   */
+  has: 'same' | 'more' | 'less' | 'unknown';
+  /** `more`: the latest version of what the stream did not bring, where it has one. */
+  latest?: string;
+  /** The answer spoke of all that the stream is about, not of its first page. */
+  complete: boolean;
+  /** The server does not want to be asked again before this has passed. */
+  retryAfterMs?: number;
+  dated: RawObservation[];
+}
+
+/** Enough to see the newest Event of a pod, which stands anywhere in the list, and that none is missing; of a whole kind, a handful. */
+const lookedAt = { narrowed: 50, mostNarrowed: 500, whole: 1 };
+
+/**
+ * Whether a silent stream has missed something: found by asking, since silence is what a good stream does for minutes.
+ * Only metadata is asked for, where the server can. A question without an answer proves nothing.
+ */
+export async function askWhatIsNew(
+  cluster: Cluster,
+  target: WatchTarget,
+  known: Known,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  let answer: Answer;
+  try {
+    answer = await cluster.request(
+      target.name === undefined ? aboutCollection(target, known, signal) : aboutObject(target, signal),
+    );
+  } catch (error) {
+    // A plugin that fails now and then has no say over a stream that flows: that needs no new credential.
+    const isNoAnswer = error instanceof TransportFailure || isExecFailure(error) || signal.aborted;
+    if (isNoAnswer) return { has: 'unknown', complete: false, dated: [] };
+    throw error;
+  }
+  const next = asText(asObject(asObject(answer.body)['metadata'])['continue']);
+  const complete = target.name !== undefined || next === '';
+  const compared = target.name === undefined ? ofCollection(answer, target, known, complete) : ofObject(answer, known);
+  const { status, body, headers, dated } = answer;
+  const retryAfterMs = status === 200 ? undefined : readRefusal(status, body, headers).retryAfterMs;
+  return { ...compared, retryAfterMs, complete, dated };
+}
+
+type Compared = Pick<Comparison, 'has' | 'latest'>;
+
+/** A 200 without a version is no word of Kubernetes: it proves nothing. */
+function ofObject({ status, body }: Answer, { newest, received, keys }: Known): Compared {
+  if (status === 404) return { has: keys.size > 0 ? 'more' : 'same' };
+  const version = versionOf(body);
+  if (status !== 200 || version === undefined) return { has: 'unknown' };
+  // Where no object came, its list is all there is to compare with.
+  if (newest === undefined) return isNewer(version, received) ? { has: 'more', latest: version } : { has: 'same' };
+  if (version === newest) return { has: 'same' };
+  return isNewer(newest, version) ? { has: 'less' } : { has: 'more', latest: version };
+}
+
+function ofCollection(
+  { status, body }: Answer,
+  target: WatchTarget,
+  { newest, received, keys }: Known,
+  complete: boolean,
+): Compared {
+  const version = versionOf(body);
+  if (status !== 200 || version === undefined) return { has: 'unknown' };
+  const objects = asArray(asObject(body)['items']).filter((object) => !isForeign(target, object));
+  const latest = newestOf(objects);
+  if (latest !== undefined && (newest === undefined || isNewer(latest, newest))) return { has: 'more', latest };
+  if (isNewer(received, version)) return { has: 'less' };
+  const there = new Set(objects.map(keyOf));
+  return { has: complete && [...keys].some((key) => !there.has(key)) ? 'more' : 'same' };
+}
+
+function aboutObject(target: WatchTarget, signal: AbortSignal) {
+  const path = `${target.path}/${encodeURIComponent(target.name ?? '')}`;
+  return { method: 'GET', path, accept: acceptMetadata('PartialObjectMetadata'), signal } as const;
+}
+
+function aboutCollection(target: WatchTarget, { keys }: Known, signal: AbortSignal) {
+  const narrowed = selectors(target);
+  const enough = Math.max(lookedAt.narrowed, Math.min(keys.size, lookedAt.mostNarrowed));
+  const limit = Object.keys(narrowed).length > 0 ? enough : lookedAt.whole;
+  const query = { ...narrowed, limit: String(limit) };
+  const accept = acceptMetadata('PartialObjectMetadataList');
+  return { method: 'GET', path: target.path, query, accept, signal } as const;
+}
+
+/** ms; an answer that takes longer says nothing any more: it is asked again. */
+const longestAnswerMs = 3000;
+/** ms; the answer was ahead: so long may the line itself still be under way. */
+const lateLineMs = 1000;
+
+/**
+ * What became of a silent stream: a line after all; `alive`, it has brought all there is; `dead`, it is silent about something
+ * that the server has; `ahead`, the server has long had less than the stream brought; or no answer.
+ */
+type Finding = LineEvent | { kind: 'alive' | 'dead' | 'ahead' } | { kind: 'unanswered'; retryAfterMs?: number };
+
+/** Asks the server what a silent stream should have brought, and goes on reading meanwhile. */
+export async function* checkSilence(
+  { cluster, target, position, signal }: StreamContext,
+  next: NextLine,
+): AsyncGenerator<RawObservation, Finding> {
+  const asked = cluster.env.now();
+  const question = askWhatIsNew(cluster, target, position, signal);
+  const answered = new AbortController();
+  const settle = (): void => answered.abort();
+  question.then(settle, settle);
+  // The stream is read on: a line makes the question moot, and an answer may be long in coming.
+  const line = await next(longestAnswerMs, answered.signal);
+  if (line !== undefined) return line;
+  if (!answered.signal.aborted) return { kind: 'unanswered' };
+  const answer = await question;
+  yield* answer.dated;
+  if (answer.has === 'less') return { kind: isLongBehind(position, asked) ? 'ahead' : 'alive' };
+  if (answer.has !== 'more') {
+    position.failures = 0;
+    if (answer.has === 'unknown') return { kind: 'unanswered', retryAfterMs: answer.retryAfterMs };
+    resetFailures(position);
+    if (answer.complete) Object.assign(position, { goodAt: asked, sureAt: asked });
+    return { kind: 'alive' };
+  }
+  const late = await next(lateLineMs, signal);
+  if (late !== undefined) return late;
+  if (answer.latest !== undefined && !isNewer(answer.latest, position.resourceVersion)) rewind(position);
+  return { kind: 'dead' };
+}
+
+/** ms after which a server that has less than was received is no longer one that is only behind. */
+const longBehindMs = 10_000;
+
+/** Whether the server has had less than what was received for longer than one that is behind would. */
+function isLongBehind(position: Position, asked: number): boolean {
+  position.lessSince ??= asked;
+  return asked - position.lessSince >= longBehindMs;
+}
+
+/** ms without a line before somebody asks. */
+const quiet = {
+  /** An open stream may be silent for minutes; now and then it is worth asking. */
+  whenUndoubted: 10_000,
+  /** Somebody waits for the answer. */
+  whenDoubted: 10,
+};
+
+/**
+ * How long the silence of an open stream is believed, and when it is asked about: more and more seldom while nobody answers.
+ *
+ * An open connection proves nothing where the stream is silent and nobody answers either: it is as good as lost, until one of
+ * them speaks. Health is reported only of what is new to it, since that is a look at the whole run.
+ */
+export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, health: Health) {
+  let isLost = false;
+  let questions = 0;
+  let notBefore = 0;
+  const broken = (): void => {
+    if (isLost) health.flows();
+    isLost = false;
+  };
+  return {
+    /** ms to wait for a line before the stream is asked about. */
+    patience: (isDoubted: boolean): number =>
+      Math.max(isDoubted ? quiet.whenDoubted : quiet.whenUndoubted, notBefore - now()),
+    /** The server, or our own patience, wants no question yet. */
+    isTooEarly: (): boolean => now() < notBefore,
+    /** A line came: nothing before it can be missing. */
+    broken,
+    /** The server said how it is. */
+    answered: (): void => {
+      questions = 0;
+      broken();
+    },
+    /** It did not; `since` (client ms): what came later may be missing. */
+    unanswered: (since: number, retryAfterMs: number | undefined): void => {
+      if (!isLost) health.lost(since);
+      isLost = true;
+      questions += 1;
+      notBefore = now() + pick(waitToAskAgain(questions, retryAfterMs), random());
+    },
+  };
+}

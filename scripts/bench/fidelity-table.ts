@@ -23,7 +23,7 @@ const unknowable = [
 ];
 
 /** What is printed, and put into the page. */
-export function figuresOf(recordings: readonly RecordingRow[]): { text: string; failures: readonly string[] } {
+export function figuresOf(recordings: readonly RecordingRow[]): { text: string; failures: string[] } {
   const views = viewNames.map((view) => summaryOf(recordings, view));
   return {
     text: `${printRows(recordings)}\n${views.map(({ text }) => text).join('')}`,

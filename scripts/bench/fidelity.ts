@@ -1,7 +1,8 @@
 /**
  * `npm run bench:fidelity`: every instant that the container runtime's own log knows, against the interval that the
  * report gives for it: as it was recorded, without the containers' logs, and without Events. Exit 1 where a truth lies
- * outside its interval, where one has no interval that should have one, or where the intervals are too wide to be of use.
+ * outside its interval, where one has no interval that should have one, where the intervals are too wide to be of use, or
+ * where docs/fidelity.md shows other figures.
  *
  * `--stories N` adds N simulated exits. `--save FILE` keeps the figures; `--compare FILE` prints them beside the kept ones,
  * so that two versions of the inference can be held against each other. `--write` renews the table of docs/fidelity.md.
@@ -37,7 +38,10 @@ async function main(): Promise<number> {
   const figures: Figures = { recordings, stories };
   const { text, failures } = figuresOf(recordings);
   process.stdout.write(text);
-  if (values.write === true) writeFileSync(page, pageWith(readFileSync(page, 'utf8'), text));
+  const before = readFileSync(page, 'utf8');
+  const after = pageWith(before, text);
+  if (values.write === true) writeFileSync(page, after);
+  else if (before !== after) failures.push('docs/fidelity.md shows other figures: npm run bench:fidelity -- --write');
   if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(figures));
   if (values.compare !== undefined)
     process.stdout.write(printComparison(JSON.parse(readFileSync(values.compare, 'utf8')) as Figures, figures));

@@ -28,7 +28,7 @@ const atOnce = 24;
 /** For each fault and position. */
 const recordingsPerCell = rounds(1, 8);
 /** Of 24 recordings, those that are met at all: each is played without a fault first. */
-const recordingsMet = asked === '' ? rounds(10, 24) : 24;
+const recordingsMet = asked === '' ? rounds(6, 24) : 24;
 const phases = isSweep ? [0, 120, 240, 360, 480, 600, 720, 840] : [0, 240, 480, 720];
 
 interface Cell {

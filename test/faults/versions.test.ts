@@ -5,6 +5,7 @@ import type { Scenario } from '../../src/demo/scenario.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { edited, loadRecording } from '../demo/helpers/load.ts';
+import { sideBySide } from './helpers/side-by-side.ts';
 import { traced } from './helpers/traced.ts';
 
 type Json = Record<string, unknown>;
@@ -63,24 +64,26 @@ const cases: Record<string, { server?: Partial<LoopbackOptions>; change?: (objec
 
 const names = ['graceful-exit', 'sigkill-after-grace', 'prestop-sleep', 'multi-container', 'finalizer', 'statefulset'];
 
+const plainRuns = new Map(names.map((name) => [name, traced(loadRecording(name))]));
+
 const endOf = ({ verdict, containers }: ExitReport) => ({
   outcome: verdict.outcome,
   containers: containers.map(({ name, outcome }) => `${name} ${outcome}`).sort(),
 });
 
 it.each(Object.entries(cases))('%s: the same outcomes, and no instant that the truth contradicts', async (_, one) => {
-  for (const name of names) {
+  await sideBySide(names, names.length, async (name) => {
     const scenario = loadRecording(name);
-    const fair = await traced(scenario);
+    const fair = await plainRuns.get(name);
     const run = await traced(one.change ? eachObject(scenario, one.change) : scenario, { server: one.server ?? {} });
-    if (!fair.report || !run.report) throw new Error(`${name}: ${String(run.error)}`);
+    if (!fair?.report || !run.report) throw new Error(`${name}: ${String(run.error)}`);
     expect({ name, ...endOf(run.report) }).toEqual({ name, ...endOf(fair.report) });
     expect({ name, missed: heldAgainst(run.report, run.truths).filter(({ hit }) => !hit) }).toEqual({
       name,
       missed: [],
     });
     expect(run.deletesAccepted).toBe(1);
-  }
+  });
 });
 
 it('a server without sidecars has init containers that end before the others begin: they stay out of the exit', async () => {

@@ -70,6 +70,18 @@ export function stateAt(log: ChangeLog, revision: number): ReadonlyMap<string, S
   return state;
 }
 
+/** Those objects of one resource that match, by their keys, in the order of the keys. */
+export function select(
+  state: ReadonlyMap<string, Stored>,
+  resource: string,
+  matches: (object: KubeObject) => boolean,
+): [string, KubeObject][] {
+  const found: [string, KubeObject][] = [];
+  for (const [key, stored] of state)
+    if (stored.resource === resource && matches(stored.object)) found.push([key, stored.object]);
+  return found.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
 /** Forgets the changes up to a revision. */
 export function compact(log: ChangeLog, revision: number): void {
   const upTo = Math.min(revision, log.revision);

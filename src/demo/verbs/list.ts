@@ -1,7 +1,7 @@
 import { apiNow, type Cluster } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
-import { stateAt } from '../data/log.ts';
+import { select, stateAt } from '../data/log.ts';
 import { badRequest, continueExpired, invalid, listExpired, notFound, tooFarAhead } from '../data/status.ts';
 import { numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -21,18 +21,15 @@ export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): voi
   const revision = token?.revision ?? revisionToRead(cluster, request);
   const state = stateAt(cluster.log, revision);
   if (state === 'expired') throw token === undefined ? listExpired() : continueExpired();
-  const matches = selectorOf(request, kind);
-  const all = [...state.entries()]
-    .filter(([, stored]) => stored.resource === kind.plural && matches(stored.object))
-    .filter(([key]) => token === undefined || key > token.after)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const found = select(state, kind.plural, selectorOf(request, kind));
+  const all = token === undefined ? found : found.filter(([key]) => key > token.after);
   const page = all.slice(0, numberIn(request.query, 'limit') || all.length);
   const rest = all.length - page.length;
   const metadata = {
     resourceVersion: String(revision),
     ...(rest > 0 && { continue: writeToken({ revision, after: page.at(-1)?.[0] ?? '' }), remainingItemCount: rest }),
   };
-  const objects = page.map(([, stored]) => stored.object);
+  const objects = page.map(([, object]) => object);
   if (wantsTable(request)) return exchange.json(200, tableOf(kind, objects, apiNow(cluster), metadata));
   const items = objects.map(asItem);
   exchange.json(200, { kind: `${kind.kind}List`, apiVersion: groupVersion(kind), metadata, items });

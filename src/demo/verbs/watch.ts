@@ -1,7 +1,7 @@
 import { apiNow, type Cluster } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { ChangeType, KubeObject } from '../data/kube-object.ts';
-import { since, stateAt, type Change } from '../data/log.ts';
+import { select, since, stateAt, type Change } from '../data/log.ts';
 import type { Selector } from '../data/selectors.ts';
 import { invalid, Refusal, tooOld } from '../data/status.ts';
 import { isTrue, numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-request.ts';
@@ -60,9 +60,7 @@ function checkStreamingList(request: ApiRequest, { streamingLists }: WatchOption
 function sendState(cluster: Cluster, stream: Stream, kind: Kind, matches: Selector, revision: number): void {
   const state = stateAt(cluster.log, revision);
   if (state === 'expired') return;
-  const found = [...state.entries()].filter(([, { resource, object }]) => resource === kind.plural && matches(object));
-  for (const [, { object }] of found.sort(([a], [b]) => (a < b ? -1 : 1)))
-    sendObject(cluster, stream, kind, 'ADDED', object);
+  for (const [, object] of select(state, kind.plural, matches)) sendObject(cluster, stream, kind, 'ADDED', object);
 }
 
 /** Sends every change after a revision, now and as they come, up to what a reader may see. */

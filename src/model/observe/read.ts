@@ -76,13 +76,18 @@ type Shaped<F extends Fields> = Flat<
 >;
 
 /** An object of these fields, in this order, and of no others. What is undefined is left out. */
-export const shape =
-  <F extends Fields>(fields: F): Reader<Shaped<F>> =>
-  (raw) => {
+export function shape<F extends Fields>(fields: F): Reader<Shaped<F>> {
+  const readers = Object.entries(fields);
+  return (raw) => {
     const object = asObject(raw);
-    const read = Object.entries(fields).map(([key, reader]) => [key, reader(object[key])]);
-    return compact(Object.fromEntries(read) as Shaped<F>);
+    const read: Record<string, unknown> = {};
+    for (const [key, reader] of readers) {
+      const value = reader(object[key]);
+      if (value !== undefined) read[key] = value;
+    }
+    return read as Shaped<F>;
   };
+}
 
 /** Undefined where the value is absent. */
 export const maybe =

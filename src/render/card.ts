@@ -280,7 +280,7 @@ interface RankedRow extends CardRow {
 function answerRows(report: Report, place: CardPlace): RankedRow[] {
   const { answer, verdict } = report;
   const isGood = verdict.exitCode === 0;
-  const accuracy = verdict.findings.filter(({ row }) => row === 'accuracy').slice(0, 1);
+  const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
   return [
     ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, place.pen, 5)),
     trafficRow(report, place.pen),

@@ -37,7 +37,7 @@ export interface Answer {
 /** `input` is absent where nobody was seen to delete the pod. */
 export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined): Answer {
   const cause = causeOf(timeline, verdict);
-  const word = wordOf({ timeline, verdict });
+  const word = wordOf(timeline, verdict);
   const { brief, full } = headlineOf({ timeline, verdict, cause });
   const worse = verdict.findings.filter(({ code }) => code !== cause?.code && aggravating.has(code));
   const why = whyOf(cause, worse, brief);
@@ -146,18 +146,30 @@ const sameStory: readonly (readonly FindingCode[])[] = [
   ['oom-on-exit', 'killed-at-grace'],
 ];
 
+/** What the card's rows traffic and capacity say, or -v. */
+const inOtherRows: ReadonlySet<FindingCode> = new Set([
+  'drain-race',
+  'stays-ready',
+  'endpoint-not-removed',
+  'requests-lost',
+  'last-endpoint',
+  'no-ready-endpoint',
+  'unmanaged-pod',
+  'evidence-lost',
+]);
+
 function isSaid(
   finding: JudgedFinding,
   cause: JudgedFinding | undefined,
   worse: readonly JudgedFinding[],
   headline: string,
 ): boolean {
-  const { code, severity, row, clause } = finding;
+  const { code, severity, clause } = finding;
   const isSameStory =
     cause !== undefined && sameStory.some((story) => story.includes(code) && story.includes(cause.code));
   const isInHeadline = clause !== undefined && headline.includes(clause);
   return (
-    row !== 'exit' ||
+    inOtherRows.has(code) ||
     severity === 'info' ||
     code === cause?.code ||
     worse.includes(finding) ||

@@ -4,7 +4,8 @@
  */
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
-import { markOf, ranIn, servingContainers, type RuleInput } from './rule-input.ts';
+import { lengthText, secondsText } from './length-text.ts';
+import { markOf, servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { EndpointExit } from '../infer/endpoints.ts';
 import type { Service } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
@@ -25,10 +26,23 @@ export interface DrainLead {
 /** Load balancers and proxies learn of a removal later than the API: less than this (ms) is no head start. */
 export const headStart = second;
 
+/** `0.02s after`, `at most 0.02s after`, `0.4s before`; `at most`: the signal may also have come at any time before. */
+export function leadText({ min, max, shown }: Pick<Length, 'min' | 'max' | 'shown'>): string {
+  if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
+  if (!Number.isFinite(max)) return 'at an unknown time after';
+  const text = min < 0 ? `≤${secondsText(max, max < 95 ? 2 : 1)}` : lengthText({ min, max, shown });
+  return `${text.replace('≤', 'at most ')} after`;
+}
+
+/** Services, or slices without one, each once. */
+export const serviceNames = (endpoints: readonly EndpointTimeline[]): string[] => [
+  ...new Set(endpoints.map(({ service, slice }) => service ?? slice)),
+];
+
 /** Containers that load balancers may still have sent requests to when their signal came, the worst first. */
 export function racesIn(input: RuleInput): DrainLead[] {
   // Of a forced deletion more is to be said than that.
-  if (ranIn(input).some(({ outcome }) => outcome === 'abandoned')) return [];
+  if (wasForced(input.timeline)) return [];
   const isGone = input.trace.gone !== undefined;
   return drainLeads(input)
     .filter((lead) => isRace(lead, isGone))
@@ -71,7 +85,7 @@ function signalCall(input: RuleInput, container: ContainerTimeline): Interval | 
   const signal = stopSignal && !stopSignal.provisional ? stopSignal : undefined;
   // While the pod is there a kubelet that restarts may yet show that it never got so far.
   const isLater = preStop !== undefined || kind === 'sidecar' || tries > 1 || !input.trace.gone;
-  const call = isLater ? signal : (markOf(input, 'stopping', name)?.at ?? signal);
+  const call = isLater ? signal : (markOf(input.timeline, 'stopping', name)?.at ?? signal);
   if (!call) return undefined;
   const latest = Math.min(call.latest, signal?.latest ?? Infinity);
   return { ...call, latest, shown: Math.min(call.shown, latest) };

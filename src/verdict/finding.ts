@@ -1,13 +1,9 @@
-/** A finding with what only people are shown: where it stands on the card, and how it reads as a part of a sentence. */
-import type { Finding, FindingCode, Verdict } from '../model/report.ts';
+/** A finding with what only people are shown: how it reads as a part of a sentence. And the shape of the rules that find one. */
+import type { ContainerTimeline } from '../infer/timeline.ts';
+import type { Finding, Verdict } from '../model/report.ts';
+import type { RuleInput } from './rule-input.ts';
 
-export interface JudgedFinding extends FindingDraft {
-  /** In which row of the card it stands: findings of one row share a cause. */
-  readonly row: FindingRow;
-}
-
-/** As the rules make it. */
-export interface FindingDraft extends Finding {
+export interface JudgedFinding extends Finding {
   readonly container?: string;
   /** As a part of a sentence: `finalizer example.com/audit held the pod for 5.6s`. */
   readonly clause?: string;
@@ -23,18 +19,11 @@ export interface JudgedVerdict extends Verdict {
   findings: JudgedFinding[];
 }
 
-/** The rows of the card. */
-export type FindingRow = 'exit' | 'traffic' | 'capacity' | 'accuracy';
+/** One finding, several (one for each Service), or none. */
+export type Rule = (input: RuleInput) => JudgedFinding | JudgedFinding[] | undefined;
 
-const rows: Partial<Record<FindingCode, FindingRow>> = {
-  'drain-race': 'traffic',
-  'stays-ready': 'traffic',
-  'endpoint-not-removed': 'traffic',
-  'requests-lost': 'traffic',
-  'last-endpoint': 'capacity',
-  'no-ready-endpoint': 'capacity',
-  'unmanaged-pod': 'capacity',
-  'evidence-lost': 'accuracy',
-};
-
-export const inRow = (finding: FindingDraft): JudgedFinding => ({ ...finding, row: rows[finding.code] ?? 'exit' });
+/** A rule about one container that ran. Unless it cites others, its evidence is what shows how the container was stopped. */
+export type ContainerRule = (
+  input: RuleInput,
+  container: ContainerTimeline,
+) => (Omit<JudgedFinding, 'container' | 'evidence'> & { evidence?: number[] }) | undefined;

@@ -25,7 +25,7 @@ import {
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { unseenRoutes, withoutRoutes } from './drain-lead.ts';
+import { leadText, unseenRoutes, withoutRoutes } from './drain-lead.ts';
 
 /** Judges one limit. */
 export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: readonly Finding[]): Gate {
@@ -61,25 +61,25 @@ function duration({ trace, timeline, exit }: RuleInput, limit: number): Gate {
 /** The container that used most; a sidecar shares the grace period, so all that passed before its turn counts. */
 function graceUsed(input: RuleInput, limit: number): Gate {
   const gate = { name: 'max-grace-used', limit: percent(limit) };
-  const used = ranExitsOf(input).map((container) => ({ container, span: usedBy(input, container) }));
+  const used = ranExitsOf(input.exit).map((container) => ({ container, span: usedBy(input, container) }));
   const [most] = used.sort((a, b) => b.span.hi - a.span.hi || b.span.lo - a.span.lo);
   if (!most)
     return { ...gate, passed: true, message: 'no container was running, so none of the grace period was used' };
-  const share = { lo: most.span.lo / longestGrace(input), hi: most.span.hi / shortestGrace(input) };
+  const share = { lo: most.span.lo / longestGrace(input.timeline), hi: most.span.hi / shortestGrace(input.timeline) };
   const text = `${most.container.spec.name} used ${usedText(input, most.container.spec.name, share)}`;
   return { ...gate, ...atMost(share, limit, text, percent) };
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, ended 0.1s past the grace period`. */
 function usedText(input: RuleInput, name: string, { lo, hi }: Span): string {
-  const container = ranIn(input).find((one) => one.name === name);
-  const grace = graceText(input);
+  const container = ranIn(input.timeline).find((one) => one.name === name);
+  const grace = graceText(input.timeline);
   if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
   if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
   const past = container?.pastGrace;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
   const shown = Math.min(Math.max(container?.graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
-  const ms = longestGrace(input);
+  const ms = longestGrace(input.timeline);
   return `${shareText({ min: lo * ms, max: hi * ms, shown: shown * ms }, ms)} of its ${grace}`;
 }
 
@@ -121,7 +121,7 @@ function drainLead(input: RuleInput, limit: number): Gate {
 
 /** Where nobody knows which container serves, each of the main ones may. */
 function servingOf(input: RuleInput, { service }: Route): ContainerExit[] {
-  const names = (servingContainers(input, service) ?? mainsIn(input)).map(({ name }) => name);
+  const names = (servingContainers(input, service) ?? mainsIn(input.timeline)).map(({ name }) => name);
   return input.exit.containers.filter(({ spec }) => names.includes(spec.name));
 }
 
@@ -170,18 +170,14 @@ function atMost(
   return { passed: false, message: `${text}, not proven to be within the limit: ${most}` };
 }
 
-function leadAtLeast({ span, route, container, signal }: Lead, limit: number): Pick<Gate, 'passed' | 'message'> {
-  const text = `${signal} of ${container} came ${leadText(span)} removal from ${route}`;
-  if (span.lo >= limit || span.hi < limit) return { passed: span.lo >= limit, message: text };
-  const least = Number.isFinite(span.lo) ? `it may have been ${signedText(span.lo)}` : 'nothing bounds it';
+function leadAtLeast(
+  { span: { lo, hi }, route, container, signal }: Lead,
+  limit: number,
+): Pick<Gate, 'passed' | 'message'> {
+  const text = `${signal} of ${container} came ${leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi })} removal from ${route}`;
+  if (lo >= limit || hi < limit) return { passed: lo >= limit, message: text };
+  const least = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'nothing bounds it';
   return { passed: false, message: `${text}, not proven to be above the limit: ${least}` };
-}
-
-function leadText({ lo, hi }: Span): string {
-  if (hi <= 0) return `${lengthText({ min: -hi, max: -lo, shown: Number.isFinite(lo) ? -(lo + hi) / 2 : -hi })} before`;
-  if (!Number.isFinite(hi)) return 'at an unknown time after';
-  if (lo < 0) return `at most ${secondsText(hi, 2)} after`;
-  return `${lengthText({ min: lo, max: hi, shown: (lo + hi) / 2 })} after`;
 }
 
 const signedText = (ms: number): string => (ms < 0 ? `${secondsText(-ms, 2)} before it` : secondsText(ms, 2));

@@ -24,36 +24,37 @@ type Judged = Exclude<Outcome, 'not-started'>;
 
 const order: Judged[] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed'];
 
-const some = (input: RuleInput, outcome: string): boolean => mainExitsOf(input).some((one) => one.outcome === outcome);
+const some = ({ exit }: RuleInput, outcome: string): boolean =>
+  mainExitsOf(exit).some((one) => one.outcome === outcome);
 
 const holds: Record<Judged, (input: RuleInput) => boolean> = {
   // Sidecars and ephemeral containers too: whatever still ran was left to itself.
-  forced: (input) => ranExitsOf(input).some((one) => one.outcome === 'abandoned'),
+  forced: (input) => ranExitsOf(input.exit).some((one) => one.outcome === 'abandoned'),
   oom: (input) => some(input, 'oom'),
   killed: (input) => some(input, 'killed'),
   failed: (input) => some(input, 'failed'),
   // What is not known may have been a kill, and so may what is not known of its neighbours.
   overran: (input) =>
     !some(input, 'unknown') &&
-    mainExitsOf(input).some(
+    mainExitsOf(input.exit).some(
       (one) =>
         one.outcome !== 'killed' &&
         (ended(one) ? overran(one) || cutOff(one) : input.trace.gone !== undefined && cutOff(one)),
     ),
   stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isBlind(trace),
-  unknown: (input) => isUntold(input) || !input.trace.gone || (mayHaveOverrun(input) && !isBad(input)),
-  graceful: (input) => mainExitsOf(input).length > 0 || ranExitsOf(input).some(ended),
+  unknown: (input) => isEndUnknown(input) || !input.trace.gone || (mayHaveOverrun(input) && !isBad(input)),
+  graceful: (input) => mainExitsOf(input.exit).length > 0 || ranExitsOf(input.exit).some(ended),
   removed: () => true,
 };
 
 /** Nothing shows the end of a main container, or, where none of them ran, the end of any other. */
-function isUntold(input: RuleInput): boolean {
-  if (mainExitsOf(input).length > 0) return some(input, 'unknown');
-  const others = ranExitsOf(input);
+function isEndUnknown(input: RuleInput): boolean {
+  if (mainExitsOf(input.exit).length > 0) return some(input, 'unknown');
+  const others = ranExitsOf(input.exit);
   return others.length > 0 && others.every((one) => one.outcome === 'unknown' && !ended(one));
 }
 
-const mayHaveOverrun = (input: RuleInput): boolean => mainExitsOf(input).some((one) => one.mayHaveOverrun);
+const mayHaveOverrun = (input: RuleInput): boolean => mainExitsOf(input.exit).some((one) => one.mayHaveOverrun);
 
 /** What a doubt about the grace would add is no worse than what is certain. */
 const isBad = (input: RuleInput): boolean =>

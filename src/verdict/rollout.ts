@@ -3,7 +3,7 @@ import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
 import type { FindingCode, Outcome, ProbeReport, Range } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
-import { leadText } from './findings/traffic.ts';
+import { leadText } from './drain-lead.ts';
 import type { FixAnswer } from './fix.ts';
 import { secondsText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
@@ -176,7 +176,7 @@ function raceText(races: readonly Race[]): string {
   const hook = races.some(({ hasHook }) => hasHook) ? '' : ', no preStop hook';
   const least = Math.min(...races.map(({ otherReady = 0 }) => otherReady));
   const others = Number.isFinite(least) && least > 0 ? ` · at least ${plural(least, 'other endpoint')} ready` : '';
-  return `${signal} came ${leadText({ lead: { min, max, shown: (min + max) / 2, basis: 'inferred' } })} removal from ${services}${hook}${others}`;
+  return `${signal} came ${leadText({ min, max, shown: (min + max) / 2 })} removal from ${services}${hook}${others}`;
 }
 
 /** Where nothing was meant to take over, no backend is missing. */

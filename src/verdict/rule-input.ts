@@ -16,40 +16,46 @@ export interface RuleInput {
 }
 
 /** Containers that ran when the deletion came. */
-export const ranIn = ({ timeline }: Pick<RuleInput, 'timeline'>): ContainerTimeline[] =>
-  timeline.containers.filter(({ ran }) => ran);
+export const ranIn = ({ containers }: Timeline): ContainerTimeline[] => containers.filter(({ ran }) => ran);
 
 /** Those of them whose end makes the outcome; sidecars only raise findings. */
-export const mainsIn = (input: Pick<RuleInput, 'timeline'>): ContainerTimeline[] =>
-  ranIn(input).filter(({ kind }) => kind === 'container' || kind === 'init');
+export const mainsIn = (timeline: Timeline): ContainerTimeline[] =>
+  ranIn(timeline).filter(({ kind }) => kind === 'container' || kind === 'init');
 
 /** The same as the inference knows them. */
-export const mainExitsOf = ({ exit }: RuleInput): ContainerExit[] =>
-  exit.containers.filter((one) => one.ran && (one.spec.kind === 'container' || one.spec.kind === 'init'));
+export const ranExitsOf = ({ containers }: Exit): ContainerExit[] => containers.filter((one) => one.ran);
 
-export const ranExitsOf = ({ exit }: RuleInput): ContainerExit[] => exit.containers.filter((one) => one.ran);
+export const mainExitsOf = (exit: Exit): ContainerExit[] =>
+  ranExitsOf(exit).filter(({ spec }) => spec.kind === 'container' || spec.kind === 'init');
 
-export const markOf = ({ timeline }: Pick<RuleInput, 'timeline'>, name: MarkName, subject?: string): Mark | undefined =>
-  timeline.marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
+export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
+  marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
 
 /** The pod went with all of its kind: its namespace or its owner was deleted, and nothing is meant to follow it. */
-export const isWholeDeletion = ({ timeline }: Pick<RuleInput, 'timeline'>): boolean =>
-  ['namespace-deletion', 'owner-deleted'].includes(timeline.trigger.kind);
+export const isWholeDeletion = ({ trigger }: Timeline): boolean =>
+  ['namespace-deletion', 'owner-deleted'].includes(trigger.kind);
 
 /** Nothing was meant to take over from the pod: a whole deletion, a scale to 0, a Job, force. No replica is then missing. */
-export function isMeantToGo(input: RuleInput): boolean {
-  const { trigger, pod, workload } = input.timeline;
-  if (isWholeDeletion(input) || trigger.kind === 'job' || controllerOf(pod)?.kind === 'Job') return true;
+export function isMeantToGo(timeline: Timeline): boolean {
+  const { trigger, pod, workload } = timeline;
+  if (isWholeDeletion(timeline) || trigger.kind === 'job' || controllerOf(pod)?.kind === 'Job') return true;
   if (workload?.kind === 'Job' || workload?.kind === 'CronJob' || workload?.replicas === 0) return true;
-  return input.exit.containers.some(({ ran, outcome }) => ran && outcome === 'abandoned');
+  return wasForced(timeline);
 }
 
+/** A container still ran when the pod was removed from the API. */
+export const wasForced = (timeline: Timeline): boolean =>
+  ranIn(timeline).some(({ outcome }) => outcome === 'abandoned');
+
 /** ms. The longest and the shortest grace period that the kubelet may have counted (SIGNALS.md §1 "Repeat delete"). */
-export const longestGrace = ({ timeline }: Pick<RuleInput, 'timeline'>): number => timeline.grace.counted.max * 1000;
-export const shortestGrace = ({ timeline }: Pick<RuleInput, 'timeline'>): number => timeline.grace.counted.min * 1000;
+export const longestGrace = ({ grace }: Timeline): number => grace.counted.max * 1000;
+export const shortestGrace = ({ grace }: Timeline): number => grace.counted.min * 1000;
+
+/** ms: the grace period that shares are of. The kubelet makes 1 s of 0 s (SIGNALS.md §2 S1). */
+export const graceLength = ({ grace }: Timeline): number => Math.max(1, grace.effectiveSeconds) * 1000;
 
 /** `6s grace period`. */
-export function graceText({ timeline: { grace } }: Pick<RuleInput, 'timeline'>): string {
+export function graceText({ grace }: Timeline): string {
   const { min, max } = grace.counted;
   if (min !== max && Number.isFinite(max)) return `${min}–${max}s grace period`;
   return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
@@ -60,13 +66,8 @@ export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>
   stopSignal?.signal ?? 'SIGTERM';
 
 /** What shows when it was asked to stop and how it ended. */
-export function evidenceOf(
-  input: Pick<RuleInput, 'timeline'>,
-  { name, stopSignal, kill, exit }: ContainerTimeline,
-): number[] {
-  const stopping = markOf(input, 'stopping', name)?.at;
-  return [...new Set([stopping, stopSignal, kill, exit?.at].flatMap((one) => one?.evidence ?? []))];
-}
+export const evidenceOf = (timeline: Timeline, { name, stopSignal, kill, exit }: ContainerTimeline): number[] =>
+  [markOf(timeline, 'stopping', name)?.at, stopSignal, kill, exit?.at].flatMap((one) => one?.evidence ?? []);
 
 /**
  * Those with one of the Service's target ports. Ports need not be declared: where none fits, the only main container
@@ -75,9 +76,10 @@ export function evidenceOf(
  */
 export function servingContainers(input: RuleInput, service: string | undefined): ContainerTimeline[] | undefined {
   const targets = targetPorts(input, service);
-  const declared = ranIn(input).filter(({ name }) => hasPort(input.timeline.pod, name, targets));
+  const { timeline } = input;
+  const declared = ranIn(timeline).filter(({ name }) => hasPort(timeline.pod, name, targets));
   if (declared.length > 0) return declared;
-  const mains = mainsIn(input);
+  const mains = mainsIn(timeline);
   return mains.length <= 1 ? mains : undefined;
 }
 

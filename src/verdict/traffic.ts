@@ -4,13 +4,22 @@
  * port. Pure.
  */
 import type { EndpointTimeline, Length } from '../infer/timeline.ts';
-import { drainLeads, headStart, racesIn, unseenRoutes, withoutRoutes, type DrainLead } from './drain-lead.ts';
+import {
+  drainLeads,
+  headStart,
+  leadText,
+  racesIn,
+  serviceNames,
+  unseenRoutes,
+  withoutRoutes,
+  type DrainLead,
+} from './drain-lead.ts';
 import { emptySpells } from './empty-spells.ts';
+import type { FindingCode } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
-import { leadText, serviceName } from './findings/traffic.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { noLossText, servedText } from './loss.ts';
-import { isMeantToGo, mainsIn, ranIn, servingContainers, signalName, type RuleInput } from './rule-input.ts';
+import { isMeantToGo, mainsIn, ranIn, servingContainers, signalName, wasForced, type RuleInput } from './rule-input.ts';
 import { list, plural, servicesNamed } from './words.ts';
 
 export interface TrafficAnswer {
@@ -57,7 +66,7 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
     lackOfCapacity(input, capacity) ??
     enoughLead(input) ??
     notJudged('the stop signal or the removal was not observed');
-  const served = mainsIn(input).flatMap((one) => servedText(one) ?? []);
+  const served = mainsIn(input.timeline).flatMap((one) => servedText(one) ?? []);
   const isSaid = capacity !== undefined && reason.startsWith(capacity);
   return {
     traffic: {
@@ -78,7 +87,7 @@ const atRisk = (reason: string): Judged => ({ judgement: 'at-risk', reason });
 
 /** The first that says something holds. */
 const rules: readonly ((input: RuleInput, findings: readonly JudgedFinding[]) => Judged | undefined)[] = [
-  (input) => (ranIn(input).length === 0 ? notJudged('no container was serving') : undefined),
+  (input) => (ranIn(input.timeline).length === 0 ? notJudged('no container was serving') : undefined),
   (input) => (input.timeline.endpoints.length === 0 ? withoutEndpoints(input) : undefined),
   (input) => {
     const unseen = unseenRoutes(input);
@@ -102,12 +111,11 @@ function wasUnready({ timeline }: RuleInput): Judged | undefined {
 
 /** All that put the requests of connected clients at risk, the signal first. */
 function risks(input: RuleInput, findings: readonly JudgedFinding[]): Judged | undefined {
-  const of = (code: JudgedFinding['code']): string[] =>
+  const of = (code: FindingCode): string[] =>
     findings.filter((one) => one.code === code).flatMap(({ clause }) => clause ?? []);
-  const wasForced = ranIn(input).some(({ outcome }) => outcome === 'abandoned');
   const signals = [
     ...of('endpoint-not-removed'),
-    ...(wasForced ? ['a forced deletion leaves no time to drain'] : []),
+    ...(wasForced(input.timeline) ? ['a forced deletion leaves no time to drain'] : []),
     ...of('drain-race'),
     ...of('stays-ready'),
   ];
@@ -122,22 +130,24 @@ function raceOf(input: RuleInput): Race | undefined {
       signal: signalName(worst.container),
       lead: worst.lead,
       hasHook: worst.container.preStop !== undefined,
-      services: [...new Set(races.map(({ endpoint }) => serviceName(endpoint)))],
-      otherReady: isMeantToGo(input) ? undefined : leastReady(input),
+      services: serviceNames(races.map(({ endpoint }) => endpoint)),
+      otherReady: isMeantToGo(input.timeline) ? undefined : leastReady(input),
     }
   );
 }
 
 /** The app itself had its head start, and new connections had nowhere to go. */
 function lackOfCapacity(input: RuleInput, capacity: string | undefined): Judged | undefined {
-  if (capacity === undefined || isMeantToGo(input)) return undefined;
+  if (capacity === undefined || isMeantToGo(input.timeline)) return undefined;
   const least = leastLead(input);
   return atRisk(least ? `${capacity}; ${leadSentence(least)}` : capacity);
 }
 
+const capacityCodes: ReadonlySet<FindingCode> = new Set(['last-endpoint', 'no-ready-endpoint']);
+
 /** `no ready backend in Service api for ≥7.2s, until the trace ended` */
 function capacityText(services: readonly ServiceAnswer[], findings: readonly JudgedFinding[]): string | undefined {
-  if (!findings.some(({ row, severity }) => row === 'capacity' && severity !== 'info')) return undefined;
+  if (!findings.some(({ code, severity }) => capacityCodes.has(code) && severity !== 'info')) return undefined;
   const texts = [...services]
     .sort((a, b) => (b.noReady?.shown ?? 0) - (a.noReady?.shown ?? 0))
     .flatMap(({ name, otherReady, noReady }) => {
@@ -157,11 +167,11 @@ const leastLead = (input: RuleInput): DrainLead | undefined =>
   drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];
 
 const leadSentence = (one: DrainLead): string =>
-  `${signalName(one.container)} came ${leadText(one)} removal from ${named([one.endpoint])}`;
+  `${signalName(one.container)} came ${leadText(one.lead)} removal from ${named([one.endpoint])}`;
 
 /** Others that go with the pod take nothing over. */
 function otherReadyText(input: RuleInput, clauses: readonly string[]): string {
-  if (clauses.length !== 1 || isMeantToGo(input)) return '';
+  if (clauses.length !== 1 || isMeantToGo(input.timeline)) return '';
   const least = leastReady(input);
   return Number.isFinite(least) && least > 0 ? ` · ${plural(least, 'other endpoint')} ready` : '';
 }
@@ -173,7 +183,7 @@ const leastReady = ({ timeline }: RuleInput): number =>
 function enoughLead(input: RuleInput): Judged | undefined {
   const routed = input.timeline.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady);
   const unknown = routed.find(({ service }) => servingContainers(input, service) === undefined);
-  if (unknown && mainsIn(input).length > 1)
+  if (unknown && mainsIn(input.timeline).length > 1)
     return notJudged(`no container declares the port of ${named([unknown])}, so which one serves it is unknown`);
   const least = leastLead(input);
   if (!least) return undefined;
@@ -182,10 +192,10 @@ function enoughLead(input: RuleInput): Judged | undefined {
   return notJudged(`${text}, perhaps as early as ${secondsText(Math.max(0, least.lead.min), 1)}`);
 }
 
-const named = (endpoints: readonly EndpointTimeline[]): string => {
-  const names = [...new Set(endpoints.map(serviceName))];
+function named(endpoints: readonly EndpointTimeline[]): string {
+  const names = serviceNames(endpoints);
   return endpoints.every(({ service }) => service !== undefined) ? servicesNamed(names) : list(names);
-};
+}
 
 function servicesOf(input: RuleInput): ServiceAnswer[] {
   const { endpoints } = input.timeline;

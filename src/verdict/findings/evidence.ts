@@ -1,39 +1,41 @@
 /** What may have been missed, where it touches an instant that is reported. */
 import type { StreamName } from '../../model/observation.ts';
-import type { FindingDraft } from '../finding.ts';
+import type { Fact } from '../../model/trace.ts';
+import type { Rule } from '../finding.ts';
 import { brokenLogs } from '../../infer/gaps.ts';
-import { ranIn, type RuleInput } from '../rule-input.ts';
+import { ranIn } from '../rule-input.ts';
 import { list } from '../words.ts';
 
-export function evidenceFindings(input: RuleInput): FindingDraft[] {
-  const { trace, exit } = input;
+export const evidenceLost: Rule = ({ trace, timeline, exit }) => {
   const since = exit.deletion.accepted.client.lo;
-  const needed = (stream: StreamName) =>
-    touches[stream] !== undefined && (stream !== 'logs' || ranIn(input).length > 0);
-  const gaps = trace.gaps.filter((gap) => needed(gap.value.stream) && (gap.value.to ?? Infinity) > since);
-  const refused = trace.refused.filter((one) => needed(one.value.stream));
+  const hasRun = ranIn(timeline).length > 0;
+  const isNeeded = ({ value: { stream } }: Fact<{ stream: StreamName }>) =>
+    touches[stream] !== undefined && (stream !== 'logs' || hasRun);
+  const gaps = trace.gaps.filter((gap) => isNeeded(gap) && (gap.value.to ?? Infinity) > since);
+  const refused = trace.refused.filter(isNeeded);
   // A kubelet that has dropped a log answers 404: no right would bring it back.
   const forbidden = refused.filter((one) => one.value.status !== 404);
-  const broken = needed('logs') ? brokenLogs(trace) : [];
-  const streams = [
-    ...new Set([...[...gaps, ...refused].map((one) => one.value.stream), ...broken.map(() => 'logs' as const)]),
-  ];
-  if (streams.length === 0) return [];
-  return [
-    {
-      code: 'evidence-lost',
-      severity: 'warning',
-      message: `${list(streams.map((stream) => touches[stream]?.resource ?? stream))} unavailable${forbidden.length > 0 ? ' (no access)' : ' for a time'}: ${list([...new Set(streams.flatMap((stream) => touches[stream]?.effect ?? []))])}`,
-      advice:
-        forbidden.length > 0
-          ? `Grant ${list([...new Set(forbidden.map((one) => `${one.value.verb} ${one.value.resource}`))])} (deploy/rbac.yaml).`
-          : gaps.length + broken.length > 0
-            ? 'Run podexit closer to the cluster; -v lists the gaps.'
-            : 'The pod was gone when its logs were asked for: start with --attach before the deletion.',
-      evidence: [...new Set([...gaps, ...refused, ...broken.map(({ ended }) => ended)].map((one) => one.seq))],
-    },
-  ];
-}
+  const broken = hasRun ? brokenLogs(trace) : [];
+  const streams: StreamName[] = [...gaps, ...refused].map(({ value }) => value.stream);
+  if (broken.length > 0) streams.push('logs');
+  if (streams.length === 0) return undefined;
+  const missing = unique(streams).flatMap((stream) => touches[stream] ?? []);
+  const rights = unique(forbidden.map(({ value: { verb, resource } }) => `${verb} ${resource}`));
+  return {
+    code: 'evidence-lost',
+    severity: 'warning',
+    message: `${list(missing.map(({ resource }) => resource))} unavailable${rights.length > 0 ? ' (no access)' : ' for a time'}: ${list(unique(missing.map(({ effect }) => effect)))}`,
+    advice:
+      rights.length > 0
+        ? `Grant ${list(rights)} (deploy/rbac.yaml).`
+        : gaps.length + broken.length > 0
+          ? 'Run podexit closer to the cluster; -v lists the gaps.'
+          : 'The pod was gone when its logs were asked for: start with --attach before the deletion.',
+    evidence: [...gaps, ...refused, ...broken.map(({ ended }) => ended)].map((one) => one.seq),
+  };
+};
+
+const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 /** What each stream would have shown. */
 const touches: Partial<Record<StreamName, { resource: string; effect: string }>> = {

@@ -8,21 +8,11 @@ import { killingsUnwritten } from '../../infer/missing-events.ts';
 import { isStart } from '../../infer/stop-attempts.ts';
 import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
-import type { FindingDraft } from '../finding.ts';
 import { second, type Span } from '../../model/span.ts';
-import type { Occurrence } from '../../model/trace.ts';
-import { mainExitsOf, markOf, type RuleInput } from '../rule-input.ts';
+import type { Fact, Occurrence, Trace } from '../../model/trace.ts';
+import type { Rule } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
-
-const silence = 10 * second;
-
-export const nodeFindings = (input: RuleInput): FindingDraft[] => [
-  ...nodeSilent(input),
-  ...slowStart(input),
-  ...kubeletRestarted(input),
-  ...runtimeUnavailable(input),
-  ...graceShortenedIgnored(input),
-];
+import { mainExitsOf, markOf, type RuleInput } from '../rule-input.ts';
 
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
 function hasKubelet({ exit }: RuleInput): boolean {
@@ -30,52 +20,49 @@ function hasKubelet({ exit }: RuleInput): boolean {
   return pod.spec.nodeName !== undefined && !isFinished(pod) && exit.deletion.grace > 0;
 }
 
-function nodeSilent(input: RuleInput): FindingDraft[] {
-  const { trace, exit } = input;
-  if (!hasKubelet(input)) return [];
+const silence = 10 * second;
+
+const nodeSilent: Rule = (input) => {
+  const { trace, timeline, exit } = input;
+  if (!hasKubelet(input)) return undefined;
   const { accepted, facts } = exit.deletion;
   const first = firstSign(input);
-  const listened = listenedUntil(input);
-  const until = Math.min(
-    listened,
-    first?.at ?? (trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now),
-  );
-  const silent = until - accepted.client.hi;
-  const notReady = markOf(input, 'node-not-ready');
-  const meanwhile = notReady !== undefined && (first === undefined || notReady.at.latest <= first.at + 1);
-  if (silent < silence && !meanwhile) return [];
+  const watched = watchedUntil(input);
+  const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now;
+  const silent = Math.min(watched, first?.at ?? end) - accepted.client.hi;
+  const notReady = markOf(timeline, 'node-not-ready')?.at;
+  const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.at + 1);
+  if (silent < silence && !wasNotReady) return undefined;
   const node = facts.first.value.spec.nodeName ?? 'the node';
-  const isExact = first && !first.isOld && first.at <= listened;
+  const isExact = first && !first.isOld && first.at <= watched;
   const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silent))}`;
   const clause =
-    listened === -Infinity
+    watched === -Infinity
       ? `${node} was NotReady`
-      : `the kubelet on ${node} did not respond for ${length}${meanwhile ? ` (${node} was NotReady)` : ''}`;
-  return [
-    {
-      code: 'node-silent',
-      severity: 'warning',
-      message: listened === -Infinity ? `${clause}, and kubelet activity was not observable` : clause,
-      clause,
-      why: `the grace period counts only from when the kubelet acts`,
-      advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns or is tainted out-of-service.'}`,
-      cost: Math.max(0, silent),
-      evidence: [facts.seenSeq, ...(first?.seq === undefined ? [] : [first.seq]), ...(notReady?.at.evidence ?? [])],
-    },
-  ];
-}
+      : `the kubelet on ${node} did not respond for ${length}${wasNotReady ? ` (${node} was NotReady)` : ''}`;
+  return {
+    code: 'node-silent',
+    severity: 'warning',
+    message: watched === -Infinity ? `${clause}, and kubelet activity was not observable` : clause,
+    clause,
+    why: 'the grace period counts only from when the kubelet acts',
+    advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns or is tainted out-of-service.'}`,
+    cost: Math.max(0, silent),
+    evidence: [facts.seenSeq, ...(first?.seq === undefined ? [] : [first.seq]), ...(notReady?.evidence ?? [])],
+  };
+};
 
 /**
  * Until when (client ms) silence means something: an Event could be read, or the status shows whether the kubelet knows of the
  * deletion (SIGNALS.md §2 S3). -Infinity: never.
  */
-function listenedUntil({ trace, exit }: RuleInput): number {
+function watchedUntil({ trace, exit }: RuleInput): number {
   const until = (stream: StreamName): number =>
     Math.min(
       ...trace.gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)),
     );
-  const isTold = exit.deletion.facts.first.value.status.observedGeneration !== undefined;
-  return Math.max(killingsUnwritten(trace) ? -Infinity : until('events'), isTold ? until('pod') : -Infinity);
+  const hasGeneration = exit.deletion.facts.first.value.status.observedGeneration !== undefined;
+  return Math.max(killingsUnwritten(trace) ? -Infinity : until('events'), hasGeneration ? until('pod') : -Infinity);
 }
 
 /** `at`: client ms. `isOld`: it was there at the first look, and is no older than that. */
@@ -93,16 +80,13 @@ interface Sign {
  */
 function firstSign(input: RuleInput): Sign | undefined {
   const { trace, exit } = input;
-  const heard = (stream: StreamName) => (fact: { at: number; seq: number }) => ({
-    at: deliverableSince(trace, stream, fact.at),
-    seq: fact.seq,
-  });
+  const ofPod = ({ at, seq }: Sign): Sign => ({ at: deliverableSince(trace, 'pod', at), seq });
   const signs: Sign[] = [
     ...[...exit.kubelet.killings].flatMap(([name, killings]) => killingSigns(input, name, killings)),
-    ...(trace.acknowledged ? [asOld(input, heard('pod')(trace.acknowledged))] : []),
-    ...(trace.terminal ? [trace.terminal].map(heard('pod')) : []),
+    ...(trace.acknowledged ? [asOld(input, ofPod(trace.acknowledged))] : []),
+    ...(trace.terminal ? [ofPod(trace.terminal)] : []),
     ...renewalsSince(input),
-    ...signsOfLife(input).filter(({ seenAt }) => seenAt >= exit.deletion.facts.seenAt),
+    ...signsOfLife(input),
   ];
   return signs.sort((a, b) => a.at - b.at)[0];
 }
@@ -137,51 +121,48 @@ function asOld({ exit }: RuleInput, sign: Sign): Sign {
  * The application got its signal, or lost its readiness: the kubelet sent it, or probed it. A log also ends with the node.
  * A log that was opened late begins with lines that were written before.
  */
-const signsOfLife = ({ trace, exit }: RuleInput): (Sign & { seenAt: number })[] =>
-  [...trace.containers.values()].flatMap(({ log, readyLost }) => [
-    ...log.signalLines.map(({ value, at, seq }) => {
-      if (!exit.deletion.facts.underWay) return { at, seq, seenAt: at };
-      const written = exit.stage.toClient('node', { lo: value, hi: value }, at + 1);
-      return { at: Math.min(at, written.lo), seq, seenAt: at, isOld: true };
-    }),
-    ...(readyLost ? [{ ...readyLost, seenAt: readyLost.at }] : []),
+function signsOfLife({ trace, exit }: RuleInput): Sign[] {
+  const { underWay, seenAt } = exit.deletion.facts;
+  const written = (line: Fact<number>): Sign => {
+    const { lo } = exit.stage.toClient('node', { lo: line.value, hi: line.value }, line.at + 1);
+    return { at: Math.min(line.at, lo), seq: line.seq, isOld: true };
+  };
+  return [...trace.containers.values()].flatMap(({ log, readyLost }) => [
+    ...log.signalLines.filter(({ at }) => at >= seenAt).map((line) => (underWay ? written(line) : line)),
+    ...(readyLost && readyLost.at >= seenAt ? [readyLost] : []),
   ]);
+}
 
-function slowStart(input: RuleInput): FindingDraft[] {
+const slowStart: Rule = (input) => {
   const { exit, trace } = input;
   const first = exit.kubelet.noticed;
   const stopped = exit.containers.some((container) => container.stopping);
-  if (!first || !stopped || !hasKubelet(input)) return [];
+  if (!first || !stopped || !hasKubelet(input)) return undefined;
   const delay = between(exit.deletion.accepted, first);
-  if (delay.lo < 3 * second) return [];
+  if (delay.lo < 3 * second) return undefined;
   // That the kubelet had just started, and may have known before, can still be on its way.
-  const isHeardOut =
+  const isComplete =
     trace.gone !== undefined || trace.lastReceivedAt >= first.client.hi + millisecondsOf('delivery-lag');
-  if (!isHeardOut) return [];
+  if (!isComplete) return undefined;
   const restart = restartUnderWay(input);
-  const why = restart
-    ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-    : 'an image pull, a postStart hook or a busy kubelet may have held it';
   const length = markedLength(input, delay);
-  return [
-    {
-      code: 'slow-start',
-      severity: 'info',
-      message: `the kubelet started termination ${lengthText(length)} after the deletion`,
-      clause: `the kubelet started termination after ${lengthText(length)}`,
-      why,
-      advice: 'Look at the Events of the pod and at the load of its kubelet.',
-      cost: length.shown,
-      evidence: [
-        ...new Set([...exit.deletion.accepted.evidence, ...first.evidence, ...(restart ? [restart.seq] : [])]),
-      ],
-    },
-  ];
-}
+  return {
+    code: 'slow-start',
+    severity: 'info',
+    message: `the kubelet started termination ${lengthText(length)} after the deletion`,
+    clause: `the kubelet started termination after ${lengthText(length)}`,
+    why: restart
+      ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
+      : 'an image pull, a postStart hook or a busy kubelet may have held it',
+    advice: 'Look at the Events of the pod and at the load of its kubelet.',
+    cost: length.shown,
+    evidence: [...exit.deletion.accepted.evidence, ...first.evidence, ...(restart ? [restart.seq] : [])],
+  };
+};
 
 /** As the schedule of the timeline has it. */
-function markedLength(input: RuleInput, { lo, hi }: Span): { min: number; max: number; shown: number } {
-  const [from, to] = [markOf(input, 'accepted')?.at.shown, markOf(input, 'acknowledged')?.at.shown];
+function markedLength({ timeline }: RuleInput, { lo, hi }: Span): { min: number; max: number; shown: number } {
+  const [from, to] = [markOf(timeline, 'accepted')?.at.shown, markOf(timeline, 'acknowledged')?.at.shown];
   const shown = from === undefined || to === undefined ? lo : to - from;
   return { min: lo, max: hi, shown: Math.min(Math.max(shown, lo), hi) };
 }
@@ -198,53 +179,40 @@ function restartUnderWay({ trace, exit }: RuleInput): Occurrence | undefined {
 }
 
 /** Its grace counts again from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
-function kubeletRestarted(input: RuleInput): FindingDraft[] {
-  const { exit } = input;
-  const found = exit.containers.flatMap((container) => restartOf(input, container));
+const kubeletRestarted: Rule = ({ trace, exit }) => {
+  const found = exit.containers.flatMap((container) => restartOf(trace, container));
   const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
-  if (!earliest) return [];
+  if (!earliest) return undefined;
   const { name, first, started, last } = earliest;
-  return [
-    {
-      code: 'kubelet-restarted',
-      severity: 'warning',
-      container: name,
-      message: `the kubelet restarted and began to stop ${name} again ${secondsText(last.time.lo - first.time.lo)} after the first time: the grace period restarts`,
-      clause: 'the kubelet restarted, and the grace period with it',
-      advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
-      cost: last.time.lo - first.time.lo,
-      evidence: [first.seq, started.seq, last.seq],
-    },
-  ];
-}
-
-interface Restart {
-  name: string;
-  first: Occurrence;
-  started: Occurrence;
-  last: Occurrence;
-}
+  const cost = last.time.lo - first.time.lo;
+  return {
+    code: 'kubelet-restarted',
+    severity: 'warning',
+    container: name,
+    message: `the kubelet restarted and began to stop ${name} again ${secondsText(cost)} after the first time: the grace period restarts`,
+    clause: 'the kubelet restarted, and the grace period with it',
+    advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
+    cost,
+    evidence: [first.seq, started.seq, last.seq],
+  };
+};
 
 /** It began twice with this container, and said in between that it had started; all by its own clock. */
-function restartOf({ trace }: RuleInput, { spec, killings }: ContainerExit): Restart[] {
-  const [first] = killings;
-  const last = killings.at(-1);
+function restartOf({ events }: Trace, { spec, killings }: ContainerExit) {
+  const [first, last] = [killings[0], killings.at(-1)];
   if (!first || !last || first === last) return [];
-  const started = trace.events.find(
+  const started = events.find(
     (event) => isStart(event) && event.time.lo >= first.time.lo && event.time.hi <= last.time.hi,
   );
   return started ? [{ name: spec.name, first, started, last }] : [];
 }
 
 /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
-function graceShortenedIgnored(input: RuleInput): FindingDraft[] {
-  const { trace, exit } = input;
-  const lowered = trace.graces.find(
-    (one) => one.value.grace < exit.deletion.grace && one.seq !== trace.finalDelete?.seq,
-  );
+const graceShortenedIgnored: Rule = ({ trace, exit }) => {
   const old = exit.deletion.grace;
-  if (!lowered) return [];
-  const kept = mainExitsOf(input).find(
+  const lowered = trace.graces.find((one) => one.value.grace < old && one.seq !== trace.finalDelete?.seq);
+  if (!lowered) return undefined;
+  const kept = mainExitsOf(exit).find(
     (one) =>
       one.outcome === 'killed' &&
       one.stopping &&
@@ -252,48 +220,41 @@ function graceShortenedIgnored(input: RuleInput): FindingDraft[] {
       lowered.at < one.exit.at.client.lo &&
       between(one.stopping, one.exit.at).lo >= (old - 1) * second,
   );
-  if (!kept?.stopping || !kept.kill) return [];
-  return [
-    {
-      code: 'grace-shortened-ignored',
-      severity: 'warning',
-      container: kept.spec.name,
-      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${kept.spec.name} was SIGKILLed only ${lengthText(spanLength(between(kept.stopping, kept.kill)))} after the kubelet started`,
-      clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
-      advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
-      evidence: [...new Set([lowered.seq, ...kept.stopping.evidence, ...kept.kill.evidence])],
-    },
-  ];
-}
-
-const spanLength = ({ lo, hi }: Span): { min: number; max: number; shown: number } => ({
-  min: lo,
-  max: hi,
-  shown: (lo + hi) / 2,
-});
+  if (!kept?.stopping || !kept.kill) return undefined;
+  const { lo, hi } = between(kept.stopping, kept.kill);
+  const length = lengthText({ min: lo, max: hi, shown: (lo + hi) / 2 });
+  return {
+    code: 'grace-shortened-ignored',
+    severity: 'warning',
+    container: kept.spec.name,
+    message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${kept.spec.name} was SIGKILLed only ${length} after the kubelet started`,
+    clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
+    advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
+    evidence: [lowered.seq, ...kept.stopping.evidence, ...kept.kill.evidence],
+  };
+};
 
 /** The kubelet could not stop the pod, waits, and begins again with a whole grace period (SIGNALS.md §2 S11). */
-function runtimeUnavailable({ trace, exit }: RuleInput): FindingDraft[] {
+const runtimeUnavailable: Rule = ({ trace, exit }) => {
   const since = exit.deletion.accepted.client.lo;
   const failures = trace.events.filter(({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld);
   const [first] = failures;
-  if (!first) return [];
-  const count = failures.reduce((sum, one) => Math.max(sum, one.count), failures.length);
-  const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
+  if (!first) return undefined;
+  const count = Math.max(failures.length, ...failures.map((one) => one.count));
   const times = count > 1 ? `, ${count} times` : '';
-  return [
-    {
-      code: 'runtime-unavailable',
-      severity: 'warning',
-      message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${secondsText(again.at - first.at)} later, with a whole grace period` : ''}: the container runtime did not answer`,
-      clause: `the container runtime was unavailable (FailedKillPod${times})`,
-      why: again
-        ? `the kubelet tried again ${secondsText(again.at - first.at)} after its first try, with a whole grace period`
-        : undefined,
-      advice:
-        'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',
-      cost: again ? again.at - first.at : undefined,
-      evidence: [...failures.map(({ seq }) => seq), ...(again ? [again.seq] : [])],
-    },
-  ];
-}
+  const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
+  const later = again && secondsText(again.at - first.at);
+  return {
+    code: 'runtime-unavailable',
+    severity: 'warning',
+    message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${later} later, with a whole grace period` : ''}: the container runtime did not answer`,
+    clause: `the container runtime was unavailable (FailedKillPod${times})`,
+    why: again && `the kubelet tried again ${later} after its first try, with a whole grace period`,
+    advice:
+      'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',
+    cost: again && again.at - first.at,
+    evidence: [...failures.map(({ seq }) => seq), ...(again ? [again.seq] : [])],
+  };
+};
+
+export const nodeRules = [nodeSilent, slowStart, kubeletRestarted, runtimeUnavailable, graceShortenedIgnored];

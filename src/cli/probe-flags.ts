@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Command } from 'commander';
-import type { ProbeSettings } from '../probe/settings.ts';
+import type { ProbeSettings } from '../probe/target.ts';
 import { collect } from './connection-flags.ts';
 import { parseDuration, usageError } from './usage.ts';
 

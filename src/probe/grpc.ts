@@ -2,13 +2,11 @@
  * gRPC's health protocol (grpc.health.v1.Health/Check) over Node's own HTTP/2. A gRPC library would hide what is measured
  * here: it retries by itself, and while it backs off it fails calls that it never sent. The two messages are one field each.
  */
-import { succeeded, type ProbeClient, type Result } from './client.ts';
-import type { Answer, OutgoingRequest } from './connection.ts';
-import { failed, unexpected } from './failure-kind.ts';
+import type { Answer, OutgoingRequest, ProbeClient } from './client.ts';
 import { http2Connection } from './http2.ts';
-import { createConnectingClient } from './kept.ts';
-import type { ProbeSettings } from './settings.ts';
-import type { GrpcTarget } from './target.ts';
+import { createConnectingClient } from './connecting.ts';
+import { failed, succeeded, unexpected, type Result } from './result.ts';
+import type { GrpcTarget, ProbeSettings } from './target.ts';
 
 export function createGrpcClient(target: GrpcTarget, settings: ProbeSettings, userAgent: string): ProbeClient {
   const { host, port, isSecure } = target;
@@ -56,5 +54,5 @@ function judgeHealth({ status, body, grpcStatus }: Answer): Result {
   const message = body.subarray(5);
   if (message.equals(serving)) return succeeded('SERVING');
   const state = message[0] === 0x08 ? servingStates[message[1] ?? 0] : servingStates[0];
-  return { kind: 'failed', failure: 'http', isAnswer: true, said: state ?? 'UNKNOWN' };
+  return failed('http', state ?? 'UNKNOWN', { isAnswer: true });
 }

@@ -1,12 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import { succeeded, type ProbeClient, type Result } from './client.ts';
-import type { Answer, OutgoingRequest } from './connection.ts';
-import { unexpected } from './failure-kind.ts';
+import type { Answer, OutgoingRequest, ProbeClient } from './client.ts';
 import { http1Connection } from './http1.ts';
 import { http2Connection } from './http2.ts';
-import { createConnectingClient } from './kept.ts';
-import { isExpected, type ProbeSettings } from './settings.ts';
-import type { HttpTarget } from './target.ts';
+import { createConnectingClient } from './connecting.ts';
+import { succeeded, unexpected, type Result } from './result.ts';
+import { isExpected, type HttpTarget, type ProbeSettings } from './target.ts';
 
 /** HTTP/1.1 for http://; for https:// the server chooses between HTTP/2 and HTTP/1.1, for each connection. */
 export function createHttpClient({ url }: HttpTarget, settings: ProbeSettings, userAgent: string): ProbeClient {

@@ -1,6 +1,5 @@
 import { Agent, request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Settle } from './client.ts';
 import {
   createAnswerStart,
   endless,
@@ -8,9 +7,9 @@ import {
   type Connection,
   type Judge,
   type OutgoingRequest,
-} from './connection.ts';
-import { closedEarly } from './dial.ts';
-import { resultOfError } from './failure-kind.ts';
+  type Settle,
+} from './client.ts';
+import { closedEarly, resultOfError } from './result.ts';
 
 /** HTTP/1.1 on a connection that stands. `isKept`: it stays open between requests; otherwise the server is asked to close it. */
 export function http1Connection(socket: Socket, isKept: boolean): Connection {

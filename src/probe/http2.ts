@@ -7,10 +7,16 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Cancel, Result, Settle } from './client.ts';
-import { createAnswerStart, endless, type Connection, type Judge, type OutgoingRequest } from './connection.ts';
-import { closedEarly } from './dial.ts';
-import { resultOfError } from './failure-kind.ts';
+import {
+  createAnswerStart,
+  endless,
+  type Cancel,
+  type Connection,
+  type Judge,
+  type OutgoingRequest,
+  type Settle,
+} from './client.ts';
+import { closedEarly, resultOfError, type Result } from './result.ts';
 
 /** The server said goodbye before it took the request (RFC 9113 §8.7): a client sends it again, and nothing is lost. */
 export type OnRefused = (settle: Settle) => Cancel;

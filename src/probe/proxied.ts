@@ -1,10 +1,8 @@
 /** A target behind the API server: `services/NAME/proxy` and `pods/NAME/proxy`, with the run's own credentials. */
-import type { ProbeClient, Result } from './client.ts';
-import { createAnswerStart } from './connection.ts';
-import { failed, unexpected } from './failure-kind.ts';
+import { createAnswerStart, type ProbeClient } from './client.ts';
 import { judgeStatus } from './http.ts';
-import type { ProbeSettings } from './settings.ts';
-import type { ProxyTarget } from './target.ts';
+import { failed, unexpected, type Result } from './result.ts';
+import type { ProbeSettings, ProxyTarget } from './target.ts';
 
 export interface ProxiedPod {
   name: string;
@@ -85,7 +83,7 @@ function judgeProxied(
   const message = statusMessage(body);
   if (message === undefined) return judge({ status, body });
   const cause = causes.find(([form]) => form.test(message))?.[1];
-  if (cause !== undefined) return { ...failed(cause, `HTTP ${status}: ${message}`), status } as Result;
+  if (cause !== undefined) return failed(cause, `HTTP ${status}: ${message}`, { status });
   if (status === 429 || status === 401) return { kind: 'not-measured', reason: 'api-server', said: `HTTP ${status}` };
   return unexpected(status, `HTTP ${status}: ${message}`);
 }

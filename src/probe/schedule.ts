@@ -28,14 +28,10 @@ const burstMs = 50;
 /** ms between two looks at the clock, where nothing is due for longer. */
 const lookMs = 100;
 
-export interface Schedule {
-  /** How it stands still, or did and has not noticed yet: what the system says on waking comes before any timer. */
-  standstill(): Standstill | undefined;
-  stop(): void;
-}
+export type Schedule = ReturnType<typeof startSchedule>;
 
 /** Begins at once. */
-export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace): Schedule {
+export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace) {
   const intervalMs = 1000 / ratePerSecond;
   const start = performance.now();
   let next = 0;
@@ -70,11 +66,12 @@ export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace):
   }
 
   return {
-    standstill() {
+    /** How it stands still, or did and has not noticed yet: what the system says on waking comes before any timer. */
+    standstill(): Standstill | undefined {
       const [monotonic, client] = [performance.now(), now()];
       if (sleptUntil(monotonic, client) >= standstillMs) return 'asleep';
       return client - last.client >= lookMs + standstillMs ? 'busy' : undefined;
     },
-    stop: () => clearTimeout(timer),
+    stop: (): void => clearTimeout(timer),
   };
 }

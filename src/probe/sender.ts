@@ -1,6 +1,6 @@
 /** The requests of one probe between their sending and their end: time limits, standstills, and how many wait at once. */
-import type { Cancel, ProbeClient, Result } from './client.ts';
-import { resultOfError, timedOut } from './failure-kind.ts';
+import type { Cancel, ProbeClient } from './client.ts';
+import { resultOfError, timedOut, type Result } from './result.ts';
 import { standstillMs, type Standstill } from './schedule.ts';
 import type { Settled, Tally } from './tally.ts';
 

@@ -6,9 +6,8 @@ import { createHttpClient } from './http.ts';
 import { createProxiedClient, type ProxiedPod, type ProxyRequest } from './proxied.ts';
 import { startSchedule, type Schedule } from './schedule.ts';
 import { createSender, type Sender } from './sender.ts';
-import { keepsConnection, type ProbeSettings } from './settings.ts';
 import { createTally, type Tally } from './tally.ts';
-import { viaOf } from './target.ts';
+import { keepsConnection, viaOf, type ProbeSettings } from './target.ts';
 import { createTcpClient } from './tcp.ts';
 import { createTrial, trialMs, type Trial } from './trial.ts';
 

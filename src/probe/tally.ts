@@ -6,7 +6,7 @@ import {
   type ProbeCounts,
   type ProbeFailures,
 } from '../model/probe-observation.ts';
-import type { Result } from './client.ts';
+import type { Result } from './result.ts';
 
 /** One request that was settled; client clock, ms. */
 export interface Settled {
@@ -17,20 +17,14 @@ export interface Settled {
   latencyMs: number;
 }
 
-export interface Tally {
-  add(settled: Settled): void;
-  /** Requests that were due, and never sent. */
-  miss(reason: NotMeasuredReason, count: number): void;
-  /** What was added since the last time; undefined where that is nothing. The next slice begins `at`. */
-  take(at: number): ProbeCounts | undefined;
-}
+export type Tally = ReturnType<typeof createTally>;
 
-export function createTally(probe: number, hasKept: boolean, start: number): Tally {
+export function createTally(probe: number, hasKept: boolean, start: number) {
   let slice = emptySlice(probe, hasKept, start);
   let latency = new Map<number, number>();
   let isEmpty = true;
   return {
-    add({ connection, result, sentAt, settledAt, latencyMs }) {
+    add({ connection, result, sentAt, settledAt, latencyMs }: Settled): void {
       isEmpty = false;
       if (result.kind === 'not-measured') return countMissed(slice, result.reason, 1);
       const tally = connection === 'kept' && slice.kept ? slice.kept : slice.new;
@@ -44,11 +38,13 @@ export function createTally(probe: number, hasKept: boolean, start: number): Tal
       const { failure: kind, status } = result;
       countFailure(slice, { kind, connection, status }, kind === 'timeout' || kind === 'dns' ? sentAt : settledAt);
     },
-    miss(reason, count) {
+    /** Requests that were due, and never sent. */
+    miss(reason: NotMeasuredReason, count: number): void {
       isEmpty = false;
       countMissed(slice, reason, count);
     },
-    take(at) {
+    /** What was added since the last time; undefined where that is nothing. The next slice begins `at`. */
+    take(at: number): ProbeCounts | undefined {
       if (isEmpty) {
         slice.since = at;
         return undefined;

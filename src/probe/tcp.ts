@@ -1,7 +1,7 @@
 /** A target that is probed by connecting to it: does anybody accept? */
-import { succeeded, type ProbeClient, type Result } from './client.ts';
-import { dial } from './dial.ts';
-import { failed, resultOfError } from './failure-kind.ts';
+import type { ProbeClient } from './client.ts';
+import { dial } from './connecting.ts';
+import { failed, resultOfError, succeeded, type Result } from './result.ts';
 import type { TcpTarget } from './target.ts';
 
 /** ms: a balancer without a backend accepts, and closes at once. Who says something, or nothing for this long, is alive. */

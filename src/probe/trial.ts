@@ -1,25 +1,16 @@
 /** Before anything is deleted the target must answer for a second without a failure. */
 import { PodexitError } from '../errors.ts';
 import type { NotMeasuredReason } from '../model/probe-observation.ts';
-import type { Result } from './client.ts';
+import type { Result } from './result.ts';
 import type { Settled } from './tally.ts';
 import type { ProbeTarget } from './target.ts';
 
 /** Client ms. */
 export const trialMs = 1000;
 
-export interface Trial {
-  /** Resolves when the second is over and all that was sent in it was answered; rejects with `probe.not-answering`. */
-  readonly passed: Promise<void>;
-  sent(at: number): void;
-  settled(settled: Settled): void;
-  /** The second is over. */
-  over(): void;
-  /** Nobody waits for it any more. */
-  cancel(): void;
-}
+export type Trial = ReturnType<typeof createTrial>;
 
-export function createTrial(target: ProbeTarget, start: number): Trial {
+export function createTrial(target: ProbeTarget, start: number) {
   let [open, answered] = [0, 0];
   let isOver = false;
   let ownTrouble: Result | undefined;
@@ -34,9 +25,10 @@ export function createTrial(target: ProbeTarget, start: number): Trial {
     else reject(notAnswering(target, ownTrouble));
   };
   return {
+    /** Resolves when the second is over and all that was sent in it was answered; rejects with `probe.not-answering`. */
     passed,
-    sent: (at) => void (at < start + trialMs && (open += 1)),
-    settled({ result, sentAt }) {
+    sent: (at: number): void => void (at < start + trialMs && (open += 1)),
+    settled({ result, sentAt }: Settled): void {
       if (sentAt >= start + trialMs) return;
       open -= 1;
       if (result.kind === 'succeeded') answered += 1;
@@ -44,10 +36,12 @@ export function createTrial(target: ProbeTarget, start: number): Trial {
       if (result.kind === 'failed') reject(notAnswering(target, result));
       conclude();
     },
-    over() {
+    /** The second is over. */
+    over(): void {
       isOver = true;
       conclude();
     },
+    /** Nobody waits for it any more. */
     cancel: resolve,
   };
 }

@@ -4,7 +4,7 @@ import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
-import type { ProbeSettings } from '../probe/settings.ts';
+import type { ProbeSettings } from '../probe/target.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { DeletionProgress } from './leaving.ts';

@@ -6,7 +6,7 @@ import type { RawObservation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Probes } from '../probe/start.ts';
 import type { ProxiedPod } from '../probe/proxied.ts';
-import type { ProbeSettings } from '../probe/settings.ts';
+import type { ProbeSettings } from '../probe/target.ts';
 import type { Clock } from './clock.ts';
 import { awaitsReplacement } from './ending.ts';
 

@@ -1,7 +1,7 @@
 /** What a command that traces pods was given. */
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Mode } from '../model/observation.ts';
-import type { ProbeSettings } from '../probe/settings.ts';
+import type { ProbeSettings } from '../probe/target.ts';
 import type { Policy } from '../verdict/policy.ts';
 import type { LookOptions } from './run.ts';
 import type { Format } from './formats.ts';

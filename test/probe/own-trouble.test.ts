@@ -1,7 +1,7 @@
 /** What this machine cannot do is said, and never counted as the target's failure. */
 import { expect, it } from 'vitest';
-import type { ProbeClient, Result } from '../../src/probe/client.ts';
-import { resultOfError, timedOut, unexpected } from '../../src/probe/failure-kind.ts';
+import type { ProbeClient } from '../../src/probe/client.ts';
+import { resultOfError, timedOut, unexpected, type Result } from '../../src/probe/result.ts';
 import type { Standstill } from '../../src/probe/schedule.ts';
 import { createSender } from '../../src/probe/sender.ts';
 import { createTally } from '../../src/probe/tally.ts';

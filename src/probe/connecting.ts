@@ -1,9 +1,8 @@
 /** A client that speaks over connections which it makes itself: one for each request, or one that is kept. */
-import type { Cancel, ProbeClient, Settle } from './client.ts';
-import type { Connection } from './connection.ts';
-import { dial, type Address } from './dial.ts';
-import { resultOfError } from './failure-kind.ts';
-import type { Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as secureConnect } from 'node:tls';
+import type { Cancel, Connection, ProbeClient, Settle } from './client.ts';
+import { closedEarly, resultOfError } from './result.ts';
 
 export interface Speaker {
   address: Address;
@@ -98,3 +97,51 @@ function connectAndAsk({ speaker, open, again }: Way, settle: Settle, then: (con
 
 const askOnce = (speaker: Speaker, open: Way['open'], settle: Settle): Cancel =>
   connectAndAsk({ speaker, open }, settle, (connection) => connection.close());
+
+export interface Address {
+  host: string;
+  port: number;
+  tls?: { ca?: string; insecure: boolean; protocols: string[] };
+}
+
+/**
+ * A connection of its own, with TLS where the address has it. Calls `connected` or `failed` once, and neither after a
+ * cancel; errors of the socket after `connected` belong to who took it.
+ */
+export function dial(
+  { host, port, tls }: Address,
+  connected: (socket: Socket, protocol: string | false) => void,
+  failed: (error: NodeJS.ErrnoException) => void,
+): Cancel {
+  const socket = tls
+    ? secureConnect({
+        host,
+        port,
+        servername: isIP(host) === 0 ? host : undefined,
+        ca: tls.ca,
+        rejectUnauthorized: !tls.insecure,
+        ALPNProtocols: tls.protocols,
+      })
+    : connect({ host, port });
+  socket.setNoDelay(true);
+  let isDone = false;
+  let isResolving = isIP(host) === 0;
+  const settle = (work: () => void): void => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+  const fail = (error: NodeJS.ErrnoException): void => settle(() => failed(error));
+  // Stays: an error after all is settled must not end the process.
+  socket.on('error', fail);
+  socket.once('lookup', () => (isResolving = false));
+  socket.once('close', () => fail(closedEarly()));
+  socket.once(tls ? 'secureConnect' : 'connect', () =>
+    settle(() => connected(socket, 'alpnProtocol' in socket ? (socket.alpnProtocol as string | false) : false)),
+  );
+  return () => {
+    isDone = true;
+    socket.destroy();
+    return isResolving ? 'dns' : undefined;
+  };
+}

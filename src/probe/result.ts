@@ -1,6 +1,27 @@
-/** From Node's error codes to the kinds of a report: what the target did, and what this machine could not do. */
+/** What one request came to: what the target did, or what this machine could not do. */
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
-import type { Result } from './client.ts';
+
+/** `said`: what the target answered, or Node said of it, in a few words. */
+export type Result =
+  | { kind: 'succeeded'; said: string }
+  /** `isAnswer`: something came back, so it has a latency. */
+  | { kind: 'failed'; failure: ProbeFailureKind; status?: number; isAnswer: boolean; said: string }
+  | { kind: 'not-measured'; reason: NotMeasuredReason; said: string };
+
+export const succeeded = (said: string): Result => ({ kind: 'succeeded', said });
+
+/** Without an answer, where `more` does not say otherwise. */
+export const failed = (
+  failure: ProbeFailureKind,
+  said: string = words[failure],
+  more: { status?: number; isAnswer?: boolean } = {},
+): Result => ({ kind: 'failed', failure, isAnswer: false, said, ...more });
+
+/** An answer that was not expected. */
+export const unexpected = (status: number, said: string): Result => failed('http', said, { status, isAnswer: true });
+
+/** A request that got no answer in time. */
+export const timedOut = (stage: 'dns' | undefined): Result => failed(stage ?? 'timeout');
 
 /** This machine's own exhaustion is never counted as the target's failure. */
 const ownTrouble: Readonly<Record<string, NotMeasuredReason>> = {
@@ -53,35 +74,11 @@ export function resultOfError(error: NodeJS.ErrnoException): Result {
   const reason = ownTrouble[code];
   if (reason !== undefined) return { kind: 'not-measured', reason, said: code };
   const failure = kinds[code] ?? families.find(([prefix]) => prefix.test(code))?.[1] ?? 'reset';
-  return {
-    kind: 'failed',
-    failure,
-    isAnswer: false,
-    said: code === '' ? words[failure] : `${words[failure]} (${code})`,
-  };
+  return failed(failure, code === '' ? undefined : `${words[failure]} (${code})`);
 }
 
-/** A request that got no answer in time. */
-export const timedOut = (stage: 'dns' | undefined): Result => {
-  const failure = stage ?? 'timeout';
-  return { kind: 'failed', failure, isAnswer: false, said: words[failure] };
-};
-
-export const failed = (failure: ProbeFailureKind, said: string = words[failure]): Result => ({
-  kind: 'failed',
-  failure,
-  isAnswer: false,
-  said,
-});
-
-/** An answer that was not expected. */
-export const unexpected = (status: number, said: string): Result => ({
-  kind: 'failed',
-  failure: 'http',
-  status,
-  isAnswer: true,
-  said,
-});
+export const closedEarly = (): NodeJS.ErrnoException =>
+  Object.assign(new Error('the connection was closed before the answer came'), { code: 'ECONNRESET' });
 
 /** Trying several addresses fails with one error that holds the others: this machine's trouble with one family says nothing of the target. */
 function codeOf(error: NodeJS.ErrnoException): string {

@@ -14,7 +14,7 @@ export interface Room {
 }
 
 export const rooms: Record<string, Room> = {
-  cli: { targetLines: 1500, mostLines: 2680, mostFiles: 27, longestChain: 9, cycles: 0 },
+  cli: { targetLines: 1500, mostLines: 2590, mostFiles: 23, longestChain: 9, cycles: 0 },
   run: { targetLines: 2500, mostLines: 5900, mostFiles: 45, longestChain: 8, cycles: 0 },
   rollout: { targetLines: 1000, mostLines: 1290, mostFiles: 9, longestChain: 3, cycles: 0 },
   kube: { targetLines: 4000, mostLines: 5650, mostFiles: 47, longestChain: 6, cycles: 0 },

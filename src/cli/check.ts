@@ -1,16 +1,13 @@
 /** `check TARGET`, `check -f FILE`, `check --all`: what a spec shows about a shutdown, without one. */
 import type { Command } from 'commander';
-import type { FailOn } from '../advice/finding.ts';
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import type { Ports } from '../run/ports.ts';
-import { picks } from '../run/target.ts';
 import { readConfig } from './config.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
-import { addTargetFlags, decideGrace } from './delete-flags.ts';
-import { parseDuration, oneOf, usageError } from './usage.ts';
-import { policyFrom } from './pipeline-flags.ts';
-import { wholeNumber, type Flags } from './options.ts';
-import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
+import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
+import { parseDuration, usageError } from './usage.ts';
+import { findingsIn, policyFrom } from './pipeline-flags.ts';
+import { addDocumentFlags, documentOptions, otherFormats, wholeNumber, type Flags } from './options.ts';
 import { parseTarget } from './target.ts';
 
 interface CheckFlags extends Flags {
@@ -37,7 +34,6 @@ export function addCheck(program: Command, ports: Ports, set: (code: number) => 
     .command('check [target...]')
     .usage('TARGET | -f FILE | --all [flags]')
     .description('predict shutdown problems, delete nothing')
-    .exitOverride()
     .addHelpText('before', examples.trimStart())
     .optionsGroup('What to check:')
     .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
@@ -59,7 +55,7 @@ export function addCheck(program: Command, ports: Ports, set: (code: number) => 
     .option('--no-config', 'read no config file')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   hideLimits(check);
-  addConnectionFlags(addOutputOf(check, otherFormats.check)).action(async (words: string[], flags: CheckFlags) => {
+  addConnectionFlags(addDocumentFlags(check, otherFormats.check)).action(async (words: string[], flags: CheckFlags) => {
     const { check: run } = await import('../advice/check.ts');
     set(await run(await optionsOf(words, flags, ports), ports));
   });
@@ -77,6 +73,8 @@ function hideLimits(check: Command): void {
 }
 
 async function optionsOf(words: readonly string[], flags: CheckFlags, { version }: Ports): Promise<CheckOptions> {
+  // Loaded here: the flags of a command cost each start.
+  const { failOnWords } = await import('../advice/finding.ts');
   const { words: inFile } = await readConfig(flags.config);
   const { seconds } = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds') });
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
@@ -93,10 +91,10 @@ async function optionsOf(words: readonly string[], flags: CheckFlags, { version 
     timeoutMs: timeout > 0 ? timeout : null,
     evict: flags.evict ?? false,
     inspect: flags.inspect ?? false,
-    failOn: await failOnOf(flags.failOn ?? inFile.failOn ?? []),
+    failOn: findingsIn(flags.failOn ?? inFile.failOn ?? [], failOnWords, '--fail-on'),
     limits: limits.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)),
     warnOnly: flags.warnOnly ?? inFile.warnOnly ?? false,
-    ...(await outputOf(flags, otherFormats.check)),
+    ...(await documentOptions(flags, otherFormats.check)),
   };
 }
 
@@ -109,16 +107,5 @@ function sourceOf(words: readonly string[], flags: CheckFlags): CheckSource {
     throw usageError('inspect', '--inspect reads the containers of one running pod', 'Name a pod or a workload.');
   if (names.length > 0) return { kind: 'files', names };
   if (all) return { kind: 'all' };
-  const pick = flags.pick === undefined ? undefined : oneOf(flags.pick, picks, '--pick');
-  return { kind: 'target', target: parseTarget(words, flags), pick };
-}
-
-/** Throws `usage.finding` for a code that no check can find. */
-async function failOnOf(words: readonly string[]): Promise<FailOn[]> {
-  const { failOnWords: known } = await import('../advice/finding.ts');
-  return [...new Set(words.flatMap((word) => word.split(',')).map((word) => word.trim()))].map((text) => {
-    const code = known.find((one) => one === text);
-    if (code !== undefined) return code;
-    throw usageError('finding', `--fail-on: unknown finding "${text.slice(0, 80)}"`, `There are: ${known.join(', ')}`);
-  });
+  return { kind: 'target', target: parseTarget(words, flags), pick: pickOf(flags) };
 }

@@ -1,28 +1,10 @@
 /** kubectl's connection flags (cli-runtime config_flags.go), as one table: what they are called is what they mean there. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { parseDuration } from './usage.ts';
 
 /** As commander hands them over. */
-export interface ConnectionFlags {
-  namespace?: string;
-  context?: string;
-  kubeconfig?: string;
-  cluster?: string;
-  user?: string;
-  server?: string;
-  token?: string;
-  username?: string;
-  password?: string;
-  as?: string;
-  asGroup?: string[];
-  asUid?: string;
-  asUserExtra?: string[];
-  certificateAuthority?: string;
-  clientCertificate?: string;
-  clientKey?: string;
-  insecureSkipTlsVerify?: boolean;
-  tlsServerName?: string;
+export interface ConnectionFlags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'version'> {
   requestTimeout?: string;
 }
 
@@ -75,37 +57,22 @@ export function addConnectionFlags(command: Command): Command {
 export const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 export function connectionOf(flags: ConnectionFlags, version: string): ConnectOptions {
-  const { requestTimeout, ...others } = flags;
+  const { requestTimeout } = flags;
   // Empty is unset, as in kubectl: a variable of a script, most often.
-  const isSet = (value: unknown): boolean => value !== undefined && value !== '';
-  const named = names.flatMap((name) => (isSet(others[name]) ? [[name, others[name]] as const] : []));
+  const given = Object.entries(flags).filter(([name, value]) => taken.has(name) && value !== undefined && value !== '');
   return {
-    ...(Object.fromEntries(named) as Partial<ConnectOptions>),
+    ...(Object.fromEntries(given) as Partial<ConnectOptions>),
     ...(requestTimeout === undefined || requestTimeout === '' ? {} : { requestTimeoutMs: timeoutOf(requestTimeout) }),
     version,
   };
 }
 
-const names = [
-  'namespace',
-  'context',
-  'kubeconfig',
-  'cluster',
-  'user',
-  'server',
-  'token',
-  'username',
-  'password',
-  'as',
-  'asGroup',
-  'asUid',
-  'asUserExtra',
-  'certificateAuthority',
-  'clientCertificate',
-  'clientKey',
-  'insecureSkipTlsVerify',
-  'tlsServerName',
-] as const satisfies (keyof ConnectOptions & keyof ConnectionFlags)[];
+/** The flags that are options of the same name. */
+const taken: ReadonlySet<string> = new Set(
+  rows
+    .filter(({ kind, flags }) => kind !== 'ignored' && !flags.startsWith('--request-timeout'))
+    .map(({ flags }) => new Option(flags).attributeName()),
+);
 
 /** A bare number is seconds there (client-go ParseTimeout). */
 const timeoutOf = (text: string): number => parseDuration(/^\d+$/.test(text) ? `${text}s` : text, '--request-timeout');

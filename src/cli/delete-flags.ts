@@ -47,8 +47,7 @@ export function addDeleteFlags(command: Command): Command {
     .addOption(command.createOption('--cascade <how>', 'not supported for pods').hideHelp());
 }
 
-type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode'> &
-  Partial<Pick<TraceOptions, 'pick' | 'once'>>;
+type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode' | 'pick' | 'once'>;
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
 export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
@@ -63,14 +62,17 @@ export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
   const attaches = flags.attach || flags.allTerminating || target.kind === 'node';
   return {
     target,
-    ...(flags.pick === undefined ? {} : { pick: oneOf(flags.pick, picks, '--pick') }),
+    pick: pickOf(flags),
     mode: attaches ? 'attach' : flags.evict ? 'evict' : 'delete',
     ignoreNotFound: flags.ignoreNotFound ?? false,
     interactive: flags.interactive ?? false,
     retryEvict: flags.retryEvict ?? false,
-    ...(once ? { once } : {}),
+    once,
   };
 }
+
+export const pickOf = ({ pick }: DeleteFlags): TraceOptions['pick'] =>
+  pick === undefined ? undefined : oneOf(pick, picks, '--pick');
 
 function refuseForeign({ cascade }: DeleteFlags): void {
   if (cascade !== undefined)
@@ -81,13 +83,27 @@ function refuseForeign({ cascade }: DeleteFlags): void {
     );
 }
 
+/** Flags of a deletion, which say nothing where nothing is deleted. */
+const ofDeletion = { evict: '--evict', dryRun: '--dry-run', wait: '--wait', interactive: '--interactive' } as const;
+const ofOnePod = { pick: '--pick', ignoreNotFound: '--ignore-not-found' } as const;
+
+function firstGiven<K extends keyof DeleteFlags>(
+  flags: DeleteFlags,
+  names: Readonly<Record<K, string>>,
+  isIdle = (_name: K): boolean => false,
+): string | undefined {
+  const name = (Object.keys(names) as K[]).find((one) => flags[one] !== undefined && !isIdle(one));
+  return name && names[name];
+}
+
 function refusePairs(flags: DeleteFlags): void {
-  const deletes = ['evict', 'dryRun', 'wait', 'interactive'] as const;
-  const together = deletes.find((name) => flags[name] !== undefined && !isIdle(flags, name));
+  const isDefault = (name: keyof typeof ofDeletion): boolean =>
+    (name === 'dryRun' && flags.dryRun === 'none') || (name === 'wait' && flags.wait === 'true');
+  const together = firstGiven(flags, ofDeletion, isDefault);
   if ((flags.attach || flags.allTerminating) && together !== undefined)
     throw usageError(
       'attach',
-      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so --${together === 'dryRun' ? 'dry-run' : together} does not go with it`,
+      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so ${together} does not go with it`,
       'Leave out one of the two.',
     );
   if (flags.retryEvict && !flags.evict)
@@ -96,29 +112,24 @@ function refusePairs(flags: DeleteFlags): void {
 
 /** What deletes the pods of a node is a command of its own. */
 function refuseDeletion(flags: DeleteFlags): void {
-  const given = (['evict', 'dryRun', 'wait', 'interactive'] as const).find((name) => flags[name] !== undefined);
+  const given = firstGiven(flags, ofDeletion);
   if (given !== undefined)
     throw usageError(
       'node',
-      `node/NAME follows what ends on the node and deletes nothing, so --${given === 'dryRun' ? 'dry-run' : given} does not go with it`,
+      `node/NAME follows what ends on the node and deletes nothing, so ${given} does not go with it`,
       'Write: kubectl podexit node/NAME -- kubectl drain NAME',
     );
 }
 
 function refuseOnePod(flags: DeleteFlags): void {
-  const one = { pick: '--pick', ignoreNotFound: '--ignore-not-found' } as const;
-  const given = (Object.keys(one) as (keyof typeof one)[]).find((name) => flags[name] !== undefined);
+  const given = firstGiven(flags, ofOnePod);
   if (given !== undefined)
     throw usageError(
       'all-terminating',
-      `${one[given]} is for one pod, and --all-terminating traces several`,
+      `${given} is for one pod, and --all-terminating traces several`,
       'Leave out one of the two.',
     );
 }
-
-/** Said, but to its default. */
-const isIdle = (flags: DeleteFlags, name: 'evict' | 'dryRun' | 'wait' | 'interactive'): boolean =>
-  (name === 'dryRun' && flags.dryRun === 'none') || (name === 'wait' && flags.wait === 'true');
 
 function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: DeleteFlags): TraceOptions['once'] {
   const how = oneOf(dryRun, ['none', 'client', 'server'], '--dry-run');
@@ -151,24 +162,14 @@ interface Grace {
 /** kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. */
 export function decideGrace({ gracePeriod, now = false, force = false }: GraceFlags): Grace {
   const asked = gracePeriod !== undefined && gracePeriod >= 0 ? gracePeriod : undefined;
+  const refuse = (flags: string, hint: string): never => {
+    throw usageError('grace', `${flags} cannot be used together`, hint);
+  };
   if (now && asked !== undefined)
-    throw usageError(
-      'grace',
-      '--now and --grace-period cannot be used together',
-      'Use --now, or --grace-period=1 which means the same.',
-    );
-  if (now && force)
-    throw usageError(
-      'grace',
-      '--force and --now cannot be used together',
-      'Use --force for grace 0, or --now for grace 1.',
-    );
+    refuse('--now and --grace-period', 'Use --now, or --grace-period=1 which means the same.');
+  if (now && force) refuse('--force and --now', 'Use --force for grace 0, or --now for grace 1.');
   if (force && asked !== undefined && asked > 0)
-    throw usageError(
-      'grace',
-      '--force and --grace-period greater than 0 cannot be used together',
-      'Leave out --force for a graceful deletion.',
-    );
+    refuse('--force and --grace-period greater than 0', 'Leave out --force for a graceful deletion.');
   if (now) return { seconds: 1, named: true };
   if (force) return { seconds: 0, named: true };
   if (asked === undefined) return { seconds: null, named: false };

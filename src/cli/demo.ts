@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Help } from 'commander';
 import { secondEndpoint, startBalancer } from '../demo/balancer.ts';
 import { systemClock } from '../demo/clock.ts';
 import { startLoopback, type Loopback } from '../demo/loopback.ts';
@@ -199,18 +200,9 @@ function writeKubeconfig(file: string, text: string): void {
 /** A line each for programs; at a terminal no wider than it is. */
 function listScenarios(stdout: Output): void {
   const width = Math.max(...shippedScenarios.map(({ name }) => name.length)) + 2;
+  const help = Object.assign(new Help(), { minWidthToWrap: 1 });
   for (const { name, about } of shippedScenarios) {
-    const lines = stdout.isTty ? wrapped(about.split(' '), stdout.columns() - width) : [about];
-    stdout.write(`${name.padEnd(width)}${lines.join(`\n${' '.repeat(width)}`)}\n`);
+    const text = stdout.isTty ? help.boxWrap(about, stdout.columns() - width) : about;
+    stdout.write(`${name.padEnd(width)}${text.replaceAll('\n', `\n${' '.repeat(width)}`)}\n`);
   }
-}
-
-function wrapped(words: readonly string[], columns: number): string[] {
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > columns) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

@@ -32,7 +32,6 @@ export function addFix(program: Command, ports: Ports, set: (code: number) => vo
     .command('fix [target...]')
     .usage('TARGET | REPORT.json | -f FILE [flags]')
     .description('print the patch for what check finds, apply nothing')
-    .exitOverride()
     .addHelpText('before', examples)
     .optionsGroup('What to fix:')
     .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)

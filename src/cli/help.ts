@@ -62,7 +62,6 @@ export function addOptions(program: Command, { stdout }: Ports, set: (code: numb
   program
     .command('options [command]')
     .description('list all flags, or all flags of a command')
-    .exitOverride()
     .action((name: string | undefined) => {
       const names = program.commands.map((one) => one.name());
       const word = name === undefined ? undefined : oneOf(name, names, 'options');

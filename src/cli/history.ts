@@ -5,14 +5,10 @@ import type { Replay } from '../advice/history/reports.ts';
 import type { Ports } from '../run/ports.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf, usageError } from './usage.ts';
-import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
+import { addDocumentFlags, documentOptions, otherFormats, type OutputFlags } from './options.ts';
 
-interface HistoryFlags {
+interface HistoryFlags extends OutputFlags {
   failOn?: string[];
-  output?: string;
-  report?: string[];
-  color?: string;
-  ascii?: boolean;
 }
 
 const compareExamples = `Examples:
@@ -35,14 +31,13 @@ export function addCompare(program: Command, ports: Ports, set: (code: number) =
   const command = program
     .command('compare <before> <after>')
     .description('compare two exits or rollouts')
-    .exitOverride()
     .addHelpText('before', compareExamples)
     .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
-  addOutputOf(command, otherFormats.compare).action(async (before: string, after: string, flags: HistoryFlags) => {
+  addDocumentFlags(command, otherFormats.compare).action(async (before: string, after: string, flags: HistoryFlags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
     const failOnWorse = flags.failOn !== undefined;
-    const options = { before, after, failOnWorse, replay, ...(await outputOf(flags, otherFormats.compare)) };
+    const options = { before, after, failOnWorse, replay, ...(await documentOptions(flags, otherFormats.compare)) };
     set(await compareFiles(options, ports));
   });
 }
@@ -53,15 +48,14 @@ export function addRecommend(program: Command, ports: Ports, set: (code: number)
   const command = program
     .command('recommend [report...]')
     .description('find the grace period that a workload needs')
-    .exitOverride()
     .addHelpText('before', recommendExamples)
     .option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
-  addOutputOf(command, otherFormats.recommend).action(async (names: string[], flags: HistoryFlags) => {
+  addDocumentFlags(command, otherFormats.recommend).action(async (names: string[], flags: HistoryFlags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
     const failOn = (flags.failOn ?? [])
       .flatMap((text) => text.split(','))
       .map((word) => oneOf(word, recommendFailures, '--fail-on'));
-    set(await recommend({ names, failOn, replay, ...(await outputOf(flags, otherFormats.recommend)) }, ports));
+    set(await recommend({ names, failOn, replay, ...(await documentOptions(flags, otherFormats.recommend)) }, ports));
   });
 }

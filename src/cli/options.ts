@@ -1,4 +1,5 @@
 /** Words of the command line, turned into typed options once; inner code sees only the types. */
+import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../run/run.ts';
 import type { ReportFile } from '../run/writable.ts';
 import {
@@ -17,21 +18,22 @@ import { confirmFrom, policyFrom, publishFrom, type PipelineFlags } from './pipe
 import type { ProbeFlags } from './probe-flags.ts';
 import type { Command } from 'commander';
 
-/** Flags as commander hands them over. */
-export interface Flags extends ConnectionFlags, DeleteFlags, PipelineFlags, ProbeFlags {
+/** As commander hands them over, like all flags here. */
+export interface OutputFlags {
+  output?: string;
+  report?: string[];
+  color?: string;
+  ascii?: boolean;
+}
+
+export interface Flags extends ConnectionFlags, DeleteFlags, OutputFlags, PipelineFlags, ProbeFlags {
   gracePeriod?: string;
   now?: boolean;
   force?: boolean;
-  attach?: boolean;
   timeout?: string;
   waitReplacement?: boolean;
-  output?: string;
-  report?: string[];
-  record?: string;
   /** --logs: true, --no-logs: false, neither: undefined. */
   logs?: boolean;
-  color?: string;
-  ascii?: boolean;
   timestamps?: string;
   v?: string;
 }
@@ -75,13 +77,13 @@ export async function traceOptions(
     confirm: !flags.yes && (await confirmFrom(flags)),
     graceSeconds: grace.seconds,
     insist: grace.named,
-    ...(timeout === undefined ? {} : { timeoutMs: timeout > 0 ? timeout : null }),
+    timeoutMs: timeout === 0 ? null : timeout,
     waitReplacement: flags.waitReplacement ?? false,
     followLogs: flags.logs !== false,
     logText: flags.logs === true,
     format: formatFrom(flags, isTty),
     look: lookOf(flags),
-    ...(flags.record === undefined ? {} : { record: recordingOf(flags.record) }),
+    record: recordingOf(flags.record),
     reports: reportsOf(flags),
     policy: await policyFrom(flags),
     publish: publishFrom(flags),
@@ -97,13 +99,13 @@ export const reportsOf = ({ report = [] }: Flags): ReportFile[] =>
   report.map((file) => ({ file, format: formatOfFile(file) }));
 
 /** As of `--report`, which knows no format for it: stdout is for the report, or for the lines. */
-function recordingOf(file: string): string {
+function recordingOf(file: string | undefined): string | undefined {
   if (file !== '-') return file;
   throw usageError('record', 'a recording cannot be written to stdout', 'Name a file; one that is called - is ./-');
 }
 
 export const lookOf = (flags: Flags): LookOptions => ({
-  color: oneOf(flags.color ?? 'auto', ['auto', 'always', 'never'], '--color'),
+  color: colorFrom(flags),
   ascii: flags.ascii ?? false,
   timestamps: oneOf(flags.timestamps ?? 'utc', ['relative', 'local', 'utc'], '--timestamps'),
   logs: flags.logs === true,
@@ -135,6 +137,12 @@ export function addTraceFlags(command: Command): Command {
     );
 }
 
+/** The same for every command that prints. */
+const addLook = (command: Command): Command =>
+  command.option('--color <when>', 'auto, always or never').option('--ascii', 'draw without Unicode');
+
+const colorFrom = ({ color = 'auto' }: OutputFlags) => oneOf(color, ['auto', 'always', 'never'], '--color');
+
 /** What `--logs` and `--no-logs` mean where a pod is traced. */
 const ofTrace = {
   logs: "show (and record) the containers' log lines",
@@ -155,8 +163,38 @@ export function addOutputFlags(command: Command, { logs }: { logs?: typeof ofTra
       collect,
     );
   if (logs) command.option('--logs', logs.logs).option('--no-logs', logs.noLogs);
-  return command
-    .option('--color <when>', 'auto, always or never')
-    .option('--ascii', 'draw without Unicode')
-    .option('--timestamps <kind>', 'relative, local or utc (the default)');
+  return addLook(command).option('--timestamps <kind>', 'relative, local or utc (the default)');
+}
+
+/** Of the commands that print one document (src/advice): their formats beside table, json and yaml. */
+export const otherFormats = {
+  check: ['markdown', 'sarif', 'junit'],
+  why: ['markdown'],
+  compare: ['markdown'],
+  recommend: ['markdown', 'html'],
+} as const;
+
+export const addDocumentFlags = (command: Command, others: readonly string[]): Command =>
+  addLook(
+    command
+      .optionsGroup('Output:')
+      .option('-o, --output <format>', `${['table', 'json', 'yaml', ...others].join(', ')}; default: table`)
+      .option(
+        '--report <file>',
+        'also write a report; the format follows the file extension; may be repeated',
+        collect,
+      ),
+  );
+
+/** Throws `usage.output`, `usage.report` and usageError for what is none of them. */
+export async function documentOptions(flags: OutputFlags, others: readonly string[]): Promise<OutputOptions> {
+  // Loaded here: the flags of a command cost each start.
+  const { assertFormat, reportFileOf } = await import('../advice/output.ts');
+  assertFormat(flags.output, others);
+  return {
+    format: flags.output,
+    color: colorFrom(flags),
+    ascii: flags.ascii ?? false,
+    reports: (flags.report ?? []).map((file) => reportFileOf(file, others)),
+  };
 }

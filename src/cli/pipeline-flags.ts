@@ -104,16 +104,16 @@ function maxGraceUsed(text: string, where: string): GateSpec {
   return { kind: 'max-grace-used', share: share / 100 };
 }
 
-function failOn(words: readonly string[], where: string): GateSpec[] {
+const failOn = (words: readonly string[], where: string): GateSpec[] =>
+  findingsIn(words, gateCodes, where).map((code) => ({ kind: 'fail-on', code }));
+
+/** Each word may hold several, with commas between. Throws `usage.finding` for what is none of `known`. */
+export function findingsIn<T extends string>(words: readonly string[], known: readonly T[], where: string): T[] {
   const codes = new Set(words.flatMap((word) => word.split(',')).map((word) => word.trim()));
   return [...codes].map((text) => {
-    const code = gateCodes.find((one) => one === text);
-    if (code) return { kind: 'fail-on', code };
-    throw usageError(
-      'finding',
-      `${where}: there is no finding "${text.slice(0, 80)}"`,
-      `There are: ${gateCodes.join(', ')}`,
-    );
+    const code = known.find((one) => one === text);
+    if (code !== undefined) return code;
+    throw usageError('finding', `${where}: unknown finding "${text.slice(0, 80)}"`, `There are: ${known.join(', ')}`);
   });
 }
 

@@ -2,23 +2,23 @@
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
+import { explainTopic } from '../run/explain-topic.ts';
 import { tracePod } from '../run/trace-pod.ts';
 import type { DemoFlags, Main } from './demo.ts';
-import { formatFrom, lookOf, reportsOf, traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
+import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
 import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addCompletion } from './complete/scripts.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
-import { addExplain } from './explain.ts';
 import { addFix } from './fix.ts';
-import { policyFrom, addPipelineFlags, publishFrom } from './pipeline-flags.ts';
+import { addPipelineFlags } from './pipeline-flags.ts';
 import { addOptions, firstPage, moreFlags } from './help.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import { addRollout, behindDashes } from './rollout.ts';
 import { shownCommand, givenFlags, plainWords } from './words.ts';
 import { plainMessage, unknownFlag, usageError, withHelpOf } from './usage.ts';
 import { addCompare, addRecommend } from './history.ts';
-import { replayTextWith, replayWith } from './replay-text.ts';
+import { addReplay, replayTextWith, replayWith } from './replay.ts';
 import { addWhy } from './why.ts';
 
 /**
@@ -171,40 +171,20 @@ export const commandName = (env: Ports['env']): string =>
     ? 'kubectl podexit'
     : 'kubectl-podexit';
 
-const replayExamples = `Examples:
-  kubectl podexit web-0 --record exit.ndjson           record an exit
-  kubectl podexit replay exit.ndjson                   show it again
-  kubectl podexit replay exit.ndjson -o html > a.html  in another format
-  kubectl podexit replay rollout.ndjson web-1          one pod of a rollout
-`;
-
-function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
-  const replay = program
-    .command('replay <file> [pod]')
-    .description('show a recorded run again, or one pod of it')
-    .exitOverride()
-    .addHelpText('before', replayExamples);
-  const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
-  addPipelineFlags(addOutputFlags(replay, { logs }))
-    .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
-    .action(async (file: string, pod: string | undefined, flags: Flags) => {
-      const { replayFile } = await import('../run/replay.ts');
-      const format = formatFrom(flags, false);
-      set(
-        await replayFile(
-          {
-            file,
-            pod: pod?.replace(/^pods?\//, ''),
-            format,
-            look: { ...lookOf(flags), logs: flags.logs !== false },
-            reports: reportsOf(flags),
-            policy: await policyFrom(flags),
-            publish: publishFrom(flags),
-          },
-          ports,
-        ),
-      );
-    });
+/** `explain [WORD]`: what the words of a report mean, or all words of a kind. */
+function addExplain(program: Command, ports: Ports, set: (code: number) => void): void {
+  program
+    .command('explain [word]')
+    .description('explain a word of a report, and what to do')
+    .addHelpText(
+      'before',
+      `Examples:
+  kubectl podexit explain drain-race      a finding
+  kubectl podexit explain findings        all of a kind: outcomes, marks, phases, findings
+  kubectl podexit explain                 the kinds
+`,
+    )
+    .action(async (word: string | undefined) => set(await explainTopic(word, ports)));
 }
 
 const demoExamples = `Examples:
@@ -227,8 +207,7 @@ function addDemo(program: Command, ports: Ports, set: (code: number) => void, ma
     .option('--fixed', 'play the scenario in which the problem is fixed')
     .option('--serve', 'only run the API server, for any client; it starts over after the end')
     .option('--port <port>', 'port of the cluster; default: any free one')
-    .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it')
-    .exitOverride();
+    .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it');
   const traced = addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))));
   // Known, so that demo.ts can say why not.
   for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();

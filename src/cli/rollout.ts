@@ -29,7 +29,6 @@ export function addRollout(program: Command, ports: Ports, set: (code: number) =
     .command('rollout [target...]')
     .usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]')
     .description('follow the next rollout to its end, or start it')
-    .exitOverride()
     .addHelpText('before', examples)
     .option('--restart', 'start it: kubectl rollout restart')
     .option('--image <container=image>', 'start it: kubectl set image');

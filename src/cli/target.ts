@@ -60,7 +60,7 @@ export function parseTarget(words: readonly string[], { selector, fieldSelector 
   if (resource === undefined)
     throw usageError(
       'target',
-      `"${shown(first)}" is no kind whose pods can be traced${words.length > 1 ? ', and one pod is meant' : ''}`,
+      `unknown resource type "${shown(first)}"`,
       `Name one pod, or one of its owners: ${Object.values(types)
         .map(([name]) => `${name}/NAME`)
         .join(', ')}`,

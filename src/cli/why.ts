@@ -5,18 +5,13 @@ import type { WhyOptions } from '../advice/why/why.ts';
 import type { Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
 import { oneOf } from './usage.ts';
-import { wholeNumber } from './options.ts';
-import { addOutputOf, otherFormats, outputOf } from './output-flags.ts';
+import { addDocumentFlags, documentOptions, otherFormats, wholeNumber, type OutputFlags } from './options.ts';
 import { parseTarget } from './target.ts';
 
-interface WhyFlags extends ConnectionFlags {
+interface WhyFlags extends ConnectionFlags, OutputFlags {
   from?: string[];
   auditLog?: string[];
   failOn?: string[];
-  output?: string;
-  report?: string[];
-  color?: string;
-  ascii?: boolean;
   v?: string;
 }
 
@@ -35,7 +30,6 @@ export function addWhy(program: Command, ports: Ports, set: (code: number) => vo
   const why = program
     .command('why [target...]')
     .description('explain an exit that is over')
-    .exitOverride()
     .addHelpText('before', examples)
     .optionsGroup('Sources:')
     .option('--from <folder>', 'recordings of exits; may be repeated', collect)
@@ -47,7 +41,7 @@ export function addWhy(program: Command, ports: Ports, set: (code: number) => vo
     .optionsGroup('Pipelines:')
     .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failing.join(', ')}`, collect)
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addOutputOf(why, otherFormats.why)).action(async (words: string[], flags: WhyFlags) => {
+  addConnectionFlags(addDocumentFlags(why, otherFormats.why)).action(async (words: string[], flags: WhyFlags) => {
     const { why: run } = await import('../advice/why/why.ts');
     const options = {
       target: words.length === 0 ? undefined : parseTarget(words),
@@ -57,7 +51,7 @@ export function addWhy(program: Command, ports: Ports, set: (code: number) => vo
       connection: connectionOf(flags, ports.version),
       verbosity: wholeNumber(flags.v, '-v') ?? 0,
       replay,
-      ...(await outputOf(flags, otherFormats.why)),
+      ...(await documentOptions(flags, otherFormats.why)),
     };
     set(await run(options, ports));
   });

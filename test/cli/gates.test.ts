@@ -55,7 +55,7 @@ describe('flags', () => {
     ['--max-duration=ten', 'usage.duration', /--max-duration: "ten" is not a duration/],
     ['--max-grace-used=0.8', 'usage.percentage', /--max-grace-used: "0.8" is not a percentage/],
     ['--max-grace-used=-1%', 'usage.percentage', /is not a percentage/],
-    ['--fail-on=drain-rcae', 'usage.finding', /there is no finding "drain-rcae"/],
+    ['--fail-on=drain-rcae', 'usage.finding', /unknown finding "drain-rcae"/],
   ])('%s is refused with what it should be', async (flag, code, message) => {
     const told = await replay('graceful-exit', flag);
     expect(told).toMatchObject({ code: 1, error: { code } });

@@ -28,7 +28,9 @@ describe('words', () => {
   it.each([[['a', 'b', 'c']], [['a/b/c']], [['configmap/x']], [['Web_1']], [['deploy/']], [[]]])(
     '%j is refused with the words that are meant',
     (words) =>
-      expect(() => parseTarget(words)).toThrow(/only pods|no pod|no kind|cannot be the name|neither a pod nor TYPE/),
+      expect(() => parseTarget(words)).toThrow(
+        /only pods|no pod|unknown resource type|cannot be the name|neither a pod nor TYPE/,
+      ),
   );
 
   it.each([
@@ -37,7 +39,7 @@ describe('words', () => {
     'pods.metrics.k8s.io/web',
     'pods.apps/web',
   ])("%s is another API group's, and no kind of ours", (word) =>
-    expect(() => parseTarget([word])).toThrow(/is no kind whose pods can be traced/),
+    expect(() => parseTarget([word])).toThrow(/unknown resource type/),
   );
 
   it.each(['deploy', 'pods', 'svc'])('%s alone is a kind, and lacks a name; a pod may still have it', (word) => {

@@ -1,10 +1,18 @@
 /** `__complete WORDS…`: what shells and kubectl ask. Candidates one a line, then cobra's directive. Never an error. */
+import type { Command, Option } from 'commander';
+import { namedFormats, templateFormats } from '../../run/formats.ts';
 import type { Ports } from '../../run/ports.ts';
+import { picks, type WorkloadResource } from '../../run/target.ts';
+import { gateCodes } from '../../verdict/policy.ts';
 import { connectionOf } from '../connection-flags.ts';
-import type { Flags } from '../options.ts';
-import type { Command } from 'commander';
+import { fixFormats } from '../fix.ts';
+import { recommendFailures } from '../history.ts';
+import { otherFormats, type Flags } from '../options.ts';
+import { otlpTimes } from '../pipeline-flags.ts';
+import { typeNames, typeOf } from '../target.ts';
+import { failing } from '../why.ts';
 import { plainWords } from '../words.ts';
-import { commandFirst, wantedAt, type Candidate, type Wanted } from './wanted.ts';
+import { shells } from './scripts.ts';
 
 /** Of the second that a person waits at most, what the start of two processes leaves. */
 const patienceMs = 800;
@@ -84,3 +92,137 @@ function flagsIn(words: readonly string[], program: Command): Flags {
   }
   return command.opts();
 }
+
+interface Candidate {
+  word: string;
+  about?: string;
+}
+
+/** What the word under the cursor may be. */
+type Wanted =
+  | { kind: 'words'; words: Candidate[] }
+  /** Names that only the cluster knows; `before` stands in front of each (`deploy/`). */
+  | { kind: 'names'; resource: WorkloadResource | 'pods' | 'namespaces'; before: string; also: Candidate[] }
+  /** Names that the kubeconfig has. */
+  | { kind: 'kubeconfig'; what: 'contexts' | 'clusters' | 'users'; before: string }
+  /** Names that this program has. */
+  | { kind: 'scenarios' }
+  | { kind: 'topics' }
+  | { kind: 'files' }
+  | { kind: 'nothing' };
+
+/** `words`: what stands before the word under the cursor, which is `current`. */
+function wantedAt(words: readonly string[], current: string, program: Command): Wanted {
+  const command = program.commands.find((one) => one.name() === words[0]) ?? program;
+  const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
+  if (flag !== undefined)
+    return ofFlag(command, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
+  const before = optionNamed(command, words.at(-1) ?? '');
+  if (before?.required) return ofFlag(command, before, '', current);
+  if (current.startsWith('-')) return { kind: 'words', words: flagsOf(command) };
+  return ofPosition(positionals(words, command), current, command, program);
+}
+
+/** A command's name ahead of the flags that stand before it: they are its own (program.ts). */
+function commandFirst(words: readonly string[], program: Command): readonly string[] {
+  const index = words.findIndex(
+    (word, at) => !word.startsWith('-') && !optionNamed(program, words[at - 1] ?? '')?.required,
+  );
+  const name = words[index];
+  if (name === undefined || !program.commands.some((one) => one.name() === name)) return words;
+  return [name, ...words.slice(0, index), ...words.slice(index + 1)];
+}
+
+const optionNamed = (command: Command, name: string): Option | undefined =>
+  command.options.find((one) => one.long === name || one.short === name);
+
+const flagsOf = (command: Command): Candidate[] =>
+  command.options.flatMap((one) =>
+    one.long == null || one.hidden ? [] : [{ word: one.long, about: one.description }],
+  );
+
+/** Values of flags that mean something else in these commands. */
+const ownValues: Record<string, Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    Object.entries(otherFormats).map(([name, formats]) => [
+      name,
+      { '--output': ['table', 'json', 'yaml', ...formats] },
+    ]),
+  ),
+  fix: { '--output': fixFormats },
+};
+
+const ownFailures: Record<string, readonly string[]> = {
+  why: failing,
+  compare: ['worse'],
+  recommend: recommendFailures,
+};
+
+/** Values that are known without a cluster. */
+const values: Record<string, readonly string[]> = {
+  '--output': [...namedFormats, ...templateFormats.map((one) => `${one}=`)],
+  '--color': ['auto', 'always', 'never'],
+  '--timestamps': ['relative', 'local', 'utc'],
+  '--pick': picks,
+  '--dry-run': ['none', 'client', 'server'],
+  '--wait': ['true', 'false'],
+  '--otlp': otlpTimes,
+};
+
+const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user': 'users' } as const;
+
+/** `before`: what stands before the value in its word, which must come back with it; `typed`: the value so far. */
+function ofFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
+  const name = option?.long ?? '';
+  if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? gateCodes, before, typed);
+  const known = ownValues[command.name()]?.[name] ?? values[name];
+  if (known) return { kind: 'words', words: known.map((word) => ({ word: before + word })) };
+  if (name === '--namespace') return { kind: 'names', resource: 'namespaces', before, also: [] };
+  if (name in inKubeconfig)
+    return { kind: 'kubeconfig', what: inKubeconfig[name as keyof typeof inKubeconfig], before };
+  return /<(file|folder)>/.test(option?.flags ?? '') ? { kind: 'files' } : { kind: 'nothing' };
+}
+
+/** Codes stand behind one another with commas between; none is needed twice. */
+function codesAfter(all: readonly string[], before: string, typed: string): Wanted {
+  const named = typed.split(',').slice(0, -1);
+  const codes = all.filter((code) => !named.includes(code));
+  return { kind: 'words', words: codes.map((code) => ({ word: before + [...named, code].join(',') })) };
+}
+
+/** The words that are neither flags nor their values, without the command's own name. */
+function positionals(words: readonly string[], command: Command): string[] {
+  const own = command.parent ? words.slice(1) : words;
+  return own.filter((word, index) => !word.startsWith('-') && !optionNamed(command, own[index - 1] ?? '')?.required);
+}
+
+/** What the commands take that name no pod or workload. */
+const arguments_: Record<string, Wanted> = {
+  replay: { kind: 'files' },
+  recommend: { kind: 'files' },
+  demo: { kind: 'scenarios' },
+  explain: { kind: 'topics' },
+  completion: { kind: 'words', words: shells.map((word) => ({ word })) },
+};
+
+const namingPods: readonly string[] = ['check', 'why', 'fix'];
+
+function ofPosition(before: readonly string[], current: string, command: Command, program: Command): Wanted {
+  if (command.name() === 'options' && before.length === 0) return { kind: 'words', words: commandsOf(program) };
+  if (command.name() === 'compare') return before.length < 2 ? { kind: 'files' } : { kind: 'nothing' };
+  if (command !== program && !namingPods.includes(command.name()))
+    return (before.length === 0 ? arguments_[command.name()] : undefined) ?? { kind: 'nothing' };
+  const [type, slashed] = current.includes('/') ? current.split('/') : [];
+  if (type !== undefined && slashed !== undefined && before.length === 0) return namesOf(typeOf(type), `${type}/`);
+  if (before.length === 1) return namesOf(typeOf(before[0] ?? ''), '');
+  if (before.length > 1) return { kind: 'nothing' };
+  const commands = command === program ? commandsOf(program) : [];
+  const types = typeNames.map((word) => ({ word, about: 'kind of the target' }));
+  return { kind: 'names', resource: 'pods', before: '', also: [...commands, ...types] };
+}
+
+const commandsOf = (program: Command): Candidate[] =>
+  program.commands.map((one) => ({ word: one.name(), about: one.description() }));
+
+const namesOf = (resource: WorkloadResource | 'pods' | undefined, before: string): Wanted =>
+  resource === undefined ? { kind: 'nothing' } : { kind: 'names', resource, before, also: [] };

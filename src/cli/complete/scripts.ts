@@ -101,7 +101,6 @@ export function addCompletion(program: Command, { stdout }: Ports, set: (code: n
   kubectl-podexit completion fish | source
 `,
     )
-    .exitOverride()
     .action((shell: string) => {
       stdout.write(completionScripts[oneOf(shell, shells, 'completion')]);
       set(0);

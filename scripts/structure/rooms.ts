@@ -23,7 +23,7 @@ export const rooms: Record<string, Room> = {
   verdict: { targetLines: 2800, mostLines: 4720, mostFiles: 34, longestChain: 6, cycles: 0 },
   render: { targetLines: 4000, mostLines: 5120, mostFiles: 40, longestChain: 7, cycles: 0 },
   recording: { targetLines: 500, mostLines: 600, mostFiles: 6, longestChain: 2, cycles: 0 },
-  export: { targetLines: 300, mostLines: 350, mostFiles: 5, longestChain: 3, cycles: 0 },
+  export: { targetLines: 300, mostLines: 320, mostFiles: 2, longestChain: 2, cycles: 0 },
   probe: { targetLines: 1500, mostLines: 1560, mostFiles: 18, longestChain: 5, cycles: 0 },
   advice: { targetLines: 3500, mostLines: 5360, mostFiles: 40, longestChain: 6, cycles: 0 },
   demo: { targetLines: 2300, mostLines: 3470, mostFiles: 28, longestChain: 7, cycles: 0 },

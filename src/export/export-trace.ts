@@ -3,13 +3,14 @@
  * OTEL_* variables themselves, as the specification has them: endpoint, headers, timeout, compression, certificates,
  * service name, resource attributes, sampler.
  */
-import { diag, DiagLogLevel, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
-import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
+import { diag, DiagLogLevel, ROOT_CONTEXT, SpanStatusCode, trace, type Link } from '@opentelemetry/api';
+import { ExportResultCode, parseTraceParent, TraceState, type ExportResult } from '@opentelemetry/core';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { ExitReport } from '../model/report.ts';
 import { planTrace, type PlannedTrace } from './exit-spans.ts';
-import { parentLinks } from './parent-link.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -24,8 +25,7 @@ export async function exportTrace(report: ExitReport, { env, version }: ExportOp
   if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined;
   const doubts = collectDoubts();
   try {
-    const exporter = await exporterFor(env);
-    const result = await send(exporter, spansOf(planTrace(report), env, version), timeoutMs(env));
+    const result = await send(exporterFor(env), spansOf(planTrace(report), env, version), timeoutMs(env));
     return result.code === ExportResultCode.SUCCESS ? undefined : [reasonOf(result.error), ...doubts].join('; ');
   } catch (error) {
     return [reasonOf(error), ...doubts].join('; ');
@@ -47,10 +47,10 @@ function collectDoubts(): string[] {
 const setting = (env: Env, name: string): string | undefined =>
   env[`OTEL_EXPORTER_OTLP_TRACES_${name}`]?.trim() || env[`OTEL_EXPORTER_OTLP_${name}`]?.trim() || undefined;
 
-async function exporterFor(env: Env): Promise<SpanExporter> {
+function exporterFor(env: Env): SpanExporter {
   const protocol = setting(env, 'PROTOCOL') ?? 'http/protobuf';
-  if (protocol === 'http/json') return (await import('./exporters/json.ts')).createExporter();
-  if (protocol === 'http/protobuf') return (await import('./exporters/protobuf.ts')).createExporter();
+  if (protocol === 'http/json') return new JsonExporter();
+  if (protocol === 'http/protobuf') return new ProtobufExporter();
   throw new Error(`the protocol ${protocol.slice(0, 40)} is not spoken here, only http/protobuf and http/json`);
 }
 
@@ -92,6 +92,17 @@ function spansOf(plan: PlannedTrace, env: Env, version: string): ReadableSpan[] 
     tracer.startSpan(child.name, { startTime: child.start, attributes: child.attributes }, below).end(child.end);
   span.end(root.end);
   return ended;
+}
+
+/**
+ * The span that TRACEPARENT names (W3C Trace Context in the environment, as CI systems hand it down), as a link: the
+ * exit is a trace of its own, since it often outlives the step that caused it. What is malformed is ignored.
+ */
+function parentLinks(env: Env): Link[] {
+  const context = parseTraceParent(env['TRACEPARENT'] ?? '');
+  if (!context) return [];
+  const state = env['TRACESTATE'] ?? '';
+  return [{ context: { ...context, isRemote: true, ...(state === '' ? {} : { traceState: new TraceState(state) }) } }];
 }
 
 /** Tries again as the exporter does, but not a moment longer than its timeout. */

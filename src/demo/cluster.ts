@@ -3,7 +3,7 @@ import { valueAt, type KubeObject } from './data/kube-object.ts';
 import { append, compact, createLog, key, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
 import { createDirector, type Director } from './play/director.ts';
 import { createLogHub, type LogHub } from './play/log-hub.ts';
-import { createMover, type Mover, type Skew } from './play/move.ts';
+import { createMover, type Mover } from './play/move.ts';
 import { tellStory, type Cue, type Story } from './play/story.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -11,7 +11,6 @@ import type { Scenario } from './scenario.ts';
 export interface Cluster {
   readonly story: Story;
   readonly clock: Clock;
-  readonly skew: Skew;
   readonly log: ChangeLog;
   readonly logs: LogHub;
   readonly director: Director;
@@ -32,25 +31,21 @@ export interface Cluster {
   stop(): void;
 }
 
-/** Milliseconds by the API server's clock. */
-export const apiNow = ({ clock, skew }: Pick<Cluster, 'clock' | 'skew'>): number => clock.now() + (skew.apiMs ?? 0);
-
 /** More changes than this are not kept: an hour of chatter must not become an hour of memory. */
 const keptChanges = 20_000;
 
 export function createCluster(options: {
   scenario: Scenario;
   clock: Clock;
-  skew: Skew;
   attachDelayMs: number;
   namespace?: string;
   /** The revision to begin with; by default the recorded one. */
   firstRevision?: number | undefined;
 }): Cluster {
-  const { clock, skew } = options;
+  const { clock } = options;
   const story = tellStory(options.scenario, options.namespace);
   const director = createDirector(story, clock, options.attachDelayMs, (cue) => play(stage, cue));
-  const mover = createMover(story, director.moments, skew);
+  const mover = createMover(story, director.moments);
   const log = createLog(options.firstRevision ?? story.revision, firstObjects(story, mover));
   const [logs, amendments, revisions] = [createLogHub(), new Map<string, Amendment>(), new Map<string, string>()];
   const [news, sleeper] = [createNews(), createSleeper(clock)];
@@ -59,7 +54,6 @@ export function createCluster(options: {
   const cluster: Cluster = {
     story,
     clock,
-    skew,
     log,
     logs,
     director,
@@ -104,7 +98,7 @@ function firstObjects(story: Story, mover: Mover): Stored[] {
 
 function writeFirstLogs({ story, logs, mover }: Stage): void {
   for (const { pod, container, status, refusal, past, ended } of story.logs) {
-    const lines = past.map(({ stamp, text }) => ({ stamp: mover.nodeTime(stamp), text }));
+    const lines = past.map(({ stamp, text }) => ({ stamp: mover.time(stamp), text }));
     Object.assign(logs.of(pod, container), { status, refusal, lines, ended });
   }
 }
@@ -126,7 +120,7 @@ function forgetLogs({ story, logs }: Stage, pod: KubeObject): void {
 function play(stage: Stage, cue: Cue): void {
   const { logs, mover } = stage;
   if (cue.kind === 'change') playChange(stage, cue);
-  else if (cue.kind === 'log') logs.write(cue.pod, cue.container, mover.nodeTime(cue.line.stamp), cue.line.text);
+  else if (cue.kind === 'log') logs.write(cue.pod, cue.container, mover.time(cue.line.stamp), cue.line.text);
   else logs.end(cue.pod, cue.container);
 }
 

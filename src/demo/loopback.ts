@@ -1,24 +1,16 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock, type Clock } from './clock.ts';
 import { createCluster, type Cluster } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
-import { Refusal, unauthorized } from './data/status.ts';
+import { Refusal } from './data/status.ts';
 import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
-import {
-  createExchange,
-  type RequestLog,
-  type Incoming,
-  type Outgoing,
-  type Exchange,
-  type Outbound,
-} from './http/exchange.ts';
-import { listen, type Tls, type HttpServer } from './http/server.ts';
+import { createExchange, type RequestLog, type Exchange, type Outbound } from './http/exchange.ts';
+import { listen, type HttpServer, type MakeServer } from './http/server.ts';
 import { renewLeases } from './play/leases.ts';
-import type { Skew } from './play/move.ts';
 import { truthsInRunTime } from './play/director.ts';
 import type { Scenario, Truth } from './scenario.ts';
-import { serve, type Backends } from './verbs/serve.ts';
-import type { WatchOptions } from './verbs/watch.ts';
+import { serve } from './verbs/serve.ts';
 
 export interface LoopbackOptions {
   scenario: Scenario;
@@ -29,19 +21,12 @@ export interface LoopbackOptions {
   clock?: Clock;
   /** Renames the namespace the scenario was recorded in. */
   namespace?: string;
-  tls?: Tls;
-  /** Requests without this bearer token are answered with 401. */
-  token?: string;
-  streamingLists?: WatchOptions['streamingLists'];
-  skew?: Skew;
+  /** Makes the HTTP server, where it is not a plain one. */
+  makeServer?: MakeServer;
   /** How often a watch that allows bookmarks gets one; a minute, as a real server has it. */
   bookmarkMs?: number;
   /** How long after the first watch of pods a story begins that no DELETE triggers; 1.2 s, as it was recorded. */
   attachDelayMs?: number;
-  /** What /version says; v1.36.2, which the scenarios were recorded from. */
-  version?: string;
-  /** What stands behind the proxies of services and pods. */
-  backends?: Backends;
   /** How long after its last event the scenario begins again, with every pod back; never where it is absent. */
   playAgainAfterMs?: number;
 }
@@ -60,7 +45,7 @@ export interface Loopback {
   readonly played: Promise<void>;
   /** A kubeconfig for this server with its context set, as JSON. */
   kubeconfig(): string;
-  /** What happened to the traced pod's containers, moved to this run: real time, without any skew. */
+  /** What happened to the traced pod's containers, moved to this run: real time. */
   truth(): Truth[];
   /** Writes a change of the caller's own, such as foreign chatter; it is stored and watched like any other. */
   write(resource: string, type: ChangeType, object: KubeObject): void;
@@ -72,23 +57,21 @@ export interface Loopback {
 
 /** Starts an API server on 127.0.0.1 that plays one scenario. Rejects where the port is taken. */
 export async function startLoopback(options: LoopbackOptions): Promise<Loopback> {
-  const { clock = systemClock, tls, token } = options;
+  const { clock = systemClock, bookmarkMs = 60_000 } = options;
   const requests: RequestLog[] = [];
   let deletesAccepted = 0;
-  const serveOptions = { ...serveOptionsOf(options), accepted: () => void (deletesAccepted += 1) };
+  const serveOptions = { bookmarkMs, accepted: () => void (deletesAccepted += 1) };
 
-  async function handle(message: Incoming, response: Outgoing, body: string, nth: number): Promise<void> {
+  async function handle(message: IncomingMessage, response: ServerResponse, body: string, nth: number): Promise<void> {
     const { cluster, interference } = play;
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
     const entry: RequestLog = { ...logEntry(request, url), at: clock.now(), nthOnConnection: nth };
     requests.push(entry);
     response.once('close', () => (entry.endedAt = clock.now()));
-    const exchange = createExchange(request, entry, response, { ...interference, date: () => httpDate(cluster) });
+    const exchange = createExchange(request, entry, response, { ...interference, date: httpDate });
     try {
-      if (token !== undefined && headers.authorization !== `Bearer ${token}`) throw unauthorized();
-      const expiredAs = interference.expiredAs();
-      await interference.around(exchange, () => serve(cluster, exchange, { ...serveOptions, expiredAs }));
+      await interference.around(exchange, () => serve(cluster, exchange, serveOptions));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       exchange.json(error.body.code, error.body, error.headers);
@@ -96,7 +79,7 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
   }
 
   let play = createPlay(options, clock);
-  const server = await listen(handle, options.port ?? 0, tls);
+  const server = await listen(handle, options.port ?? 0, options.makeServer);
   start(play);
 
   function start({ cluster, interference }: Play): void {
@@ -115,7 +98,8 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
     start(play);
   }
 
-  const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`;
+  const url = `http://127.0.0.1:${server.port}`;
+  const httpDate = () => new Date(clock.now()).toUTCString();
   const { namespace, pod } = play.cluster.story;
   return {
     url,
@@ -126,20 +110,15 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
       return deletesAccepted;
     },
     played: play.cluster.director.played,
-    kubeconfig: () => kubeconfigText({ url, namespace, token, caPem: tls?.cert }),
+    kubeconfig: () => kubeconfigText(url, namespace),
     truth: () => truthsInRunTime(play.cluster.story, play.cluster.director.moments),
     write: (resource, type, object) => void play.cluster.write({ resource, type, object }),
     compact: () => compact(play.cluster.log, play.cluster.log.revision),
     async close() {
       stop(play);
-      await server.close();
+      await server.suspend();
     },
   };
-}
-
-function serveOptionsOf(options: LoopbackOptions) {
-  const { streamingLists = 'serve', bookmarkMs = 60_000, version = 'v1.36.2', backends } = options;
-  return { streamingLists, bookmarkMs, version, backends };
 }
 
 /** One playing of the scenario. */
@@ -150,9 +129,8 @@ interface Play {
 }
 
 function createPlay(options: LoopbackOptions, clock: Clock, firstRevision?: number): Play {
-  const { skew = {}, attachDelayMs = 1200 } = options;
-  const cluster = createCluster({ ...options, clock, skew, attachDelayMs, firstRevision });
-  const { interfere = () => undisturbed } = options;
+  const { attachDelayMs = 1200, interfere = () => undisturbed } = options;
+  const cluster = createCluster({ ...options, clock, attachDelayMs, firstRevision });
   return { cluster, interference: interfere(cluster), stopLeases: () => {} };
 }
 
@@ -169,18 +147,13 @@ function logEntry(request: ApiRequest, url: string): Omit<RequestLog, 'at' | 'nt
   return { method, url, verb, body, userAgent, ...about, status: 0, sent: 0, lines: 0 };
 }
 
-const httpDate = ({ clock, skew }: Cluster): string => new Date(clock.now() + (skew.apiMs ?? 0)).toUTCString();
-
-type About = Record<'url' | 'namespace', string> & Partial<Record<'token' | 'caPem', string | undefined>>;
-
-/** A kubeconfig for one server, as JSON, which is YAML too. `caPem` is the server's own certificate. */
-function kubeconfigText({ url, namespace, token, caPem }: About): string {
-  const authority = caPem && Buffer.from(caPem).toString('base64');
+/** A kubeconfig for one server, as JSON, which is YAML too. */
+function kubeconfigText(server: string, namespace: string): string {
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'loopback', cluster: { server: url, 'certificate-authority-data': authority } }],
-    users: [{ name: 'loopback', user: { token } }],
+    clusters: [{ name: 'loopback', cluster: { server } }],
+    users: [{ name: 'loopback', user: {} }],
     contexts: [{ name: 'loopback', context: { cluster: 'loopback', user: 'loopback', namespace } }],
     'current-context': 'loopback',
   };
@@ -191,8 +164,6 @@ function kubeconfigText({ url, namespace, token, caPem }: About): string {
 export interface Interference extends Pick<Outbound, 'opened' | 'outgoing'> {
   /** Serves a request, or answers in its place. */
   around(exchange: Exchange, serve: () => Promise<void>): Promise<void>;
-  /** A 410 for a forgotten revision comes as an ERROR frame, as the watch cache has it, or as the answer's status. */
-  expiredAs(): 'frame' | 'status';
   start(server: HttpServer): void;
   stop(): void;
 }
@@ -202,7 +173,6 @@ const undisturbed: Interference = {
   around: (_, serve) => serve(),
   opened: () => {},
   outgoing: (_, line, send) => send(line),
-  expiredAs: () => 'frame',
   start: () => {},
   stop: () => {},
 };

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExpectStatic } from 'vitest';
 import { describe, expect, it } from 'vitest';
-import type { Tls } from '../../src/demo/http/server.ts';
+import type { Tls } from '../sim/faults/other-server.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { startLoopback } from '../sim/faults/faulty-server.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';

@@ -1,6 +1,6 @@
 /** Kubernetes 1.28 and newer: what an older server does not say costs precision, never the outcome. */
 import { expect, it } from 'vitest';
-import type { LoopbackOptions } from '../../src/demo/loopback.ts';
+import type { FaultyOptions } from '../sim/faults/faulty-server.ts';
 import type { Scenario } from '../../src/demo/scenario.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { heldAgainst } from '../helpers/truth.ts';
@@ -46,7 +46,7 @@ function inNewerForm(object: Json): void {
   delete object['count'];
 }
 
-const cases: Record<string, { server?: Partial<LoopbackOptions>; change?: (object: Json) => void }> = {
+const cases: Record<string, { server?: Partial<FaultyOptions>; change?: (object: Json) => void }> = {
   'streaming lists refused': { server: { streamingLists: 'refuse', version: 'v1.28.15' } },
   'streaming lists ignored': { server: { streamingLists: 'ignore', version: 'v1.30.4' } },
   'no observedGeneration': { change: withoutGeneration },

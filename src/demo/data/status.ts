@@ -46,8 +46,6 @@ export const noSuchPath = (): Refusal =>
 
 export const badRequest = (message: string): Refusal => new Refusal(failure(400, 'BadRequest', message));
 
-export const unauthorized = (): Refusal => new Refusal(failure(401, 'Unauthorized', 'Unauthorized'));
-
 export function methodNotAllowed(): Refusal {
   const message = 'the server does not allow this method on the requested resource';
   return new Refusal(failure(405, 'MethodNotAllowed', message, {}));

@@ -17,23 +17,21 @@ export interface ApiRequest {
   namespace?: string;
   name?: string;
   subresource?: string;
-  /** What follows `proxy`: begins with a slash. */
-  rest?: string;
 }
 
 const resourcePath =
-  /^\/(?:api\/(?<core>v1)|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?:proxy(?<rest>\/.*)|(?<sub>[a-z]+)))?)?$/;
+  /^\/(?:api\/(?<core>v1)|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[a-z]+))?)?$/;
 
 /** Reads a request line. A path this server knows no resource for has no `kind`. */
 export function parseApiRequest(method: string, url: string, headers: ApiRequest['headers'], body: string): ApiRequest {
   const { pathname, searchParams: query } = new URL(url, 'http://loopback');
-  const path = pathname.length > 1 && !pathname.endsWith('/proxy/') ? pathname.replace(/\/$/, '') : pathname;
+  const path = pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname;
   const target = targetOf(path);
   const verb = verbOf(method, query, target.name);
   return { method, path, query, headers, body, verb, ...target };
 }
 
-function targetOf(path: string): Pick<ApiRequest, 'kind' | 'namespace' | 'name' | 'subresource' | 'rest'> {
+function targetOf(path: string): Pick<ApiRequest, 'kind' | 'namespace' | 'name' | 'subresource'> {
   const [isNamespaces, namespaceName] = /^\/api\/v1\/namespaces(?:\/([^/]+))?$/.exec(path) ?? [];
   const groups: Record<string, string | undefined> | undefined =
     isNamespaces === undefined
@@ -41,13 +39,12 @@ function targetOf(path: string): Pick<ApiRequest, 'kind' | 'namespace' | 'name' 
       : { core: 'v1', plural: 'namespaces', name: namespaceName };
   const kind = groups && kindOf(groups.plural ?? '', groups.core === undefined ? groups.group : '');
   if (groups === undefined || kind === undefined) return {};
-  const { namespace, name, rest, sub: subresource = rest && 'proxy' } = groups;
+  const { namespace, name, subresource } = groups;
   return {
     kind,
     namespace: namespace && decodeURIComponent(namespace),
     name: name && decodeURIComponent(name),
     subresource,
-    rest,
   };
 }
 

@@ -1,6 +1,5 @@
+import type { ServerResponse } from 'node:http';
 import type { ApiRequest } from './api-request.ts';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 
 /** What was asked of the server and what became of it. */
 export interface RequestLog {
@@ -67,10 +66,13 @@ export interface Outbound {
 export function createExchange(
   request: ApiRequest,
   entry: RequestLog,
-  response: Outgoing,
+  response: ServerResponse,
   outbound: Outbound,
 ): Exchange {
   let isMuted = false;
+  let isClosed = false;
+  response.once('close', () => (isClosed = true));
+  const isGone = (): boolean => isClosed || response.writableEnded;
 
   function head(status: number, headers: Record<string, string>): void {
     entry.status = status;
@@ -78,7 +80,7 @@ export function createExchange(
   }
 
   function answer(status: number, contentType: string, body: string, headers: Record<string, string> = {}): void {
-    if (isMuted || response.headersSent || isGone(response)) return;
+    if (isMuted || response.headersSent || isGone()) return;
     const bytes = Buffer.from(body);
     entry.sent += bytes.length;
     head(status, { 'Content-Type': contentType, 'Content-Length': String(bytes.length), ...headers });
@@ -87,10 +89,10 @@ export function createExchange(
 
   function stream(contentType: string): Stream {
     head(200, { 'Content-Type': contentType });
-    flushHeaders(response);
+    response.flushHeaders();
     const opened: Stream = {
       exchange,
-      isOpen: () => !isGone(response),
+      isOpen: () => !isGone(),
       line: (text) => outbound.outgoing(opened, `${text}\n`, send),
       end: () => response.end(),
       onClose: (listener) => void response.once('close', listener),
@@ -100,7 +102,7 @@ export function createExchange(
   }
 
   function send(line: string): void {
-    if (isGone(response)) return;
+    if (isGone()) return;
     entry.lines += 1;
     raw(line);
   }
@@ -118,44 +120,13 @@ export function createExchange(
     stream,
     raw,
     mute: () => void (isMuted = true),
-    cut: () => cut(response),
+    cut() {
+      isClosed = true;
+      cut(response);
+    },
   };
   return exchange;
 }
 
-/** HTTP/1.1 and HTTP/2 differ where a connection, or what stands for it, is looked at or destroyed. */
-export type Incoming = IncomingMessage | Http2ServerRequest;
-
-/** What both have for an answer. */
-export interface Outgoing {
-  readonly headersSent: boolean;
-  readonly writableEnded: boolean;
-  writeHead(status: number, headers: Record<string, string>): unknown;
-  write(bytes: string, sent?: () => void): boolean;
-  end(bytes?: Uint8Array | string): unknown;
-  once(event: 'close', listener: () => void): unknown;
-}
-
-/** Sends the headers of a stream before its first line; HTTP/2 does so by itself. */
-function flushHeaders(response: Outgoing): void {
-  if (isFirstVersion(response)) response.flushHeaders();
-}
-
-/** Whether nothing more can be sent. */
-export const isGone = (response: Outgoing): boolean => response.writableEnded || streamOf(response).destroyed;
-
-/** Ends the answer without a word: the connection in HTTP/1.1, in HTTP/2 the stream alone. */
-export function cut(response: Outgoing): void {
-  if (isFirstVersion(response)) response.destroy();
-  // Without an error Node would end the stream in order, and a client could not tell that anything is missing.
-  else (response as Http2ServerResponse).stream.destroy(new Error('cut'));
-}
-
-/** What all requests of one connection have in common. */
-export const connectionOf = (request: Incoming): object =>
-  'stream' in request ? (request.stream.session ?? request.stream) : request.socket;
-
-const streamOf = (response: Outgoing): { destroyed: boolean } =>
-  isFirstVersion(response) ? response : (response as Http2ServerResponse).stream;
-
-const isFirstVersion = (response: Outgoing): response is ServerResponse => !('stream' in response);
+/** Ends the answer without a word. Without an error HTTP/2 would end it in order, and a client could not see that anything is missing. */
+export const cut = (response: ServerResponse): void => void response.destroy(new Error('cut'));

@@ -1,16 +1,7 @@
-import { createServer } from 'node:http';
-import { createSecureServer } from 'node:http2';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { failure, Refusal } from '../data/status.ts';
-import { connectionOf, cut, isGone, type Incoming, type Outgoing } from './exchange.ts';
-
-/** What a TLS server shows, as PEM; with `http2` it speaks that to clients that offer it, as a real server does. */
-export interface Tls {
-  key: string;
-  cert: string;
-  http2?: boolean;
-}
+import { cut } from './exchange.ts';
 
 export interface HttpServer {
   readonly port: number;
@@ -20,46 +11,45 @@ export interface HttpServer {
   suspend(): Promise<void>;
   /** Listens again at the same port. */
   resume(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** `nth` counts the requests of one connection, from 1. */
-export type Handle = (request: Incoming, response: Outgoing, body: string, nth: number) => Promise<void>;
+export type Handle = (request: IncomingMessage, response: ServerResponse, body: string, nth: number) => Promise<void>;
 
 /** More than any client of this API sends. */
 const maxBody = 3 * 1024 * 1024;
 
+/** Makes the server that hands its requests over. */
+export type MakeServer = (listener: RequestListener) => Server;
+
 /** Listens on 127.0.0.1. Rejects where the port is taken. */
-export async function listen(handle: Handle, port: number, tls: Tls | undefined): Promise<HttpServer> {
+export async function listen(handle: Handle, port: number, makeServer: MakeServer = createServer): Promise<HttpServer> {
   const sockets = new Set<Socket>();
-  const served = new WeakMap<object, number>();
-  const onRequest = (request: Incoming, response: Outgoing) => {
-    // A stream that was cut is part of the play as well.
-    if ('stream' in request) request.stream.on('error', () => undefined);
-    const nth = (served.get(connectionOf(request)) ?? 0) + 1;
-    served.set(connectionOf(request), nth);
+  /** Requests of each connection, by its port: HTTP/2 has a socket object for each of its streams. */
+  const served = new Map<number | undefined, number>();
+  const server = makeServer((request, response) => {
+    const { remotePort } = request.socket;
+    const nth = (served.get(remotePort) ?? 0) + 1;
+    served.set(remotePort, nth);
     void readThenHandle((...parts) => handle(...parts, nth), request, response);
-  };
-  const server = createListener(tls, onRequest);
+  });
   // Real servers let streams and idle connections live for minutes; the clock that matters here may be a fake one.
   Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 0, requestTimeout: 0 });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
+    served.delete(socket.remotePort);
     // A cut connection is part of the play, not an error of this process.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
   });
   await startListening(server, port);
   const bound = (server.address() as AddressInfo).port;
-  const suspend = () => stopListening(server, sockets);
-  return { port: bound, sockets, suspend, resume: () => startListening(server, bound), close: suspend };
-}
-
-function createListener(tls: Tls | undefined, onRequest: (request: Incoming, response: Outgoing) => void): Server {
-  if (tls === undefined) return createServer(onRequest);
-  return tls.http2 === true
-    ? createSecureServer({ ...tls, allowHTTP1: true }, onRequest)
-    : createTlsServer(tls, onRequest);
+  return {
+    port: bound,
+    sockets,
+    suspend: () => stopListening(server, sockets),
+    resume: () => startListening(server, bound),
+  };
 }
 
 const startListening = (server: Server, port: number): Promise<void> =>
@@ -79,9 +69,9 @@ const stopListening = (server: Server, sockets: ReadonlySet<Socket>): Promise<vo
   });
 
 async function readThenHandle(
-  handle: (request: Incoming, response: Outgoing, body: string) => Promise<void>,
-  request: Incoming,
-  response: Outgoing,
+  handle: (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>,
+  request: IncomingMessage,
+  response: ServerResponse,
 ): Promise<void> {
   try {
     await handle(request, response, await readBody(request));
@@ -90,7 +80,7 @@ async function readThenHandle(
   }
 }
 
-async function readBody(request: Incoming): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -102,8 +92,8 @@ async function readBody(request: Incoming): Promise<string> {
 }
 
 /** Last resort for what went wrong before or behind an exchange. */
-function answerError(response: Outgoing, error: unknown): void {
-  if (response.headersSent || isGone(response)) return cut(response);
+function answerError(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) return cut(response);
   const body =
     error instanceof Refusal ? error.body : failure(500, 'InternalError', `Internal error occurred: ${String(error)}`);
   response.writeHead(body.code, { 'Content-Type': 'application/json' });

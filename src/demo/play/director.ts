@@ -5,8 +5,6 @@ import type { Truth } from '../scenario.ts';
 /** Decides when each recorded change happens in this run; what then happens is the stage's affair. */
 export interface Director {
   readonly moments: Moments;
-  /** Whether the pod's end has begun. */
-  begun(): boolean;
   /** Calls back when the pod's end begins, at once if it has. */
   whenBegun(listener: () => void): void;
   /** A client opened a watch: what was recorded before the trigger starts to happen. */
@@ -83,7 +81,6 @@ export function createDirector(story: Story, clock: Clock, attachDelayMs: number
     },
     catchUp: advance,
     whenBegun: (listener) => (moments.begunAt === undefined ? void beginListeners.push(listener) : listener()),
-    begun: () => moments.begunAt !== undefined,
     untilRecorded: (at) => Math.max(0, runTime(at) - clock.now()),
   };
 }

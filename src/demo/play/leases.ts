@@ -1,7 +1,6 @@
 import type { Cluster } from '../cluster.ts';
 import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs } from '../clock.ts';
-import type { Skew } from './move.ts';
 import type { Story } from './story.ts';
 
 /** How often a kubelet renews its Lease. */
@@ -17,7 +16,7 @@ export function renewLeases(cluster: Cluster): () => void {
   function renew(): void {
     if (!isSilent(cluster, silence)) {
       for (const { object } of nodes) {
-        const lease = leaseOf(object, clock.now(), cluster.skew);
+        const lease = leaseOf(object, clock.now());
         cluster.write({ type: 'MODIFIED', resource: 'leases', object: lease });
       }
     }
@@ -59,7 +58,7 @@ function readyStatus(node: KubeObject): unknown {
 
 const isReadyCondition = (condition: unknown): boolean => isRecord(condition) && condition.type === 'Ready';
 
-function leaseOf({ metadata }: KubeObject, now: number, { apiMs = 0, nodeMs = 0 }: Skew): KubeObject {
+function leaseOf({ metadata }: KubeObject, now: number): KubeObject {
   const { name, uid, creationTimestamp } = metadata;
   return {
     kind: 'Lease',
@@ -69,8 +68,8 @@ function leaseOf({ metadata }: KubeObject, now: number, { apiMs = 0, nodeMs = 0 
       namespace: 'kube-node-lease',
       uid: `${uid?.slice(0, 24) ?? '00000000-0000-4000-8000-'}1ea5e0000000`,
       creationTimestamp,
-      managedFields: [{ manager: 'kubelet', operation: 'Update', time: formatStamp(fromMs(now + apiMs), 0) }],
+      managedFields: [{ manager: 'kubelet', operation: 'Update', time: formatStamp(fromMs(now), 0) }],
     },
-    spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatStamp(fromMs(now + nodeMs), 6) },
+    spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatStamp(fromMs(now), 6) },
   };
 }

@@ -3,24 +3,15 @@ import { formatStamp, fromMs, parseStamp, perSecond, type Nanoseconds } from '..
 import { toRunTime, type Moments } from './director.ts';
 import type { Story } from './story.ts';
 
-/** How far the cluster's clocks are off, in milliseconds: positive is ahead of the client's. */
-export interface Skew {
-  apiMs?: number;
-  nodeMs?: number;
-}
-
 export interface Mover {
   /** The object with every time in it moved to this run; `seenAt` is the recorded arrival, in milliseconds. */
   object(recorded: KubeObject, seenAt: number): KubeObject;
-  /** An instant by the node's clock, as its log lines and Event names have it. */
-  nodeTime(recorded: Nanoseconds): Nanoseconds;
+  time(recorded: Nanoseconds): Nanoseconds;
 }
 
-type ClockName = 'api' | 'node';
 interface Context {
   uid: string;
   seenAt: number;
-  clock: ClockName;
   /** An Event's name in nanoseconds. */
   made?: Nanoseconds;
   /** Of a pod: its name. */
@@ -30,7 +21,7 @@ interface Context {
 }
 
 /** Moves recorded objects; the same recorded stamp of one container's, else one object's, field is always moved alike. */
-export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
+export function createMover(story: Story, moments: Moments): Mover {
   const known = new Map<string, string>();
 
   function remembered(context: Context, field: string, value: string, make: () => string): string {
@@ -40,20 +31,16 @@ export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
     return moved;
   }
 
-  function shift(at: Nanoseconds, clock: ClockName): Nanoseconds {
-    const off = (clock === 'api' ? skew.apiMs : skew.nodeMs) ?? 0;
-    return toRunTime(story, moments, at) + fromMs(off);
-  }
+  const time = (at: Nanoseconds): Nanoseconds => toRunTime(story, moments, at);
 
   function walk(value: unknown, context: Context, field = ''): unknown {
     if (Array.isArray(value)) return value.map((one) => walk(one, context, field));
-    if (isRecord(value)) return walkFields(value, clockWithin(value, containerWithin(value, context)));
-    const stamp = typeof value === 'string' && isTimeField(field) ? parseStamp(value) : undefined;
+    if (isRecord(value)) return walkFields(value, containerWithin(value, context));
+    const stamp = typeof value === 'string' && timeFields.has(field) ? parseStamp(value) : undefined;
     if (stamp === undefined) return value;
     return remembered(context, field, value as string, () => {
-      const clock = apiFields.has(field) ? 'api' : context.clock;
       const at = stamp.digits > 0 ? stamp.at : guess(story, stamp.at, field, context);
-      return formatStamp(shift(at, clock), stamp.digits);
+      return formatStamp(time(at), stamp.digits);
     });
   }
 
@@ -71,18 +58,18 @@ export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
     return remembered(context, `deletionTimestamp ${grace}`, value, () => {
       const at = acceptance(parseStamp(value)?.at ?? 0n, grace, context.seenAt);
       const graceNs = BigInt(grace) * 1_000_000_000n;
-      return formatStamp(shift(at - graceNs, 'api') + graceNs, 0);
+      return formatStamp(time(at - graceNs) + graceNs, 0);
     });
   }
 
   function eventName(name: string, context: Context): string {
     if (context.made === undefined) return name;
-    const moved = shift(context.made, context.clock).toString(16);
+    const moved = time(context.made).toString(16);
     return `${name.slice(0, name.lastIndexOf('.'))}.${moved}`;
   }
 
   return {
-    nodeTime: (recorded) => shift(recorded, 'node'),
+    time,
     object(recorded, seenAt) {
       const context = contextOf(recorded, seenAt);
       const moved = walk(recorded, context) as KubeObject;
@@ -92,14 +79,11 @@ export function createMover(story: Story, moments: Moments, skew: Skew): Mover {
   };
 }
 
-/** Stamped by the API server, even where a component wrote the rest of the object. */
-const apiFields = new Set([
+const timeFields = new Set([
   'creationTimestamp',
   'time',
   'timeAdded',
   'endpoints.kubernetes.io/last-change-trigger-time',
-]);
-const otherTimeFields = new Set([
   'firstTimestamp',
   'lastTimestamp',
   'eventTime',
@@ -113,8 +97,6 @@ const otherTimeFields = new Set([
   'renewTime',
 ]);
 
-const isTimeField = (field: string): boolean => apiFields.has(field) || otherTimeFields.has(field);
-
 function contextOf(object: KubeObject, seenAt: number): Context {
   const name = object.metadata.name;
   const isEvent = object.kind === 'Event';
@@ -122,22 +104,10 @@ function contextOf(object: KubeObject, seenAt: number): Context {
   return {
     uid: object.metadata.uid ?? `${object.kind} ${name}`,
     seenAt,
-    clock: isEvent ? eventClock(object) : object.kind === 'Pod' || object.kind === 'Node' ? 'node' : 'api',
     made: made === undefined ? undefined : BigInt(`0x${made}`),
     pod: object.kind === 'Pod' ? name : undefined,
   };
 }
-
-function eventClock(event: KubeObject): ClockName {
-  const source = isRecord(event.source) ? event.source.component : undefined;
-  return (source ?? event.reportingComponent) === 'kubelet' ? 'node' : 'api';
-}
-
-/** Conditions that a controller wrote stand on the API side, though the kubelet wrote the rest of the status. */
-const controllerConditions = new Set(['PodScheduled', 'DisruptionTarget']);
-
-const clockWithin = (value: Record<string, unknown>, context: Context): Context =>
-  typeof value.type === 'string' && controllerConditions.has(value.type) ? { ...context, clock: 'api' } : context;
 
 /** Two containers may end in the same second: an end is looked up by whose it is. */
 function containerWithin(value: Record<string, unknown>, context: Context): Context {

@@ -1,4 +1,4 @@
-import { apiNow, type Cluster } from '../cluster.ts';
+import type { Cluster } from '../cluster.ts';
 import { kindOf, type Kind } from '../data/kinds.ts';
 import { valueAt, type KubeObject } from '../data/kube-object.ts';
 import { notFound, success, disruptionBudget } from '../data/status.ts';
@@ -30,7 +30,7 @@ export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Ki
     deleteObject(cluster, exchange, kind, object, options);
     return false;
   }
-  const decision = decideDeletion(object, options, apiNow(cluster));
+  const decision = decideDeletion(object, options, cluster.clock.now());
   if (options.isDryRun) {
     exchange.json(200, decision.pod);
     return false;
@@ -44,7 +44,7 @@ export async function executeDelete(
   cluster: Cluster,
   pod: KubeObject,
   options: DeleteOptions,
-  decision: Deletion = decideDeletion(pod, options, apiNow(cluster)),
+  decision: Deletion = decideDeletion(pod, options, cluster.clock.now()),
 ): Promise<KubeObject> {
   const isFirst = pod.metadata.deletionTimestamp === undefined;
   if (!isFirst || !isTraced(cluster, pod)) return carryOut(cluster, pod, decision);
@@ -115,7 +115,7 @@ async function finishLater(cluster: Cluster, pod: KubeObject): Promise<void> {
   await cluster.sleep(otherPodsEndMs);
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
-  carryOut(cluster, current, decideDeletion(current, { graceSeconds: 0, isDryRun: false }, apiNow(cluster)));
+  carryOut(cluster, current, decideDeletion(current, { graceSeconds: 0, isDryRun: false }, cluster.clock.now()));
 }
 
 function deleteObject(

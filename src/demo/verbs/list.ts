@@ -1,4 +1,4 @@
-import { apiNow, type Cluster } from '../cluster.ts';
+import type { Cluster } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
 import { select, stateAt } from '../data/log.ts';
@@ -11,7 +11,7 @@ import { tableOf, wantsTable } from './table.ts';
 export function serveGet(cluster: Cluster, exchange: Exchange, kind: Kind, name: string): void {
   const object = cluster.get(kind.plural, exchange.request.namespace, name);
   if (object === undefined) throw notFound(kind, name);
-  exchange.json(200, wantsTable(exchange.request) ? tableOf(kind, [object], apiNow(cluster)) : object);
+  exchange.json(200, wantsTable(exchange.request) ? tableOf(kind, [object], cluster.clock.now()) : object);
 }
 
 /** LIST, whole or in pages; a page's token carries the revision all pages are read at. */
@@ -30,7 +30,7 @@ export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): voi
     ...(rest > 0 && { continue: writeToken({ revision, after: page.at(-1)?.[0] ?? '' }), remainingItemCount: rest }),
   };
   const objects = page.map(([, object]) => object);
-  if (wantsTable(request)) return exchange.json(200, tableOf(kind, objects, apiNow(cluster), metadata));
+  if (wantsTable(request)) return exchange.json(200, tableOf(kind, objects, cluster.clock.now(), metadata));
   const items = objects.map(asItem);
   exchange.json(200, { kind: `${kind.kind}List`, apiVersion: groupVersion(kind), metadata, items });
 }

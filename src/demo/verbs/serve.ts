@@ -1,27 +1,25 @@
 import type { Cluster } from '../cluster.ts';
 import { groupVersion, kinds, type Kind } from '../data/kinds.ts';
-import { methodNotAllowed, noSuchPath, failure, notFound, Refusal } from '../data/status.ts';
+import { methodNotAllowed, noSuchPath } from '../data/status.ts';
 import type { Verb } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { serveChange } from './change.ts';
 import { serveDelete, serveEviction } from './delete.ts';
 import { serveGet, serveList } from './list.ts';
 import { serveLog } from './logs.ts';
-import { serveWatch, type WatchOptions } from './watch.ts';
+import { serveWatch } from './watch.ts';
 
-interface ServeOptions extends WatchOptions {
-  /** What /version says. */
-  version: string;
+interface ServeOptions {
+  /** How often a watch that allows bookmarks gets one. */
+  bookmarkMs: number;
   /** Called for each DELETE or eviction of a pod that was executed. */
   accepted: () => void;
-  /** What stands behind the proxies of services and pods; without it there are none. */
-  backends?: Backends | undefined;
 }
 
 /** Answers one request. Throws a Refusal for whatever cannot be served. */
 export async function serve(cluster: Cluster, exchange: Exchange, options: ServeOptions): Promise<void> {
   const { path, method, kind, query } = exchange.request;
-  if (kind === undefined) return serveOther(exchange, options);
+  if (kind === undefined) return serveOther(exchange);
   const isTried = query.getAll('dryRun').includes('All');
   if (!isTried && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
   return exchange.request.subresource === undefined
@@ -34,7 +32,7 @@ type Serve = (cluster: Cluster, exchange: Exchange, kind: Kind, options: ServeOp
 const byVerb: Record<Verb, Serve> = {
   get: (cluster, exchange, kind) => serveGet(cluster, exchange, kind, nameIn(exchange)),
   list: (cluster, exchange, kind) => serveList(cluster, exchange, kind),
-  watch: serveWatch,
+  watch: (cluster, exchange, kind, { bookmarkMs }) => serveWatch(cluster, exchange, kind, bookmarkMs),
   delete: async (cluster, exchange, kind, options) => {
     if (await serveDelete(cluster, exchange, kind, nameIn(exchange))) options.accepted();
   },
@@ -52,7 +50,6 @@ async function serveSubresource(
   options: ServeOptions,
 ): Promise<void> {
   const { subresource, verb } = exchange.request;
-  if (subresource === 'proxy') return serveProxy(cluster, exchange, kind, options.backends);
   if (kind.plural !== 'pods') throw noSuchPath();
   if (subresource === 'log' && verb === 'get') return serveLog(cluster, exchange, nameIn(exchange));
   if (subresource === 'status') return byVerb[verb](cluster, exchange, kind, options);
@@ -63,7 +60,12 @@ async function serveSubresource(
 /** The recorded request that made a controller delete the pod: a client that sends it begins the story itself. */
 function isTrigger({ story, director }: Cluster, method: string, path: string): boolean {
   const { trigger } = story;
-  return trigger.kind === 'other' && !director.begun() && trigger.method === method && trigger.path === path;
+  return (
+    trigger.kind === 'other' &&
+    director.moments.begunAt === undefined &&
+    trigger.method === method &&
+    trigger.path === path
+  );
 }
 
 async function serveTrigger(cluster: Cluster, exchange: Exchange): Promise<void> {
@@ -75,9 +77,9 @@ async function serveTrigger(cluster: Cluster, exchange: Exchange): Promise<void>
   exchange.json(answer.status, cluster.answer(answer.body, answer.at));
 }
 
-function serveOther(exchange: Exchange, { version }: ServeOptions): void {
+function serveOther(exchange: Exchange): void {
   const { path, method } = exchange.request;
-  const document = method === 'GET' ? discovery(path, version) : undefined;
+  const document = method === 'GET' ? discovery(path) : undefined;
   if (document !== undefined) return exchange.json(200, document);
   if (path === '/healthz' || path === '/readyz' || path === '/livez') return exchange.text(200, 'ok');
   // Whatever is asked, and in whatever encoding: everybody may do everything here.
@@ -101,8 +103,8 @@ function nameIn({ request }: Exchange): string {
 }
 
 /** The documents a client reads before it knows what a server has; undefined for any other path. */
-function discovery(path: string, version: string): unknown {
-  if (path === '/version') return versionInfo(version);
+function discovery(path: string): unknown {
+  if (path === '/version') return version;
   if (path === '/api') return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
   if (path === '/apis') return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups().map(groupInfo) };
   const [, core, group, only] = /^\/(?:(api)\/v1|apis\/([^/]+)(\/v1)?)$/.exec(path) ?? [];
@@ -115,11 +117,18 @@ function discovery(path: string, version: string): unknown {
     : { kind: 'APIGroup', apiVersion: 'v1', ...groupInfo(wanted) };
 }
 
-function versionInfo(gitVersion: string): unknown {
-  const [, major = '1', minor = '36'] = /^v(\d+)\.(\d+)/.exec(gitVersion) ?? [];
-  const built = { gitCommit: '', gitTreeState: 'clean', buildDate: '1970-01-01T00:00:00Z', goVersion: 'go1.26' };
-  return { major, minor, gitVersion, ...built, compiler: 'gc', platform: 'linux/amd64' };
-}
+/** The server that the scenarios were recorded from. */
+const version = {
+  major: '1',
+  minor: '36',
+  gitVersion: 'v1.36.2',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'go1.26',
+  compiler: 'gc',
+  platform: 'linux/amd64',
+};
 
 const groups = (): string[] => [...new Set(kinds.map((kind) => kind.group))].filter((group) => group !== '');
 
@@ -153,28 +162,3 @@ function subresourceInfo({ plural, kind }: Kind): (sub: string) => unknown {
       : { ...about, kind, verbs: sub === 'log' ? ['get'] : ['get', 'patch', 'update'] };
   };
 }
-
-/** The URL of the HTTP server that answers for a Service or a pod; undefined: nothing does. */
-export type Backends = (resource: string, name: string) => string | undefined;
-
-async function serveProxy(cluster: Cluster, exchange: Exchange, kind: Kind, backends?: Backends): Promise<void> {
-  const { name: named = '', namespace, method, query, rest = '/' } = exchange.request;
-  if (!backends) throw noSuchPath();
-  // [SCHEME:]NAME[:PORT]
-  const name = named.replace(/^https?:/, '').replace(/:.*$/, '');
-  if (!cluster.get(kind.plural, namespace, name)) throw notFound(kind, name);
-  const backend = backends(kind.plural, name);
-  if (backend === undefined) throw unavailable(`no endpoints available for service "${name}"`);
-  const url = new URL(rest, backend);
-  url.search = query.toString();
-  const answer = await fetch(url, { method, redirect: 'manual' }).catch((error: unknown) => {
-    throw unavailable(`error trying to reach service: ${dialError((error as Error).cause, url.host)}`);
-  });
-  exchange.text(answer.status, await answer.text());
-}
-
-/** As Go's dialer and transport say it. */
-const dialError = (cause: unknown, host: string): string =>
-  (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? `dial tcp ${host}: connect: connection refused` : 'EOF';
-
-const unavailable = (message: string): Refusal => new Refusal(failure(503, 'ServiceUnavailable', message));

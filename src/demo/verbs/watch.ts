@@ -1,56 +1,39 @@
-import { apiNow, type Cluster } from '../cluster.ts';
+import type { Cluster } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { ChangeType, KubeObject } from '../data/kube-object.ts';
 import { select, since, stateAt, type Change } from '../data/log.ts';
 import type { Selector } from '../data/selectors.ts';
-import { invalid, Refusal, tooOld } from '../data/status.ts';
+import { invalid, tooOld } from '../data/status.ts';
 import { isTrue, numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
-
-export interface WatchOptions {
-  /** How a `sendInitialEvents` is taken: as a new server takes it, refused by the gate, or not understood. */
-  streamingLists: 'serve' | 'refuse' | 'ignore';
-  bookmarkMs: number;
-  /** A 410 for a forgotten revision comes as an ERROR frame, as the watch cache has it, or as the answer's status. */
-  expiredAs: 'frame' | 'status';
-}
 
 /** A real server ends a watch after 30 to 60 minutes. */
 const usualTimeoutSeconds = 1800;
 const bookmarkBeforeEndMs = 2_000;
 
 /** WATCH: what is there now where that is asked for, then each change as it happens. */
-export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, options: WatchOptions): void {
+export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, bookmarkMs: number): void {
   const { request } = exchange;
   const matches = selectorOf(request, kind);
-  const isStreamingList = checkStreamingList(request, options);
+  const isStreamingList = checkStreamingList(request);
   const asked = revisionIn(request);
   const beginsWithState = isStreamingList || asked === undefined || asked === 0;
   const from = beginsWithState ? visible(cluster) : asked;
-  if (options.expiredAs === 'status' && from < cluster.log.compactedTo) {
-    throw new Refusal(tooOld(from, cluster.log.compactedTo));
-  }
   const stream = exchange.stream('application/json');
   if (beginsWithState) sendState(cluster, stream, kind, matches, from);
   if (isStreamingList && isTrue(request.query.get('allowWatchBookmarks'))) {
     sendFrame(stream, 'BOOKMARK', bookmark(kind, from, { 'k8s.io/initial-events-end': 'true' }));
   }
   follow(cluster, stream, kind, matches, from);
-  endInTime(cluster, stream, kind, options);
+  endInTime(cluster, stream, kind, bookmarkMs);
   cluster.director.watched(kind.plural);
 }
 
 const visible = (cluster: Cluster): number => Math.min(cluster.log.revision, cluster.horizon);
 
-function checkStreamingList(request: ApiRequest, { streamingLists }: WatchOptions): boolean {
-  if (!request.query.has('sendInitialEvents') || streamingLists === 'ignore') return false;
-  if (streamingLists === 'refuse') {
-    throw invalid(
-      'sendInitialEvents',
-      'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
-    );
-  }
+function checkStreamingList(request: ApiRequest): boolean {
+  if (!request.query.has('sendInitialEvents')) return false;
   if (request.query.get('resourceVersionMatch') !== 'NotOlderThan') {
     throw invalid('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
   }
@@ -102,7 +85,7 @@ function lastMatching({ before, object }: Change): KubeObject {
   return { ...last, metadata: { ...last.metadata, ...(resourceVersion !== undefined && { resourceVersion }) } };
 }
 
-function endInTime(cluster: Cluster, stream: Stream, kind: Kind, options: WatchOptions): void {
+function endInTime(cluster: Cluster, stream: Stream, kind: Kind, bookmarkMs: number): void {
   const { query } = stream.exchange.request;
   const lastsMs = (numberIn(query, 'timeoutSeconds') || usualTimeoutSeconds) * 1000;
   const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'));
@@ -113,7 +96,7 @@ function endInTime(cluster: Cluster, stream: Stream, kind: Kind, options: WatchO
       cancels[1] = cluster.clock.setTimeout(() => {
         sendBookmark();
         repeat();
-      }, options.bookmarkMs);
+      }, bookmarkMs);
     };
     repeat();
     if (lastsMs > 2 * bookmarkBeforeEndMs) {
@@ -131,7 +114,7 @@ function bookmark(kind: Kind, revision: number, annotations?: Record<string, str
 function sendObject(cluster: Cluster, stream: Stream, kind: Kind, type: ChangeType, object: KubeObject): void {
   const { resourceVersion } = object.metadata;
   const isTable = wantsTable(stream.exchange.request);
-  sendFrame(stream, type, isTable ? tableOf(kind, [object], apiNow(cluster), { resourceVersion }) : object);
+  sendFrame(stream, type, isTable ? tableOf(kind, [object], cluster.clock.now(), { resourceVersion }) : object);
 }
 
 function sendFrame(stream: Stream, type: ChangeType | 'BOOKMARK' | 'ERROR', object: unknown): void {

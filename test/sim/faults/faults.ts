@@ -1,4 +1,6 @@
 import type { Cluster } from '../../../src/demo/cluster.ts';
+import { Refusal, tooOld } from '../../../src/demo/data/status.ts';
+import { revisionIn } from '../../../src/demo/http/api-request.ts';
 import type { Exchange, Stream } from '../../../src/demo/http/exchange.ts';
 import type { Interference } from '../../../src/demo/loopback.ts';
 import type { HttpServer } from '../../../src/demo/http/server.ts';
@@ -24,6 +26,7 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
   async function around(exchange: Exchange, serve: () => Promise<void>): Promise<void> {
     if (firstStriking(exchange, (armed) => isKind(armed, 'expire') && isForOpening(armed))) expireHistory(cluster);
     const armed = firstStriking(exchange, (one) => one.fault.kind in onRequest && isPossible(one, exchange));
+    if (all.some(isSaidAsStatus)) checkRevision(exchange, cluster);
     if (armed === undefined) return serve();
     await (onRequest[armed.fault.kind] as Answering)(armed.fault, exchange, serve, cluster);
   }
@@ -61,7 +64,6 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
     around,
     outgoing,
     opened,
-    expiredAs: () => (all.some((armed) => isSaidAsStatus(armed)) ? 'status' : 'frame'),
     start(server) {
       for (const armed of all.filter(({ fault }) => fault.kind in atMoment)) {
         if (armed.fault.afterMs !== undefined) director.whenBegun(() => schedule(server, armed));
@@ -77,6 +79,13 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
 
 function isSaidAsStatus({ fault }: Armed): boolean {
   return fault.kind === 'expire' && fault.as === 'status';
+}
+
+/** A watch of a forgotten revision is refused before it begins, where the watch cache would send a frame. */
+function checkRevision({ request }: Exchange, { log }: Cluster): void {
+  if (request.verb !== 'watch' || request.query.has('sendInitialEvents')) return;
+  const revision = revisionIn(request) ?? 0;
+  if (revision > 0 && revision < log.compactedTo) throw new Refusal(tooOld(revision, log.compactedTo));
 }
 
 /** With a moment and no length a fault strikes the streams that are open then, and none that is opened later. */

@@ -121,16 +121,16 @@ const thousandths = (min: number, max: number): Range => ({
 });
 
 function containerReport(container: ContainerTimeline): ContainerReport {
-  const { name, kind, outcome, probable, preStop, stopSignal, kill, exit, drain, pastGrace, servedUntil } = container;
+  const { preStop, stopSignal, kill, exit, drain, pastGrace, servedUntil } = container;
   const hook = preStop?.end && !preStop.provisional ? { ...preStop, end: preStop.end } : undefined;
+  const signal = stopSignal?.provisional ? undefined : stopSignal;
   return {
-    name,
-    kind,
-    outcome,
-    probable: probable || undefined,
+    name: container.name,
+    kind: container.kind,
+    outcome: container.outcome,
+    probable: container.probable || undefined,
     preStop: hook && { kind: hook.kind, outcome: hook.outcome, start: instant(hook.start), end: instant(hook.end) },
-    stopSignal:
-      stopSignal && !stopSignal.provisional ? { ...instant(stopSignal), signal: stopSignal.signal } : undefined,
+    stopSignal: signal && { ...instant(signal), signal: signal.signal },
     kill: kill && instant(kill),
     exit: exit?.code === undefined ? undefined : { at: instant(exit.at), code: exit.code, reason: exit.reason },
     preStopSeconds: hook?.length && secondsRange(hook.length),
@@ -140,36 +140,22 @@ function containerReport(container: ContainerTimeline): ContainerReport {
   };
 }
 
-const endpointReport = ({
-  service,
-  slice,
-  addressType,
-  unroutedAt,
-  removedAt,
-  otherReady,
-}: EndpointTimeline): EndpointReport => ({
-  service,
-  slice,
-  addressType,
-  unroutedAt: unroutedAt && instant(unroutedAt),
-  removedAt: removedAt && instant(removedAt),
-  otherReady,
+const endpointReport = (endpoint: EndpointTimeline): EndpointReport => ({
+  service: endpoint.service,
+  slice: endpoint.slice,
+  addressType: endpoint.addressType,
+  unroutedAt: endpoint.unroutedAt && instant(endpoint.unroutedAt),
+  removedAt: endpoint.removedAt && instant(endpoint.removedAt),
+  otherReady: endpoint.otherReady,
 });
 
-const replacementReport = ({
-  name,
-  uid,
-  createdAt,
-  scheduledAt,
-  startedAt,
-  readyAt,
-}: ReplacementTimeline): ReplacementReport => ({
-  name,
-  uid,
-  createdAt: instant(createdAt),
-  scheduledAt: scheduledAt && instant(scheduledAt),
-  startedAt: startedAt && instant(startedAt),
-  readyAt: readyAt && instant(readyAt),
+const replacementReport = (replacement: ReplacementTimeline): ReplacementReport => ({
+  name: replacement.name,
+  uid: replacement.uid,
+  createdAt: instant(replacement.createdAt),
+  scheduledAt: replacement.scheduledAt && instant(replacement.scheduledAt),
+  startedAt: replacement.startedAt && instant(replacement.startedAt),
+  readyAt: replacement.readyAt && instant(replacement.readyAt),
 });
 
 const trafficReport = (
@@ -186,13 +172,10 @@ const trafficReport = (
   probes: probes.length > 0 ? probes.map(probeReportOf) : undefined,
 });
 
-const findingReport = ({ code, severity, message, advice, evidence }: Finding): Finding => ({
-  code,
-  severity,
-  message,
-  advice,
-  evidence,
-});
+/** Without what only people are shown. */
+const findingReport = ({ code, severity, message, advice, evidence }: Finding): Finding => {
+  return { code, severity, message, advice, evidence };
+};
 
 const offsetReport = ({ min, max }: Range): { offsetMs: Range } => ({
   offsetMs: { min: Math.floor(min), max: Math.ceil(max) },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { drains, plainStory } from '../sim/plain-story.ts';
 import type { ExitReport, FindingCode } from '../../src/model/report.ts';
 import { findingTexts } from '../../src/verdict/explain/findings.ts';
-import { phases } from '../../src/verdict/explain/timeline.ts';
+import { phaseTexts } from '../../src/verdict/explain/timeline.ts';
 import { triggerTexts } from '../../src/verdict/explain/outcomes.ts';
 import { adding, alone, findingCodes, judged, listed, markedIn, stampOf, storyReport, told } from '../helpers/cases.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
@@ -65,7 +65,7 @@ describe('137 of an own choice', () => {
 
 describe('explain', () => {
   it('measures the clean-up from the status that reported the exits, as the report does', () => {
-    expect(phases.cleanup.is).toMatch(/^From the status that reported .*\(containers-done\)/);
+    expect(phaseTexts.cleanup.is).toMatch(/^From the status that reported .*\(containers-done\)/);
     expect(findingTexts['slow-cleanup'].is).toContain('containers-done');
   });
 

@@ -8,8 +8,8 @@ export interface Explanation {
   known: string;
   /** How it can be wrong, or say less than it seems. */
   wrong?: string;
-  /** What to do about it. */
-  advice: string;
+  /** What to do about it; absent where that is nothing. */
+  advice?: string;
   /** The same for a manifest. */
   yaml?: string;
 }

@@ -1,15 +1,13 @@
 /** What the gates of a pipeline, the gaps of the evidence and the assumptions mean. */
 import { assumptions, type AssumptionName } from '../../model/assumptions.ts';
-import type { ExitReport } from '../../model/report.ts';
+import type { GapReport } from '../../model/report.ts';
 import type { GateSpec } from '../policy.ts';
 import type { Explanation } from './explanation.ts';
-
-export type GateWord = GateSpec['kind'] | 'disruption-budget' | 'timeout';
 
 const unproved = 'It also fails where the evidence does not prove that the limit was kept; its sentence says so.';
 
 /** The limits of verdict/gates.ts (docs/gates.md), and those that only a check has. */
-export const gateTexts: Record<GateWord, Explanation> = {
+export const gateTexts: Record<GateSpec['kind'] | 'disruption-budget' | 'timeout', Explanation> = {
   'max-duration': {
     is: 'A limit on the whole exit: from the request (or its acceptance) until the pod was gone.',
     known: 'Our own clock, and the arrival of the removal.',
@@ -53,12 +51,10 @@ export const gateTexts: Record<GateWord, Explanation> = {
   },
 };
 
-export type GapWord = ExitReport['gaps'][number]['cause'];
-
 const rerun = 'Nothing, where no finding says evidence-lost; else trace another pod from closer to the cluster.';
 
 /** Why a stretch of a stream, or a clock, shows less than all (docs/resilience.md). */
-export const gapTexts: Record<GapWord, Explanation> = {
+export const gapTexts: Record<GapReport['cause'], Explanation> = {
   expired: {
     is: 'The history of a stream was gone when it was to continue: changes in between are not known.',
     known: 'The API server answered 410, and the state was listed again.',
@@ -87,7 +83,6 @@ export const gapTexts: Record<GapWord, Explanation> = {
   late: {
     is: 'Nothing is missing, but what arrived may be as old as the start of the gap.',
     known: 'A stream was cut and continued, its server was behind, or this process paused, for more than a second.',
-    advice: 'Nothing.',
   },
   'clock-stepped': {
     is: 'The clock of the API server or of the node was set during the trace.',
@@ -102,83 +97,72 @@ export const gapTexts: Record<GapWord, Explanation> = {
   },
 };
 
-const bound = (name: AssumptionName): string =>
-  `An assumption: at most ${assumptions[name]} s. -v lists those that a report used.`;
 const wider = 'If your cluster exceeds it, intervals may be too narrow: please report it.';
 const look = 'Nothing, unless a moment contradicts what you know: then see whether -v names this.';
 
-/** What is assumed rather than proved (model/assumptions.ts): the API shows none of it. */
-export const assumptionTexts: Record<AssumptionName, Explanation> = {
+interface Assumed extends Pick<Explanation, 'is' | 'wrong' | 'advice'> {
+  /** What else is known of it. */
+  readonly more?: string;
+}
+
+const signalSent = "From the kubelet's call to the delivery of the signal";
+
+const assumed: Record<AssumptionName, Assumed> = {
   'clock-drift': {
     is: 'How much two clocks drift apart in each second.',
-    known: `${bound('clock-drift')} NTP slews at 0.0005.`,
+    more: 'NTP slews at 0.0005.',
     wrong: 'A clock that is set steps instead: see clock-stepped.',
-    advice: look,
   },
-  'signal-lag': {
-    is: "From the kubelet's call to the delivery of the signal, with containerd.",
-    known: `${bound('signal-lag')} Measured: 0.001 to 0.006 s.`,
-    wrong: wider,
-    advice: look,
-  },
+  'signal-lag': { is: `${signalSent}, with containerd.`, more: 'Measured: 0.001 to 0.006 s.', wrong: wider },
   'signal-lag-exec': {
-    is: "From the kubelet's call to the delivery of the signal, where the runtime starts a process for it (CRI-O, docker).",
-    known: bound('signal-lag-exec'),
+    is: `${signalSent}, where the runtime starts a process for it (CRI-O, docker).`,
     wrong: wider,
-    advice: look,
   },
   'signal-lag-sandboxed': {
-    is: "From the kubelet's call to the delivery of the signal, through the guest of a sandboxed runtime (runtimeClass).",
-    known: bound('signal-lag-sandboxed'),
+    is: `${signalSent}, through the guest of a sandboxed runtime (runtimeClass).`,
     wrong: wider,
-    advice: look,
   },
   'log-stamp-lag': {
     is: 'How long after it was written the runtime stamps a log line.',
-    known: bound('log-stamp-lag'),
     wrong: 'A runtime short of CPU stamps later, and an app that buffers its output writes later.',
-    advice: look,
   },
   'kill-lag': {
     is: 'How soon after SIGKILL a process has ended.',
-    known: bound('kill-lag'),
     wrong: 'A process that waits for a disk ends later, so that its SIGKILL came earlier than reported.',
-    advice: look,
   },
   'silent-kill': {
     is: 'An app without any reaction to SIGTERM that ended with 137 as its grace period ended was killed by the kubelet.',
-    known: bound('silent-kill'),
     wrong: 'One that chooses to exit 137 in that very second looks the same.',
-    advice: look,
   },
-  'log-end': {
-    is: 'How soon after its container a log ends, where no status reports the exit.',
-    known: bound('log-end'),
-    wrong: wider,
-    advice: look,
-  },
+  'log-end': { is: 'How soon after its container a log ends, where no status reports the exit.', wrong: wider },
   'event-lag': {
     is: 'How soon after its stamp the kubelet posts an Event or renews its Lease.',
-    known: `${bound('event-lag')} Dropped where an arrival contradicts it.`,
+    more: 'Dropped where an arrival contradicts it.',
     wrong: 'A paused node posts later; this is used only where something shows that it ran.',
-    advice: look,
   },
   'delivery-lag': {
     is: 'How long after it was written a change arrives here on a live stream.',
-    known: `${bound('delivery-lag')} Where stamps prove that a change took longer, what they allow counts, at most 15 s.`,
+    more: 'Where stamps prove that a change took longer, what they allow counts, at most 15 s.',
     wrong: 'An API server or network under great load takes longer, and no stamp shows it.',
-    advice: look,
   },
   'kill-at-once': {
     is: 'Without Events: how soon after it acknowledged the deletion the kubelet asks for the stop signal.',
-    known: bound('kill-at-once'),
     wrong: 'A kubelet that pauses or restarts just then sends it later.',
     advice: 'Grant list and watch on events: the Killing Event gives the moment.',
   },
   'server-skew': {
     is: 'How far the clocks of the API servers of one control plane are apart.',
-    known: `${bound('server-skew')} NTP keeps them to milliseconds.`,
+    more: 'NTP keeps them to milliseconds.',
     wrong: 'Servers further apart may make our DELETE look like one that came too late.',
     advice: 'Keep the clocks of the control plane in step (NTP).',
   },
 };
+
+export const assumptionNames = Object.keys(assumed) as AssumptionName[];
+
+/** What is assumed rather than proved (model/assumptions.ts): the API shows none of it. */
+export function assumptionText(name: AssumptionName): Explanation {
+  const { is, more, wrong, advice = look } = assumed[name];
+  const known = `An assumption: at most ${assumptions[name]} s. -v lists those that a report used.`;
+  return { is, known: more === undefined ? known : `${known} ${more}`, wrong, advice };
+}

@@ -2,8 +2,6 @@
 import type { ContainerOutcome, Outcome, TriggerKind } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
-const nothing = 'Nothing.';
-
 export const outcomeTexts: Record<Outcome, Explanation> = {
   forced: {
     is: 'The pod was deleted from the API while its containers still ran (grace period 0). Exit code 2.',
@@ -44,12 +42,10 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
   graceful: {
     is: 'Every container exited by itself within the grace period. Exit code 0.',
     known: 'The exit codes and the times of the exits. Lost requests are another matter: see drain-race.',
-    advice: nothing,
   },
   removed: {
     is: 'Nothing was running: the pod was pending, finished, or between restarts. Exit code 0.',
     known: 'The states of its containers when the deletion began.',
-    advice: nothing,
   },
   'not-started': {
     is: '--attach waited, and nobody deleted the pod before --timeout. Exit code 3.',
@@ -62,7 +58,6 @@ export const containerTexts: Record<ContainerOutcome, Explanation> = {
   completed: {
     is: 'The container exited with code 0.',
     known: 'Its last status. How long it took stands in the drain phase.',
-    advice: nothing,
   },
   signalled: {
     is: 'It exited with 128 plus its stop signal (143 for SIGTERM), as a process without a handler does.',
@@ -111,7 +106,6 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
   'this-command': {
     is: 'This command sent the DELETE that deleted the pod.',
     known: 'The answer to it. A DELETE of another client that came before is found (deleted-before).',
-    advice: nothing,
   },
   'eviction-api': {
     is: 'The pod was evicted through the API: by --evict, kubectl drain, an autoscaler.',
@@ -142,7 +136,6 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
     is: 'Its controller replaced it by a pod of another template.',
     known: 'SuccessfulDelete or the scaling of its owner, together with another template.',
     wrong: mayBeMissing,
-    advice: nothing,
   },
   'scale-down': {
     is: 'Its controller was asked to run fewer pods.',
@@ -154,7 +147,6 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
   'owner-deleted': {
     is: 'Its owner was deleted, and the garbage collector followed; also a Job past its ttlSecondsAfterFinished.',
     known: 'The owner was gone when the pod was deleted, or within a second. No Event says so.',
-    advice: nothing,
   },
   job: {
     is: 'Its Job completed, failed or was suspended, and stopped what still ran.',
@@ -165,7 +157,6 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
   'namespace-deletion': {
     is: 'Its whole namespace is being deleted.',
     known: "The namespace's deletionTimestamp, not later than the pod's deletion; both are whole seconds.",
-    advice: nothing,
   },
   unknown: {
     is: 'What deleted the pod is not known: most often another client with kubectl delete.',

@@ -2,20 +2,17 @@
 import type { MarkName, PhaseName } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
-const nothing = 'Nothing.';
 const proxiesLater = 'Proxies, meshes and load balancers follow later, each in its own time.';
 
 export const markTexts: Record<MarkName, Explanation> = {
   requested: {
     is: 'This command sent the DELETE or the eviction.',
     known: 'The clock of this machine.',
-    advice: nothing,
   },
   accepted: {
     is: 'The API server set the deletionTimestamp, or removed the pod at once.',
     known: 'The answer to the request or the first change of the pod; deadline minus grace period gives the second.',
     wrong: 'deletionTimestamp is a deadline, not this moment, and a later DELETE rewrites it.',
-    advice: nothing,
   },
   acknowledged: {
     is: "The kubelet's first reaction to the deletion: a status with observedGeneration, or a Killing Event.",
@@ -31,7 +28,6 @@ export const markTexts: Record<MarkName, Explanation> = {
   'endpoint-removed': {
     is: 'The EndpointSlice no longer lists the pod, not even as terminating.',
     known: 'The change of the EndpointSlice. Open connections last until one end closes them.',
-    advice: nothing,
   },
   stopping: {
     is: 'The kubelet started termination of the container: its preStop hook runs, or SIGTERM is next.',
@@ -64,7 +60,6 @@ export const markTexts: Record<MarkName, Explanation> = {
   'containers-done': {
     is: 'The kubelet reported the end of all containers in one status.',
     known: 'The arrival of that status. The exits themselves came before it, sometimes by seconds.',
-    advice: nothing,
   },
   'final-delete': {
     is: 'The kubelet had cleaned up and sent its own DELETE with grace period 0.',
@@ -79,13 +74,11 @@ export const markTexts: Record<MarkName, Explanation> = {
   removed: {
     is: 'The pod was gone from the API: its name is free.',
     known: 'DELETED on the watch, or a list or GET without it. After --force containers may run on.',
-    advice: nothing,
   },
   'replacement-created': {
     is: 'A pod of the same workload was created that may replace this one.',
     known: 'Its creationTimestamp and its arrival on the watch of the workload.',
     wrong: 'In a rollout several come at once: one is paired with this pod, none is promised to it.',
-    advice: nothing,
   },
   'replacement-scheduled': {
     is: 'The replacement got a node.',
@@ -110,13 +103,11 @@ export const markTexts: Record<MarkName, Explanation> = {
   'node-ready': {
     is: 'The node was Ready again.',
     known: 'Its Ready condition. The kubelet may need a while to catch up.',
-    advice: nothing,
   },
   'ready-lost': {
     is: 'The readiness probe of the container failed while it was shutting down.',
     known: 'A status in which it runs and is not ready.',
     wrong: 'A terminating pod is not ready in its Services anyway; what changes is "serving".',
-    advice: nothing,
   },
   'first-failure': {
     is: 'The first request of a probe failed that a client might have sent.',
@@ -130,7 +121,7 @@ export const markTexts: Record<MarkName, Explanation> = {
   },
 };
 
-export const phases: Record<PhaseName, Explanation> = {
+export const phaseTexts: Record<PhaseName, Explanation> = {
   accept: {
     is: 'From the request until the API server had set the deletionTimestamp.',
     known: 'Our own clock, and the answer or the first change of the pod. With --attach nobody saw the request.',

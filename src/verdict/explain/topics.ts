@@ -1,24 +1,26 @@
 /** All that can be explained, in the order of the docs. */
-import type { AssumptionName } from '../../model/assumptions.ts';
 import { containerOutcomes, findingCodes, markNames, outcomes, phaseNames, triggerKinds } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 import { checkTexts, findingTexts } from './findings.ts';
-import { assumptionTexts, gapTexts, gateTexts, type GapWord, type GateWord } from './limits.ts';
+import { assumptionNames, assumptionText, gapTexts, gateTexts } from './limits.ts';
 import { containerTexts, outcomeTexts, triggerTexts } from './outcomes.ts';
-import { markTexts, phases } from './timeline.ts';
+import { markTexts, phaseTexts } from './timeline.ts';
 
-export const topicKinds = [
-  'outcome',
-  'container',
-  'phase',
-  'mark',
-  'trigger',
-  'finding',
-  'gate',
-  'gap',
-  'assumption',
-] as const;
-export type TopicKind = (typeof topicKinds)[number];
+/** What the kinds are called where people read, in the order of the docs. */
+export const kindTitles = {
+  outcome: 'Outcomes',
+  container: "Containers' outcomes",
+  phase: 'Phases',
+  mark: 'Marks',
+  trigger: 'Triggers',
+  finding: 'Findings',
+  gate: 'Gates',
+  gap: 'Gaps',
+  assumption: 'Assumptions',
+} as const;
+
+export type TopicKind = keyof typeof kindTitles;
+export const topicKinds = Object.keys(kindTitles) as TopicKind[];
 
 /** As somebody asks for all of a kind. */
 export const pluralOf = (kind: TopicKind): string => `${kind}s`;
@@ -29,33 +31,21 @@ export interface Topic {
   text: Explanation;
 }
 
-const gapWords = Object.keys(gapTexts) as GapWord[];
-const gateWords = Object.keys(gateTexts) as GateWord[];
-const checkNames = Object.keys(checkTexts) as (keyof typeof checkTexts)[];
-const assumptionNames = Object.keys(assumptionTexts) as AssumptionName[];
+const topicsOf = <Name extends string>(
+  kind: TopicKind,
+  texts: Readonly<Record<Name, Explanation>>,
+  names: readonly Name[] = Object.keys(texts) as Name[],
+): Topic[] => names.map((name) => ({ kind, name, text: { advice: 'Nothing.', ...texts[name] } }));
 
 export const topics: readonly Topic[] = [
-  ...outcomes.map((name) => ({ kind: 'outcome' as const, name, text: outcomeTexts[name] })),
-  ...containerOutcomes.map((name) => ({ kind: 'container' as const, name, text: containerTexts[name] })),
-  ...phaseNames.map((name) => ({ kind: 'phase' as const, name, text: phases[name] })),
-  ...markNames.map((name) => ({ kind: 'mark' as const, name, text: markTexts[name] })),
-  ...triggerKinds.map((name) => ({ kind: 'trigger' as const, name, text: triggerTexts[name] })),
-  ...findingCodes.map((name) => ({ kind: 'finding' as const, name, text: findingTexts[name] })),
-  ...checkNames.map((name) => ({ kind: 'finding' as const, name, text: checkTexts[name] })),
-  ...gateWords.map((name) => ({ kind: 'gate' as const, name, text: gateTexts[name] })),
-  ...gapWords.map((name) => ({ kind: 'gap' as const, name, text: gapTexts[name] })),
-  ...assumptionNames.map((name) => ({ kind: 'assumption' as const, name, text: assumptionTexts[name] })),
+  ...topicsOf('outcome', outcomeTexts, outcomes),
+  ...topicsOf('container', containerTexts, containerOutcomes),
+  ...topicsOf('phase', phaseTexts, phaseNames),
+  ...topicsOf('mark', markTexts, markNames),
+  ...topicsOf('trigger', triggerTexts, triggerKinds),
+  ...topicsOf('finding', findingTexts, findingCodes),
+  ...topicsOf('finding', checkTexts),
+  ...topicsOf('gate', gateTexts),
+  ...topicsOf('gap', gapTexts),
+  ...assumptionNames.map((name) => ({ kind: 'assumption' as const, name, text: assumptionText(name) })),
 ];
-
-/** What the kinds are called where people read. */
-export const kindTitles: Record<TopicKind, string> = {
-  outcome: 'Outcomes',
-  container: "Containers' outcomes",
-  phase: 'Phases',
-  mark: 'Marks',
-  trigger: 'Triggers',
-  finding: 'Findings',
-  gate: 'Gates',
-  gap: 'Gaps',
-  assumption: 'Assumptions',
-};

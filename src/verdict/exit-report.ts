@@ -167,7 +167,7 @@ const trafficReport = (
   services: services.map(({ name, otherReady, noReady }) => ({
     name,
     otherReady,
-    noReadySeconds: noReady && thousandths(noReady.min / 1000, (noReady.lasts ? noReady.min : noReady.max) / 1000),
+    noReadySeconds: noReady && secondsRange({ min: noReady.ms, max: noReady.ms }),
   })),
   probes: probes.length > 0 ? probes.map(probeReportOf) : undefined,
 });

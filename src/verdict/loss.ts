@@ -1,20 +1,13 @@
 /** What probes say of the traffic: how many requests were lost, when, why, and what would have kept them. Pure. */
-import type {
-  ContainerTimeline,
-  FailureStretch,
-  FailureWindow,
-  Length,
-  ProbeResult,
-  Timeline,
-} from '../infer/timeline.ts';
+import type { ContainerTimeline, FailureStretch, FailureWindow, ProbeResult, Timeline } from '../infer/timeline.ts';
 import { lossProbes, lostBy } from '../infer/probes.ts';
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
 import type { ProbeReport } from '../model/report.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { signalName } from './rule-input.ts';
-import { list, plural, servicesNamed } from './words.ts';
+import { byFrequency, list, plural, servicesNamed } from './words.ts';
 
-export type LossCause =
+type LossCause =
   /** Before the deletion began: not its doing. */
   | 'before-deletion'
   /** No other endpoint was ready between this pod and its replacement. */
@@ -28,16 +21,10 @@ export type LossCause =
   /** None of these fits what was seen. */
   | 'unexplained';
 
-/** Numbers of a measured loss; ms on the client's clock. */
-export interface Loss {
-  readonly sent: number;
-  readonly failed: number;
-  readonly first: number;
-  readonly last: number;
+/** A measured loss. */
+interface Loss {
   readonly cause: LossCause;
-  /** How long requests still failed after the pod was removed from its Services, ms. */
-  readonly sentAfterRemovalMs?: number;
-  /** What would have covered that, with a margin: seconds. */
+  /** Seconds of a preStop sleep that would have covered it, with a margin, where requests were sent too late. */
   readonly preStopSeconds?: number;
   /** `3 of 412 requests failed from +0.4s to +0.9s (connection refused)`. */
   readonly what: string;
@@ -56,29 +43,19 @@ export function lossOf(timeline: Timeline): Loss | undefined {
   const windows = probes.flatMap((probe) => probe.windows).sort((one, other) => one.start - other.start);
   const [begin] = windows;
   if (!begin) return undefined;
+  const stretches = windows.flatMap((window) => window.stretches);
   const last = Math.max(...windows.map(({ end }) => end));
   const moments = momentsOf(timeline);
-  const about = { timeline, moments, probes, windows, first: begin.start, last };
-  const cause = causes.find(({ holds }) => holds(about));
-  const sentAfterRemovalMs = cause?.name === 'sent-too-late' ? last - (moments.unrouted ?? last) : undefined;
-  const evidence = [...new Set(windows.flatMap(({ stretches }) => stretches.map(({ seq }) => seq)))].slice(
-    0,
-    mostEvidence,
-  );
-  const preStopSeconds = sentAfterRemovalMs === undefined ? undefined : preStopFor(sentAfterRemovalMs);
-  const said = { ...about, sentAfterRemovalMs, preStopSeconds };
+  const sentAfterRemovalMs = last - (moments.unrouted ?? last);
+  const context = { timeline, ...moments, probes, windows, stretches, first: begin.start, last, sentAfterRemovalMs };
+  const cause = causes.find(({ holds }) => holds(context));
   return {
-    sent,
-    failed,
-    first: begin.start,
-    last,
     cause: cause?.name ?? 'unexplained',
-    sentAfterRemovalMs,
-    preStopSeconds,
-    what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, begin.start, last)} (${kindsText(windows)})`,
-    why: cause?.why(said) ?? 'nothing that was seen of the shutdown explains it',
-    advice: cause?.advice?.(said),
-    evidence,
+    preStopSeconds: cause?.name === 'sent-too-late' ? preStopFor(sentAfterRemovalMs) : undefined,
+    what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, begin.start, last)} (${wordsOf(stretches)})`,
+    why: cause?.why(context) ?? 'nothing that was seen of the shutdown explains it',
+    advice: cause?.advice?.(context),
+    evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, mostEvidence),
   };
 }
 
@@ -109,7 +86,10 @@ function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): strin
   const [begin] = windows;
   if (!begin) return [`no loss measured (${plural(sent, 'request')})`];
   const span = spanText(timeline, begin.start, Math.max(...windows.map(({ end }) => end)));
-  return [count, `${failed} failed ${span} (${kindsText(windows)})${race === undefined ? '' : `, while ${race}`}`];
+  return [
+    count,
+    `${failed} failed ${span} (${wordsOf(windows.flatMap(({ stretches }) => stretches))})${race === undefined ? '' : `, while ${race}`}`,
+  ];
 }
 
 const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>
@@ -133,28 +113,20 @@ const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
   'api-server': 'the API server did not pass them on',
 };
 
-/** How long a container took new requests after its stop signal; negative where it had stopped before. Only a probe of `pod` can say. */
-function servedAfterSignal({ servedUntil, stopSignal }: ContainerTimeline): Length | undefined {
-  if (!servedUntil || !stopSignal || stopSignal.provisional) return undefined;
-  return {
-    min: servedUntil.earliest - stopSignal.latest,
-    max: servedUntil.latest - stopSignal.earliest,
-    shown: servedUntil.shown - stopSignal.shown,
-    basis: 'inferred',
-  };
-}
-
-/** `app answered new requests until 2.9s after SIGTERM`. */
+/** `app answered new requests until 2.9s after SIGTERM`: only a probe of `pod` can say. */
 export function servedText(container: ContainerTimeline): string | undefined {
-  const after = servedAfterSignal(container);
+  const { name, servedUntil, stopSignal } = container;
+  if (!servedUntil || !stopSignal || stopSignal.provisional) return undefined;
   const signal = signalName(container);
-  if (after && after.min > 0)
-    return `${container.name} answered new requests until ${lengthText(after)} after ${signal}`;
-  if (!after || after.max >= 0) return undefined;
-  const before = { min: -after.max, max: -after.min, shown: -after.shown };
-  return `${container.name} stopped answering ${lengthText(before)} before ${signal}`;
+  const min = servedUntil.earliest - stopSignal.latest;
+  const max = servedUntil.latest - stopSignal.earliest;
+  const shown = servedUntil.shown - stopSignal.shown;
+  if (min > 0) return `${name} answered new requests until ${lengthText({ min, max, shown })} after ${signal}`;
+  if (max >= 0) return undefined;
+  return `${name} stopped answering ${lengthText({ min: -max, max: -min, shown: -shown })} before ${signal}`;
 }
 
+/** ms on the client's clock. */
 interface Moments {
   /** The first removal from a Service's ready endpoints. */
   unrouted?: number;
@@ -162,32 +134,33 @@ interface Moments {
   signal?: number;
   /** The last exit of a container. */
   exit?: number;
+  /** The replacement's. */
   ready?: number;
 }
 
-interface About {
+interface LossContext extends Moments {
   timeline: Timeline;
-  moments: Moments;
   probes: readonly ProbeResult[];
   windows: readonly FailureWindow[];
+  stretches: readonly FailureStretch[];
+  /** The first and the last failure. */
   first: number;
   last: number;
-}
-
-interface Said extends About {
-  sentAfterRemovalMs?: number;
-  preStopSeconds?: number;
+  /** How long requests still failed after the pod was removed from its Services. */
+  sentAfterRemovalMs: number;
 }
 
 interface CauseRow {
   name: LossCause;
-  holds(about: About): boolean;
-  why(said: Said): string;
-  advice?(said: Said): string | undefined;
+  holds(context: LossContext): boolean;
+  why(context: LossContext): string;
+  advice?(context: LossContext): string;
 }
 
 /** ms: how much earlier than a moment its effect may seem to come, since moments are estimates. */
 const slackMs = 250;
+
+const isAfterSignal = ({ first, signal = Infinity }: LossContext): boolean => first >= signal - slackMs;
 
 /** The first that holds. */
 const causes: readonly CauseRow[] = [
@@ -208,47 +181,44 @@ const causes: readonly CauseRow[] = [
   },
   {
     name: 'no-ready-backend',
-    holds: ({ timeline, moments, first }) =>
-      timeline.endpoints.length > 0 &&
-      timeline.endpoints.every(({ otherReady }) => otherReady === 0) &&
-      first >= (moments.signal ?? Infinity) - slackMs &&
-      (moments.ready === undefined || first <= moments.ready + slackMs),
-    why: ({ timeline, moments }) =>
-      `no other endpoint was ready${moments.ready === undefined ? '' : ` until the replacement was, at ${offsetText(timeline, moments.ready)}`}`,
+    holds: (context) =>
+      context.timeline.endpoints.length > 0 &&
+      context.timeline.endpoints.every(({ otherReady }) => otherReady === 0) &&
+      isAfterSignal(context) &&
+      context.first <= (context.ready ?? Infinity) + slackMs,
+    why: ({ timeline, ready }) =>
+      `no other endpoint was ready${ready === undefined ? '' : ` until the replacement was, at ${offsetText(timeline, ready)}`}`,
     advice: () => 'run at least two replicas, and start the new pod before the old one is deleted (maxUnavailable: 0)',
   },
   {
     name: 'unanswered-while-draining',
-    holds: ({ windows, moments, first }) =>
-      mostOf(windows) === 'timeout' &&
-      first >= (moments.signal ?? Infinity) - slackMs &&
-      first <= (moments.exit ?? -Infinity),
+    holds: (context) =>
+      byFrequency(context.stretches.map(({ kind, count }) => [kind, count]))[0]?.[0] === 'timeout' &&
+      isAfterSignal(context) &&
+      context.first <= (context.exit ?? -Infinity),
     why: () => 'requests were accepted and not answered while the containers shut down',
     advice: () =>
       'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
   },
   {
     name: 'sent-too-late',
-    holds: ({ moments, first }) => moments.unrouted !== undefined && first >= (moments.signal ?? Infinity) - slackMs,
-    why: ({ timeline, windows, sentAfterRemovalMs = 0 }) => {
-      const proxied = windows.some(({ stretches }) => stretches.some(({ kind }) => kind === 'http'));
-      const who = proxied ? 'a proxy, mesh or load balancer' : 'load balancers';
+    holds: (context) => context.unrouted !== undefined && isAfterSignal(context),
+    why: ({ timeline, stretches, sentAfterRemovalMs }) => {
+      const who = stretches.some(({ kind }) => kind === 'http') ? 'a proxy, mesh or load balancer' : 'load balancers';
       const services = servicesNamed([...new Set(timeline.endpoints.flatMap(({ service }) => service ?? []))]);
       return `${who} kept sending for ${secondsText(sentAfterRemovalMs)} after removal from ${services}`;
     },
-    advice: ({ sentAfterRemovalMs = 0, preStopSeconds }) =>
-      `load balancer kept sending for ${secondsText(sentAfterRemovalMs)} after removal: preStop sleep of at least ${preStopSeconds}s`,
+    advice: ({ sentAfterRemovalMs }) =>
+      `load balancer kept sending for ${secondsText(sentAfterRemovalMs)} after removal: preStop sleep of at least ${preStopFor(sentAfterRemovalMs)}s`,
   },
 ];
 
 function momentsOf({ containers, endpoints, replacement }: Timeline): Moments {
-  const signals = containers.flatMap(({ stopSignal }) => stopSignal?.shown ?? []);
-  const exits = containers.flatMap(({ exit }) => exit?.at.shown ?? []);
-  const unrouted = endpoints.flatMap(({ unroutedAt }) => unroutedAt?.shown ?? []);
+  const inOrder = (values: number[]): number[] => values.sort((a, b) => a - b);
   return {
-    unrouted: unrouted.length === 0 ? undefined : Math.min(...unrouted),
-    signal: signals.length === 0 ? undefined : Math.min(...signals),
-    exit: exits.length === 0 ? undefined : Math.max(...exits),
+    unrouted: inOrder(endpoints.flatMap(({ unroutedAt }) => unroutedAt?.shown ?? []))[0],
+    signal: inOrder(containers.flatMap(({ stopSignal }) => stopSignal?.shown ?? []))[0],
+    exit: inOrder(containers.flatMap(({ exit }) => exit?.at.shown ?? [])).at(-1),
     ready: replacement?.readyAt?.shown,
   };
 }
@@ -265,24 +235,14 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   http: 'no valid answer',
 };
 
-const kindsText = (windows: readonly FailureWindow[]): string => wordsOf(windows.flatMap(({ stretches }) => stretches));
-
 /** The most frequent first, at most three. */
-function wordsOf(failures: ProbeReport['failures'] | readonly FailureStretch[]): string {
-  const counts = new Map<string, number>();
-  for (const { kind, status, count } of failures) {
-    const words = kind === 'http' && status !== undefined ? `status ${status}` : kindWords[kind];
-    counts.set(words, (counts.get(words) ?? 0) + count);
-  }
-  const sorted = [...counts].sort(([, one], [, other]) => other - one).map(([words]) => words);
-  return list(sorted.slice(0, 3));
-}
-
-function mostOf(windows: readonly FailureWindow[]): ProbeFailureKind | undefined {
-  const counts = new Map<ProbeFailureKind, number>();
-  for (const { kind, count } of windows.flatMap(({ stretches }) => stretches))
-    counts.set(kind, (counts.get(kind) ?? 0) + count);
-  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
+function wordsOf(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
+  const counted = failures.map(
+    ({ kind, status, count }) =>
+      [kind === 'http' && status !== undefined ? `status ${status}` : kindWords[kind], count] as const,
+  );
+  const words = byFrequency(counted).map(([word]) => word);
+  return list(words.slice(0, 3));
 }
 
 const spanText = (timeline: Timeline, from: number, to: number): string =>

@@ -187,9 +187,7 @@ function noReadyOf(reports: readonly Report[]): RolloutNumbers['noReady'] {
   const spells = reports
     .filter(lacksBackend)
     .flatMap(({ answer }) =>
-      answer.traffic.services.flatMap(({ name, noReady }) =>
-        noReady ? [{ service: name, longest: noReady.shown }] : [],
-      ),
+      answer.traffic.services.flatMap(({ name, noReady }) => (noReady ? [{ service: name, longest: noReady.ms }] : [])),
     );
   return spells.sort((a, b) => b.longest - a.longest)[0];
 }
@@ -198,7 +196,7 @@ function causesOf(reports: readonly Report[]): RolloutNumbers['causes'] {
   const codes = reports.flatMap(({ verdict }) => [
     ...new Set(verdict.findings.flatMap(({ code, severity }) => (severity === 'info' ? [] : [code]))),
   ]);
-  return byFrequency(codes).map(([code, pods]) => ({ code, pods }));
+  return byFrequency(codes.map((code) => [code, 1])).map(([code, pods]) => ({ code, pods }));
 }
 
 function worstOf(reports: readonly Report[]): RolloutNumbers['worst'] {
@@ -219,7 +217,8 @@ function commonFix(reports: readonly Report[]): FixAnswer | undefined {
   return own.find(({ command }) => command === most);
 }
 
-const mostFrequent = (texts: readonly string[]): string | undefined => byFrequency(texts)[0]?.[0];
+const mostFrequent = (texts: readonly string[]): string | undefined =>
+  byFrequency(texts.map((text) => [text, 1]))[0]?.[0];
 
 /** `12 of 12 pods terminated gracefully; longest drain 3.1s` */
 function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omit<RolloutNumbers, 'sentence'>): string {

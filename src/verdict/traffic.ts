@@ -14,7 +14,7 @@ import {
   withoutRoutes,
   type DrainLead,
 } from './drain-lead.ts';
-import { emptySpells } from './empty-spells.ts';
+import { emptySpells, type EmptySpell } from './empty-spells.ts';
 import type { FindingCode } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
@@ -45,8 +45,8 @@ interface ServiceAnswer {
   readonly name: string;
   /** Ready endpoints of other pods when this one was removed. */
   readonly otherReady: number;
-  /** How long no endpoint was ready, ms; `shown` stands for it, and `lasts` where it had not ended. */
-  readonly noReady?: { readonly min: number; readonly max: number; readonly shown: number; readonly lasts: boolean };
+  /** How long no endpoint was ready. */
+  readonly noReady?: EmptySpell;
 }
 
 /** `capacity`: that new connections had no ready backend, where `traffic` does not say so itself. */
@@ -149,11 +149,12 @@ const capacityCodes: ReadonlySet<FindingCode> = new Set(['last-endpoint', 'no-re
 function capacityText(services: readonly ServiceAnswer[], findings: readonly JudgedFinding[]): string | undefined {
   if (!findings.some(({ code, severity }) => capacityCodes.has(code) && severity !== 'info')) return undefined;
   const texts = [...services]
-    .sort((a, b) => (b.noReady?.shown ?? 0) - (a.noReady?.shown ?? 0))
+    .sort((a, b) => (b.noReady?.ms ?? 0) - (a.noReady?.ms ?? 0))
     .flatMap(({ name, otherReady, noReady }) => {
       if (!noReady) return otherReady === 0 ? [`no other ready endpoint in Service ${name}`] : [];
-      const end = noReady.lasts ? ', until the trace ended' : '';
-      return [`no ready backend in Service ${name} for ${lengthText(noReady)}${end}`];
+      const { ms, open } = noReady;
+      const length = lengthText({ min: ms, max: open ? Infinity : ms, shown: ms });
+      return [`no ready backend in Service ${name} for ${length}${open ? ', until the trace ended' : ''}`];
     });
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
   return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;
@@ -201,12 +202,7 @@ function servicesOf(input: RuleInput): ServiceAnswer[] {
   const { endpoints } = input.timeline;
   const spells = new Map(emptySpells(input.trace, input.exit).map((spell) => [spell.service, spell]));
   return [...new Set(endpoints.flatMap(({ service }) => service ?? []))].map((name) => {
-    const spell = spells.get(name);
     const ready = endpoints.filter(({ service }) => service === name).map(({ otherReady }) => otherReady);
-    return {
-      name,
-      otherReady: Math.max(0, ...ready),
-      noReady: spell && { min: spell.ms, max: spell.open ? Infinity : spell.ms, shown: spell.ms, lasts: spell.open },
-    };
+    return { name, otherReady: Math.max(0, ...ready), noReady: spells.get(name) };
   });
 }

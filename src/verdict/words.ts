@@ -10,9 +10,9 @@ export const servicesNamed = (names: readonly string[]): string =>
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
-/** Each value once with how often it is there, the most frequent first. */
-export function byFrequency<T>(values: readonly T[]): [value: T, count: number][] {
-  const counts = new Map<T, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort(([, a], [, b]) => b - a);
+/** Each value once with the sum of its counts, the most frequent first. */
+export function byFrequency<T>(counted: readonly (readonly [value: T, count: number])[]): [value: T, count: number][] {
+  const sums = new Map<T, number>();
+  for (const [value, count] of counted) sums.set(value, (sums.get(value) ?? 0) + count);
+  return [...sums].sort(([, a], [, b]) => b - a);
 }
